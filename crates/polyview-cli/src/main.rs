@@ -1,0 +1,3 @@
+//! The `polyview` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Small real multi-view data sets, embedded with their source and licence, and simulators

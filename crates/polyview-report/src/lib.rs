@@ -1,0 +1,1 @@
+//! Pictures and a self-contained HTML report of a fitted polyview model

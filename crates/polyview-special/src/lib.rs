@@ -1,0 +1,1 @@
+//! Special functions for Bayesian inference: digamma, log Phi, Mills ratios, interval probabilities, truncated-normal moments, scaled Bessel K, Gauss-Hermite

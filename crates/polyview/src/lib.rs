@@ -1,0 +1,1 @@
+//! Modular Bayesian factor models for heterogeneous, multi-view data: fit, project, predict, impute, explain
