@@ -1,1 +1,35 @@
-//! Dense kernels of factor models: packed triangles, batched positive definite systems, weighted Grams, block-parallel products, truncated SVD, varimax
+//! Dense kernels of factor models.
+
+pub use faer;
+pub use faer::{Accum, Mat, MatMut, MatRef};
+
+mod blocks;
+mod decompose;
+mod error;
+mod khatri_rao;
+mod mask;
+mod packed;
+mod product;
+mod spd;
+mod threads;
+mod truncated_svd;
+mod varimax;
+
+pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
+pub use error::LinalgError;
+pub use khatri_rao::{
+    RowCov, khatri_rao, masked_gram, masked_sums, weighted_gram, weighted_gram_into,
+    weighted_gram_moments,
+};
+pub use mask::BitMask;
+pub use packed::{PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad};
+pub use product::{
+    column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, times,
+    times_small,
+};
+pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};
+pub use threads::Threads;
+pub use truncated_svd::{
+    FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions, truncated_svd,
+};
+pub use varimax::{KaiserNormalisation, Varimax, VarimaxOptions, varimax};

@@ -1,0 +1,266 @@
+//! Decompositions: faer's, run on one thread, with the errors of this crate.
+
+use crate::LinalgError;
+use crate::error::{all_finite, same_len};
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::{cholesky::llt, evd, householder, lu, qr, svd};
+use faer::perm::PermRef;
+use faer::{Conj, Mat, MatRef, Par};
+
+/// Eigenvalues in ascending order and orthonormal eigenvectors (columns) of a symmetric matrix.
+///
+/// Reads the lower triangle only.
+///
+/// # Errors
+/// [`LinalgError::ShapeMismatch`] where the matrix is not square, [`LinalgError::NotFinite`],
+/// [`LinalgError::NoConvergence`].
+pub fn sym_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), LinalgError> {
+    let n = square("sym_eigen: columns", matrix)?;
+    all_finite("sym_eigen", matrix)?;
+    let mut values = Diag::zeros(n);
+    let mut vectors = Mat::zeros(n, n);
+    let mut memory = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(
+        n,
+        evd::ComputeEigenvectors::Yes,
+        Par::Seq,
+        faer::prelude::default(),
+    ));
+    evd::self_adjoint_evd(
+        matrix,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::prelude::default(),
+    )
+    .map_err(|_| LinalgError::NoConvergence {
+        what: "sym_eigen",
+        iterations: 0,
+    })?;
+    Ok((values.column_vector().iter().copied().collect(), vectors))
+}
+
+/// A thin singular value decomposition $A = U S V'$.
+#[derive(Debug, Clone)]
+pub struct ThinSvd {
+    /// Left singular vectors, $m \times \min(m, n)$.
+    pub u: Mat<f64>,
+    /// Singular values, descending.
+    pub singular_values: Vec<f64>,
+    /// Right singular vectors, $n \times \min(m, n)$.
+    pub v: Mat<f64>,
+}
+
+/// Thin singular value decomposition.
+///
+/// # Errors
+/// [`LinalgError::NotFinite`], [`LinalgError::NoConvergence`].
+pub fn thin_svd(matrix: MatRef<'_, f64>) -> Result<ThinSvd, LinalgError> {
+    all_finite("thin_svd", matrix)?;
+    let (m, n) = matrix.shape();
+    let size = m.min(n);
+    let mut u = Mat::zeros(m, size);
+    let mut v = Mat::zeros(n, size);
+    let mut s = Diag::zeros(size);
+    let mut memory = MemBuffer::new(svd::svd_scratch::<f64>(
+        m,
+        n,
+        svd::ComputeSvdVectors::Thin,
+        svd::ComputeSvdVectors::Thin,
+        Par::Seq,
+        faer::prelude::default(),
+    ));
+    svd::svd(
+        matrix,
+        s.as_mut(),
+        Some(u.as_mut()),
+        Some(v.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::prelude::default(),
+    )
+    .map_err(|_| LinalgError::NoConvergence {
+        what: "thin_svd",
+        iterations: 0,
+    })?;
+    Ok(ThinSvd {
+        u,
+        singular_values: s.column_vector().iter().copied().collect(),
+        v,
+    })
+}
+
+/// Thin QR decomposition $A = QR$: `q` is $m \times s$ with orthonormal columns, `r` is $s \times n$ upper
+/// triangular, $s = \min(m, n)$.
+///
+/// # Errors
+/// [`LinalgError::NotFinite`].
+pub fn thin_qr(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Mat<f64>), LinalgError> {
+    all_finite("thin_qr", matrix)?;
+    let (m, n) = matrix.shape();
+    let size = m.min(n);
+    let mut packed = matrix.to_owned();
+    let block = qr::no_pivoting::factor::recommended_block_size::<f64>(m, n);
+    let mut coefficients = Mat::zeros(block, size);
+    let mut memory = MemBuffer::new(qr::no_pivoting::factor::qr_in_place_scratch::<f64>(
+        m,
+        n,
+        block,
+        Par::Seq,
+        faer::prelude::default(),
+    ));
+    qr::no_pivoting::factor::qr_in_place(
+        packed.as_mut(),
+        coefficients.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::prelude::default(),
+    );
+    let r = Mat::from_fn(size, n, |i, j| if i <= j { packed[(i, j)] } else { 0.0 });
+    let basis = Mat::from_fn(m, size, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => packed[(i, j)],
+    });
+    let mut q = Mat::identity(m, size);
+    let mut memory = MemBuffer::new(
+        householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+            m, block, size,
+        ),
+    );
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        basis.as_ref(),
+        coefficients.as_ref(),
+        Conj::No,
+        q.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
+    Ok((q, r))
+}
+
+/// Inverse of a general square matrix, by LU with partial pivoting.
+///
+/// # Errors
+/// [`LinalgError::ShapeMismatch`] where the matrix is not square, [`LinalgError::NotFinite`],
+/// [`LinalgError::Singular`] where a pivot is exactly zero.
+pub fn inverse(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, LinalgError> {
+    let factor = Lu::new("inverse: columns", matrix)?;
+    factor.refuse_singular()?;
+    let n = matrix.nrows();
+    let mut out = Mat::zeros(n, n);
+    let mut memory =
+        MemBuffer::new(lu::partial_pivoting::inverse::inverse_scratch::<usize, f64>(n, Par::Seq));
+    lu::partial_pivoting::inverse::inverse(
+        out.as_mut(),
+        factor.packed.as_ref(),
+        factor.packed.as_ref(),
+        PermRef::new_checked(&factor.forward, &factor.backward, n),
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
+    Ok(out)
+}
+
+/// $\log |\det A|$ of a general square matrix; $-\infty$ where it is singular.
+///
+/// # Errors
+/// [`LinalgError::ShapeMismatch`] where the matrix is not square, [`LinalgError::NotFinite`].
+pub fn log_abs_det(matrix: MatRef<'_, f64>) -> Result<f64, LinalgError> {
+    let factor = Lu::new("log_abs_det: columns", matrix)?;
+    Ok((0..matrix.nrows())
+        .map(|i| factor.packed[(i, i)].abs().ln())
+        .sum())
+}
+
+/// Solution $X$ of $AX = B$ for a symmetric positive definite $A$ (lower triangle read) and `rhs` $B$.
+///
+/// No jitter is added; [`SpdFactor`](crate::SpdFactor) does that.
+///
+/// # Errors
+/// [`LinalgError::ShapeMismatch`], [`LinalgError::NotFinite`], [`LinalgError::NotPositiveDefinite`].
+pub fn solve_spd(matrix: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Result<Mat<f64>, LinalgError> {
+    let n = square("solve_spd: columns", matrix)?;
+    same_len("solve_spd: rows of the right-hand side", n, rhs.nrows())?;
+    all_finite("solve_spd: matrix", matrix)?;
+    all_finite("solve_spd: right-hand side", rhs)?;
+    let lower =
+        cholesky(matrix).map_err(|pivot| LinalgError::NotPositiveDefinite { row: 0, pivot })?;
+    let mut out = rhs.to_owned();
+    llt::solve::solve_in_place(
+        lower.as_ref(),
+        out.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(
+            llt::solve::solve_in_place_scratch::<f64>(n, rhs.ncols(), Par::Seq),
+        )),
+    );
+    Ok(out)
+}
+
+/// Lower Cholesky factor, upper triangle zero; the failed pivot where there is none.
+pub(crate) fn cholesky(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, usize> {
+    let n = matrix.nrows();
+    let mut lower = Mat::from_fn(n, n, |i, j| if j <= i { matrix[(i, j)] } else { 0.0 });
+    let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
+        n,
+        Par::Seq,
+        faer::prelude::default(),
+    ));
+    llt::factor::cholesky_in_place(
+        lower.as_mut(),
+        llt::factor::LltRegularization::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::prelude::default(),
+    )
+    .map_err(|llt::factor::LltError::NonPositivePivot { index }| index)?;
+    Ok(lower)
+}
+
+fn square(what: &'static str, matrix: MatRef<'_, f64>) -> Result<usize, LinalgError> {
+    same_len(what, matrix.nrows(), matrix.ncols())?;
+    Ok(matrix.nrows())
+}
+
+/// $PA = LU$, both factors in one array.
+struct Lu {
+    packed: Mat<f64>,
+    forward: Vec<usize>,
+    backward: Vec<usize>,
+}
+
+impl Lu {
+    fn new(what: &'static str, matrix: MatRef<'_, f64>) -> Result<Self, LinalgError> {
+        let n = square(what, matrix)?;
+        all_finite(what, matrix)?;
+        let mut packed = matrix.to_owned();
+        let mut forward = vec![0; n];
+        let mut backward = vec![0; n];
+        let mut memory = MemBuffer::new(lu::partial_pivoting::factor::lu_in_place_scratch::<
+            usize,
+            f64,
+        >(n, n, Par::Seq, faer::prelude::default()));
+        lu::partial_pivoting::factor::lu_in_place(
+            packed.as_mut(),
+            &mut forward,
+            &mut backward,
+            Par::Seq,
+            MemStack::new(&mut memory),
+            faer::prelude::default(),
+        );
+        Ok(Self {
+            packed,
+            forward,
+            backward,
+        })
+    }
+
+    fn refuse_singular(&self) -> Result<(), LinalgError> {
+        match (0..self.packed.nrows()).find(|&i| self.packed[(i, i)] == 0.0) {
+            Some(pivot) => Err(LinalgError::Singular { pivot }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Which cells of a matrix are observed, one bit each.
+
+use crate::LinalgError;
+use crate::error::same_len;
+
+/// A rows × columns table of bits, packed along the rows: eight consecutive rows of one column share a byte.
+///
+/// Row $r$ of column $c$ is bit $r \bmod 8$ of byte $\lfloor r/8 \rfloor$ of that column. The unused bits of a
+/// column's last byte are zero, always.
+///
+/// ```
+/// use polyview_linalg::BitMask;
+///
+/// let mask = BitMask::from_fn(10, 2, |r, c| r % 2 == c);
+/// assert_eq!(mask.column_bytes(0), &[0b0101_0101, 0b01]);
+/// assert_eq!((mask.count(), mask.count_row(3), mask.is_full()), (10, 1, false));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BitMask {
+    rows: usize,
+    cols: usize,
+    bytes: Vec<u8>,
+}
+
+impl BitMask {
+    /// A mask with every bit set.
+    pub fn full(rows: usize, cols: usize) -> Self {
+        let mut out = Self::empty(rows, cols);
+        out.bytes.fill(0xff);
+        let (stride, last) = (out.stride(), last_byte(rows));
+        if stride > 0 {
+            for column in out.bytes.chunks_exact_mut(stride) {
+                column[stride - 1] = last;
+            }
+        }
+        out
+    }
+
+    /// A mask with no bit set.
+    pub fn empty(rows: usize, cols: usize) -> Self {
+        Self {
+            rows,
+            cols,
+            bytes: vec![0; rows.div_ceil(8) * cols],
+        }
+    }
+
+    /// The mask whose bit at (row, column) is `observed(row, column)`.
+    pub fn from_fn(
+        rows: usize,
+        cols: usize,
+        mut observed: impl FnMut(usize, usize) -> bool,
+    ) -> Self {
+        let mut out = Self::empty(rows, cols);
+        let stride = out.stride();
+        for c in 0..cols {
+            for r in 0..rows {
+                out.bytes[c * stride + r / 8] |= u8::from(observed(r, c)) << (r % 8);
+            }
+        }
+        out
+    }
+
+    /// The mask that [`as_bytes`](Self::as_bytes) wrote.
+    ///
+    /// # Errors
+    /// [`LinalgError::ShapeMismatch`] where the number of bytes is not that of the shape;
+    /// [`LinalgError::MaskPadding`] where a bit beyond the last row is set.
+    pub fn from_bytes(rows: usize, cols: usize, bytes: Vec<u8>) -> Result<Self, LinalgError> {
+        let stride = rows.div_ceil(8);
+        let expected = stride.saturating_mul(cols);
+        same_len("bytes of a mask", expected, bytes.len())?;
+        if stride > 0 {
+            let beyond = !last_byte(rows);
+            let stray = bytes
+                .chunks_exact(stride)
+                .position(|column| column[stride - 1] & beyond != 0);
+            if let Some(column) = stray {
+                return Err(LinalgError::MaskPadding { column });
+            }
+        }
+        Ok(Self { rows, cols, bytes })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Bytes of all columns, one column after the other.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of one column: $\lceil \mathrm{rows}/8 \rceil$ of them.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    pub fn column_bytes(&self, col: usize) -> &[u8] {
+        let stride = self.stride();
+        &self.bytes[col * stride..(col + 1) * stride]
+    }
+
+    /// The bit at (row, column).
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn get(&self, row: usize, col: usize) -> bool {
+        assert!(row < self.rows, "row {row} of a mask of {} rows", self.rows);
+        self.column_bytes(col)[row / 8] >> (row % 8) & 1 == 1
+    }
+
+    /// Writes the bit at (row, column).
+    ///
+    /// # Panics
+    /// If an index is out of range.
+    pub fn set(&mut self, row: usize, col: usize, observed: bool) {
+        assert!(row < self.rows, "row {row} of a mask of {} rows", self.rows);
+        let at = col * self.stride() + row / 8;
+        let bit = 1 << (row % 8);
+        if observed {
+            self.bytes[at] |= bit;
+        } else {
+            self.bytes[at] &= !bit;
+        }
+    }
+
+    /// Bits set in column `col`.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    pub fn count_col(&self, col: usize) -> usize {
+        ones(self.column_bytes(col))
+    }
+
+    /// Bits set in row `row`.
+    ///
+    /// # Panics
+    /// If `row` is out of range.
+    pub fn count_row(&self, row: usize) -> usize {
+        (0..self.cols).filter(|&c| self.get(row, c)).count()
+    }
+
+    /// Bits set in all.
+    pub fn count(&self) -> usize {
+        ones(&self.bytes)
+    }
+
+    /// Whether every bit is set.
+    pub fn is_full(&self) -> bool {
+        self.count() == self.rows * self.cols
+    }
+
+    /// Whether every bit of column `col` is set.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    pub fn is_full_col(&self, col: usize) -> bool {
+        self.count_col(col) == self.rows
+    }
+
+    /// The columns × rows mask with the same bits.
+    pub fn transposed(&self) -> Self {
+        let mut out = Self::empty(self.cols, self.rows);
+        let stride = out.stride();
+        for c in 0..self.cols {
+            for r in self.ones_in_col(c) {
+                out.bytes[r * stride + c / 8] |= 1 << (c % 8);
+            }
+        }
+        out
+    }
+
+    /// Rows whose bit is set in column `col`, ascending.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    pub fn ones_in_col(&self, col: usize) -> impl Iterator<Item = usize> + '_ {
+        self.column_bytes(col)
+            .iter()
+            .enumerate()
+            .flat_map(|(group, &byte)| {
+                (0..8)
+                    .filter(move |bit| byte >> bit & 1 == 1)
+                    .map(move |bit| group * 8 + bit)
+            })
+    }
+
+    fn stride(&self) -> usize {
+        self.rows.div_ceil(8)
+    }
+}
+
+/// Bits that a column's last byte may use.
+fn last_byte(rows: usize) -> u8 {
+    match rows % 8 {
+        0 => 0xff,
+        used => (1 << used) - 1,
+    }
+}
+
+fn ones(bytes: &[u8]) -> usize {
+    bytes.iter().map(|b| b.count_ones() as usize).sum()
+}

@@ -1,0 +1,115 @@
+//! Many packed symmetric matrices, one per row.
+
+use super::{SymPacked, packed_len};
+use crate::blocks;
+use faer::{MatMut, MatRef};
+
+/// One packed symmetric $K \times K$ matrix per row, contiguous in memory.
+///
+/// Row $r$ is the second moment, covariance or precision that belongs to row $r$ of a factor or weight matrix.
+/// Seen as a matrix ([`as_mat`](Self::as_mat)) it is $P \times R$ column-major with $P = K(K+1)/2$.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackedRows {
+    k: usize,
+    rows: usize,
+    data: Vec<f64>,
+}
+
+/// Rows added in one partial sum.
+const SUM_BLOCK: usize = 256;
+
+impl PackedRows {
+    /// `rows` zero matrices of order `k`.
+    pub fn zeros(rows: usize, k: usize) -> Self {
+        Self {
+            k,
+            rows,
+            data: vec![0.0; rows * packed_len(k)],
+        }
+    }
+
+    /// `rows` copies of one matrix.
+    pub fn repeat(rows: usize, matrix: &SymPacked) -> Self {
+        Self {
+            k: matrix.k(),
+            rows,
+            data: matrix.as_slice().repeat(rows),
+        }
+    }
+
+    /// Order $K$ of the matrices.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Number of matrices.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Packed triangle of row `r`.
+    ///
+    /// # Panics
+    /// If `r` is out of range.
+    pub fn row(&self, r: usize) -> &[f64] {
+        let length = packed_len(self.k);
+        &self.data[r * length..(r + 1) * length]
+    }
+
+    /// Packed triangle of row `r`, to be written.
+    ///
+    /// # Panics
+    /// If `r` is out of range.
+    pub fn row_mut(&mut self, r: usize) -> &mut [f64] {
+        let length = packed_len(self.k);
+        &mut self.data[r * length..(r + 1) * length]
+    }
+
+    /// Row `r` as an owned matrix.
+    ///
+    /// # Panics
+    /// If `r` is out of range.
+    pub fn sym(&self, r: usize) -> SymPacked {
+        SymPacked::from_packed(self.k, self.row(r).to_vec())
+            .expect("a row has the length of a packed triangle")
+    }
+
+    /// All triangles, one after the other.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All triangles, to be written.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// The triangles as the columns of a $P \times R$ matrix.
+    pub fn as_mat(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.data, packed_len(self.k), self.rows)
+    }
+
+    /// The triangles as the columns of a $P \times R$ matrix, to be written.
+    pub fn as_mat_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.data, packed_len(self.k), self.rows)
+    }
+
+    /// Sum over the rows, in fixed blocks added in order.
+    pub fn sum(&self) -> SymPacked {
+        let length = packed_len(self.k);
+        blocks::ordered_sum(
+            self.rows,
+            blocks::size(self.rows, SUM_BLOCK),
+            SymPacked::zeros(self.k),
+            |range, out| {
+                for r in range {
+                    for (x, y) in out.as_mut_slice().iter_mut().zip(self.row(r)) {
+                        *x += y;
+                    }
+                }
+                debug_assert_eq!(out.as_slice().len(), length);
+            },
+            |total, part| total.add_scaled(1.0, part),
+        )
+    }
+}
