@@ -1,1 +1,59 @@
-//! The shared parts of polyview's factor models: data sets, row moments, normal equations, predictor, traits, ledger, journal, schedule
+//! The shared parts of polyview's factor models: data sets whose views are
+//! joined by sample ID, the containers that pass between the parts of a model
+//! (row moments, normal equations, predictor), and the traits of those parts.
+//!
+//! ```
+//! use polyview_core::{Dataset, Table};
+//! use polyview_linalg::Mat;
+//!
+//! # fn main() -> Result<(), polyview_core::DataError> {
+//! let table = |name: &str, ids: [&str; 3]| Table {
+//!     name: name.to_owned(),
+//!     samples: ids.map(str::to_owned).to_vec(),
+//!     features: vec!["a".to_owned(), "b".to_owned()],
+//!     values: Mat::from_fn(3, 2, |n, d| (n + d) as f64),
+//! };
+//! let data = Dataset::builder()
+//!     .view(table("genes", ["s1", "s2", "s3"]))
+//!     .view(table("lipids", ["s3", "s2", "s4"]))
+//!     .build()?;
+//! assert_eq!(data.samples(), ["s1", "s2", "s3", "s4"]);
+//! assert_eq!(data.overlap().samples_of_view, [3, 3]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | type | what |
+//! |---|---|
+//! | [`Dataset`], [`View`], [`Table`] | samples with several views, any cell of which may be missing |
+//! | [`RowMoments`] | K-dimensional Gaussian rows: factors or weights |
+//! | [`NormalEquations`] | what the data say about a block of rows |
+//! | [`ViewTerm`], [`RowBlock`], [`ScalePrior`] | the species of a model's parts |
+//! | [`Ledger`], [`Journal`], [`Schedule`] | objective by term, what happened, order of steps |
+//!
+//! One model serves all: $\eta^{(m)} = Z W^{(m)\top} + 1 b^{(m)}$ with any
+//! data term that is, or is bounded by, a quadratic in $\eta$. A term gives
+//! **normal equations** to the rows of W and Z. With expectations in them the
+//! update is variational Bayes, with draws it is a Gibbs sampler.
+
+mod dataset;
+mod error;
+mod journal;
+mod ledger;
+mod model;
+mod schedule;
+
+pub use dataset::{
+    Centring, Dataset, DatasetBuilder, FeatureScaling, Groups, Join, Mask, Metadata,
+    MetadataValues, Overlap, OverlapRow, Scaling, Table, View,
+};
+pub use error::{DataError, NumericError};
+pub use journal::{Entry, Event, Journal};
+pub use ledger::{Ledger, LedgerRow, Terms, compensated};
+pub use model::{
+    Augmented, Bias, Context, Coupling, GammaPrior, Gammas, NoiseScope, NormalEquations, Objective,
+    PatternGrams, PatternTable, PrecisionView, PredictedBlock, Predictor, RotationSide,
+    RotationTerm, RowBlock, RowCov, RowMoments, ScalePrior, Stamp, State, StateArray, StateReader,
+    Stateful, ViewShape, ViewTerm, column_block,
+};
+pub use schedule::{Schedule, Step, ViewId};

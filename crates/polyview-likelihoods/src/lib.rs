@@ -1,1 +1,31 @@
-//! Likelihood adapters of polyview: data terms that contribute normal equations, for variational Bayes and Gibbs
+//! Likelihood adapters of polyview's factor models: each turns the data of one
+//! view into normal equations for factors and weights, for variational Bayes
+//! and for Gibbs sampling.
+//!
+//! ```
+//! use polyview_core::{Bias, GammaPrior, Predictor, RowMoments, View, ViewTerm};
+//! use polyview_likelihoods::{Gaussian, GaussianOptions};
+//! use polyview_linalg::Mat;
+//!
+//! # fn main() -> Result<(), polyview_core::DataError> {
+//! let values = Mat::from_fn(6, 2, |n, d| if (n, d) == (2, 1) { f64::NAN } else { (n * (d + 1)) as f64 });
+//! let view = View::from_values("genes", vec!["a".into(), "b".into()], values)?;
+//! let mut term = Gaussian::new(view, GaussianOptions::default());
+//! let factors = RowMoments::point(Mat::from_fn(6, 1, |n, _| n as f64));
+//! let weights = RowMoments::point(Mat::from_fn(2, 1, |d, _| (d + 1) as f64));
+//! let bias = Bias::absent(2);
+//! let p = Predictor { factors: &factors, weights: &weights, bias: &bias };
+//! // the predictor hits every value, so only the constants are left
+//! let exact = -0.5 * 11.0 * (2.0 * std::f64::consts::PI).ln();
+//! assert!((term.bound(&p).0[0].1 - exact).abs() < 1e-9);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | type | data | site on $\eta$ |
+//! |---|---|---|
+//! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
+
+mod gaussian;
+
+pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

@@ -1,1 +1,51 @@
-//! Modular Bayesian factor models for heterogeneous, multi-view data: fit, project, predict, impute, explain
+//! Modular Bayesian factor models for heterogeneous, multi-view data: shared
+//! and private factors of several measurements of the same samples, any cell
+//! of which may be missing, with every prediction's uncertainty.
+//!
+//! ```
+//! use polyview::models;
+//! use polyview_datasets::nutrimouse;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let data = nutrimouse()?; // 40 mice: 120 genes, 21 lipids
+//! let fit = polyview::fit(data, models::bibfa(6))?;
+//! let factors = fit.factors()?; // 40 x K, means and standard deviations
+//! assert_eq!(factors.mean.nrows(), 40);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | item | what |
+//! |---|---|
+//! | [`models`] | published models, each a [`ModelSpec`] |
+//! | [`ModelSpec`] | every choice of a fit, with its value |
+//! | [`fit`](fit()), [`Fitting`] | fits, at once or sweep by sweep |
+//! | [`Fit`] | the posterior and its verbs |
+
+mod build;
+mod error;
+mod fit;
+pub mod models;
+mod plan;
+mod spec;
+
+pub use build::validate;
+pub use error::{Error, ErrorKind, Result};
+pub use fit::{
+    Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitRecord, Fitting, Progress,
+    ViewInfo,
+};
+pub use spec::{
+    EngineKind, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path, ViewChoices, ViewSpec,
+};
+
+/// Fits a model to its end.
+///
+/// # Errors
+/// What is wrong with data or choices, or a numerical error with the sweep it
+/// happened in.
+pub fn fit(data: polyview_core::Dataset, spec: ModelSpec) -> Result<Fit> {
+    let mut fitting = Fitting::new(data, spec)?;
+    while !fitting.step()?.done {}
+    fitting.finish()
+}

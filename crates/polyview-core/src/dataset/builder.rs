@@ -1,0 +1,283 @@
+//! Joining tables into a data set by sample ID.
+
+use std::collections::{HashMap, HashSet};
+
+use polyview_linalg::Mat;
+use serde::{Deserialize, Serialize};
+
+use super::{Dataset, Groups, Mask, Metadata, MetadataValues, Table, View};
+use crate::error::DataError;
+
+/// Which samples a data set keeps when its views do not have the same ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Join {
+    /// Every sample that any view has; a view it lacks is missing for it.
+    #[default]
+    Union,
+    /// Only samples that every view has.
+    Intersection,
+}
+
+/// Builds a [`Dataset`] from tables, checking every name on the way.
+///
+/// Samples are ordered by first appearance (first table first); nothing is
+/// sorted.
+#[derive(Clone, Debug, Default)]
+pub struct DatasetBuilder {
+    tables: Vec<Table>,
+    join: Join,
+    groups: Option<Vec<(String, String)>>,
+    metadata: Vec<(Vec<String>, Metadata)>,
+}
+
+impl DatasetBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds a view.
+    #[must_use]
+    pub fn view(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+    /// Chooses which samples are kept.
+    #[must_use]
+    pub fn join(mut self, join: Join) -> Self {
+        self.join = join;
+        self
+    }
+    /// Gives each sample a group: pairs of sample ID and group name.
+    #[must_use]
+    pub fn groups(mut self, of_sample: Vec<(String, String)>) -> Self {
+        self.groups = Some(of_sample);
+        self
+    }
+    /// Adds a metadata column: sample IDs and one value each.
+    #[must_use]
+    pub fn metadata(mut self, samples: Vec<String>, column: Metadata) -> Self {
+        self.metadata.push((samples, column));
+        self
+    }
+
+    /// Joins the tables.
+    ///
+    /// # Errors
+    /// [`DataError`]: no view, an empty view, names that do not match the
+    /// matrix, a duplicate view, sample or feature, an infinite value, no
+    /// sample left after the join, a sample or view with nothing observed, a
+    /// sample without a group.
+    pub fn build(self) -> Result<Dataset, DataError> {
+        if self.tables.is_empty() {
+            return Err(DataError::NoViews);
+        }
+        let mut names = HashSet::new();
+        for table in &self.tables {
+            check(table)?;
+            if !names.insert(table.name.clone()) {
+                return Err(DataError::DuplicateView {
+                    view: table.name.clone(),
+                });
+            }
+        }
+        let samples = self.joined_samples()?;
+        let index: HashMap<&str, usize> = samples
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (s.as_str(), i))
+            .collect();
+        let groups = self
+            .groups
+            .as_ref()
+            .map(|g| group(g, &samples, &index))
+            .transpose()?;
+        let metadata = self
+            .metadata
+            .iter()
+            .map(|(ids, column)| align_metadata(ids, column, samples.len(), &index))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut views = Vec::with_capacity(self.tables.len());
+        for table in self.tables {
+            views.push(align(table, &samples, &index)?);
+        }
+        if let Some(n) = (0..samples.len()).find(|&n| {
+            views
+                .iter()
+                .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
+        }) {
+            return Err(DataError::EmptySample {
+                sample: samples[n].clone(),
+            });
+        }
+        Ok(Dataset::assemble(samples, views, groups, metadata))
+    }
+
+    fn joined_samples(&self) -> Result<Vec<String>, DataError> {
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        let mut order = Vec::new();
+        for table in &self.tables {
+            for s in &table.samples {
+                let seen = count.entry(s).or_default();
+                if *seen == 0 {
+                    order.push(s.clone());
+                }
+                *seen += 1;
+            }
+        }
+        if self.tables.len() > 1 && count.values().all(|&c| c == 1) {
+            return Err(DataError::NoSharedSamples {
+                views: self.tables.iter().map(|t| t.name.clone()).collect(),
+                examples: self.tables.iter().map(|t| t.samples[0].clone()).collect(),
+            });
+        }
+        if self.join == Join::Intersection {
+            order.retain(|s| count[s.as_str()] == self.tables.len());
+            if order.is_empty() {
+                return Err(DataError::EmptyIntersection {
+                    views: self.tables.iter().map(|t| t.name.clone()).collect(),
+                });
+            }
+        }
+        Ok(order)
+    }
+}
+
+fn check(table: &Table) -> Result<(), DataError> {
+    let view = || table.name.clone();
+    for (what, expected, found) in [
+        ("sample IDs", table.values.nrows(), table.samples.len()),
+        ("feature names", table.values.ncols(), table.features.len()),
+    ] {
+        if expected != found {
+            return Err(DataError::LengthMismatch {
+                view: view(),
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    if table.samples.is_empty() || table.features.is_empty() {
+        return Err(DataError::EmptyView { view: view() });
+    }
+    let mut seen = HashMap::new();
+    for (row, s) in table.samples.iter().enumerate() {
+        if let Some(first) = seen.insert(s.as_str(), row) {
+            return Err(DataError::DuplicateSample {
+                view: view(),
+                sample: s.clone(),
+                first,
+                second: row,
+            });
+        }
+    }
+    seen.clear();
+    for (column, f) in table.features.iter().enumerate() {
+        if let Some(first) = seen.insert(f.as_str(), column) {
+            return Err(DataError::DuplicateFeature {
+                view: view(),
+                feature: f.clone(),
+                first,
+                second: column,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts a table's rows in the order of the data set. A table that has them in
+/// that order already is not copied.
+fn align(
+    table: Table,
+    samples: &[String],
+    index: &HashMap<&str, usize>,
+) -> Result<View, DataError> {
+    let Table {
+        name,
+        samples: own,
+        features,
+        mut values,
+    } = table;
+    if own != samples {
+        let mut to: Vec<Option<usize>> = vec![None; samples.len()];
+        for (row, s) in own.iter().enumerate() {
+            if let Some(&at) = index.get(s.as_str()) {
+                to[at] = Some(row);
+            }
+        }
+        values = Mat::from_fn(samples.len(), features.len(), |n, d| {
+            to[n].map_or(f64::NAN, |row| values[(row, d)])
+        });
+    }
+    let mask = Mask::extract(&name, &mut values)?;
+    if mask.count(samples.len(), features.len()) == 0 {
+        return Err(DataError::NothingObserved { view: name });
+    }
+    Ok(View::new_unchecked(name, features, values, mask))
+}
+
+fn group(
+    pairs: &[(String, String)],
+    samples: &[String],
+    index: &HashMap<&str, usize>,
+) -> Result<Groups, DataError> {
+    let mut names: Vec<String> = Vec::new();
+    let mut of_sample = vec![u32::MAX; samples.len()];
+    for (sample, name) in pairs {
+        let Some(&n) = index.get(sample.as_str()) else {
+            continue;
+        };
+        let g = names.iter().position(|g| g == name).unwrap_or_else(|| {
+            names.push(name.clone());
+            names.len() - 1
+        });
+        of_sample[n] = g as u32;
+    }
+    match of_sample.iter().position(|&g| g == u32::MAX) {
+        Some(n) => Err(DataError::NoGroup {
+            sample: samples[n].clone(),
+        }),
+        None => Ok(Groups { names, of_sample }),
+    }
+}
+
+fn align_metadata(
+    ids: &[String],
+    column: &Metadata,
+    n: usize,
+    index: &HashMap<&str, usize>,
+) -> Result<Metadata, DataError> {
+    let length = match &column.values {
+        MetadataValues::Categories(v) => v.len(),
+        MetadataValues::Numbers(v) => v.len(),
+    };
+    if length != ids.len() {
+        return Err(DataError::LengthMismatch {
+            view: column.name.clone(),
+            what: "metadata values",
+            expected: ids.len(),
+            found: length,
+        });
+    }
+    let places = ids
+        .iter()
+        .enumerate()
+        .filter_map(|(i, s)| Some((i, *index.get(s.as_str())?)));
+    let values = match &column.values {
+        MetadataValues::Categories(v) => {
+            let mut out = vec![None; n];
+            places.for_each(|(i, at)| out[at].clone_from(&v[i]));
+            MetadataValues::Categories(out)
+        }
+        MetadataValues::Numbers(v) => {
+            let mut out = vec![f64::NAN; n];
+            places.for_each(|(i, at)| out[at] = v[i]);
+            MetadataValues::Numbers(out)
+        }
+    };
+    Ok(Metadata {
+        name: column.name.clone(),
+        values,
+    })
+}

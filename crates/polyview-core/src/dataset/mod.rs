@@ -1,0 +1,290 @@
+//! Data sets: named views whose samples are joined by their IDs.
+
+mod builder;
+mod mask;
+mod overlap;
+mod scaling;
+
+pub use builder::{DatasetBuilder, Join};
+pub use mask::Mask;
+pub use overlap::{Overlap, OverlapRow};
+pub use scaling::{Centring, FeatureScaling, Scaling};
+
+use polyview_linalg::{Mat, MatRef};
+
+use crate::error::DataError;
+
+/// One rectangular table as it came from a file or from memory: samples in
+/// rows, features in columns, `NaN` where nothing was observed.
+///
+/// This is the only place where `NaN` stands for "missing"; a [`View`] keeps
+/// a [`Mask`] and zeros instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name of the view.
+    pub name: String,
+    /// Sample IDs, one a row.
+    pub samples: Vec<String>,
+    /// Feature names, one a column.
+    pub features: Vec<String>,
+    /// Values, samples × features, column-major; `NaN` = missing.
+    pub values: Mat<f64>,
+}
+
+/// One view of a [`Dataset`]: a matrix with a row for **every** sample of the
+/// data set, zeros where nothing was observed, and the mask that says where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    name: String,
+    features: Vec<String>,
+    values: Mat<f64>,
+    mask: Mask,
+}
+
+impl View {
+    /// A view from values with `NaN` for missing cells; the rows are taken as
+    /// they are (no joining by IDs).
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] when there are not as many names as
+    /// columns, [`DataError::Infinite`] on an infinite value.
+    pub fn from_values(
+        name: impl Into<String>,
+        features: Vec<String>,
+        mut values: Mat<f64>,
+    ) -> Result<Self, DataError> {
+        let name = name.into();
+        if features.len() != values.ncols() {
+            return Err(DataError::LengthMismatch {
+                view: name,
+                what: "feature names",
+                expected: values.ncols(),
+                found: features.len(),
+            });
+        }
+        let mask = Mask::extract(&name, &mut values)?;
+        Ok(Self {
+            name,
+            features,
+            values,
+            mask,
+        })
+    }
+
+    /// The view's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Feature names, one a column.
+    pub fn features(&self) -> &[String] {
+        &self.features
+    }
+    /// Values, samples × features; zero where the mask says missing.
+    pub fn values(&self) -> MatRef<'_, f64> {
+        self.values.as_ref()
+    }
+    /// Which cells were observed.
+    pub fn mask(&self) -> &Mask {
+        &self.mask
+    }
+    /// Number of samples (rows) of the whole data set.
+    pub fn n_samples(&self) -> usize {
+        self.values.nrows()
+    }
+    /// Number of features (columns).
+    pub fn n_features(&self) -> usize {
+        self.features.len()
+    }
+    /// Number of observed cells.
+    pub fn n_observed(&self) -> usize {
+        self.mask.count(self.n_samples(), self.n_features())
+    }
+    /// Whether a cell was observed.
+    pub fn is_observed(&self, sample: usize, feature: usize) -> bool {
+        self.mask.is_observed(sample, feature)
+    }
+    /// The value of a cell, if it was observed.
+    pub fn value(&self, sample: usize, feature: usize) -> Option<f64> {
+        self.is_observed(sample, feature)
+            .then(|| self.values[(sample, feature)])
+    }
+    /// Takes the view apart: name, feature names, values, mask.
+    pub fn into_parts(self) -> (String, Vec<String>, Mat<f64>, Mask) {
+        (self.name, self.features, self.values, self.mask)
+    }
+    /// The same view with other values at the same places, for example after
+    /// standardisation. Missing cells must be zero.
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] when the shape differs.
+    pub fn with_values(&self, values: Mat<f64>) -> Result<Self, DataError> {
+        if values.nrows() != self.n_samples() || values.ncols() != self.n_features() {
+            return Err(DataError::LengthMismatch {
+                view: self.name.clone(),
+                what: "cells",
+                expected: self.n_samples() * self.n_features(),
+                found: values.nrows() * values.ncols(),
+            });
+        }
+        Ok(Self {
+            name: self.name.clone(),
+            features: self.features.clone(),
+            values,
+            mask: self.mask.clone(),
+        })
+    }
+    /// The same view with further cells hidden: `hide(sample, feature)` is
+    /// asked for every observed cell. Used to hold cells out.
+    pub fn hiding(&self, mut hide: impl FnMut(usize, usize) -> bool) -> Self {
+        let mut values = self.values.clone();
+        for d in 0..values.ncols() {
+            for n in 0..values.nrows() {
+                if !self.is_observed(n, d) || hide(n, d) {
+                    values[(n, d)] = f64::NAN;
+                }
+            }
+        }
+        let mask = Mask::of_finite(&mut values);
+        Self {
+            name: self.name.clone(),
+            features: self.features.clone(),
+            values,
+            mask,
+        }
+    }
+    /// Values with `NaN` in the missing cells, as a [`Table`] would hold them.
+    pub fn to_values_with_nan(&self) -> Mat<f64> {
+        Mat::from_fn(self.n_samples(), self.n_features(), |n, d| {
+            self.value(n, d).unwrap_or(f64::NAN)
+        })
+    }
+    pub(crate) fn new_unchecked(
+        name: String,
+        features: Vec<String>,
+        values: Mat<f64>,
+        mask: Mask,
+    ) -> Self {
+        Self {
+            name,
+            features,
+            values,
+            mask,
+        }
+    }
+}
+
+/// The values of one metadata column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetadataValues {
+    /// Categories by name, `None` where absent.
+    Categories(Vec<Option<String>>),
+    /// Numbers, `NaN` where absent.
+    Numbers(Vec<f64>),
+}
+
+/// One column of what is known about the samples. Kept for reports, never
+/// modelled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metadata {
+    /// The column's name.
+    pub name: String,
+    /// One value a sample, in the order of the data set.
+    pub values: MetadataValues,
+}
+
+/// Groups of samples (batches, studies, conditions).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// Names of the groups in order of first appearance.
+    pub names: Vec<String>,
+    /// Group index of each sample.
+    pub of_sample: Vec<u32>,
+}
+
+/// Samples with one or several views, joined by sample ID.
+///
+/// Built by [`Dataset::builder`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    samples: Vec<String>,
+    views: Vec<View>,
+    groups: Option<Groups>,
+    metadata: Vec<Metadata>,
+}
+
+impl Dataset {
+    /// Starts an empty builder (union of samples).
+    pub fn builder() -> DatasetBuilder {
+        DatasetBuilder::new()
+    }
+    /// Sample IDs in the order of the rows.
+    pub fn samples(&self) -> &[String] {
+        &self.samples
+    }
+    /// Number of samples.
+    pub fn n_samples(&self) -> usize {
+        self.samples.len()
+    }
+    /// All views in the order they were added.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+    /// The view of that name.
+    pub fn view(&self, name: &str) -> Option<&View> {
+        self.views.iter().find(|v| v.name == name)
+    }
+    /// Sample groups, if given.
+    pub fn groups(&self) -> Option<&Groups> {
+        self.groups.as_ref()
+    }
+    /// Metadata columns.
+    pub fn metadata(&self) -> &[Metadata] {
+        &self.metadata
+    }
+    /// Which samples have which views.
+    pub fn overlap(&self) -> Overlap {
+        Overlap::of(self)
+    }
+    /// The data set with one view replaced by another of the same rows.
+    ///
+    /// # Errors
+    /// [`DataError::UnknownView`] when no view has that name,
+    /// [`DataError::LengthMismatch`] when the rows differ in number.
+    pub fn with_view(&self, view: View) -> Result<Self, DataError> {
+        let at = self
+            .views
+            .iter()
+            .position(|v| v.name == view.name)
+            .ok_or_else(|| DataError::UnknownView {
+                view: view.name.clone(),
+            })?;
+        if view.n_samples() != self.n_samples() {
+            return Err(DataError::LengthMismatch {
+                view: view.name,
+                what: "samples",
+                expected: self.n_samples(),
+                found: view.values.nrows(),
+            });
+        }
+        let mut next = self.clone();
+        next.views[at] = view;
+        Ok(next)
+    }
+    /// Takes the data set apart: samples, views, groups, metadata.
+    pub fn into_parts(self) -> (Vec<String>, Vec<View>, Option<Groups>, Vec<Metadata>) {
+        (self.samples, self.views, self.groups, self.metadata)
+    }
+    pub(crate) fn assemble(
+        samples: Vec<String>,
+        views: Vec<View>,
+        groups: Option<Groups>,
+        metadata: Vec<Metadata>,
+    ) -> Self {
+        Self {
+            samples,
+            views,
+            groups,
+            metadata,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Standardisation of real views: computed once, stored with the model, undone
+//! on the way out.
+
+use polyview_linalg::Mat;
+use serde::{Deserialize, Serialize};
+
+use super::View;
+
+/// Whether the mean of each feature is taken away before fitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Centring {
+    /// Values stay where they are.
+    None,
+    /// The mean of the observed values of each feature becomes zero.
+    #[default]
+    Feature,
+}
+
+/// What the values are divided by before fitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureScaling {
+    /// Nothing.
+    None,
+    /// One number for the whole view: the root of the mean variance of its
+    /// features. Keeps the relative scales of the features.
+    View,
+    /// Each feature by its own standard deviation, as for correlations.
+    #[default]
+    Feature,
+}
+
+/// An affine map a feature: working value = (value − offset) / scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// What was subtracted, in data units, one a feature.
+    pub offset: Vec<f64>,
+    /// What was divided by, in data units, one a feature; never zero.
+    pub scale: Vec<f64>,
+    /// Features that were constant (or observed fewer than twice): their scale
+    /// is taken as the view's.
+    pub constant: Vec<usize>,
+}
+
+impl Scaling {
+    /// The map that changes nothing.
+    pub fn identity(features: usize) -> Self {
+        Self {
+            offset: vec![0.0; features],
+            scale: vec![1.0; features],
+            constant: Vec::new(),
+        }
+    }
+
+    /// Learns the map from the observed cells of a view.
+    ///
+    /// Sums are taken about the first observed value of each feature, so that
+    /// features of scale 1e9 or 1e-9 keep their digits. A feature without
+    /// spread keeps scale 1 (or the view's) and is listed in `constant`.
+    pub fn learn(view: &View, centring: Centring, scaling: FeatureScaling) -> Self {
+        let (rows, cols) = (view.n_samples(), view.n_features());
+        let mut map = Self::identity(cols);
+        let mut variance = vec![0.0; cols];
+        for d in 0..cols {
+            let mut shift = None;
+            let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            for r in 0..rows {
+                if let Some(x) = view.value(r, d) {
+                    let x = x - *shift.get_or_insert(x);
+                    n += 1.0;
+                    sum += x;
+                    squares += x * x;
+                }
+            }
+            let shift = shift.unwrap_or(0.0);
+            let mean = if n > 0.0 { sum / n } else { 0.0 };
+            if centring == Centring::Feature {
+                map.offset[d] = shift + mean;
+            }
+            variance[d] = if n > 1.0 {
+                (squares / n - mean * mean).max(0.0)
+            } else {
+                0.0
+            };
+            let magnitude = shift.abs().max(mean.abs());
+            if variance[d].sqrt() <= 1e-14 * magnitude || variance[d] < f64::MIN_POSITIVE {
+                variance[d] = 0.0;
+                map.constant.push(d);
+            }
+        }
+        let spread: Vec<f64> = variance.iter().copied().filter(|v| *v > 0.0).collect();
+        let of_view = if spread.is_empty() {
+            1.0
+        } else {
+            (spread.iter().sum::<f64>() / spread.len() as f64).sqrt()
+        };
+        match scaling {
+            FeatureScaling::None => {}
+            FeatureScaling::View => map.scale.fill(of_view),
+            FeatureScaling::Feature => {
+                for (s, v) in map.scale.iter_mut().zip(&variance) {
+                    *s = if *v > 0.0 { v.sqrt() } else { of_view };
+                }
+            }
+        }
+        map
+    }
+
+    /// Working value of a value in data units.
+    pub fn forward(&self, feature: usize, value: f64) -> f64 {
+        (value - self.offset[feature]) / self.scale[feature]
+    }
+    /// Value in data units of a working value.
+    pub fn backward(&self, feature: usize, value: f64) -> f64 {
+        value * self.scale[feature] + self.offset[feature]
+    }
+    /// Variance in squared data units of a working variance.
+    pub fn backward_variance(&self, feature: usize, variance: f64) -> f64 {
+        variance * self.scale[feature] * self.scale[feature]
+    }
+    /// The view in working units; missing cells stay zero. Consumes the view
+    /// and works in place.
+    pub fn apply(&self, view: View) -> View {
+        let (name, features, mut values, mask) = view.into_parts();
+        for d in 0..values.ncols() {
+            for n in 0..values.nrows() {
+                if mask.is_observed(n, d) {
+                    values[(n, d)] = self.forward(d, values[(n, d)]);
+                }
+            }
+        }
+        View::new_unchecked(name, features, values, mask)
+    }
+    /// A matrix samples × features from working to data units.
+    pub fn restore(&self, values: &mut Mat<f64>) {
+        for d in 0..values.ncols() {
+            for n in 0..values.nrows() {
+                values[(n, d)] = self.backward(d, values[(n, d)]);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Errors of this crate: data, not text.
+
+use polyview_linalg::LinalgError;
+use thiserror::Error;
+
+/// What can be wrong with the data of a model.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// No view was given.
+    #[error("no view was given; add at least one")]
+    NoViews,
+    /// A view without rows or columns.
+    #[error("view '{view}' is empty: it needs at least one sample and one feature")]
+    EmptyView {
+        /// The view.
+        view: String,
+    },
+    /// A view none of whose cells was observed.
+    #[error("view '{view}' has no observed value; leave it out")]
+    NothingObserved {
+        /// The view.
+        view: String,
+    },
+    /// A sample without any observed value.
+    #[error("sample '{sample}' has no observed value in any view; remove it")]
+    EmptySample {
+        /// The sample.
+        sample: String,
+    },
+    /// Two views of one name.
+    #[error("two views are called '{view}'; give each its own name")]
+    DuplicateView {
+        /// The name.
+        view: String,
+    },
+    /// One sample ID on two rows.
+    #[error("view '{view}': sample '{sample}' stands on rows {} and {}; sample IDs must be unique", first + 1, second + 1)]
+    DuplicateSample {
+        /// The view.
+        view: String,
+        /// The sample.
+        sample: String,
+        /// First row, from 0.
+        first: usize,
+        /// Second row, from 0.
+        second: usize,
+    },
+    /// One feature name on two columns.
+    #[error("view '{view}': feature '{feature}' names columns {} and {}; feature names must be unique", first + 1, second + 1)]
+    DuplicateFeature {
+        /// The view.
+        view: String,
+        /// The feature.
+        feature: String,
+        /// First column, from 0.
+        first: usize,
+        /// Second column, from 0.
+        second: usize,
+    },
+    /// An infinite value.
+    #[error("view '{view}': the value at row {}, column {} is infinite; correct it or leave it empty", sample + 1, feature + 1)]
+    Infinite {
+        /// The view.
+        view: String,
+        /// Row from 0.
+        sample: usize,
+        /// Column from 0.
+        feature: usize,
+    },
+    /// A number of names that does not fit the matrix.
+    #[error("view '{view}': expected {expected} {what}, found {found}")]
+    LengthMismatch {
+        /// The view.
+        view: String,
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// No sample ID occurs in two views.
+    #[error(
+        "the views {views:?} share no sample ID (first IDs: {examples:?}); check that the first column holds the same IDs in every file"
+    )]
+    NoSharedSamples {
+        /// The views.
+        views: Vec<String>,
+        /// First sample ID of each.
+        examples: Vec<String>,
+    },
+    /// No sample has every view.
+    #[error("no sample has all of the views {views:?}; join by union instead")]
+    EmptyIntersection {
+        /// The views.
+        views: Vec<String>,
+    },
+    /// A sample without a group where groups were given.
+    #[error("sample '{sample}' has no group; give each sample one")]
+    NoGroup {
+        /// The sample.
+        sample: String,
+    },
+    /// A view that does not exist.
+    #[error("there is no view '{view}'")]
+    UnknownView {
+        /// The name asked for.
+        view: String,
+    },
+}
+
+/// Numerical trouble in one block of a model.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum NumericError {
+    /// A linear system could not be solved.
+    #[error("{block}: {source}")]
+    Linalg {
+        /// The block, such as `weights/genes`.
+        block: String,
+        /// What went wrong.
+        source: LinalgError,
+    },
+    /// A quantity stopped being a number.
+    #[error("{block}: {what} is not finite; the data may be badly scaled")]
+    NotFinite {
+        /// The block.
+        block: String,
+        /// The quantity.
+        what: &'static str,
+    },
+    /// The bound fell in one block update.
+    #[error("{block}: the bound fell from {before} to {after}")]
+    BoundFell {
+        /// The block.
+        block: String,
+        /// Before the update.
+        before: f64,
+        /// After it.
+        after: f64,
+    },
+    /// A data term has no exact augmentation, so it cannot be sampled.
+    #[error("this likelihood cannot be sampled; use variational Bayes")]
+    NoDraws,
+    /// A saved state does not fit the model it is loaded into.
+    #[error("the saved state lacks or misshapes '{name}'")]
+    BadState {
+        /// The array.
+        name: String,
+    },
+}

@@ -1,0 +1,158 @@
+//! Everything that happened and was not an error.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "event")]
+#[non_exhaustive]
+pub enum Event {
+    /// A precision matrix needed a larger diagonal to be factored.
+    Jitter {
+        /// Row of the block.
+        row: usize,
+        /// Pivot that was not positive.
+        pivot: usize,
+        /// What was added to the diagonal.
+        amount: f64,
+    },
+    /// A factor was removed.
+    Pruned {
+        /// Its number at that time, from 1.
+        factor: usize,
+        /// Its largest absolute weight in any view, in working units.
+        largest_weight: f64,
+        /// Share of the data's variance that it explained.
+        explained: f64,
+        /// Factors left.
+        left: usize,
+    },
+    /// Factors and weights were rotated.
+    Rotated {
+        /// Gain of the bound, nats.
+        gain: f64,
+    },
+    /// The bound fell in a block update.
+    BoundFell {
+        /// Before, nats.
+        before: f64,
+        /// After, nats.
+        after: f64,
+    },
+    /// The way the data are swept was chosen.
+    Path {
+        /// Its name.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A restart began or was chosen.
+    Restart {
+        /// Number from 1.
+        number: usize,
+        /// Final bound, where the restart is over.
+        bound: Option<f64>,
+        /// Whether this one was kept.
+        kept: bool,
+    },
+    /// The run ended.
+    Ended {
+        /// How.
+        outcome: String,
+    },
+    /// Something worth knowing about the data.
+    Data {
+        /// What.
+        note: String,
+    },
+    /// Something else.
+    Note {
+        /// What.
+        note: String,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jitter { row, pivot, amount } => {
+                write!(
+                    f,
+                    "row {}: pivot {} was not positive, {amount:.1e} added to the diagonal",
+                    row + 1,
+                    pivot + 1
+                )
+            }
+            Self::Pruned {
+                factor,
+                largest_weight,
+                explained,
+                left,
+            } => write!(
+                f,
+                "factor {factor} removed: largest weight {largest_weight:.1e}, {:.2} % of the variance; {left} left",
+                100.0 * explained
+            ),
+            Self::Rotated { gain } => write!(f, "rotated, bound + {gain:.3}"),
+            Self::BoundFell { before, after } => {
+                write!(f, "the bound fell from {before:.6} to {after:.6}")
+            }
+            Self::Path { path, reason } => write!(f, "{path}: {reason}"),
+            Self::Restart {
+                number,
+                bound,
+                kept,
+            } => {
+                write!(f, "restart {number}")?;
+                if let Some(b) = bound {
+                    write!(f, ", bound {b:.4}")?;
+                }
+                if *kept { f.write_str(", kept") } else { Ok(()) }
+            }
+            Self::Ended { outcome } => f.write_str(outcome),
+            Self::Data { note } | Self::Note { note } => f.write_str(note),
+        }
+    }
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The sweep, 0 before the first.
+    pub sweep: usize,
+    /// The block, such as `weights/genes`; empty for the whole model.
+    pub block: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.block.is_empty() {
+            write!(f, "sweep {:>4}  {}", self.sweep, self.event)
+        } else {
+            write!(f, "sweep {:>4}  {}: {}", self.sweep, self.block, self.event)
+        }
+    }
+}
+
+/// What happened during a fit, in order. Saved with the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    /// The lines.
+    pub entries: Vec<Entry>,
+}
+
+impl Journal {
+    /// Adds a line.
+    pub fn note(&mut self, sweep: usize, block: impl Into<String>, event: Event) {
+        self.entries.push(Entry {
+            sweep,
+            block: block.into(),
+            event,
+        });
+    }
+}

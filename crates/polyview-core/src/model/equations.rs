@@ -1,0 +1,130 @@
+//! Normal equations of a block of rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_linalg::{Mat, PackedRows, SymPacked};
+
+/// Which rows (samples) have which views, when views are missing as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternTable {
+    /// Pattern of each row.
+    pub of_row: Vec<u32>,
+    /// For each pattern, for each view, whether it is present.
+    pub present: Vec<Vec<bool>>,
+}
+
+impl PatternTable {
+    /// The table of `rows` rows where `present(row, view)` says whether the
+    /// view was observed. Patterns are numbered by first appearance.
+    pub fn new(rows: usize, views: usize, present: impl Fn(usize, usize) -> bool) -> Self {
+        let mut table = Self {
+            of_row: Vec::with_capacity(rows),
+            present: Vec::new(),
+        };
+        for r in 0..rows {
+            let pattern: Vec<bool> = (0..views).map(|m| present(r, m)).collect();
+            let at = table
+                .present
+                .iter()
+                .position(|p| *p == pattern)
+                .unwrap_or_else(|| {
+                    table.present.push(pattern);
+                    table.present.len() - 1
+                });
+            table.of_row.push(at as u32);
+        }
+        table
+    }
+}
+
+/// Data precision of the factors by pattern of present views.
+#[derive(Clone, Debug)]
+pub struct PatternGrams {
+    /// The patterns.
+    pub table: Arc<PatternTable>,
+    /// One packed matrix a pattern.
+    pub grams: PackedRows,
+}
+
+/// What the data say about a block of rows: row $r$ has data precision
+/// `scale[r]·gram + patterns[of r] + packed[r]` and right-hand side `rhs[r]`.
+///
+/// The prior is not in it. `packed` is there only where someone writes to it.
+#[derive(Clone, Debug)]
+pub struct NormalEquations {
+    k: usize,
+    rows: Range<usize>,
+    /// Shared part, K × K.
+    pub gram: SymPacked,
+    /// Factor of the shared part by row (index = row of the whole block), 1
+    /// where absent.
+    pub scale: Option<Vec<f64>>,
+    /// Part shared by the rows of one pattern.
+    pub patterns: Option<PatternGrams>,
+    /// Whether rows will have own parts (`packed`); said before the first
+    /// range, so that nothing is factored that nobody needs.
+    pub own: bool,
+    /// Own part of each row of the current range.
+    pub packed: Option<PackedRows>,
+    /// Right-hand sides, rows of the current range × K.
+    pub rhs: Mat<f64>,
+}
+
+impl NormalEquations {
+    /// Empty equations for K columns and the rows `rows`.
+    pub fn new(k: usize, rows: Range<usize>) -> Self {
+        Self {
+            k,
+            gram: SymPacked::zeros(k),
+            scale: None,
+            patterns: None,
+            own: false,
+            packed: None,
+            rhs: Mat::zeros(rows.len(), k),
+            rows,
+        }
+    }
+    /// Number of columns K.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+    /// The rows that `rhs` and `packed` speak of.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+    /// Moves on to another range of rows: right-hand sides become zero, own
+    /// parts go, the shared part stays.
+    pub fn set_rows(&mut self, rows: Range<usize>) {
+        if self.rhs.nrows() == rows.len() && self.rhs.ncols() == self.k {
+            self.rhs.fill(0.0);
+        } else {
+            self.rhs = Mat::zeros(rows.len(), self.k);
+        }
+        self.packed = None;
+        self.rows = rows;
+    }
+    /// The own parts, zero at first.
+    pub fn packed_mut(&mut self) -> &mut PackedRows {
+        self.packed
+            .get_or_insert_with(|| PackedRows::zeros(self.rows.len(), self.k))
+    }
+    /// Data precision of one row of the current range, dense; for tests and
+    /// one-off rows.
+    pub fn row_precision(&self, row: usize) -> SymPacked {
+        let mut out = SymPacked::zeros(self.k);
+        out.add_scaled(self.scale.as_ref().map_or(1.0, |s| s[row]), &self.gram);
+        let mut add = |p: &[f64]| {
+            for (o, x) in out.as_mut_slice().iter_mut().zip(p) {
+                *o += x;
+            }
+        };
+        if let Some(p) = &self.patterns {
+            add(p.grams.row(p.table.of_row[row] as usize));
+        }
+        if let Some(p) = &self.packed {
+            add(p.row(row - self.rows.start));
+        }
+        out
+    }
+}

@@ -1,0 +1,20 @@
+//! The containers that every model passes around, and the traits of its parts.
+
+mod bias;
+mod equations;
+mod gammas;
+mod moments;
+mod predictor;
+mod state;
+mod traits;
+
+pub use bias::Bias;
+pub use equations::{NormalEquations, PatternGrams, PatternTable};
+pub use gammas::{GammaPrior, Gammas};
+pub use moments::{RowCov, RowMoments, Stamp};
+pub use predictor::Predictor;
+pub use state::{State, StateArray, StateReader, Stateful};
+pub use traits::{
+    Augmented, Context, Coupling, NoiseScope, Objective, PrecisionView, PredictedBlock,
+    RotationSide, RotationTerm, RowBlock, ScalePrior, ViewShape, ViewTerm, column_block,
+};

@@ -1,0 +1,144 @@
+//! Everything a model must remember, as named arrays: the content of model
+//! files and checkpoints.
+
+use std::collections::BTreeMap;
+
+use polyview_linalg::{Mat, MatRef};
+
+use crate::error::NumericError;
+
+/// One named array: shape and values, column-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateArray {
+    /// One or two extents.
+    pub shape: Vec<usize>,
+    /// The values, column-major.
+    pub values: Vec<f64>,
+}
+
+/// Named arrays, ordered by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    arrays: BTreeMap<String, StateArray>,
+}
+
+impl State {
+    /// No arrays.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds a matrix.
+    pub fn put_mat(&mut self, name: &str, m: MatRef<'_, f64>) {
+        let mut values = Vec::with_capacity(m.nrows() * m.ncols());
+        for j in 0..m.ncols() {
+            for i in 0..m.nrows() {
+                values.push(m[(i, j)]);
+            }
+        }
+        self.put(
+            name,
+            StateArray {
+                shape: vec![m.nrows(), m.ncols()],
+                values,
+            },
+        );
+    }
+    /// Adds a vector.
+    pub fn put_vec(&mut self, name: &str, v: &[f64]) {
+        self.put(
+            name,
+            StateArray {
+                shape: vec![v.len()],
+                values: v.to_vec(),
+            },
+        );
+    }
+    /// Adds an array.
+    pub fn put(&mut self, name: &str, array: StateArray) {
+        self.arrays.insert(name.to_owned(), array);
+    }
+    /// All arrays by name.
+    pub fn arrays(&self) -> &BTreeMap<String, StateArray> {
+        &self.arrays
+    }
+    /// A reader.
+    pub fn reader(&self) -> StateReader<'_> {
+        StateReader { state: self }
+    }
+}
+
+/// Reads arrays out of a [`State`], checking their shapes.
+#[derive(Clone, Copy, Debug)]
+pub struct StateReader<'a> {
+    state: &'a State,
+}
+
+impl StateReader<'_> {
+    /// Whether there is an array of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.state.arrays.contains_key(name)
+    }
+    fn array(&self, name: &str, dims: usize) -> Result<&StateArray, NumericError> {
+        self.state
+            .arrays
+            .get(name)
+            .filter(|a| {
+                a.shape.len() == dims
+                    && a.shape.iter().try_fold(1usize, |p, &n| p.checked_mul(n))
+                        == Some(a.values.len())
+            })
+            .ok_or_else(|| NumericError::BadState {
+                name: name.to_owned(),
+            })
+    }
+    /// The matrix of that name.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when absent or not a matrix.
+    pub fn mat(&self, name: &str) -> Result<Mat<f64>, NumericError> {
+        let a = self.array(name, 2)?;
+        Ok(Mat::from_fn(a.shape[0], a.shape[1], |i, j| {
+            a.values[j * a.shape[0] + i]
+        }))
+    }
+    /// The vector of that name.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when absent or not a vector.
+    pub fn vec(&self, name: &str) -> Result<Vec<f64>, NumericError> {
+        Ok(self.array(name, 1)?.values.clone())
+    }
+    /// The vector of that name and length.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when absent, not a vector or of another
+    /// length.
+    pub fn vec_of(&self, name: &str, len: usize) -> Result<Vec<f64>, NumericError> {
+        let v = self.vec(name)?;
+        if v.len() == len {
+            Ok(v)
+        } else {
+            Err(NumericError::BadState {
+                name: name.to_owned(),
+            })
+        }
+    }
+    /// The number of that name.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when absent or not a single number.
+    pub fn scalar(&self, name: &str) -> Result<f64, NumericError> {
+        Ok(self.vec_of(name, 1)?[0])
+    }
+}
+
+/// A part of a model that can be written to and read from a [`State`].
+pub trait Stateful {
+    /// Writes everything the part needs to go on, bit for bit.
+    fn save(&self, prefix: &str, state: &mut State);
+    /// Reads what [`Stateful::save`] wrote.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when an array is absent or misshapen.
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError>;
+}

@@ -1,0 +1,363 @@
+//! The traits of a model's parts: data terms, row blocks, priors of scales.
+
+use std::ops::Range;
+
+use polyview_linalg::{Mat, MatMut, MatRef};
+use polyview_random::StreamKey;
+
+use super::equations::NormalEquations;
+use super::moments::RowMoments;
+use super::predictor::Predictor;
+use super::state::Stateful;
+use crate::dataset::{Mask, View};
+use crate::error::{DataError, NumericError};
+use crate::journal::Journal;
+use crate::ledger::Terms;
+
+/// What a step may use besides the model: random streams and the journal.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Key of the current (chain, sweep); a step adds its own block number.
+    pub key: StreamKey,
+    /// Sweep number, from 1; 0 before the first.
+    pub sweep: usize,
+    /// Where to note what happened.
+    pub journal: &'a mut Journal,
+}
+
+/// Extents of a data term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewShape {
+    /// Rows of the data.
+    pub samples: usize,
+    /// Columns of the data.
+    pub observed_columns: usize,
+    /// Columns of the linear predictor; C for each categorical column.
+    pub predictor_columns: usize,
+}
+
+/// Whether a term's equations for one sample depend on other samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coupling {
+    /// Each sample stands alone given the weights.
+    Independent,
+    /// Samples are coupled (pairwise rank terms): they are updated in order.
+    Rows,
+}
+
+/// What a term contributes to the objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objective {
+    /// A lower bound on a log likelihood: every update raises it.
+    Bound,
+    /// A bound on a pseudo-likelihood: every update raises it.
+    PseudoLikelihood,
+    /// No guarantee; the monotonicity check is off.
+    NoGuarantee,
+}
+
+/// What one noise precision is shared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoiseScope {
+    /// The term has no noise precision to learn.
+    None,
+    /// One for each predictor column: columns can be updated on their own.
+    Column,
+    /// One for the whole view.
+    View,
+}
+
+/// Predicted data of a block: samples × observed columns.
+#[derive(Clone, Debug)]
+pub struct PredictedBlock {
+    /// Predictive means, in working units.
+    pub mean: Mat<f64>,
+    /// Predictive variances, observation noise and parameter uncertainty
+    /// included, in squared working units.
+    pub variance: Mat<f64>,
+}
+
+/// The data term of one view. Object safe: one call a step, all loops inside.
+///
+/// A term hands out **normal equations**, to the weights by blocks of
+/// predictor columns and to the factors by samples; every engine works with
+/// these alone. It may cache sums between calls, guarded by the stamps of the
+/// blocks they were made from.
+///
+/// The one law of a term: central differences of [`ViewTerm::bound`] in the
+/// mean of a row equal `rhs − P·mean`, and in a diagonal entry of its
+/// covariance `−P_ii / 2`, with P and rhs from its equations.
+pub trait ViewTerm: Stateful + Send + Sync {
+    /// Extents.
+    fn shape(&self) -> ViewShape;
+    /// Whether samples are coupled.
+    fn coupling(&self) -> Coupling {
+        Coupling::Independent
+    }
+    /// What kind of objective the term has.
+    fn objective(&self) -> Objective {
+        Objective::Bound
+    }
+    /// What a noise precision is shared by.
+    fn noise_scope(&self) -> NoiseScope {
+        NoiseScope::None
+    }
+    /// Which cells were observed, where missing ones are left out; `None`
+    /// where every sample has every column (complete or imputed data).
+    fn mask(&self) -> Option<&Mask> {
+        None
+    }
+    /// Whether the term lets rotations of factors and weights pass unchanged
+    /// (true unless it keeps local variables tied to single columns).
+    fn rotates(&self) -> bool {
+        true
+    }
+    /// Brings the local variables up to date (latent scores, imputed cells).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Writes the part of the weights' precision that is common to all rows
+    /// (`gram`, `scale`), before the blocks are asked for one by one.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError>;
+    /// Writes right-hand sides and own precisions of the rows `eq.rows()`.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError>;
+    /// Data precision and right-hand side of the intercepts of some columns;
+    /// returns the precision of implicit columns.
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64;
+    /// Tells the term that weights, intercepts (and noise, where it is by
+    /// column) of these columns are final in this pass, while their data are
+    /// still in cache.
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        let _ = (columns, p);
+    }
+    /// Tells the term that a pass over all columns is over.
+    fn seal(&mut self, p: &Predictor<'_>) {
+        let _ = p;
+    }
+    /// Updates the noise precision of some columns ([`NoiseScope::Column`]) or
+    /// of the view ([`NoiseScope::View`], all columns at once).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn update_noise(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<(), NumericError>;
+    /// Adds precision and right-hand sides of the samples `eq.rows()`. `view`
+    /// is the term's place in `eq.patterns`.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn factor_equations(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError>;
+    /// Contributions to the bound at the **current** local variables,
+    /// constants included. With factors and weights known exactly and local
+    /// variables drawn it is the log density.
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms;
+    /// Predictive mean and variance of a block, in working units.
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock;
+    /// A term with the same parameters for other data: new samples of the
+    /// same features in working units.
+    ///
+    /// # Errors
+    /// [`DataError`] when the columns do not fit.
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError>;
+    /// The exact augmentation for Gibbs, where there is one.
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        None
+    }
+}
+
+/// Draws of a term's local variables and noise given everything else.
+pub trait Augmented {
+    /// Draws local variables (latent scores, Polya-Gamma weights, missing
+    /// cells).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Draws noise precisions of some columns.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn draw_noise(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Draws noise precisions from their prior (Geweke tests, simulation).
+    fn draw_noise_prior(&mut self, key: StreamKey);
+    /// Draws **data** given everything else, in place of the observed cells
+    /// (Geweke tests, posterior predictive checks).
+    fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey);
+}
+
+/// Expected prior precisions of the entries of a block of rows.
+#[derive(Clone, Copy, Debug)]
+pub enum PrecisionView<'a> {
+    /// The same for all rows: one a column.
+    Columns(&'a [f64]),
+    /// A product: one a row times one a column.
+    Outer {
+        /// By row.
+        rows: &'a [f64],
+        /// By column.
+        columns: &'a [f64],
+    },
+    /// One for each entry, rows × K.
+    Cells(MatRef<'a, f64>),
+}
+
+/// Gaussian scale mixtures on the entries of a block of rows: automatic
+/// relevance determination, double ARD, three-parameter beta, fixed.
+pub trait ScalePrior: Stateful + Send + Sync {
+    /// Expected precisions.
+    fn precision(&self) -> PrecisionView<'_>;
+    /// Updates the scales from the rows' second moments.
+    fn update(&mut self, rows: &RowMoments);
+    /// Draws the scales given the rows.
+    fn draw(&mut self, rows: &RowMoments, key: StreamKey);
+    /// Draws the scales from their prior.
+    fn draw_prior(&mut self, key: StreamKey);
+    /// $\langle\ln p(\text{rows}\mid\text{scales})\rangle$ without
+    /// $-\tfrac12\ln 2\pi$ an entry.
+    fn expected_log_density(&self, rows: &RowMoments) -> f64;
+    /// Contribution of the scales themselves: −KL, or log prior density.
+    fn bound(&self) -> f64;
+    /// The prior's part of the rotation objective; `None` where a rotation
+    /// would leave the family.
+    fn rotation_term(&self, rows: &RowMoments, side: RotationSide)
+    -> Option<Box<dyn RotationTerm>>;
+    /// Keeps the columns `keep`, in that order.
+    fn select(&mut self, keep: &[usize]);
+}
+
+/// Posterior family of one block of rows: owns how equations become moments.
+pub trait RowBlock: Stateful + Send + Sync {
+    /// Current moments.
+    fn moments(&self) -> &RowMoments;
+    /// Replaces the moments, for starts.
+    fn set_moments(&mut self, moments: RowMoments);
+    /// Factors what the rows share, before they are updated range by range.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Updates the rows `eq.rows()` by variational Bayes. May take the
+    /// buffers of `eq`.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn update(
+        &mut self,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Draws the rows `eq.rows()` from their conditional.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Draws all rows and their scales from the prior.
+    fn draw_prior(&mut self, key: StreamKey);
+    /// Updates the scales of the prior.
+    fn update_scales(&mut self);
+    /// Draws the scales of the prior.
+    fn draw_scales(&mut self, cx: &mut Context<'_>);
+    /// Contributions to the bound (or log density, for draws): `rows` and
+    /// `scales`.
+    fn bound(&self) -> Terms;
+    /// The block's part of the rotation objective.
+    fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>>;
+    /// Multiplies the rows by `a` from the right.
+    fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64);
+    /// Keeps the columns `keep`, in that order, times their signs.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a covariance is not positive definite.
+    fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError>;
+    /// The expected prior precisions, for reports.
+    fn precision(&self) -> PrecisionView<'_>;
+}
+
+/// On which side of $z Q^{-1} Q w^\top$ a block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RotationSide {
+    /// Factors: $Z \to Z Q^{-1}$.
+    Factors,
+    /// Weights: $W \to W Q^\top$ (rows).
+    Weights,
+}
+
+/// One part of the bound as a function of the rotation $Z \to Z Q^{-1}$, $W
+/// \to Q W$ (spec/mlfs 4.7). All matrices are K × K.
+pub trait RotationTerm {
+    /// Returns the part's value at `q` (up to a constant) and **adds** its
+    /// gradient with respect to `q` to `gradient`.
+    ///
+    /// `q_inverse` and `log_abs_det` belong to `q`, whose determinant is
+    /// positive.
+    fn evaluate(
+        &self,
+        q: MatRef<'_, f64>,
+        q_inverse: MatRef<'_, f64>,
+        log_abs_det: f64,
+        gradient: MatMut<'_, f64>,
+    ) -> f64;
+    /// **Adds** the part's curvature under $Q \to (I + E) Q$: the second-order
+    /// part of its value is taken to be $-\tfrac12\sum\_{rs}(\mathtt{own}\_{rs}
+    /// E\_{rs}^2 + \mathtt{exchange}\_{rs} E\_{rs}E\_{sr})$, with `own`
+    /// non-negative off its diagonal and `exchange` symmetric.
+    ///
+    /// It only shapes the search: an approximation is as good as its steps
+    /// are, and the default, which reports nothing, is legal but some ten times
+    /// slower.
+    fn curvature(
+        &self,
+        q: MatRef<'_, f64>,
+        q_inverse: MatRef<'_, f64>,
+        own: MatMut<'_, f64>,
+        exchange: MatMut<'_, f64>,
+    ) {
+        let _ = (q, q_inverse, own, exchange);
+    }
+}
+
+/// Number of columns that are read together: about eight megabytes of a view
+/// with `rows` samples, a multiple of 64 (fixed, so that results do not depend
+/// on the number of threads).
+pub fn column_block(rows: usize) -> usize {
+    ((1 << 20) / rows.max(1)).clamp(64, 4096) / 64 * 64
+}

@@ -1,0 +1,58 @@
+//! The order of the steps of a sweep, as data.
+
+use serde::{Deserialize, Serialize};
+
+/// Place of a view in the model.
+pub type ViewId = usize;
+
+/// One step of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// Local variables of a view (latent scores, imputed cells).
+    Local(ViewId),
+    /// Weights of a view.
+    Weights(ViewId),
+    /// Intercepts of a view.
+    Bias(ViewId),
+    /// Noise precision of a view.
+    Noise(ViewId),
+    /// Scales of the weights' prior.
+    Scales(ViewId),
+    /// Factors.
+    Factors,
+    /// Scales of the factors' prior.
+    FactorScales,
+    /// Rotation of factors and weights.
+    Rotate,
+    /// Removal of empty factors.
+    Prune,
+}
+
+/// The order of the steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Steps of every sweep, in order.
+    pub sweep: Vec<Step>,
+}
+
+impl Schedule {
+    /// The default (spec/sshiba 2.7, DESIGN 4): by view locals, weights,
+    /// intercepts, noise, scales; then the factors; then a rotation, and empty
+    /// factors are removed. Factors come last, since a start gives factors and
+    /// the first weights are made from them.
+    pub fn standard(views: usize) -> Self {
+        let mut sweep = Vec::new();
+        for v in 0..views {
+            sweep.extend([
+                Step::Local(v),
+                Step::Weights(v),
+                Step::Bias(v),
+                Step::Noise(v),
+                Step::Scales(v),
+            ]);
+        }
+        sweep.extend([Step::Rotate, Step::Factors, Step::FactorScales, Step::Prune]);
+        Self { sweep }
+    }
+}

@@ -1,0 +1,59 @@
+//! Gibbs sampling: each block is drawn from its conditional.
+
+use std::ops::Range;
+
+use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+
+use super::Engine;
+
+/// Gibbs sampling on the same equations: with draws (rows of zero covariance)
+/// in place of expectations they are the full conditionals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gibbs;
+
+fn undrawable() -> NumericError {
+    NumericError::NoDraws
+}
+
+impl Engine for Gibbs {
+    fn rows(
+        &self,
+        block: &mut dyn RowBlock,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        block.draw(eq, cx)
+    }
+    fn bias(
+        &self,
+        bias: &mut Bias,
+        columns: Range<usize>,
+        precision: &[f64],
+        rhs: &[f64],
+        cx: &mut Context<'_>,
+    ) {
+        bias.draw(columns, precision, rhs, cx.key);
+    }
+    fn noise(
+        &self,
+        term: &mut dyn ViewTerm,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        term.augmented()
+            .ok_or_else(undrawable)?
+            .draw_noise(columns, p, cx)
+    }
+    fn locals(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        term.augmented().ok_or_else(undrawable)?.draw_locals(p, cx)
+    }
+    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) {
+        block.draw_scales(cx);
+    }
+}

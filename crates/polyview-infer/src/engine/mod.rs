@@ -1,0 +1,62 @@
+//! Engines: how one step is carried out, by expectations or by draws.
+
+mod gibbs;
+mod sweep;
+mod vb;
+
+use std::ops::Range;
+
+use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+
+pub use gibbs::Gibbs;
+pub use sweep::{StepReport, run_step_group, step_groups, update_factors};
+pub use vb::Vb;
+
+/// What an engine does with the equations of one block. Everything else (order,
+/// blocks, caches) is common.
+pub trait Engine {
+    /// Rows of weights or factors.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn rows(
+        &self,
+        block: &mut dyn RowBlock,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Intercepts of some columns.
+    fn bias(
+        &self,
+        bias: &mut Bias,
+        columns: Range<usize>,
+        precision: &[f64],
+        rhs: &[f64],
+        cx: &mut Context<'_>,
+    );
+    /// Noise precisions of some columns.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite, or where the term has
+    /// no draws.
+    fn noise(
+        &self,
+        term: &mut dyn ViewTerm,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Local variables of a view.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite, or where the term has
+    /// no draws.
+    fn locals(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Scales of a block's prior.
+    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>);
+}

@@ -1,0 +1,226 @@
+//! The common part of both engines: one group of steps of a schedule.
+
+use polyview_core::{
+    Context, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor, Schedule, Step,
+    ViewId, column_block,
+};
+use polyview_linalg::PackedRows;
+use polyview_random::StreamKey;
+
+use super::Engine;
+use crate::model::{Model, ViewPart};
+
+/// The steps of a schedule, with those that can share one pass over a view's
+/// data put together: weights, intercepts and noise of one view, in that
+/// order, are carried out block of columns by block of columns.
+pub fn step_groups(schedule: &Schedule) -> Vec<Vec<Step>> {
+    let mut groups: Vec<Vec<Step>> = Vec::new();
+    for &step in &schedule.sweep {
+        let joins = match (groups.last().map(Vec::as_slice), step) {
+            (Some([Step::Weights(a)]), Step::Bias(b) | Step::Noise(b))
+            | (Some([Step::Weights(a), Step::Bias(_)]), Step::Noise(b)) => *a == b,
+            _ => false,
+        };
+        match groups.last_mut() {
+            Some(group) if joins => group.push(step),
+            _ => groups.push(vec![step]),
+        }
+    }
+    groups
+}
+
+/// What a group of steps did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepReport {
+    /// Name of the block, for messages.
+    pub block: String,
+}
+
+/// Random stream of one step: block 0 belongs to the factors, eight numbers
+/// to each view.
+fn key(base: StreamKey, step: Step) -> StreamKey {
+    base.block(match step {
+        Step::Factors => 0,
+        Step::FactorScales => 1,
+        Step::Rotate | Step::Prune => 2,
+        Step::Weights(v) => 8 * (v as u32 + 1),
+        Step::Bias(v) => 8 * (v as u32 + 1) + 1,
+        Step::Noise(v) => 8 * (v as u32 + 1) + 2,
+        Step::Scales(v) => 8 * (v as u32 + 1) + 3,
+        Step::Local(v) => 8 * (v as u32 + 1) + 4,
+    })
+}
+
+/// Carries out one group of steps. [`Step::Rotate`] and [`Step::Prune`] belong
+/// to the driver and are skipped here.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+pub fn run_step_group(
+    engine: &dyn Engine,
+    group: &[Step],
+    model: &mut Model,
+    cx: &mut Context<'_>,
+) -> Result<StepReport, NumericError> {
+    let base = cx.key;
+    let block = match group.first() {
+        None | Some(Step::Rotate | Step::Prune) => String::new(),
+        Some(&Step::Local(v)) => {
+            let Model { factors, views, .. } = model;
+            let ViewPart {
+                name,
+                term,
+                weights,
+                bias,
+            } = &mut views[v];
+            cx.key = key(base, group[0]);
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: weights.moments(),
+                bias,
+            };
+            engine.locals(term.as_mut(), &p, cx)?;
+            format!("local/{name}")
+        }
+        Some(&(Step::Weights(v) | Step::Bias(v) | Step::Noise(v))) => {
+            pass(engine, group, v, model, cx, base)?;
+            format!("weights/{}", model.views[v].name)
+        }
+        Some(&Step::Scales(v)) => {
+            cx.key = key(base, group[0]);
+            engine.scales(model.views[v].weights.as_mut(), cx);
+            format!("scales/{}", model.views[v].name)
+        }
+        Some(Step::Factors) => {
+            cx.key = key(base, Step::Factors);
+            update_factors(engine, model, cx)?;
+            "factors".to_owned()
+        }
+        Some(Step::FactorScales) => {
+            cx.key = key(base, Step::FactorScales);
+            engine.scales(model.factors.as_mut(), cx);
+            "factor-scales".to_owned()
+        }
+    };
+    cx.key = base;
+    Ok(StepReport { block })
+}
+
+/// One pass over the columns of a view.
+fn pass(
+    engine: &dyn Engine,
+    group: &[Step],
+    v: ViewId,
+    model: &mut Model,
+    cx: &mut Context<'_>,
+    base: StreamKey,
+) -> Result<(), NumericError> {
+    let has = |step: Step| group.contains(&step);
+    let Model { factors, views, .. } = model;
+    let ViewPart {
+        term,
+        weights,
+        bias,
+        ..
+    } = &mut views[v];
+    let shape = term.shape();
+    let columns = shape.predictor_columns;
+    let width = column_block(shape.samples);
+    let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
+    let with_weights = has(Step::Weights(v));
+    if with_weights {
+        cx.key = key(base, Step::Weights(v));
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: weights.moments(),
+            bias,
+        };
+        term.weight_gram(&p, &mut eq)?;
+        weights.prepare(&eq, cx)?;
+    }
+    let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
+    let (mut precision, mut rhs) = (vec![0.0; width], vec![0.0; width]);
+    for start in (0..columns).step_by(width) {
+        let block = start..(start + width).min(columns);
+        if with_weights {
+            cx.key = key(base, Step::Weights(v));
+            eq.set_rows(block.clone());
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: weights.moments(),
+                bias,
+            };
+            term.weight_equations(&p, &mut eq)?;
+            engine.rows(weights.as_mut(), &mut eq, cx)?;
+        }
+        if has(Step::Bias(v)) && bias.is_present() {
+            cx.key = key(base, Step::Bias(v));
+            let (precision, rhs) = (&mut precision[..block.len()], &mut rhs[..block.len()]);
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: weights.moments(),
+                bias,
+            };
+            let implicit = term.bias_equations(block.clone(), &p, precision, rhs);
+            engine.bias(bias, block.clone(), precision, rhs, cx);
+            bias.update_implicit(implicit);
+        }
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: weights.moments(),
+            bias,
+        };
+        if by_column {
+            cx.key = key(base, Step::Noise(v));
+            engine.noise(term.as_mut(), block.clone(), &p, cx)?;
+        }
+        if with_weights {
+            term.absorb(block, &p);
+        }
+    }
+    let p = Predictor {
+        factors: factors.moments(),
+        weights: weights.moments(),
+        bias,
+    };
+    if with_weights {
+        term.seal(&p);
+    }
+    if has(Step::Noise(v)) && term.noise_scope() == NoiseScope::View {
+        cx.key = key(base, Step::Noise(v));
+        engine.noise(term.as_mut(), 0..columns, &p, cx)?;
+    }
+    Ok(())
+}
+
+/// All factors from the equations of all views. With weights, intercepts and
+/// noise held fixed it is the projection of samples.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+pub fn update_factors(
+    engine: &dyn Engine,
+    model: &mut Model,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let own = model.has_cells();
+    let patterns = model.patterns().cloned();
+    let Model { factors, views, .. } = model;
+    let (rows, k) = (factors.moments().explicit_rows(), factors.moments().k());
+    let mut eq = NormalEquations::new(k, 0..rows);
+    eq.own = own;
+    eq.patterns = patterns.map(|table| PatternGrams {
+        grams: PackedRows::zeros(table.present.len(), k),
+        table,
+    });
+    for (v, view) in views.iter_mut().enumerate() {
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        view.term.factor_equations(v, &p, &mut eq)?;
+    }
+    factors.prepare(&eq, cx)?;
+    engine.rows(factors.as_mut(), &mut eq, cx)
+}

@@ -1,0 +1,53 @@
+//! Variational Bayes: coordinate ascent by expectations.
+
+use std::ops::Range;
+
+use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+
+use super::Engine;
+
+/// Mean-field variational Bayes: each block is set to its optimum given the
+/// moments of the others, so the bound never falls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vb;
+
+impl Engine for Vb {
+    fn rows(
+        &self,
+        block: &mut dyn RowBlock,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        block.update(eq, cx)
+    }
+    fn bias(
+        &self,
+        bias: &mut Bias,
+        columns: Range<usize>,
+        precision: &[f64],
+        rhs: &[f64],
+        _cx: &mut Context<'_>,
+    ) {
+        bias.update(columns, precision, rhs);
+    }
+    fn noise(
+        &self,
+        term: &mut dyn ViewTerm,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        term.update_noise(columns, p)
+    }
+    fn locals(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        term.refresh(p, cx)
+    }
+    fn scales(&self, block: &mut dyn RowBlock, _cx: &mut Context<'_>) {
+        block.update_scales();
+    }
+}

@@ -1,0 +1,185 @@
+//! The parts of a model put together.
+
+use std::sync::Arc;
+
+use polyview_core::{
+    Bias, Mask, NumericError, PatternTable, Predictor, RowBlock, Schedule, State, StateReader,
+    Stateful, Terms, ViewTerm,
+};
+
+/// One view of a model: its data term, weights and intercepts.
+pub struct ViewPart {
+    /// Name of the view.
+    pub name: String,
+    /// Data term.
+    pub term: Box<dyn ViewTerm>,
+    /// Weights, predictor columns × K.
+    pub weights: Box<dyn RowBlock>,
+    /// Intercepts.
+    pub bias: Bias,
+}
+
+/// A factor model: factors, views, and the order in which they are updated.
+///
+/// Which species the parts are is nobody's business here.
+pub struct Model {
+    /// Factors, samples × K.
+    pub factors: Box<dyn RowBlock>,
+    /// Views.
+    pub views: Vec<ViewPart>,
+    /// Steps of a sweep.
+    pub schedule: Schedule,
+    patterns: Option<Arc<PatternTable>>,
+}
+
+impl Model {
+    /// Puts the parts together.
+    pub fn new(factors: Box<dyn RowBlock>, views: Vec<ViewPart>, schedule: Schedule) -> Self {
+        let whole_rows = views
+            .iter()
+            .any(|v| matches!(v.term.mask(), Some(Mask::Rows(_))));
+        let patterns = whole_rows.then(|| {
+            let rows = factors.moments().explicit_rows();
+            Arc::new(PatternTable::new(rows, views.len(), |n, v| {
+                match views[v].term.mask() {
+                    Some(Mask::Rows(r)) => r[n],
+                    _ => true,
+                }
+            }))
+        });
+        Self {
+            factors,
+            views,
+            schedule,
+            patterns,
+        }
+    }
+    /// Number of factors.
+    pub fn k(&self) -> usize {
+        self.factors.moments().k()
+    }
+    /// Patterns of views missing as a whole, where there are any.
+    pub fn patterns(&self) -> Option<&Arc<PatternTable>> {
+        self.patterns.as_ref()
+    }
+    /// Whether samples have precisions of their own.
+    pub fn has_cells(&self) -> bool {
+        self.views
+            .iter()
+            .any(|v| matches!(v.term.mask(), Some(Mask::Cells { .. })))
+    }
+    /// The objective by named term: the bound of variational Bayes, or the log
+    /// joint density when the blocks hold draws.
+    pub fn objective(&mut self) -> Vec<(String, f64)> {
+        let mut out = Vec::new();
+        for view in &mut self.views {
+            let p = Predictor {
+                factors: self.factors.moments(),
+                weights: view.weights.moments(),
+                bias: &view.bias,
+            };
+            named(&mut out, view.term.bound(&p), &view.name, |name| name);
+            named(
+                &mut out,
+                view.weights.bound(),
+                &view.name,
+                |name| match name {
+                    "rows" => "weights",
+                    other => other,
+                },
+            );
+            if view.bias.is_present() {
+                out.push((format!("bias/{}", view.name), view.bias.bound()));
+            }
+        }
+        for (name, value) in self.factors.bound().0 {
+            out.push((
+                if name == "rows" {
+                    "factors".into()
+                } else {
+                    format!("factor-{name}")
+                },
+                value,
+            ));
+        }
+        out
+    }
+    /// Sum of [`Model::objective`].
+    pub fn bound(&mut self) -> f64 {
+        polyview_core::compensated(self.objective().into_iter().map(|t| t.1))
+    }
+    /// Removes, reorders and flips factors: keeps the columns `keep`, in that
+    /// order, each times its sign.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a covariance is not positive definite.
+    pub fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError> {
+        self.factors.select(keep, signs)?;
+        for view in &mut self.views {
+            view.weights.select(keep, signs)?;
+        }
+        Ok(())
+    }
+}
+
+fn named(
+    out: &mut Vec<(String, f64)>,
+    terms: Terms,
+    view: &str,
+    rename: impl Fn(&'static str) -> &'static str,
+) {
+    for (name, value) in terms.0 {
+        out.push((format!("{}/{view}", rename(name)), value));
+    }
+}
+
+impl Model {
+    /// Reads the views' parts of what [`Stateful::save`] wrote, and leaves the
+    /// factors alone: the parameters of a fit for other samples.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when an array is absent or misshapen.
+    pub fn load_views(
+        &mut self,
+        prefix: &str,
+        state: &StateReader<'_>,
+    ) -> Result<(), NumericError> {
+        for view in &mut self.views {
+            let at = format!("{prefix}views/{}", view.name);
+            let columns = view.term.shape().predictor_columns;
+            view.term.load(&format!("{at}/term"), state)?;
+            view.weights.load(&format!("{at}/weights"), state)?;
+            view.bias.load(&format!("{at}/bias"), state)?;
+            let w = view.weights.moments();
+            if w.explicit_rows() != columns || view.bias.mean().len() != columns {
+                return Err(NumericError::BadState {
+                    name: format!("{at}/weights"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stateful for Model {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.factors.save(&format!("{prefix}factors"), state);
+        for view in &self.views {
+            let at = format!("{prefix}views/{}", view.name);
+            view.term.save(&format!("{at}/term"), state);
+            view.weights.save(&format!("{at}/weights"), state);
+            view.bias.save(&format!("{at}/bias"), state);
+        }
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        self.factors.load(&format!("{prefix}factors"), state)?;
+        self.load_views(prefix, state)?;
+        let k = self.k();
+        match self.views.iter().find(|v| v.weights.moments().k() != k) {
+            Some(v) => Err(NumericError::BadState {
+                name: format!("{prefix}views/{}/weights", v.name),
+            }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! One run of variational Bayes: sweeps, rotation, pruning, convergence.
+
+use std::fmt;
+
+use polyview_core::{
+    Context, Event, Journal, Ledger, NumericError, Objective, RotationSide, RowCov, State,
+    StateReader, Stateful, Step,
+};
+use polyview_linalg::{Mat, MatRef};
+use polyview_random::StreamKey;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Vb, run_step_group, step_groups};
+use crate::model::Model;
+use crate::prune::{PruneRule, empty_factors};
+use crate::rotation::{RotationOptions, maximise};
+
+/// When a run ends and what it does on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct VbOptions {
+    /// Most sweeps.
+    pub max_sweeps: usize,
+    /// Largest relative change of the bound at convergence.
+    pub tolerance: f64,
+    /// Largest change of weights and factors at convergence, relative to the
+    /// largest factor.
+    pub movement: f64,
+    /// Whether factors and weights are rotated on the bound.
+    pub rotate: Rotate,
+    /// When a factor is removed.
+    pub prune: PruneRule,
+    /// Whether the bound is checked after every block.
+    pub audit: Audit,
+}
+
+impl Default for VbOptions {
+    fn default() -> Self {
+        Self {
+            max_sweeps: 2000,
+            tolerance: 1e-7,
+            movement: 1e-3,
+            rotate: Rotate::InLoop,
+            prune: PruneRule::default(),
+            audit: Audit::Sweeps,
+        }
+    }
+}
+
+/// Whether factors and weights are rotated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rotate {
+    /// Never.
+    Off,
+    /// At the start of a sweep, by the exact gain of the bound; less often
+    /// while it gains nothing.
+    #[default]
+    InLoop,
+}
+
+/// How closely the bound is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audit {
+    /// After each sweep; a fall is noted in the journal.
+    #[default]
+    Sweeps,
+    /// After each block; a fall is an error that names the block.
+    Blocks,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Neither the bound nor factors and weights move any more.
+    Converged,
+    /// The limit of sweeps was reached.
+    MaxSweeps,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Converged => "converged",
+            Self::MaxSweeps => "stopped at the limit of sweeps before it converged",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// What one sweep did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepReport {
+    /// The sweep, from 1.
+    pub sweep: usize,
+    /// Bound after it, nats.
+    pub bound: f64,
+    /// Relative change of the bound.
+    pub change: f64,
+    /// Largest relative movement of a factor or its weights.
+    pub movement: f64,
+    /// Factors left.
+    pub factors: usize,
+    /// Set when the run is over.
+    pub outcome: Option<Outcome>,
+}
+
+/// What a run remembers besides the model, in words and numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Sweeps done.
+    pub sweep: usize,
+    /// Quiet sweeps in a row.
+    pub quiet: usize,
+    /// Sweep of the next rotation and the present interval.
+    pub next_rotation: usize,
+    /// Sweeps between rotations now.
+    pub rotation_interval: usize,
+    /// Bound by term and sweep.
+    pub ledger: Ledger,
+    /// What happened.
+    pub journal: Journal,
+}
+
+/// A run of variational Bayes in progress.
+pub struct VbRun {
+    model: Model,
+    options: VbOptions,
+    key: StreamKey,
+    record: RunRecord,
+    previous: Vec<Mat<f64>>,
+}
+
+/// Relative fall of the bound that counts as one.
+pub const FALL: f64 = 1e-9;
+
+impl VbRun {
+    /// A run from a model whose blocks have their starting values.
+    pub fn new(model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
+        let record = RunRecord {
+            journal,
+            next_rotation: 2,
+            rotation_interval: 1,
+            ..RunRecord::default()
+        };
+        Self {
+            model,
+            options,
+            key,
+            record,
+            previous: Vec::new(),
+        }
+    }
+    /// The model as it stands.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+    /// Write access to the model.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+    /// Sweeps, bound and journal so far.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+    /// Takes the run apart.
+    pub fn into_parts(self) -> (Model, RunRecord) {
+        (self.model, self.record)
+    }
+
+    /// One sweep.
+    ///
+    /// # Errors
+    /// [`NumericError`] from the parts; [`NumericError::BoundFell`] under
+    /// [`Audit::Blocks`].
+    pub fn sweep(&mut self) -> Result<SweepReport, NumericError> {
+        self.record.sweep += 1;
+        let sweep = self.record.sweep;
+        let before = self.record.ledger.last();
+        let guaranteed = self
+            .model
+            .views
+            .iter()
+            .all(|v| v.term.objective() != Objective::NoGuarantee);
+        if self.options.rotate == Rotate::InLoop && sweep >= self.record.next_rotation {
+            self.rotate(sweep, before)?;
+        }
+        let audit = self.options.audit == Audit::Blocks && sweep > 1 && guaranteed;
+        let mut last = if audit {
+            Some(self.model.bound())
+        } else {
+            None
+        };
+        let mut pruned = false;
+        for group in step_groups(&self.model.schedule) {
+            let split: Vec<Vec<Step>> = if audit {
+                group.iter().map(|s| vec![*s]).collect()
+            } else {
+                vec![group]
+            };
+            for group in split {
+                if group == [Step::Prune] {
+                    let dropped = self.prune(sweep)?;
+                    pruned |= dropped;
+                    if dropped && audit {
+                        last = Some(self.model.bound());
+                    }
+                    continue;
+                }
+                let mut cx = Context {
+                    key: self.key.sweep(sweep as u64),
+                    sweep,
+                    journal: &mut self.record.journal,
+                };
+                let report = run_step_group(&Vb, &group, &mut self.model, &mut cx)?;
+                if let Some(old) = last {
+                    let new = self.model.bound();
+                    fell(&report.block, old, new)?;
+                    last = Some(new);
+                }
+            }
+        }
+        let terms = self.model.objective();
+        let bound = self.record.ledger.push(sweep, self.model.k(), terms);
+        if !bound.is_finite() {
+            return Err(NumericError::NotFinite {
+                block: "model".into(),
+                what: "the bound",
+            });
+        }
+        let change = before.map_or(f64::INFINITY, |b| (bound - b) / bound.abs().max(1.0));
+        if change < -FALL && !pruned && guaranteed {
+            let event = Event::BoundFell {
+                before: before.unwrap_or(bound),
+                after: bound,
+            };
+            self.record.journal.note(sweep, "", event);
+        }
+        let movement = if pruned {
+            self.previous.clear();
+            f64::INFINITY
+        } else {
+            self.movement()
+        };
+        let quiet =
+            !pruned && change.abs() <= self.options.tolerance && movement <= self.options.movement;
+        self.record.quiet = if quiet { self.record.quiet + 1 } else { 0 };
+        let outcome = if self.record.quiet >= 2 {
+            Some(Outcome::Converged)
+        } else if sweep >= self.options.max_sweeps {
+            Some(Outcome::MaxSweeps)
+        } else {
+            None
+        };
+        if let Some(o) = outcome {
+            self.record.journal.note(
+                sweep,
+                "",
+                Event::Ended {
+                    outcome: o.to_string(),
+                },
+            );
+        }
+        Ok(SweepReport {
+            sweep,
+            bound,
+            change,
+            movement,
+            factors: self.model.k(),
+            outcome,
+        })
+    }
+
+    /// Largest change of a factor or of its weights since the last sweep,
+    /// relative to the largest norm among the factors of that block.
+    fn movement(&mut self) -> f64 {
+        let blocks: Vec<MatRef<'_, f64>> = std::iter::once(self.model.factors.moments().mean())
+            .chain(self.model.views.iter().map(|v| v.weights.moments().mean()))
+            .collect();
+        let mut largest: f64 = 0.0;
+        let fits = self.previous.len() == blocks.len()
+            && self
+                .previous
+                .iter()
+                .zip(&blocks)
+                .all(|(a, b)| a.ncols() == b.ncols());
+        if fits {
+            for (old, new) in self.previous.iter_mut().zip(&blocks) {
+                let (mut moved, mut norm): (f64, f64) = (0.0, 0.0);
+                for k in 0..new.ncols() {
+                    let (mut difference, mut size) = (0.0, 0.0);
+                    for r in 0..new.nrows() {
+                        difference += (new[(r, k)] - old[(r, k)]).powi(2);
+                        size += new[(r, k)].powi(2);
+                    }
+                    moved = moved.max(difference);
+                    norm = norm.max(size);
+                }
+                if norm > 0.0 {
+                    largest = largest.max((moved / norm).sqrt());
+                }
+                old.copy_from(new);
+            }
+            largest
+        } else {
+            self.previous = blocks.iter().map(|b| b.to_owned()).collect();
+            f64::INFINITY
+        }
+    }
+
+    /// spec/mlfs 4.7: rotates by the exact gain of the bound, and less often
+    /// while there is none.
+    fn rotate(&mut self, sweep: usize, bound: Option<f64>) -> Result<(), NumericError> {
+        let model = &mut self.model;
+        let k = model.k();
+        let mut terms = Vec::with_capacity(1 + model.views.len());
+        if model.views.iter().all(|v| v.term.rotates()) {
+            terms.push(model.factors.rotation_term(RotationSide::Factors));
+            terms.extend(
+                model
+                    .views
+                    .iter()
+                    .map(|v| v.weights.rotation_term(RotationSide::Weights)),
+            );
+        }
+        let draws = matches!(model.factors.moments().cov(), RowCov::Zero);
+        let Some(terms) = terms
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .filter(|t| !t.is_empty() && !draws)
+        else {
+            self.record.next_rotation = usize::MAX;
+            return Ok(());
+        };
+        let rotation = maximise(&terms, k, &RotationOptions::default()).map_err(|_| {
+            NumericError::NotFinite {
+                block: "rotation".into(),
+                what: "the objective",
+            }
+        })?;
+        let scale = bound.map_or(1.0, f64::abs).max(1.0);
+        let worthwhile = rotation.gain > 1e-12 * scale;
+        if worthwhile {
+            model
+                .factors
+                .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
+            let turn = rotation.q.transpose().to_owned();
+            for view in &mut model.views {
+                view.weights.transform(turn.as_ref(), rotation.log_abs_det);
+                view.weights.update_scales();
+            }
+            if rotation.gain > 1e-6 * scale {
+                self.record.journal.note(
+                    sweep,
+                    "rotation",
+                    Event::Rotated {
+                        gain: rotation.gain,
+                    },
+                );
+            }
+        }
+        // a rotation that gains little next to the tolerance can wait
+        self.record.rotation_interval = if rotation.gain > self.options.tolerance * scale {
+            1
+        } else {
+            (2 * self.record.rotation_interval).min(16)
+        };
+        self.record.next_rotation = sweep + self.record.rotation_interval;
+        Ok(())
+    }
+
+    fn prune(&mut self, sweep: usize) -> Result<bool, NumericError> {
+        let empty = empty_factors(&self.model, &self.options.prune);
+        let k = self.model.k();
+        if empty.is_empty() || k <= 1 || sweep < 2 {
+            return Ok(false);
+        }
+        let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
+        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
+        self.model.select(&keep, &vec![1.0; keep.len()])?;
+        for (i, e) in empty.iter().take(k - 1).enumerate() {
+            self.record.journal.note(
+                sweep,
+                "",
+                Event::Pruned {
+                    factor: e.factor + 1,
+                    largest_weight: e.largest_weight,
+                    explained: e.explained,
+                    left: k - 1 - i,
+                },
+            );
+        }
+        Ok(true)
+    }
+
+    /// Writes everything needed to go on, bit for bit; the words go into the
+    /// returned record.
+    pub fn save(&self, state: &mut State) -> RunRecord {
+        self.model.save("", state);
+        for (i, m) in self.previous.iter().enumerate() {
+            state.put_mat(&format!("previous/{i}"), m.as_ref());
+        }
+        self.record.clone()
+    }
+
+    /// Goes on from what [`VbRun::save`] wrote. The run must have been made
+    /// from the same data and choices.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when an array is absent or misshapen.
+    pub fn resume(
+        &mut self,
+        record: RunRecord,
+        state: &StateReader<'_>,
+    ) -> Result<(), NumericError> {
+        self.model.load("", state)?;
+        self.previous.clear();
+        while state.has(&format!("previous/{}", self.previous.len())) {
+            let m = state.mat(&format!("previous/{}", self.previous.len()))?;
+            self.previous.push(m);
+        }
+        self.record = record;
+        Ok(())
+    }
+}
+
+fn fell(block: &str, before: f64, after: f64) -> Result<(), NumericError> {
+    if after < before - FALL * before.abs().max(1.0) || after.is_nan() {
+        return Err(NumericError::BoundFell {
+            block: block.to_owned(),
+            before,
+            after,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Where a run starts from (DESIGN 4.1; spec/sshiba 5, 9.5).
+
+use polyview_linalg::{
+    FilledBlock, FilledColumns, KaiserNormalisation, LinalgError, LinearOperator, Mat,
+    TruncatedSvdOptions, VarimaxOptions, truncated_svd, varimax,
+};
+use polyview_random::{StreamKey, fill_standard_normal};
+use serde::{Deserialize, Serialize};
+
+/// How factors are started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Truncated SVD of the views side by side, then varimax.
+    #[default]
+    Varimax,
+    /// Truncated SVD alone.
+    Svd,
+    /// Standard normal noise.
+    Random,
+}
+
+/// Starting factors, samples × K, with mean square 1 a column.
+///
+/// Restart 0 is the plain start; later ones turn it by a random rotation and
+/// add a tenth of noise from the span of the data.
+///
+/// # Errors
+/// [`LinalgError`] when the data are not finite.
+pub fn start_factors(
+    start: Start,
+    blocks: &[FilledBlock<'_>],
+    k: usize,
+    key: StreamKey,
+    restart: usize,
+) -> Result<Mat<f64>, LinalgError> {
+    let rows = blocks.first().map_or(0, |b| b.values.nrows());
+    let key = key.chain(restart as u32);
+    if start == Start::Random {
+        return Ok(normal(rows, k, key.block(1)));
+    }
+    let operator = FilledColumns::new(blocks)?;
+    let options = TruncatedSvdOptions::new(k);
+    // the test matrix is the same for all restarts: they share the SVD
+    let test = normal(
+        operator.ncols(),
+        options.width().min(operator.ncols()),
+        key.chain(0).block(2),
+    );
+    let svd = truncated_svd(&operator, &options, test.as_ref())?;
+    let found = svd.u.ncols().min(k);
+    let root = (rows as f64).sqrt();
+    let mut z: Mat<f64> = Mat::from_fn(
+        rows,
+        k,
+        |n, j| if j < found { root * svd.u[(n, j)] } else { 0.0 },
+    );
+    if found < k {
+        let rest = normal(rows, k - found, key.block(3));
+        for j in found..k {
+            for n in 0..rows {
+                z[(n, j)] = rest[(n, j - found)];
+            }
+        }
+    }
+    if start == Start::Varimax && found > 1 {
+        let loadings = Mat::from_fn(svd.v.nrows(), found, |d, j| {
+            svd.v[(d, j)] * svd.singular_values[j] / root
+        });
+        let options = VarimaxOptions {
+            normalisation: KaiserNormalisation::Rows,
+            ..VarimaxOptions::default()
+        };
+        let turned = varimax(loadings.as_ref(), &options)?;
+        let head = z.as_ref().subcols(0, found).to_owned();
+        let head = polyview_linalg::times_small(head.as_ref(), turned.rotation.as_ref());
+        z.as_mut().subcols_mut(0, found).copy_from(&head);
+    }
+    if restart > 0 {
+        let (q, _) = polyview_linalg::thin_qr(normal(k, k, key.block(4)).as_ref())?;
+        z = polyview_linalg::times_small(z.as_ref(), q.as_ref());
+        let noise = operator.apply(normal(operator.ncols(), k, key.block(5)).as_ref());
+        for j in 0..k {
+            let norm = (0..rows).map(|n| noise[(n, j)].powi(2)).sum::<f64>().sqrt();
+            if norm > 0.0 {
+                for n in 0..rows {
+                    z[(n, j)] += 0.1 * root * noise[(n, j)] / norm;
+                }
+            }
+        }
+    }
+    Ok(z)
+}
+
+fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
+    let mut out = Mat::zeros(rows, cols);
+    let mut line = vec![0.0; rows];
+    for j in 0..cols {
+        fill_standard_normal(&mut key.chunk(j as u32).rng(), &mut line);
+        for (i, x) in line.iter().enumerate() {
+            out[(i, j)] = *x;
+        }
+    }
+    out
+}

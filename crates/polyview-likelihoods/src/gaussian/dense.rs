@@ -1,0 +1,164 @@
+//! Views whose rows all have the same precision: complete ones, ones with
+//! whole samples missing, and imputed ones (spec/sshiba 2.1).
+
+use std::ops::Range;
+
+use polyview_core::{NormalEquations, Predictor};
+use polyview_linalg::SymPacked;
+
+use super::Gaussian;
+
+impl Gaussian {
+    /// $C = \sum\_n\langle z\_n^\top z\_n\rangle$ over the samples with data (M2).
+    pub(super) fn dense_gram(&self, p: &Predictor<'_>) -> SymPacked {
+        match (&self.ones, &self.mask) {
+            (Some(s), polyview_core::Mask::Rows(_)) => p.factors.second_moment(Some(s)),
+            _ => p.factors.second_moment(None),
+        }
+    }
+    /// $\sum\_n s\_n\langle z\_n\rangle$.
+    pub(super) fn dense_sum(&self, p: &Predictor<'_>) -> Vec<f64> {
+        let z = p.factors.mean();
+        (0..z.ncols())
+            .map(|k| (0..z.nrows()).map(|n| self.one(n) * z[(n, k)]).sum())
+            .collect()
+    }
+    /// Right-hand sides of U2: $\tau(Z^\top x\_d - b\_d\sum z)$.
+    pub(super) fn dense_weights(&self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        let sum = self.dense_sum(p);
+        let zx = self.zx();
+        for (i, d) in eq.rows().enumerate() {
+            let (tau, b) = (self.tau(d), p.bias.mean()[d]);
+            for k in 0..sum.len() {
+                eq.rhs[(i, k)] += tau * (zx[(k, d)] - b * sum[k]);
+            }
+        }
+    }
+    /// Expected squared residual of each column (U6, E1).
+    pub(super) fn dense_residuals(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
+        self.ensure_zx_of(&columns, p);
+        let (zx, w) = (self.zx(), p.weights.mean());
+        let sum = self.dense_sum(p);
+        let energies = p.weights.row_energies(columns.clone(), &self.dense_gram(p));
+        columns
+            .zip(energies)
+            .map(|(d, energy)| {
+                let b = p.bias.mean()[d];
+                let (mut with_x, mut with_b) = (0.0, 0.0);
+                for k in 0..sum.len() {
+                    with_x += w[(d, k)] * zx[(k, d)];
+                    with_b += w[(d, k)] * sum[k];
+                }
+                self.squares[d] + self.imputed_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
+                    + energy
+                    + 2.0 * b * with_b
+                    + self.counts[d] * (b * b + p.bias.variance()[d])
+            })
+            .collect()
+    }
+    /// $\sum\_d \tau\_d b\_d w\_d$.
+    fn weighted_bias(&self, p: &Predictor<'_>) -> Vec<f64> {
+        let w = p.weights.mean();
+        (0..w.ncols())
+            .map(|k| {
+                (0..w.nrows())
+                    .map(|d| self.tau(d) * p.bias.mean()[d] * w[(d, k)])
+                    .sum()
+            })
+            .collect()
+    }
+    /// $\sum\_d \tau\_d\langle w\_d^\top w\_d\rangle$ (M1).
+    fn weight_moment(&self, p: &Predictor<'_>) -> SymPacked {
+        let mut b = p.weights.second_moment(self.column_weights());
+        b.scale(self.common_tau());
+        b
+    }
+    /// U1: adds $\tau B$ and $\tau(X - 1b)W$.
+    pub(super) fn dense_factors(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) {
+        self.ensure_xw(p);
+        let moment = self.weight_moment(p);
+        match (&self.mask, &mut eq.patterns, self.missing) {
+            (polyview_core::Mask::Rows(_), Some(patterns), super::MissingData::Marginal) => {
+                let table = patterns.table.clone();
+                for (i, present) in table.present.iter().enumerate() {
+                    if present[view] {
+                        for (g, m) in patterns.grams.row_mut(i).iter_mut().zip(moment.as_slice()) {
+                            *g += m;
+                        }
+                    }
+                }
+            }
+            (polyview_core::Mask::Rows(rows), None, super::MissingData::Marginal) => {
+                let range = eq.rows();
+                let packed = eq.packed_mut();
+                for (i, n) in range.enumerate() {
+                    if rows[n] {
+                        for (g, m) in packed.row_mut(i).iter_mut().zip(moment.as_slice()) {
+                            *g += m;
+                        }
+                    }
+                }
+            }
+            _ => eq.gram.add_scaled(1.0, &moment),
+        }
+        let bias = self.weighted_bias(p);
+        let tau = self.common_tau();
+        let Some((_, xw)) = &self.cache.xw else {
+            return;
+        };
+        let start = eq.rows().start;
+        for k in 0..eq.k() {
+            for i in 0..eq.rhs.nrows() {
+                eq.rhs[(i, k)] += tau * xw[(start + i, k)] - self.one(start + i) * bias[k];
+            }
+        }
+    }
+    /// $\sum\_d\tau\_d R\_d$ at the current factors and weights, from whichever
+    /// product with the data is still valid.
+    pub(super) fn dense_energy(&mut self, p: &Predictor<'_>) -> f64 {
+        let key = self.xw_key(p);
+        let fits = matches!(&self.cache.xw, Some((k, _)) if *k == key);
+        if !fits {
+            let residuals = self.dense_residuals(0..self.counts.len(), p);
+            let explicit: f64 = residuals
+                .iter()
+                .enumerate()
+                .map(|(d, r)| self.tau(d) * r)
+                .sum();
+            return explicit
+                + if self.implicit_columns > 0 {
+                    self.tau(0) * self.implicit_residual(p)
+                } else {
+                    0.0
+                };
+        }
+        let cross = match &self.cache.xw {
+            Some((_, xw)) => {
+                self.common_tau() * polyview_linalg::frobenius_dot(p.factors.mean(), xw.as_ref())
+            }
+            None => 0.0,
+        };
+        let sum = self.dense_sum(p);
+        let with_b: f64 = self
+            .weighted_bias(p)
+            .iter()
+            .zip(&sum)
+            .map(|(b, z)| b * z)
+            .sum();
+        let mut own = 0.0;
+        for d in 0..self.counts.len() {
+            let b = p.bias.mean()[d];
+            own += self.tau(d)
+                * (self.squares[d] + self.imputed_variance(d) - 2.0 * b * self.sums[d]
+                    + self.counts[d] * (b * b + p.bias.variance()[d]));
+        }
+        let (count, variance) = p.bias.implicit();
+        own += self.tau(0) * self.samples * count as f64 * variance;
+        own - 2.0 * cross + self.weight_moment(p).dot(&self.dense_gram(p)) + 2.0 * with_b
+    }
+}

@@ -1,0 +1,670 @@
+//! Gaussian views.
+//!
+//! $x\_{nd} \sim N(z\_n w\_d^\top + b\_d, \tau\_d^{-1})$ with one precision τ
+//! for the view or one a feature, $\tau \sim \mathrm{Ga}(a\_0, b\_0)$
+//! (spec/sshiba G6, G5; thesis 6.1).
+//!
+//! | symbol | field |
+//! |---|---|
+//! | $x$ | `values`, zero (or imputed) where missing |
+//! | $\tau$ | `noise` |
+//! | $n\_d, \sum x, \sum x^2$ | `counts`, `sums`, `squares` over the observed cells |
+//!
+//! Missing cells are integrated out (`[M]`, spec/sshiba 2.5) or have a
+//! mean-field factor of their own (`[I]`, U10).
+//!
+//! What is kept between calls: $Z^\top X$ after the weights, $XW$ after
+//! the pass. Both are guarded by stamps; whatever is stale is made anew by
+//! reading the data again.
+
+mod cells;
+mod dense;
+mod gibbs;
+mod impute;
+
+use std::ops::Range;
+
+use polyview_core::{
+    Augmented, Context, DataError, GammaPrior, Gammas, Mask, NoiseScope, NormalEquations,
+    NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
+    ViewShape, ViewTerm,
+};
+use polyview_linalg::{Accum, Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+/// What one noise precision is shared by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseBy {
+    /// One precision for the view.
+    #[default]
+    View,
+    /// One precision for each feature.
+    Feature,
+}
+
+/// How missing cells are treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingData {
+    /// Integrated out exactly: `[M]`, the tighter bound.
+    #[default]
+    Marginal,
+    /// A mean-field factor each: `[I]`, the papers' scheme.
+    Impute,
+}
+
+/// Choices of a Gaussian view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaussianOptions {
+    /// What a noise precision is shared by.
+    pub noise: NoiseBy,
+    /// Prior of the noise precisions, per squared working unit.
+    pub prior: GammaPrior,
+    /// Treatment of missing cells.
+    pub missing: MissingData,
+    /// Noise precision to start from.
+    pub start: f64,
+}
+
+impl Default for GaussianOptions {
+    fn default() -> Self {
+        Self {
+            noise: NoiseBy::View,
+            prior: GammaPrior::new(1e-6, 1e-6),
+            missing: MissingData::Marginal,
+            start: 1.0,
+        }
+    }
+}
+
+/// Complete data after an orthogonal change of samples or features that the
+/// model does not notice (the sufficient-statistic paths).
+#[derive(Clone, Debug)]
+pub struct Compressed {
+    /// The data that are left, samples × features of the compressed problem.
+    pub values: Mat<f64>,
+    /// Image of the constant vector 1, one entry a row of `values`.
+    pub ones: Vec<f64>,
+    /// Number of samples it stands for.
+    pub samples: usize,
+    /// Number of features it stands for.
+    pub features: usize,
+}
+
+/// Data term of a Gaussian view.
+#[derive(Clone, Debug)]
+pub struct Gaussian {
+    name: String,
+    values: Mat<f64>,
+    mask: Mask,
+    missing: MissingData,
+    /// Row weights and image of the constant vector; `None` = all ones.
+    ones: Option<Vec<f64>>,
+    /// Samples and features that the data stand for.
+    samples: f64,
+    implicit_columns: usize,
+    scope: NoiseBy,
+    noise: Gammas,
+    /// Changes with the noise.
+    noise_stamp: Stamp,
+    /// Changes with the values.
+    data_stamp: Stamp,
+    counts: Vec<f64>,
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+    imputed: impute::Imputed,
+    cache: Cache,
+}
+
+/// Sums that stay valid as long as their stamps do.
+#[derive(Clone, Debug, Default)]
+struct Cache {
+    /// $Z^\top X$, K × D, with the stamps of the factors and the data.
+    zx: Option<(Stamp, Stamp, Mat<f64>)>,
+    /// Incomplete views: for each feature the sums of the factors' moment
+    /// table over its observed samples.
+    observed: Option<(Stamp, Mat<f64>)>,
+    /// $X\,\mathrm{diag}(t)\,W$, N × K, `t` = τ by feature or 1 by view.
+    xw: Option<(XwKey, Mat<f64>)>,
+    /// Columns of `zx` made by the current pass.
+    filled: Option<Range<usize>>,
+    /// Being summed in the current pass.
+    partial: Option<Mat<f64>>,
+    /// Incomplete views: data precision of each sample under these weights.
+    samples: Option<(XwKey, Stamp, Mat<f64>)>,
+}
+
+/// State that a product of data and weights belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct XwKey {
+    weights: Stamp,
+    data: Stamp,
+    noise: Option<Stamp>,
+}
+
+impl Gaussian {
+    /// The term of a view in working units.
+    pub fn new(view: View, options: GaussianOptions) -> Self {
+        let samples = view.n_samples();
+        let (name, _, values, mask) = view.into_parts();
+        let columns = values.ncols();
+        let ones = match (&mask, options.missing) {
+            (Mask::Rows(rows), MissingData::Marginal) => {
+                Some(rows.iter().map(|&r| f64::from(u8::from(r))).collect())
+            }
+            _ => None,
+        };
+        let mut term = Self {
+            name,
+            values,
+            mask,
+            missing: options.missing,
+            ones,
+            samples: samples as f64,
+            implicit_columns: 0,
+            scope: options.noise,
+            noise: Gammas::new(
+                options.prior,
+                if options.noise == NoiseBy::View {
+                    1
+                } else {
+                    columns
+                },
+                options.start,
+            ),
+            noise_stamp: Stamp::fresh(),
+            data_stamp: Stamp::fresh(),
+            counts: vec![0.0; columns],
+            sums: vec![0.0; columns],
+            squares: vec![0.0; columns],
+            imputed: impute::Imputed::default(),
+            cache: Cache::default(),
+        };
+        term.count_cells();
+        term.imputed = impute::Imputed::start(&term);
+        term.sum_columns(0..columns);
+        term
+    }
+
+    /// The term of compressed complete data. Noise must be by view when
+    /// features are compressed.
+    pub fn compressed(name: impl Into<String>, data: Compressed, options: GaussianOptions) -> Self {
+        let columns = data.values.ncols();
+        let mut term = Self {
+            name: name.into(),
+            mask: Mask::Complete,
+            missing: MissingData::Marginal,
+            ones: Some(data.ones),
+            samples: data.samples as f64,
+            implicit_columns: data.features - columns,
+            scope: options.noise,
+            noise: Gammas::new(
+                options.prior,
+                if options.noise == NoiseBy::View {
+                    1
+                } else {
+                    columns
+                },
+                options.start,
+            ),
+            noise_stamp: Stamp::fresh(),
+            data_stamp: Stamp::fresh(),
+            counts: vec![data.samples as f64; columns],
+            sums: vec![0.0; columns],
+            squares: vec![0.0; columns],
+            imputed: impute::Imputed::default(),
+            cache: Cache::default(),
+            values: data.values,
+        };
+        term.sum_columns(0..columns);
+        term
+    }
+
+    /// Noise precisions: one, or one a feature.
+    pub fn noise(&self) -> &Gammas {
+        &self.noise
+    }
+    /// What a noise precision is shared by.
+    pub fn noise_by(&self) -> NoiseBy {
+        self.scope
+    }
+    /// Takes over the noise precisions of another term of the same features.
+    pub fn set_noise(&mut self, noise: Gammas) {
+        self.noise = noise;
+        self.noise_stamp = Stamp::fresh();
+    }
+    /// Values in working units; zero or imputed where missing.
+    pub fn values(&self) -> MatRef<'_, f64> {
+        self.values.as_ref()
+    }
+    /// Which cells were observed.
+    pub fn mask(&self) -> &Mask {
+        &self.mask
+    }
+
+    /// Whether each sample has its own precision.
+    fn by_cells(&self) -> bool {
+        matches!(self.mask, Mask::Cells { .. }) && self.missing == MissingData::Marginal
+    }
+    fn tau(&self, column: usize) -> f64 {
+        self.noise.mean()[if self.scope == NoiseBy::View {
+            0
+        } else {
+            column
+        }]
+    }
+    fn tau_ln(&self, column: usize) -> f64 {
+        self.noise.mean_ln()[if self.scope == NoiseBy::View {
+            0
+        } else {
+            column
+        }]
+    }
+    fn one(&self, row: usize) -> f64 {
+        self.ones.as_ref().map_or(1.0, |s| s[row])
+    }
+    /// Weights of the columns in `xw`: τ where it differs by feature.
+    fn column_weights(&self) -> Option<&[f64]> {
+        (self.scope == NoiseBy::Feature).then(|| self.noise.mean())
+    }
+    /// Factor still missing in `xw`: τ where it is common.
+    fn common_tau(&self) -> f64 {
+        if self.scope == NoiseBy::View {
+            self.noise.mean()[0]
+        } else {
+            1.0
+        }
+    }
+
+    fn count_cells(&mut self) {
+        let rows = self.values.nrows();
+        for d in 0..self.values.ncols() {
+            self.counts[d] = match self.missing {
+                MissingData::Marginal => self.mask.count_feature(d, rows) as f64,
+                MissingData::Impute => rows as f64,
+            };
+        }
+    }
+    /// $\sum s x$ and $\sum x^2$ of some columns.
+    fn sum_columns(&mut self, columns: Range<usize>) {
+        for d in columns {
+            let x = self.values.col_as_slice(d);
+            self.sums[d] = match &self.ones {
+                None => x.iter().sum(),
+                Some(s) => x.iter().zip(s).map(|(x, s)| x * s).sum(),
+            };
+            self.squares[d] = x.iter().map(|x| x * x).sum();
+        }
+    }
+    fn columns(&self, columns: &Range<usize>) -> MatRef<'_, f64> {
+        self.values.as_ref().subcols(columns.start, columns.len())
+    }
+    fn xw_key(&self, p: &Predictor<'_>) -> XwKey {
+        XwKey {
+            weights: p.weights.stamp(),
+            data: self.data_stamp,
+            noise: (self.scope == NoiseBy::Feature).then_some(self.noise_stamp),
+        }
+    }
+    /// Adds `X_cols · diag(t) W_cols` to `out`.
+    fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
+        let w = p.weights.mean().subrows(columns.start, columns.len());
+        let x = self.columns(columns);
+        match self.column_weights() {
+            None => polyview_linalg::times(x, w, out.as_mut(), Accum::Add),
+            Some(t) => {
+                let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
+                    t[columns.start + i] * w[(i, j)]
+                });
+                polyview_linalg::times(x, scaled.as_ref(), out.as_mut(), Accum::Add);
+            }
+        }
+    }
+    /// Makes sure that `cache.xw` fits the current weights.
+    fn ensure_xw(&mut self, p: &Predictor<'_>) {
+        let key = self.xw_key(p);
+        if !matches!(&self.cache.xw, Some((k, _)) if *k == key) {
+            let mut out = Mat::zeros(self.values.nrows(), p.weights.k());
+            for block in blocks(self.values.nrows(), self.values.ncols()) {
+                self.add_xw(&block, p, &mut out);
+            }
+            self.cache.xw = Some((key, out));
+        }
+    }
+    /// Whether `cache.zx` fits the current factors.
+    fn has_zx(&self, p: &Predictor<'_>) -> bool {
+        matches!(&self.cache.zx, Some((z, x, _)) if *z == p.factors.stamp() && *x == self.data_stamp)
+    }
+    /// $Z^\top X$ of some columns, written to the cache.
+    fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        let block = polyview_linalg::cross(p.factors.mean(), self.columns(columns));
+        let (k, d) = (p.factors.k(), self.values.ncols());
+        let key = (p.factors.stamp(), self.data_stamp);
+        let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);
+        if !fits {
+            // marked as valid only by the caller that fills every column
+            self.cache.zx = Some((
+                Stamp::fresh(),
+                self.data_stamp,
+                match self.cache.zx.take() {
+                    Some((_, _, m)) if m.nrows() == k && m.ncols() == d => m,
+                    _ => Mat::zeros(k, d),
+                },
+            ));
+        }
+        if let Some((_, _, zx)) = &mut self.cache.zx {
+            zx.as_mut()
+                .subcols_mut(columns.start, columns.len())
+                .copy_from(&block);
+        }
+    }
+    /// Makes sure that `cache.zx` fits the current factors.
+    fn ensure_zx(&mut self, p: &Predictor<'_>) {
+        if !self.has_zx(p) {
+            for block in blocks(self.values.nrows(), self.values.ncols()) {
+                self.fill_zx(&block, p);
+            }
+            self.mark_zx(p);
+        }
+    }
+    /// Makes sure that these columns of `cache.zx` fit the current factors.
+    fn ensure_zx_of(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        let filled = matches!(&self.cache.filled, Some(f) if f.start <= columns.start && columns.end <= f.end);
+        if !filled {
+            self.ensure_zx(p);
+        }
+    }
+    fn mark_zx(&mut self, p: &Predictor<'_>) {
+        if let Some((z, _, _)) = &mut self.cache.zx {
+            *z = p.factors.stamp();
+        }
+    }
+    fn zx(&self) -> MatRef<'_, f64> {
+        match &self.cache.zx {
+            Some((_, _, m)) => m.as_ref(),
+            None => MatRef::from_column_major_slice(&[], 0, 0),
+        }
+    }
+    fn check(&self, values: &[f64], what: &'static str) -> Result<(), NumericError> {
+        if values.iter().all(|v| v.is_finite()) {
+            Ok(())
+        } else {
+            Err(NumericError::NotFinite {
+                block: format!("likelihood/{}", self.name),
+                what,
+            })
+        }
+    }
+    /// Shape and rate of the noise precision of some columns.
+    fn noise_posterior(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        let residuals = if self.by_cells() {
+            self.cells_residuals(columns.clone(), p)
+        } else {
+            self.dense_residuals(columns.clone(), p)
+        };
+        self.check(&residuals, "a residual")?;
+        let counts = &self.counts;
+        Ok(match self.scope {
+            NoiseBy::Feature => columns
+                .zip(&residuals)
+                .map(|(d, r)| self.noise.posterior(0.5 * counts[d], 0.5 * r))
+                .collect(),
+            NoiseBy::View => {
+                let (mut cells, mut sum) =
+                    (counts.iter().sum::<f64>(), residuals.iter().sum::<f64>());
+                if self.implicit_columns > 0 {
+                    cells += self.samples * self.implicit_columns as f64;
+                    sum += self.implicit_residual(p);
+                }
+                vec![self.noise.posterior(0.5 * cells, 0.5 * sum)]
+            }
+        })
+    }
+    /// Residual of the implicit columns, whose data and means are zero.
+    fn implicit_residual(&self, p: &Predictor<'_>) -> f64 {
+        let (count, variance) = p.bias.implicit();
+        let explicit: Vec<f64> = vec![1.0; p.weights.explicit_rows()];
+        let mut cov = p.weights.cov_sum(None);
+        cov.add_scaled(-1.0, &p.weights.cov_sum(Some(&explicit)));
+        cov.dot(&self.dense_gram(p)) + self.samples * count as f64 * variance
+    }
+}
+
+/// Column blocks of about eight megabytes: the unit in which data are read.
+fn blocks(rows: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
+    let width = polyview_core::column_block(rows);
+    (0..columns)
+        .step_by(width.max(1))
+        .map(move |start| start..(start + width).min(columns))
+}
+
+impl ViewTerm for Gaussian {
+    fn shape(&self) -> ViewShape {
+        ViewShape {
+            samples: self.values.nrows(),
+            observed_columns: self.values.ncols(),
+            predictor_columns: self.values.ncols(),
+        }
+    }
+    fn noise_scope(&self) -> NoiseScope {
+        match self.scope {
+            NoiseBy::View => NoiseScope::View,
+            NoiseBy::Feature => NoiseScope::Column,
+        }
+    }
+    fn mask(&self) -> Option<&Mask> {
+        (self.missing == MissingData::Marginal).then_some(&self.mask)
+    }
+    fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.impute_means(p);
+        Ok(())
+    }
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            eq.own = true;
+            self.ensure_observed(p);
+        } else {
+            let mut gram = self.dense_gram(p);
+            match self.scope {
+                NoiseBy::View => gram.scale(self.noise.mean()[0]),
+                NoiseBy::Feature => eq.scale = Some(self.noise.mean().to_vec()),
+            }
+            eq.gram = gram;
+        }
+        self.cache.partial = None;
+        self.cache.filled = None;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let columns = eq.rows();
+        if !self.has_zx(p) {
+            self.fill_zx(&columns, p);
+            let start = self
+                .cache
+                .filled
+                .as_ref()
+                .map_or(columns.start, |f| f.start);
+            self.cache.filled = Some(start..columns.end);
+        }
+        if self.by_cells() {
+            self.cells_weights(p, eq);
+        } else {
+            self.dense_weights(p, eq);
+        }
+        Ok(())
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        if self.by_cells() {
+            self.ensure_observed(p);
+        }
+        let shared = self.dense_sum(p);
+        let w = p.weights.mean();
+        for (i, d) in columns.enumerate() {
+            let fit: f64 = if self.by_cells() {
+                let z = self.observed_sum(d);
+                (0..z.len()).map(|k| z[k] * w[(d, k)]).sum()
+            } else {
+                (0..shared.len()).map(|k| shared[k] * w[(d, k)]).sum()
+            };
+            precision[i] = self.tau(d) * self.counts[d];
+            rhs[i] = self.tau(d) * (self.sums[d] - fit);
+        }
+        self.noise.mean()[0] * self.samples
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        let (rows, k) = (self.values.nrows(), p.weights.k());
+        let mut partial = match self.cache.partial.take() {
+            Some(m) if columns.start > 0 => m,
+            _ => match self.cache.xw.take() {
+                // the old product's buffer serves again
+                Some((_, mut m)) if m.ncols() == k => {
+                    m.fill(0.0);
+                    m
+                }
+                _ => Mat::zeros(rows, k),
+            },
+        };
+        self.add_xw(&columns, p, &mut partial);
+        self.cache.partial = Some(partial);
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        if let Some(m) = self.cache.partial.take() {
+            self.cache.xw = Some((self.xw_key(p), m));
+        }
+        if self.cache.filled.take().is_some() {
+            self.mark_zx(p);
+        }
+    }
+    fn update_noise(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        let posterior = self.noise_posterior(columns.clone(), p)?;
+        let first = if self.scope == NoiseBy::View {
+            0
+        } else {
+            columns.start
+        };
+        for (i, (a, b)) in posterior.into_iter().enumerate() {
+            self.noise.set(first + i, a, b);
+        }
+        self.noise_stamp = Stamp::fresh();
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            self.cells_factors(p, eq);
+        } else {
+            self.dense_factors(view, p, eq);
+        }
+        Ok(())
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let energy = if self.by_cells() {
+            self.cells_energy(p)
+        } else {
+            self.dense_energy(p)
+        };
+        let l2p = (2.0 * std::f64::consts::PI).ln();
+        let constants: f64 = (0..self.counts.len())
+            .map(|d| 0.5 * self.counts[d] * (self.tau_ln(d) - l2p))
+            .sum();
+        let implicit = 0.5 * self.samples * self.implicit_columns as f64 * (self.tau_ln(0) - l2p);
+        Terms(vec![
+            (
+                "likelihood",
+                constants + implicit - 0.5 * energy + self.imputed_entropy(),
+            ),
+            ("noise", self.noise.bound()),
+        ])
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let mean = p.mean(samples.clone(), columns.clone());
+        let mut variance = p.variance(samples, columns.clone());
+        for (j, d) in columns.enumerate() {
+            let noise = self
+                .noise
+                .mean_inverse(if self.scope == NoiseBy::View { 0 } else { d });
+            for n in 0..variance.nrows() {
+                variance[(n, j)] += noise;
+            }
+        }
+        PredictedBlock { mean, variance }
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        if view.n_features() != self.values.ncols() + self.implicit_columns {
+            return Err(DataError::LengthMismatch {
+                view: view.name().to_owned(),
+                what: "features",
+                expected: self.values.ncols() + self.implicit_columns,
+                found: view.n_features(),
+            });
+        }
+        let mut term = Self::new(
+            view.clone(),
+            GaussianOptions {
+                noise: self.scope,
+                prior: self.noise.prior(),
+                ..GaussianOptions::default()
+            },
+        );
+        term.set_noise(self.noise.clone());
+        Ok(Box::new(term))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Stateful for Gaussian {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.noise.save(&format!("{prefix}/noise"), state);
+        self.imputed.save(prefix, &self.values, &self.mask, state);
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let n = self.noise.len();
+        self.noise.load(&format!("{prefix}/noise"), state)?;
+        if self.noise.len() != n {
+            return Err(NumericError::BadState {
+                name: format!("{prefix}/noise"),
+            });
+        }
+        self.imputed
+            .load(prefix, &mut self.values, &self.mask, state)?;
+        self.sum_columns(0..self.values.ncols());
+        self.noise_stamp = Stamp::fresh();
+        self.data_stamp = Stamp::fresh();
+        self.cache = Cache::default();
+        Ok(())
+    }
+}

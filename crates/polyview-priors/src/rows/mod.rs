@@ -1,0 +1,165 @@
+//! Gaussian rows with full covariances.
+
+mod solve;
+
+use polyview_core::{
+    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
+    RowCov, RowMoments, ScalePrior, State, StateReader, Stateful, Terms,
+};
+use polyview_linalg::{Mat, MatRef};
+use polyview_random::StreamKey;
+use solve::Prepared;
+
+/// A block of Gaussian rows with full K × K covariances,
+/// $q(r) = N(m\_r, S\_r)$ with $S\_r^{-1} = \mathrm{E}[\text{prior
+/// precision}] + P\_r$ and $m\_r = S\_r\,\mathrm{rhs}\_r$ (spec/sshiba U1, U2,
+/// U1m, U2m).
+///
+/// Rows whose precision is the same share one covariance; rows whose
+/// precisions are $g\_r A + t\_r C$ share eigenvectors (spec/sshiba 2.6); rows
+/// of one missingness pattern share a covariance; only rows with own parts
+/// have one each.
+#[derive(Clone, Debug)]
+pub struct FullRows<P> {
+    name: String,
+    prior: P,
+    moments: RowMoments,
+    prepared: Prepared,
+}
+
+impl<P: ScalePrior> FullRows<P> {
+    /// A block called `name` (for the journal and the ledger) with a prior and
+    /// starting moments.
+    pub fn new(name: impl Into<String>, prior: P, moments: RowMoments) -> Self {
+        Self {
+            name: name.into(),
+            prior,
+            moments,
+            prepared: Prepared::Nothing,
+        }
+    }
+    /// The prior.
+    pub fn prior(&self) -> &P {
+        &self.prior
+    }
+    /// Write access to the prior, for starts.
+    pub fn prior_mut(&mut self) -> &mut P {
+        &mut self.prior
+    }
+}
+
+impl<P: ScalePrior> RowBlock for FullRows<P> {
+    fn moments(&self) -> &RowMoments {
+        &self.moments
+    }
+    fn set_moments(&mut self, moments: RowMoments) {
+        self.moments = moments;
+    }
+    fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.prepared = Prepared::new(&self.name, self.prior.precision(), &self.moments, eq, cx)?;
+        Ok(())
+    }
+    fn update(
+        &mut self,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        solve::update(
+            &self.name,
+            &self.prepared,
+            self.prior.precision(),
+            &mut self.moments,
+            eq,
+            cx,
+        )
+    }
+    fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        solve::draw(
+            &self.name,
+            &self.prepared,
+            self.prior.precision(),
+            &mut self.moments,
+            eq,
+            cx,
+        )
+    }
+    fn draw_prior(&mut self, key: StreamKey) {
+        self.prior.draw_prior(key.block(0));
+        let (rows, k) = (self.moments.explicit_rows(), self.moments.k());
+        let mut noise = solve::noise(0..rows, k, key.block(1));
+        let precision = self.prior.precision();
+        for j in 0..k {
+            for r in 0..rows {
+                let p = match precision {
+                    PrecisionView::Columns(c) => c[j],
+                    PrecisionView::Outer { rows, columns } => rows[r] * columns[j],
+                    PrecisionView::Cells(m) => m[(r, j)],
+                };
+                noise[(r, j)] /= p.sqrt();
+            }
+        }
+        self.moments = RowMoments::point(noise);
+    }
+    fn update_scales(&mut self) {
+        self.prior.update(&self.moments);
+    }
+    fn draw_scales(&mut self, cx: &mut Context<'_>) {
+        self.prior.draw(&self.moments, cx.key);
+    }
+    fn bound(&self) -> Terms {
+        let entries = (self.moments.rows() * self.moments.k()) as f64;
+        let own = match self.moments.cov() {
+            // a draw: the normalising constant of the prior density
+            RowCov::Zero => -0.5 * entries * (2.0 * std::f64::consts::PI).ln(),
+            // entropy; its constant cancels that of the prior
+            _ => 0.5 * self.moments.log_det() + 0.5 * entries,
+        };
+        Terms(vec![
+            ("rows", self.prior.expected_log_density(&self.moments) + own),
+            ("scales", self.prior.bound()),
+        ])
+    }
+    fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>> {
+        self.prior.rotation_term(&self.moments, side)
+    }
+    fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
+        self.moments.transform(a, log_abs_det);
+    }
+    fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError> {
+        self.prior.select(keep);
+        self.moments.select(keep, signs);
+        self.moments.refresh_log_det(&self.name)
+    }
+    fn precision(&self) -> PrecisionView<'_> {
+        self.prior.precision()
+    }
+}
+
+impl<P: ScalePrior> Stateful for FullRows<P> {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.moments.save(prefix, state);
+        self.prior.save(&format!("{prefix}/prior"), state);
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        self.moments = RowMoments::load(prefix, state)?;
+        self.prior.load(&format!("{prefix}/prior"), state)?;
+        let k = self.moments.k();
+        let fits = match self.prior.precision() {
+            PrecisionView::Columns(c) => c.len() == k,
+            PrecisionView::Outer { columns, .. } => columns.len() == k,
+            PrecisionView::Cells(m) => m.ncols() == k,
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(NumericError::BadState {
+                name: format!("{prefix}/prior"),
+            })
+        }
+    }
+}
+
+/// Copies a block of rows into a matrix.
+fn put_rows(into: &mut Mat<f64>, at: usize, rows: MatRef<'_, f64>) {
+    into.as_mut().subrows_mut(at, rows.nrows()).copy_from(rows);
+}

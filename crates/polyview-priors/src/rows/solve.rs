@@ -1,0 +1,443 @@
+//! From normal equations to moments, and to draws.
+
+use std::ops::Range;
+
+use polyview_core::{
+    Context, Event, NormalEquations, NumericError, PrecisionView, RowCov, RowMoments,
+};
+use polyview_linalg::{
+    LinalgError, Mat, MatRef, PackedRows, SpdFactor, SpdReport, SymPacked, packed_index,
+    times_small,
+};
+use polyview_random::StreamKey;
+
+use super::put_rows;
+
+/// What all rows of a block have in common, factored once an update.
+#[derive(Clone, Debug)]
+pub(super) enum Prepared {
+    /// Not prepared yet.
+    Nothing,
+    /// One precision for all rows.
+    Shared { factor: SpdFactor, cov: SymPacked },
+    /// $g\_r A + t\_r C$: $V = A^{-1/2}U$, eigenvalues of
+    /// $A^{-1/2}CA^{-1/2}$, and $\sum\ln\alpha$.
+    Basis {
+        vectors: Mat<f64>,
+        values: Vec<f64>,
+        log_prior: f64,
+    },
+    /// One precision a pattern.
+    Patterns {
+        factors: Vec<SpdFactor>,
+        covs: PackedRows,
+    },
+    /// Each row has its own.
+    Own,
+}
+
+fn wrap(block: &str) -> impl Fn(LinalgError) -> NumericError + '_ {
+    move |source| NumericError::Linalg {
+        block: block.to_owned(),
+        source,
+    }
+}
+
+fn factor(
+    block: &str,
+    s: &SymPacked,
+    row: usize,
+    cx: &mut Context<'_>,
+) -> Result<SpdFactor, NumericError> {
+    let (factor, jitter) = SpdFactor::factor(s).map_err(wrap(block))?;
+    if let Some(j) = jitter {
+        cx.journal.note(
+            cx.sweep,
+            block,
+            Event::Jitter {
+                row,
+                pivot: j.1,
+                amount: j.2,
+            },
+        );
+    }
+    Ok(factor)
+}
+
+impl Prepared {
+    pub(super) fn new(
+        block: &str,
+        prior: PrecisionView<'_>,
+        moments: &RowMoments,
+        eq: &NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<Self, NumericError> {
+        if eq.own || matches!(prior, PrecisionView::Cells(_)) {
+            return Ok(Self::Own);
+        }
+        match (prior, &eq.patterns, &eq.scale) {
+            (PrecisionView::Columns(alpha), Some(patterns), None) => {
+                let mut factors = Vec::with_capacity(patterns.grams.rows());
+                let mut covs = PackedRows::zeros(patterns.grams.rows(), eq.k());
+                for p in 0..patterns.grams.rows() {
+                    let mut precision = patterns.grams.sym(p);
+                    precision.add_scaled(1.0, &eq.gram);
+                    precision.add_diag(alpha);
+                    let f = factor(block, &precision, p, cx)?;
+                    covs.row_mut(p).copy_from_slice(f.inverse().as_slice());
+                    factors.push(f);
+                }
+                Ok(Self::Patterns { factors, covs })
+            }
+            (_, Some(_), _) => Ok(Self::Own),
+            (PrecisionView::Columns(alpha), None, None) => {
+                let mut precision = eq.gram.clone();
+                precision.add_diag(alpha);
+                let f = factor(block, &precision, 0, cx)?;
+                let cov = f.inverse();
+                Ok(Self::Shared { factor: f, cov })
+            }
+            (
+                PrecisionView::Columns(alpha) | PrecisionView::Outer { columns: alpha, .. },
+                None,
+                _,
+            ) => {
+                debug_assert_eq!(moments.implicit_rows(), 0);
+                let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
+                let scaled = Mat::from_fn(eq.k(), eq.k(), |i, j| {
+                    eq.gram.get(i, j) / (root[i] * root[j])
+                });
+                let (values, u) =
+                    polyview_linalg::sym_eigen(scaled.as_ref()).map_err(wrap(block))?;
+                let vectors = Mat::from_fn(eq.k(), eq.k(), |i, j| u[(i, j)] / root[i]);
+                Ok(Self::Basis {
+                    vectors,
+                    values: values.into_iter().map(|s| s.max(0.0)).collect(),
+                    log_prior: alpha.iter().map(|a| a.ln()).sum(),
+                })
+            }
+            (PrecisionView::Cells(_), None, _) => Ok(Self::Own),
+        }
+    }
+}
+
+/// $\rho\_{rj} = 1/(g\_r + t\_r s\_j)$ for the rows of the current range.
+fn basis_scales(values: &[f64], prior: PrecisionView<'_>, eq: &NormalEquations) -> Mat<f64> {
+    let start = eq.rows().start;
+    Mat::from_fn(eq.rows().len(), values.len(), |i, j| {
+        let r = start + i;
+        let g = match prior {
+            PrecisionView::Outer { rows, .. } => rows[r],
+            _ => 1.0,
+        };
+        let t = eq.scale.as_ref().map_or(1.0, |s| s[r]);
+        1.0 / (g + t * values[j])
+    })
+}
+
+/// Own precision of each row of the current range, prior included.
+fn own_precisions(prior: PrecisionView<'_>, eq: &mut NormalEquations) -> PackedRows {
+    let k = eq.k();
+    let rows = eq.rows();
+    let mut own = eq
+        .packed
+        .take()
+        .unwrap_or_else(|| PackedRows::zeros(rows.len(), k));
+    for (i, r) in rows.enumerate() {
+        let t = eq.scale.as_ref().map_or(1.0, |s| s[r]);
+        let cell = own.row_mut(i);
+        for (c, g) in cell.iter_mut().zip(eq.gram.as_slice()) {
+            *c += t * g;
+        }
+        if let Some(p) = &eq.patterns {
+            for (c, g) in cell.iter_mut().zip(p.grams.row(p.table.of_row[r] as usize)) {
+                *c += g;
+            }
+        }
+        for j in 0..k {
+            cell[packed_index(j, j)] += match prior {
+                PrecisionView::Columns(c) => c[j],
+                PrecisionView::Outer { rows, columns } => rows[r] * columns[j],
+                PrecisionView::Cells(m) => m[(r, j)],
+            };
+        }
+    }
+    own
+}
+
+fn note(block: &str, start: usize, report: &SpdReport, cx: &mut Context<'_>) {
+    for j in &report.jittered {
+        cx.journal.note(
+            cx.sweep,
+            block,
+            Event::Jitter {
+                row: start + j.0,
+                pivot: j.1,
+                amount: j.2,
+            },
+        );
+    }
+}
+
+pub(super) fn update(
+    block: &str,
+    prepared: &Prepared,
+    prior: PrecisionView<'_>,
+    moments: &mut RowMoments,
+    eq: &mut NormalEquations,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
+    let (explicit, all_rows) = (moments.explicit_rows(), moments.rows() as f64);
+    let (mean, cov, log_det) = moments.parts_mut();
+    match prepared {
+        Prepared::Nothing => {
+            return Err(NumericError::NotFinite {
+                block: block.to_owned(),
+                what: "an unprepared update",
+            });
+        }
+        Prepared::Shared {
+            factor,
+            cov: shared,
+        } => {
+            put_rows(
+                mean,
+                start,
+                times_small(eq.rhs.as_ref(), shared.to_mat().as_ref()).as_ref(),
+            );
+            if start == 0 {
+                *cov = RowCov::Shared(shared.clone());
+                *log_det = -all_rows * factor.log_det();
+            }
+        }
+        Prepared::Basis {
+            vectors,
+            values,
+            log_prior,
+        } => {
+            let rho = basis_scales(values, prior, eq);
+            put_rows(
+                mean,
+                start,
+                in_basis(&eq.rhs, vectors, &rho, |r| r).as_ref(),
+            );
+            if start == 0 {
+                *cov = RowCov::Basis {
+                    vectors: vectors.clone(),
+                    scales: Mat::zeros(explicit, k),
+                };
+                *log_det = 0.0;
+            }
+            if let RowCov::Basis { scales, .. } = cov {
+                put_rows(scales, start, rho.as_ref());
+            }
+            let logs: f64 = (0..k)
+                .map(|j| (0..len).map(|i| rho[(i, j)].ln()).sum::<f64>())
+                .sum();
+            *log_det += logs - len as f64 * log_prior;
+        }
+        Prepared::Patterns { factors, covs } => {
+            let Some(patterns) = &eq.patterns else {
+                return Err(NumericError::NotFinite {
+                    block: block.to_owned(),
+                    what: "a pattern table",
+                });
+            };
+            let of_row = &patterns.table.of_row;
+            by_pattern(of_row, start, eq.rhs.as_ref(), covs, mean);
+            if start == 0 {
+                *cov = RowCov::Patterns {
+                    cov: covs.clone(),
+                    of_row: of_row.clone(),
+                };
+                *log_det = of_row.iter().map(|&p| -factors[p as usize].log_det()).sum();
+            }
+        }
+        Prepared::Own => {
+            let mut own = own_precisions(prior, eq);
+            let mut logs = vec![0.0; len];
+            let report = polyview_linalg::solve_rows(&mut own, eq.rhs.as_mut(), &mut logs)
+                .map_err(|source| NumericError::Linalg {
+                    block: block.to_owned(),
+                    source,
+                })?;
+            note(block, start, &report, cx);
+            put_rows(mean, start, eq.rhs.as_ref());
+            if start == 0 {
+                *log_det = 0.0;
+            }
+            *log_det -= logs.iter().sum::<f64>();
+            if len == explicit {
+                // the buffers change places: the old covariances serve as the
+                // next equations' own parts
+                *cov = RowCov::PerRow(own);
+            } else {
+                if start == 0
+                    && !matches!(cov, RowCov::PerRow(c) if c.rows() == explicit && c.k() == k)
+                {
+                    *cov = RowCov::PerRow(PackedRows::zeros(explicit, k));
+                }
+                if let RowCov::PerRow(c) = cov {
+                    for i in 0..len {
+                        c.row_mut(start + i).copy_from_slice(own.row(i));
+                    }
+                }
+            }
+        }
+    }
+    if mean.as_ref().subrows(start, len).is_all_finite() {
+        Ok(())
+    } else {
+        Err(NumericError::NotFinite {
+            block: block.to_owned(),
+            what: "a mean",
+        })
+    }
+}
+
+/// `((rhs·V) ∘ f(ρ))·Vᵀ`.
+fn in_basis(
+    rhs: &Mat<f64>,
+    vectors: &Mat<f64>,
+    rho: &Mat<f64>,
+    f: impl Fn(f64) -> f64,
+) -> Mat<f64> {
+    let mut turned = times_small(rhs.as_ref(), vectors.as_ref());
+    for j in 0..turned.ncols() {
+        for i in 0..turned.nrows() {
+            turned[(i, j)] *= f(rho[(i, j)]);
+        }
+    }
+    times_small(turned.as_ref(), vectors.transpose().to_owned().as_ref())
+}
+
+/// Rows of one pattern are gathered, multiplied by their covariance together,
+/// and put back.
+fn by_pattern(
+    of_row: &[u32],
+    start: usize,
+    rhs: MatRef<'_, f64>,
+    covs: &PackedRows,
+    mean: &mut Mat<f64>,
+) {
+    for p in 0..covs.rows() {
+        let members: Vec<usize> = (0..rhs.nrows())
+            .filter(|&i| of_row[start + i] as usize == p)
+            .collect();
+        if members.is_empty() {
+            continue;
+        }
+        let own = Mat::from_fn(members.len(), rhs.ncols(), |i, j| rhs[(members[i], j)]);
+        let solved = times_small(own.as_ref(), covs.sym(p).to_mat().as_ref());
+        for (i, &r) in members.iter().enumerate() {
+            for j in 0..rhs.ncols() {
+                mean[(start + r, j)] = solved[(i, j)];
+            }
+        }
+    }
+}
+
+const CHUNK: usize = 256;
+
+/// Standard normal noise for the rows `rows`; the stream of a row does not
+/// depend on how rows are grouped into ranges.
+pub(super) fn noise(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
+    let mut out = Mat::zeros(rows.len(), k);
+    let mut line = vec![0.0; k];
+    let mut current = usize::MAX;
+    let mut rng = key.rng();
+    for (i, r) in rows.enumerate() {
+        if r / CHUNK != current {
+            current = r / CHUNK;
+            rng = key.chunk(current as u32).rng();
+            for _ in 0..(r % CHUNK) {
+                polyview_random::fill_standard_normal(&mut rng, &mut line);
+            }
+        }
+        polyview_random::fill_standard_normal(&mut rng, &mut line);
+        for j in 0..k {
+            out[(i, j)] = line[j];
+        }
+    }
+    out
+}
+
+pub(super) fn draw(
+    block: &str,
+    prepared: &Prepared,
+    prior: PrecisionView<'_>,
+    moments: &mut RowMoments,
+    eq: &mut NormalEquations,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
+    let eps = noise(eq.rows(), k, cx.key);
+    let (mean, cov, log_det) = moments.parts_mut();
+    *cov = RowCov::Zero;
+    *log_det = 0.0;
+    match prepared {
+        Prepared::Nothing => {
+            return Err(NumericError::NotFinite {
+                block: block.to_owned(),
+                what: "an unprepared draw",
+            });
+        }
+        Prepared::Shared { factor, cov } => {
+            let mut rows = times_small(eq.rhs.as_ref(), cov.to_mat().as_ref());
+            rows += factor.draw(eps.as_ref());
+            put_rows(mean, start, rows.as_ref());
+        }
+        Prepared::Basis {
+            vectors, values, ..
+        } => {
+            let rho = basis_scales(values, prior, eq);
+            let mut rows = in_basis(&eq.rhs, vectors, &rho, |r| r);
+            let scaled = Mat::from_fn(len, k, |i, j| eps[(i, j)] * rho[(i, j)].sqrt());
+            rows += times_small(scaled.as_ref(), vectors.transpose().to_owned().as_ref());
+            put_rows(mean, start, rows.as_ref());
+        }
+        Prepared::Patterns { factors, covs } => {
+            let Some(patterns) = &eq.patterns else {
+                return Err(NumericError::NotFinite {
+                    block: block.to_owned(),
+                    what: "a pattern table",
+                });
+            };
+            let of_row = &patterns.table.of_row;
+            by_pattern(of_row, start, eq.rhs.as_ref(), covs, mean);
+            for i in 0..len {
+                let f = &factors[of_row[start + i] as usize];
+                let add = f.draw(eps.as_ref().subrows(i, 1));
+                for j in 0..k {
+                    mean[(start + i, j)] += add[(0, j)];
+                }
+            }
+        }
+        Prepared::Own => {
+            let mut own = own_precisions(prior, eq);
+            let mut logs = vec![0.0; len];
+            let report = polyview_linalg::factor_rows(&mut own, eq.rhs.as_mut(), &mut logs)
+                .map_err(|source| NumericError::Linalg {
+                    block: block.to_owned(),
+                    source,
+                })?;
+            note(block, start, &report, cx);
+            polyview_linalg::draw_rows(&own, eq.rhs.as_mut(), eps.as_ref()).map_err(|source| {
+                NumericError::Linalg {
+                    block: block.to_owned(),
+                    source,
+                }
+            })?;
+            put_rows(mean, start, eq.rhs.as_ref());
+        }
+    }
+    if mean.as_ref().subrows(start, len).is_all_finite() {
+        Ok(())
+    } else {
+        Err(NumericError::NotFinite {
+            block: block.to_owned(),
+            what: "a draw",
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! From data and choices to the parts of a model.
+
+use polyview_core::RowMoments;
+use polyview_core::{Bias, Dataset, FeatureScaling, Mask, Scaling, Schedule, View};
+use polyview_infer::{Model, ViewPart};
+use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData};
+use polyview_linalg::{BitMask, FilledBlock, Mat};
+use polyview_priors::{Ard, Fixed, FullRows};
+
+use crate::error::{ErrorKind, Result};
+use crate::spec::{Intercepts, Likelihood, ModelSpec};
+
+/// A data set in working units, with the way back.
+#[derive(Clone, Debug)]
+pub struct WorkingData {
+    /// Sample IDs.
+    pub samples: Vec<String>,
+    /// Views in working units.
+    pub views: Vec<View>,
+    /// How to undo it, one a view.
+    pub scalings: Vec<Scaling>,
+}
+
+impl WorkingData {
+    /// Learns the scaling of each view and applies it, in place.
+    pub fn learn(data: Dataset, spec: &ModelSpec) -> Self {
+        let (samples, views, _, _) = data.into_parts();
+        let mut scalings = Vec::with_capacity(views.len());
+        let views = views
+            .into_iter()
+            .map(|v| {
+                let c = spec.view(v.name());
+                let s = Scaling::learn(&v, c.centring, c.scaling);
+                let v = if c.scaling == FeatureScaling::None && s.offset.iter().all(|o| *o == 0.0) {
+                    v
+                } else {
+                    s.apply(v)
+                };
+                scalings.push(s);
+                v
+            })
+            .collect();
+        Self {
+            samples,
+            views,
+            scalings,
+        }
+    }
+    /// Features of all views.
+    pub fn n_features(&self) -> usize {
+        self.views.iter().map(View::n_features).sum()
+    }
+    /// Whether every cell of every view was observed.
+    pub fn is_complete(&self) -> bool {
+        self.views
+            .iter()
+            .all(|v| matches!(v.mask(), Mask::Complete))
+    }
+}
+
+/// Checks the choices against the data.
+///
+/// # Errors
+/// [`ErrorKind::TooManyFactors`], and what [`ModelSpec::validate`] finds.
+pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
+    spec.validate()?;
+    let features: usize = data.views().iter().map(View::n_features).sum();
+    let most = data.n_samples().min(features);
+    if spec.factors > most {
+        return Err(ErrorKind::TooManyFactors {
+            factors: spec.factors,
+            samples: data.n_samples(),
+            features,
+            most,
+        }
+        .into());
+    }
+    for v in &spec.views {
+        if data.view(&v.name).is_none() {
+            return Err(ErrorKind::UnknownView {
+                view: v.name.clone(),
+                known: data.views().iter().map(|v| v.name().to_owned()).collect(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Options of a Gaussian view.
+pub(crate) fn gaussian_options(
+    spec: &ModelSpec,
+    view: &str,
+    missing: MissingData,
+) -> GaussianOptions {
+    GaussianOptions {
+        noise: spec.view(view).noise,
+        prior: spec.noise_prior,
+        missing,
+        start: 1.0,
+    }
+}
+
+/// One view's part around a data term: `columns` explicit and `implicit`
+/// implicit predictor columns.
+pub(crate) fn view_part(
+    spec: &ModelSpec,
+    name: &str,
+    term: Box<dyn polyview_core::ViewTerm>,
+    implicit: usize,
+    k: usize,
+) -> ViewPart {
+    let columns = term.shape().predictor_columns;
+    let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
+    let prior = Ard::new(spec.weight_prior, k);
+    ViewPart {
+        name: name.to_owned(),
+        term,
+        weights: Box::new(FullRows::new(format!("weights/{name}"), prior, start)),
+        bias: match spec.intercepts {
+            Intercepts::Learned => Bias::gaussian(columns, implicit, spec.intercept_precision),
+            Intercepts::None => Bias::absent(columns),
+        },
+    }
+}
+
+/// The factors' block, from starting means.
+pub(crate) fn factor_block(start: Mat<f64>, implicit: usize) -> Box<dyn polyview_core::RowBlock> {
+    let k = start.ncols();
+    let moments = RowMoments::isotropic(start, 1e-2, implicit);
+    Box::new(FullRows::new("factors", Fixed::standard_normal(k), moments))
+}
+
+/// The data term of one view.
+pub(crate) fn term(
+    spec: &ModelSpec,
+    view: View,
+    missing: MissingData,
+) -> Box<dyn polyview_core::ViewTerm> {
+    let name = view.name().to_owned();
+    match spec.view(&name).likelihood {
+        Likelihood::Gaussian => {
+            Box::new(Gaussian::new(view, gaussian_options(spec, &name, missing)))
+        }
+    }
+}
+
+/// The model of these views with `k` factors, started at `start` (samples ×
+/// k). Takes the views.
+pub(crate) fn model(
+    spec: &ModelSpec,
+    views: Vec<View>,
+    start: Mat<f64>,
+    missing: MissingData,
+) -> Model {
+    let k = start.ncols();
+    let parts: Vec<ViewPart> = views
+        .into_iter()
+        .map(|v| {
+            let name = v.name().to_owned();
+            view_part(spec, &name, term(spec, v, missing), 0, k)
+        })
+        .collect();
+    let schedule = Schedule::standard(parts.len());
+    Model::new(factor_block(start, 0), parts, schedule)
+}
+
+/// What the start needs of each view: observed cells, means and scales.
+pub(crate) struct StartBlocks {
+    masks: Vec<Option<BitMask>>,
+    means: Vec<Vec<f64>>,
+    scales: Vec<Vec<f64>>,
+}
+
+impl StartBlocks {
+    /// Means over the observed cells, and one scale a view: the root of the
+    /// mean variance, so that no view drowns the others.
+    pub(crate) fn new(views: &[View]) -> Self {
+        let mut out = Self {
+            masks: Vec::new(),
+            means: Vec::new(),
+            scales: Vec::new(),
+        };
+        for v in views {
+            let (rows, cols) = (v.n_samples(), v.n_features());
+            out.masks.push(match v.mask() {
+                Mask::Complete => None,
+                Mask::Rows(r) => Some(BitMask::from_fn(rows, cols, |n, _| r[n])),
+                Mask::Cells { by_feature, .. } => Some(by_feature.clone()),
+            });
+            let (mut means, mut total) = (Vec::with_capacity(cols), 0.0);
+            for d in 0..cols {
+                let n = v.mask().count_feature(d, rows).max(1) as f64;
+                let x = v.values().col(d);
+                let sum: f64 = x.iter().sum();
+                let squares: f64 = x.iter().map(|x| x * x).sum();
+                means.push(sum / n);
+                total += squares / n - (sum / n).powi(2);
+            }
+            let scale = if total > 0.0 {
+                (total / cols as f64).sqrt().recip()
+            } else {
+                1.0
+            };
+            out.means.push(means);
+            out.scales.push(vec![scale; cols]);
+        }
+        out
+    }
+    /// The blocks themselves.
+    pub(crate) fn blocks<'a>(&'a self, views: &'a [View]) -> Vec<FilledBlock<'a>> {
+        views
+            .iter()
+            .enumerate()
+            .map(|(i, v)| FilledBlock {
+                values: v.values(),
+                mask: self.masks[i].as_ref(),
+                mean: &self.means[i],
+                scale: &self.scales[i],
+            })
+            .collect()
+    }
+}
+
+/// A model that holds parameters only: for reading saved states into.
+pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Model {
+    let samples = views.first().map_or(0, View::n_samples);
+    model(spec, views, Mat::zeros(samples, k), MissingData::Marginal)
+}

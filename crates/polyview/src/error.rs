@@ -1,0 +1,230 @@
+//! The error of the facade: opaque, with kind, place and advice.
+
+use std::fmt;
+
+use polyview_core::{DataError, NumericError};
+use polyview_linalg::LinalgError;
+use thiserror::Error;
+
+/// What kind of thing went wrong.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The numbers.
+    #[error(transparent)]
+    Numeric(#[from] NumericError),
+    /// Linear algebra outside of a block.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+    /// No factor was asked for.
+    #[error("the number of factors is 0")]
+    NoFactors,
+    /// More factors than the data can carry.
+    #[error(
+        "{factors} factors were asked for, but {samples} samples of {features} features carry at most {most}"
+    )]
+    TooManyFactors {
+        /// Asked for.
+        factors: usize,
+        /// Samples.
+        samples: usize,
+        /// Features of all views.
+        features: usize,
+        /// Most that can be fitted.
+        most: usize,
+    },
+    /// A choice out of its range.
+    #[error("{option} = {value} is not allowed")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// Choices that cannot go together.
+    #[error("view '{view}': {what} cannot be combined with {with}")]
+    Incompatible {
+        /// The view; empty for the whole model.
+        view: String,
+        /// One choice.
+        what: String,
+        /// The other.
+        with: String,
+    },
+    /// A view that the model does not have.
+    #[error("the model has no view '{view}'; it has {}", known.join(", "))]
+    UnknownView {
+        /// The name asked for.
+        view: String,
+        /// Names of the model's views.
+        known: Vec<String>,
+    },
+    /// Features that do not match those of the model.
+    #[error("view '{view}': {} of the model's {expected} features are absent, first '{}'", absent.len(), absent.first().map_or("", String::as_str))]
+    MissingFeatures {
+        /// The view.
+        view: String,
+        /// Features of the model.
+        expected: usize,
+        /// Those that the data lack.
+        absent: Vec<String>,
+    },
+    /// None of the features is known to the model.
+    #[error("view '{view}': none of its features is known to the model, first '{found}'")]
+    NoKnownFeature {
+        /// The view.
+        view: String,
+        /// First feature of the data.
+        found: String,
+    },
+    /// A model file that cannot be read.
+    #[error("'{path}' is not a readable model file: {why}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A model file of a later version.
+    #[error("'{path}' was written in format {found}; this program reads up to {known}")]
+    NewerFile {
+        /// The file.
+        path: String,
+        /// Its version.
+        found: u32,
+        /// Newest version known.
+        known: u32,
+    },
+    /// Reading or writing failed.
+    #[error("'{path}': {why}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        why: String,
+    },
+    /// A file that exists and may not be replaced.
+    #[error("'{path}' exists already")]
+    Exists {
+        /// The file.
+        path: String,
+    },
+    /// The model file holds no data, and the verb needs them.
+    #[error("the model was saved without its data")]
+    NoData,
+}
+
+/// An error of the facade: opaque, with kind, place and advice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Inner {
+    kind: ErrorKind,
+    view: Option<String>,
+    sweep: Option<usize>,
+}
+
+/// Result of the facade.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+    /// The view it happened in, if one.
+    pub fn view(&self) -> Option<&str> {
+        self.0.view.as_deref()
+    }
+    /// The sweep it happened in, if one.
+    pub fn sweep(&self) -> Option<usize> {
+        self.0.sweep
+    }
+    /// The same error with the sweep it happened in.
+    #[must_use]
+    pub fn at_sweep(mut self, sweep: usize) -> Self {
+        self.0.sweep = Some(sweep);
+        self
+    }
+    /// The same error with the view it happened in.
+    #[must_use]
+    pub fn in_view(mut self, view: &str) -> Self {
+        self.0.view = Some(view.to_owned());
+        self
+    }
+    /// What to do about it, where there is something to say beyond the
+    /// message.
+    pub fn advice(&self) -> Option<String> {
+        Some(match self.kind() {
+            ErrorKind::NoFactors => "ask for at least one factor".to_owned(),
+            ErrorKind::TooManyFactors { most, .. } => {
+                format!("ask for at most {most}; superfluous factors are removed while fitting")
+            }
+            ErrorKind::Option { option, .. } => match *option {
+                "tolerance" | "movement" => "give a number above 0 and below 1".to_owned(),
+                _ => "see the documentation of the option for its range".to_owned(),
+            },
+            ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
+            ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
+            ErrorKind::MissingFeatures { .. } => {
+                "give every feature of the model by name; leave unknown values empty".to_owned()
+            }
+            ErrorKind::NoKnownFeature { .. } => {
+                "check that the header row holds the feature names used when fitting".to_owned()
+            }
+            ErrorKind::NewerFile { .. } => "use a newer release of polyview".to_owned(),
+            ErrorKind::File { .. } => {
+                "fit the model again, or restore the file from a copy".to_owned()
+            }
+            ErrorKind::Exists { .. } => {
+                "choose another name, or allow it to be replaced".to_owned()
+            }
+            ErrorKind::NoData => {
+                "give the training data again, or save the model with them".to_owned()
+            }
+            ErrorKind::Numeric(NumericError::BoundFell { .. }) => {
+                "this is a defect of the program, not of your data; please report it".to_owned()
+            }
+            ErrorKind::Numeric(_) | ErrorKind::Linalg(_) => {
+                "check the data for extreme values; standardise the features".to_owned()
+            }
+            ErrorKind::Data(_) | ErrorKind::Io { .. } => return None,
+        })
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    fn from(kind: K) -> Self {
+        Self(Box::new(Inner {
+            kind: kind.into(),
+            view: None,
+            sweep: None,
+        }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(v) = &self.0.view {
+            write!(f, "view '{v}': ")?;
+        }
+        write!(f, "{}", self.0.kind)?;
+        if let Some(s) = self.0.sweep {
+            write!(f, " (sweep {s})")?;
+        }
+        if let Some(a) = self.advice() {
+            write!(f, "; {a}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0.kind)
+    }
+}

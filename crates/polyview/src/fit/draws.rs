@@ -1,0 +1,209 @@
+//! From Gibbs chains to a posterior of aligned draws.
+
+use polyview_core::{Journal, State, Stateful, View};
+use polyview_infer::alignment::align_to_reference;
+use polyview_infer::diagnostics::summary;
+use polyview_infer::{GibbsChain, Model, Outcome};
+use polyview_linalg::Mat;
+use serde::{Deserialize, Serialize};
+
+use super::fitting::save_parameters;
+use super::order::by_variance;
+use super::{Diagnostic, FitRecord};
+use crate::build::parameters;
+use crate::error::{ErrorKind, Result};
+use crate::spec::ModelSpec;
+
+/// What is kept of one chain: every sweep's identified scalars, and the
+/// stored draws.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ChainDraws {
+    density: Vec<f64>,
+    /// Mean square of the linear predictor of each view, by sweep.
+    signal: Vec<Vec<f64>>,
+    /// Data term of each view, by sweep.
+    likelihood: Vec<Vec<f64>>,
+    /// Log density of each stored draw.
+    stored: Vec<f64>,
+    #[serde(skip)]
+    states: Vec<State>,
+}
+
+impl ChainDraws {
+    pub(super) fn states(&self) -> &[State] {
+        &self.states
+    }
+    pub(super) fn set_states(&mut self, states: Vec<State>) {
+        self.states = states;
+    }
+    /// Takes note of the chain's current draw.
+    pub(super) fn record(&mut self, model: &mut Model, density: f64, store: bool) {
+        self.density.push(density);
+        let zz = model.factors.moments().second_moment(None);
+        let n = model.factors.moments().rows().max(1) as f64;
+        self.signal.push(
+            model
+                .views
+                .iter()
+                .map(|v| {
+                    let w = v.weights.moments();
+                    w.second_moment(None).dot(&zz) / (n * w.rows().max(1) as f64)
+                })
+                .collect(),
+        );
+        let terms = model.objective();
+        self.likelihood.push(
+            model
+                .views
+                .iter()
+                .map(|v| {
+                    let name = format!("likelihood/{}", v.name);
+                    terms.iter().find(|t| t.0 == name).map_or(f64::NAN, |t| t.1)
+                })
+                .collect(),
+        );
+        if store {
+            let mut state = State::new();
+            save_parameters(model, &mut state);
+            self.states.push(state);
+            self.stored.push(density);
+        }
+    }
+}
+
+/// Aligns the stored draws of all chains and sums the chains up.
+pub(super) fn finish_chains(
+    spec: &ModelSpec,
+    views: &[View],
+    chains: Vec<GibbsChain>,
+    draws: Vec<ChainDraws>,
+    mut journal: Journal,
+    done: bool,
+) -> Result<(Vec<State>, FitRecord)> {
+    let sweeps = chains.first().map_or(0, GibbsChain::sweeps);
+    let ledgers = chains.iter().map(|c| c.ledger().clone()).collect();
+    for c in &chains {
+        journal.entries.extend(c.journal().entries.iter().cloned());
+    }
+    let diagnostics = diagnose(views, &draws);
+    let mut states: Vec<(f64, State)> = Vec::new();
+    for d in draws {
+        states.extend(d.stored.into_iter().zip(d.states));
+    }
+    if states.is_empty() {
+        return Err(ErrorKind::Option {
+            option: "sweeps",
+            value: format!("{sweeps}, before the first stored draw"),
+        }
+        .into());
+    }
+    let components = align(spec, views, states)?;
+    let outcome = if done {
+        Outcome::MaxSweeps
+    } else {
+        Outcome::Interrupted
+    };
+    let record = FitRecord {
+        outcome,
+        sweeps,
+        bound: None,
+        restart_bounds: Vec::new(),
+        ledgers,
+        journal,
+        seconds: 0.0,
+        diagnostics,
+    };
+    Ok((components, record))
+}
+
+/// Brings every draw to the signs and order of a common reference: first the
+/// draw of the highest density, then the mean of the aligned draws.
+fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<Vec<State>> {
+    let k = states[0]
+        .1
+        .arrays()
+        .get("factors/mean")
+        .map_or(0, |a| a.shape[1]);
+    let empty: Vec<View> = views
+        .iter()
+        .map(|v| {
+            View::from_values(
+                v.name(),
+                v.features().to_vec(),
+                Mat::zeros(0, v.n_features()),
+            )
+        })
+        .collect::<std::result::Result<_, _>>()?;
+    let mut model = parameters(spec, empty, k);
+    let best = (0..states.len())
+        .max_by(|&a, &b| states[a].0.total_cmp(&states[b].0))
+        .unwrap_or(0);
+    model.load("", &states[best].1.reader())?;
+    let (order, signs) = by_variance(&model);
+    model.select(&order, &signs)?;
+    let mut reference = stacked(&model);
+    let mut out: Vec<State> = states.into_iter().map(|s| s.1).collect();
+    for _ in 0..2 {
+        let mut sum: Mat<f64> = Mat::zeros(reference.nrows(), k);
+        for state in &mut out {
+            model.load("", &state.reader())?;
+            let p =
+                align_to_reference(reference.as_ref(), stacked(&model).as_ref()).map_err(|e| {
+                    ErrorKind::Option {
+                        option: "alignment",
+                        value: e.to_string(),
+                    }
+                })?;
+            model.select(&p.of, &p.sign)?;
+            let mut next = State::new();
+            save_parameters(&model, &mut next);
+            *state = next;
+            sum += stacked(&model);
+        }
+        reference = sum;
+    }
+    Ok(out)
+}
+
+/// Weights of all views on top of one another, ΣD × K.
+fn stacked(model: &Model) -> Mat<f64> {
+    let rows: usize = model
+        .views
+        .iter()
+        .map(|v| v.weights.moments().explicit_rows())
+        .sum();
+    let mut out = Mat::zeros(rows, model.k());
+    let mut at = 0;
+    for v in &model.views {
+        let w = v.weights.moments().mean();
+        out.as_mut().subrows_mut(at, w.nrows()).copy_from(w);
+        at += w.nrows();
+    }
+    out
+}
+
+fn diagnose(views: &[View], draws: &[ChainDraws]) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut add = |quantity: String, chains: Vec<Vec<f64>>| {
+        let refs: Vec<&[f64]> = chains.iter().map(Vec::as_slice).collect();
+        if let Ok(summary) = summary(&refs) {
+            out.push(Diagnostic { quantity, summary });
+        }
+    };
+    add(
+        "log joint density".to_owned(),
+        draws.iter().map(|d| d.density.clone()).collect(),
+    );
+    for (m, v) in views.iter().enumerate() {
+        let of = |rows: &[Vec<f64>]| rows.iter().map(|r| r[m]).collect::<Vec<f64>>();
+        add(
+            format!("signal/{}", v.name()),
+            draws.iter().map(|d| of(&d.signal)).collect(),
+        );
+        add(
+            format!("log likelihood/{}", v.name()),
+            draws.iter().map(|d| of(&d.likelihood)).collect(),
+        );
+    }
+    out
+}

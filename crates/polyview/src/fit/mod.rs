@@ -1,0 +1,263 @@
+//! A fitted model.
+
+mod draws;
+mod fitting;
+mod order;
+
+use polyview_core::{
+    Bias, Groups, Journal, Ledger, Metadata, RowMoments, Scaling, State, View, ViewTerm,
+};
+use polyview_infer::diagnostics::Summary;
+use polyview_infer::{Model, Outcome};
+use polyview_linalg::Mat;
+use serde::{Deserialize, Serialize};
+
+pub use fitting::{Checkpoint, Fitting, Progress};
+
+use crate::build;
+use crate::error::{Error, ErrorKind, Result};
+use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+
+/// What a fit knows about one of its views.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ViewInfo {
+    /// Name.
+    pub name: String,
+    /// Feature names, in the order of the weights' rows.
+    pub features: Vec<String>,
+    /// Choices it was fitted with.
+    pub choices: ViewChoices,
+    /// How working units came from data units.
+    pub scaling: Scaling,
+    /// Observed cells.
+    pub observed: usize,
+}
+
+/// What happened in a fit, in words and numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitRecord {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Sweeps of the run that was kept; for Gibbs of each chain.
+    pub sweeps: usize,
+    /// Final bound in nats; none for Gibbs.
+    pub bound: Option<f64>,
+    /// Final bound of each restart.
+    pub restart_bounds: Vec<f64>,
+    /// Bound (or log joint density) by term and sweep, one ledger a chain.
+    pub ledgers: Vec<Ledger>,
+    /// What happened.
+    pub journal: Journal,
+    /// Wall-clock seconds; not part of what two equal fits share.
+    pub seconds: f64,
+    /// Gibbs: identified quantities with R-hat and effective sizes.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Posterior summary of one identified quantity over the chains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// What it is, such as `noise precision/genes`.
+    pub quantity: String,
+    /// Mean, spread, quantiles, R-hat, effective sizes.
+    pub summary: Summary,
+}
+
+/// A fitted model: the posterior, the choices it was made with, and what
+/// happened. It can project new samples, predict views, impute, explain, and
+/// be saved.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    pub(crate) spec: ModelSpec,
+    pub(crate) samples: Vec<String>,
+    pub(crate) views: Vec<ViewInfo>,
+    pub(crate) data: Option<Vec<View>>,
+    pub(crate) components: Vec<State>,
+    pub(crate) record: FitRecord,
+    pub(crate) groups: Option<Groups>,
+    pub(crate) metadata: Vec<Metadata>,
+}
+
+/// One component of the posterior: the variational one, or one Gibbs draw
+/// (whose covariances are zero).
+pub struct Component {
+    /// Factors, samples × K.
+    pub factors: RowMoments,
+    /// Views in the order of the fit.
+    pub views: Vec<ComponentView>,
+}
+
+/// One view of a [`Component`].
+pub struct ComponentView {
+    /// Weights, features × K, in working units.
+    pub weights: RowMoments,
+    /// Intercepts, in working units.
+    pub bias: Bias,
+    /// The likelihood with its parameters, without data.
+    pub term: Box<dyn ViewTerm>,
+}
+
+impl Fit {
+    /// Every choice of the fit.
+    pub fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+    /// Sample IDs in the order of the factors' rows.
+    pub fn samples(&self) -> &[String] {
+        &self.samples
+    }
+    /// The views.
+    pub fn views(&self) -> &[ViewInfo] {
+        &self.views
+    }
+    /// The view of that name and its place.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`].
+    pub fn view(&self, name: &str) -> Result<(usize, &ViewInfo)> {
+        self.views
+            .iter()
+            .enumerate()
+            .find(|(_, v)| v.name == name)
+            .ok_or_else(|| {
+                ErrorKind::UnknownView {
+                    view: name.to_owned(),
+                    known: self.views.iter().map(|v| v.name.clone()).collect(),
+                }
+                .into()
+            })
+    }
+    /// What happened.
+    pub fn record(&self) -> &FitRecord {
+        &self.record
+    }
+    /// Sample groups, if there were any.
+    pub fn groups(&self) -> Option<&Groups> {
+        self.groups.as_ref()
+    }
+    /// Metadata of the samples.
+    pub fn metadata(&self) -> &[Metadata] {
+        &self.metadata
+    }
+    /// Training data in working units, one view each; missing cells are zero.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoData`] when the model was saved without them.
+    pub fn data(&self) -> Result<&[View]> {
+        self.data.as_deref().ok_or_else(|| ErrorKind::NoData.into())
+    }
+    /// Forgets the training data: a smaller model file; `impute` and
+    /// `explain` then need the data again.
+    pub fn forget_data(&mut self) {
+        self.data = None;
+    }
+    /// Number of factors.
+    pub fn k(&self) -> usize {
+        self.components
+            .first()
+            .and_then(|c| c.arrays().get("factors/mean"))
+            .and_then(|a| a.shape.get(1).copied())
+            .unwrap_or(0)
+    }
+    /// Number of components of the posterior: 1 for variational Bayes, the
+    /// stored draws for Gibbs.
+    pub fn n_components(&self) -> usize {
+        self.components.len()
+    }
+    /// Whether the posterior is made of draws.
+    pub fn is_sampled(&self) -> bool {
+        self.spec.engine == EngineKind::Gibbs
+    }
+    /// One component of the posterior.
+    ///
+    /// # Errors
+    /// An error from [`polyview_core::NumericError::BadState`] when the state
+    /// is damaged or there is none of that number.
+    pub fn component(&self, index: usize) -> Result<Component> {
+        let state = self
+            .components
+            .get(index)
+            .ok_or_else(|| polyview_core::NumericError::BadState {
+                name: format!("component {index}"),
+            })
+            .map_err(Error::from)?;
+        let empty: Vec<View> = self
+            .views
+            .iter()
+            .map(|v| {
+                View::from_values(
+                    v.name.clone(),
+                    v.features.clone(),
+                    Mat::zeros(0, v.features.len()),
+                )
+            })
+            .collect::<std::result::Result<_, _>>()?;
+        let mut model = build::parameters(&self.spec, empty, self.k());
+        model.load_views("", &state.reader())?;
+        let factors = RowMoments::load("factors", &state.reader())?;
+        let Model { views, .. } = model;
+        Ok(Component {
+            factors,
+            views: views
+                .into_iter()
+                .map(|v| ComponentView {
+                    weights: v.weights.moments().clone(),
+                    bias: v.bias,
+                    term: v.term,
+                })
+                .collect(),
+        })
+    }
+    /// Posterior mean and standard deviation of the factors, samples × K.
+    ///
+    /// # Errors
+    /// When a component's state is damaged.
+    pub fn factors(&self) -> Result<Estimate> {
+        self.summarise(|c| &c.factors)
+    }
+    /// Posterior mean and standard deviation of the weights of a view,
+    /// features × K, in **working** units (see [`ViewInfo::scaling`]).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn weights(&self, view: &str) -> Result<Estimate> {
+        let (at, _) = self.view(view)?;
+        self.summarise(|c| &c.views[at].weights)
+    }
+    fn summarise(&self, block: impl Fn(&Component) -> &RowMoments) -> Result<Estimate> {
+        let mut sum: Option<(Mat<f64>, Mat<f64>)> = None;
+        for i in 0..self.components.len() {
+            let component = self.component(i)?;
+            let m = block(&component);
+            let (rows, k) = (m.explicit_rows(), m.k());
+            let (mean, square) =
+                sum.get_or_insert_with(|| (Mat::zeros(rows, k), Mat::zeros(rows, k)));
+            for j in 0..k {
+                for r in 0..rows {
+                    let x = m.mean()[(r, j)];
+                    mean[(r, j)] += x;
+                    square[(r, j)] += x * x + m.variance(r, j);
+                }
+            }
+        }
+        let count = self.components.len().max(1) as f64;
+        let (mut mean, mut sd) = sum.unwrap_or_else(|| (Mat::zeros(0, 0), Mat::zeros(0, 0)));
+        for j in 0..mean.ncols() {
+            for r in 0..mean.nrows() {
+                let m = mean[(r, j)] / count;
+                mean[(r, j)] = m;
+                sd[(r, j)] = (sd[(r, j)] / count - m * m).max(0.0).sqrt();
+            }
+        }
+        Ok(Estimate { mean, sd })
+    }
+}
+
+/// Posterior means and standard deviations of the entries of a matrix.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// Means.
+    pub mean: Mat<f64>,
+    /// Standard deviations.
+    pub sd: Mat<f64>,
+}

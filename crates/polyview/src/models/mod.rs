@@ -1,0 +1,5 @@
+//! Published models, each a few lines of composition.
+
+mod bibfa;
+
+pub use bibfa::bibfa;

@@ -1,0 +1,243 @@
+//! What model to fit and how: every choice with its value.
+
+use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
+use polyview_infer::{Start, VbOptions};
+use polyview_likelihoods::{MissingData, NoiseBy};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ErrorKind, Result};
+
+/// Every choice of a fit, with its value. Written into the model file, and
+/// the same as a study file (TOML) with every default filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ModelSpec {
+    /// Name of the preset it came from, such as `bibfa`.
+    pub model: String,
+    /// Number of factors to start with.
+    pub factors: usize,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How factors are started.
+    pub start: Start,
+    /// Number of starts; the best bound is kept.
+    pub restarts: usize,
+    /// How complete data are swept.
+    pub path: Path,
+    /// Which samples are kept.
+    pub join: Join,
+    /// Whether there are intercepts.
+    pub intercepts: Intercepts,
+    /// Prior precision of the intercepts, per squared working unit.
+    pub intercept_precision: f64,
+    /// Prior of the precision of the weights, one a view and factor.
+    pub weight_prior: GammaPrior,
+    /// Prior of the noise precisions, per squared working unit.
+    pub noise_prior: GammaPrior,
+    /// Treatment of missing values.
+    pub missing: MissingData,
+    /// Choices that hold for every view without its own.
+    pub defaults: ViewChoices,
+    /// The engine.
+    pub engine: EngineKind,
+    /// Variational Bayes.
+    pub vb: VbOptions,
+    /// Gibbs sampling.
+    pub gibbs: GibbsOptions,
+    /// Views with choices of their own; views without are not listed.
+    pub views: Vec<ViewSpec>,
+}
+
+/// Choices of one view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ViewSpec {
+    /// Name of the view.
+    pub name: String,
+    /// Choices.
+    #[serde(flatten)]
+    pub choices: ViewChoices,
+}
+
+/// Choices that may differ from view to view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct ViewChoices {
+    /// How the data arise from the linear predictor.
+    pub likelihood: Likelihood,
+    /// What one noise precision is shared by.
+    pub noise: NoiseBy,
+    /// Whether feature means are taken away.
+    pub centring: Centring,
+    /// What values are divided by.
+    pub scaling: FeatureScaling,
+}
+
+/// How the data of a view arise from its linear predictor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Likelihood {
+    /// Real numbers with normal noise.
+    #[default]
+    Gaussian,
+}
+
+/// Whether each feature has an intercept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intercepts {
+    /// Yes: $b\_d \sim N(0, 1/\beta)$.
+    #[default]
+    Learned,
+    /// No, as in the original inter-battery model.
+    None,
+}
+
+/// The engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineKind {
+    /// Variational Bayes.
+    #[default]
+    Vb,
+    /// Gibbs sampling.
+    Gibbs,
+}
+
+/// How complete Gaussian data are swept. All ways give the same iterates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Path {
+    /// Whatever a cost model finds cheapest.
+    #[default]
+    Auto,
+    /// The data themselves, one pass a sweep.
+    Streaming,
+    /// Sums over samples: a sweep costs O(D²K) whatever N.
+    CompressSamples,
+    /// Sums over features: a sweep costs O(N²K) whatever D.
+    CompressFeatures,
+}
+
+/// Choices of the Gibbs sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct GibbsOptions {
+    /// Chains, each from its own start.
+    pub chains: usize,
+    /// Sweeps thrown away at the beginning of each chain.
+    pub warm_up: usize,
+    /// Sweeps kept after that, in each chain.
+    pub sweeps: usize,
+    /// Every how many sweeps a draw is stored.
+    pub thin: usize,
+}
+
+impl Default for GibbsOptions {
+    fn default() -> Self {
+        Self {
+            chains: 2,
+            warm_up: 500,
+            sweeps: 1000,
+            thin: 10,
+        }
+    }
+}
+
+impl Default for ModelSpec {
+    fn default() -> Self {
+        Self {
+            model: "bibfa".to_owned(),
+            factors: 10,
+            seed: 1,
+            start: Start::default(),
+            restarts: 1,
+            path: Path::default(),
+            join: Join::default(),
+            intercepts: Intercepts::default(),
+            intercept_precision: 1.0,
+            weight_prior: GammaPrior::new(1e-6, 1e-6),
+            noise_prior: GammaPrior::new(1e-6, 1e-6),
+            missing: MissingData::default(),
+            defaults: ViewChoices::default(),
+            engine: EngineKind::default(),
+            vb: VbOptions::default(),
+            gibbs: GibbsOptions::default(),
+            views: Vec::new(),
+        }
+    }
+}
+
+impl ModelSpec {
+    /// Choices of the view of that name.
+    pub fn view(&self, name: &str) -> ViewChoices {
+        self.views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices)
+    }
+
+    /// Sets the choices of one view.
+    #[must_use]
+    pub fn with_view(mut self, name: &str, choices: ViewChoices) -> Self {
+        match self.views.iter_mut().find(|v| v.name == name) {
+            Some(v) => v.choices = choices,
+            None => self.views.push(ViewSpec {
+                name: name.to_owned(),
+                choices,
+            }),
+        }
+        self
+    }
+
+    /// Checks what can be checked without data.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoFactors`], [`ErrorKind::Option`].
+    pub fn validate(&self) -> Result<()> {
+        let bad =
+            |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
+        if self.factors == 0 {
+            return Err(ErrorKind::NoFactors.into());
+        }
+        if self.restarts == 0 {
+            return bad("restarts", "0".to_owned());
+        }
+        for (option, value) in [
+            ("tolerance", self.vb.tolerance),
+            ("movement", self.vb.movement),
+        ] {
+            if !(value > 0.0 && value < 1.0) {
+                return bad(option, value.to_string());
+            }
+        }
+        if self.vb.max_sweeps == 0 {
+            return bad("max-sweeps", "0".to_owned());
+        }
+        if !(self.intercept_precision > 0.0 && self.intercept_precision.is_finite()) {
+            return bad("intercept-precision", self.intercept_precision.to_string());
+        }
+        for (option, prior) in [
+            ("weight-prior", self.weight_prior),
+            ("noise-prior", self.noise_prior),
+        ] {
+            if !prior.is_proper() {
+                return bad(option, format!("({}, {})", prior.shape, prior.rate));
+            }
+        }
+        for (option, value) in [
+            ("chains", self.gibbs.chains),
+            ("sweeps", self.gibbs.sweeps),
+            ("thin", self.gibbs.thin),
+        ] {
+            if value == 0 {
+                return bad(option, "0".to_owned());
+            }
+        }
+        if self.gibbs.thin > self.gibbs.sweeps {
+            return bad("thin", self.gibbs.thin.to_string());
+        }
+        Ok(())
+    }
+}
