@@ -216,6 +216,10 @@ pub(crate) fn cholesky(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, usize> {
         faer::prelude::default(),
     )
     .map_err(|llt::factor::LltError::NonPositivePivot { index }| index)?;
+    // the factorisation uses the upper triangle as scratch
+    for j in 1..n {
+        lower.col_as_slice_mut(j)[..j].fill(0.0);
+    }
     Ok(lower)
 }
 

@@ -1,5 +1,9 @@
 //! Dense kernels of factor models.
 
+// A kernel is compiled for an instruction set only where it is inlined into the function that selects the set.
+#![allow(clippy::inline_always)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 pub use faer;
 pub use faer::{Accum, Mat, MatMut, MatRef};
 
@@ -10,7 +14,10 @@ mod khatri_rao;
 mod mask;
 mod packed;
 mod product;
+mod simd;
 mod spd;
+#[cfg(test)]
+mod test_support;
 mod threads;
 mod truncated_svd;
 mod varimax;

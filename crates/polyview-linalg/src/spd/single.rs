@@ -1,6 +1,6 @@
 //! One symmetric positive definite system.
 
-use super::{JITTER, Jitter};
+use super::{JITTER, Jitter, pivot_is_good};
 use crate::decompose::cholesky;
 use crate::error::all_finite;
 use crate::{LinalgError, SymPacked};
@@ -20,26 +20,27 @@ pub struct SpdFactor {
 impl SpdFactor {
     /// Factors `matrix`.
     ///
-    /// A pivot that is not positive is met by adding $10^{-12}, 10^{-10}, 10^{-8}, 10^{-6}$ times the mean
-    /// diagonal to the diagonal, in turn; the jitter that was needed is returned beside the factor.
+    /// A pivot that is not positive beyond rounding, $p \le K \epsilon a\_{jj}$, is met by adding $10^{-12}, 10^{-10},
+    /// 10^{-8}, 10^{-6}$ times the mean diagonal to the diagonal, in turn; the jitter that was needed is returned
+    /// beside the factor, as row 0.
     ///
     /// # Errors
     /// [`LinalgError::NotFinite`]; [`LinalgError::NotPositiveDefinite`] where the largest jitter does not help.
     pub fn factor(matrix: &SymPacked) -> Result<(Self, Option<Jitter>), LinalgError> {
-        let full = matrix.to_mat();
+        let mut full = matrix.to_mat();
         all_finite("a symmetric positive definite matrix", full.as_ref())?;
-        let pivot = match cholesky(full.as_ref()) {
+        let pivot = match checked_cholesky(full.as_ref()) {
             Ok(lower) => return Ok((Self { lower }, None)),
             Err(pivot) => pivot,
         };
-        let scale = matrix.trace() / matrix.k() as f64;
+        let diagonal = matrix.diag();
+        let mean = diagonal.iter().map(|x| x / matrix.k() as f64).sum::<f64>();
         for relative in JITTER {
-            let amount = relative * scale;
-            let mut trial = full.clone();
-            for i in 0..matrix.k() {
-                trial[(i, i)] += amount;
+            let amount = relative * mean;
+            for (i, x) in diagonal.iter().enumerate() {
+                full[(i, i)] = x + amount;
             }
-            if let Ok(lower) = cholesky(trial.as_ref()) {
+            if let Ok(lower) = checked_cholesky(full.as_ref()) {
                 return Ok((Self { lower }, Some((0, pivot, amount))));
             }
         }
@@ -106,5 +107,25 @@ impl SpdFactor {
             Par::Seq,
         );
         out
+    }
+}
+
+/// Lower factor, or the first pivot that is not positive beyond rounding.
+fn checked_cholesky(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, usize> {
+    let tolerance = matrix.nrows() as f64 * f64::EPSILON;
+    let first_failed = |lower: &Mat<f64>| {
+        (0..lower.nrows())
+            .find(|&j| !pivot_is_good(lower[(j, j)].powi(2), matrix[(j, j)], tolerance))
+    };
+    match cholesky(matrix) {
+        Ok(lower) => match first_failed(&lower) {
+            None => Ok(lower),
+            Some(pivot) => Err(pivot),
+        },
+        // a pivot before the one that stopped the factorisation may have been no more than rounding
+        Err(stop) => Err(cholesky(matrix.submatrix(0, 0, stop, stop))
+            .ok()
+            .and_then(|lower| first_failed(&lower))
+            .unwrap_or(stop)),
     }
 }

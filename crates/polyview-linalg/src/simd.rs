@@ -1,0 +1,66 @@
+//! One kernel source, compiled for several instruction sets and chosen at run time.
+//!
+//! A kernel is plain safe code over arrays of eight numbers that the compiler turns into vector instructions. The
+//! AVX-512 and the AVX2 version use fused multiply-adds and give the same bits as each other; the portable version
+//! rounds after every multiplication. On one machine the choice is always the same one.
+
+/// Eight numbers side by side, on a cache line of their own: a vector load from it never straddles two lines.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Lane(pub [f64; 8]);
+
+impl Lane {
+    pub(crate) const ZERO: Self = Self([0.0; 8]);
+    pub(crate) const ONE: Self = Self([1.0; 8]);
+}
+
+/// `c + a * b`, fused where `FUSED`.
+#[inline(always)]
+pub(crate) fn mul_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// Work that gains from wide vectors. `run` must be `#[inline(always)]`, as must all that it calls in its inner loops:
+/// only inlined code is compiled for the chosen instruction set.
+pub(crate) trait Kernel {
+    /// Does the work; `FUSED` where fused multiply-adds are one instruction.
+    fn run<const FUSED: bool>(self);
+}
+
+/// Runs a kernel with the widest vectors that this processor has.
+#[allow(unsafe_code)]
+pub(crate) fn dispatch(kernel: impl Kernel) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+        {
+            // SAFETY: the processor has just reported every feature that `avx512` is compiled for.
+            return unsafe { avx512(kernel) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has just reported every feature that `avx2` is compiled for.
+            return unsafe { avx2(kernel) };
+        }
+    }
+    kernel.run::<false>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn avx512(kernel: impl Kernel) {
+    kernel.run::<true>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2(kernel: impl Kernel) {
+    kernel.run::<true>();
+}
+
+/// Runs a kernel in the portable version.
+#[cfg(test)]
+pub(crate) fn portable(kernel: impl Kernel) {
+    kernel.run::<false>();
+}
