@@ -1,1 +1,60 @@
-//! Readers and writers of polyview: CSV, TSV, gzip, NPY, NPZ, with errors that name file, line and column
+//! Readers and writers of tables for multi-view models: CSV, TSV, gzip, NPY, NPZ.
+//!
+//! Every error names the file, the line, the column and how to mend it. Every
+//! file is written whole or not at all.
+//!
+//! ```
+//! use polyview_core::Dataset;
+//! use polyview_io::{ReadOptions, WriteOptions, read_metadata, read_table, write_matrix};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let at = |name: &str| folder.path().join(name);
+//! std::fs::write(at("genes.csv"), "sample,ACAT1,ACBP\nm1,-0.65,NA\nm2,0.5,1.25\n")?;
+//! std::fs::write(at("lipids.tsv"), "id\tC16:0\nm2\t26.45\nm3\t24.04\n")?;
+//! std::fs::write(at("mice.csv"), "mouse,diet,age\nm1,fish,9\nm2,sun,11\nm3,fish,\n")?;
+//!
+//! let mut builder = Dataset::builder()
+//!     .view(read_table(at("genes.csv"), &ReadOptions::default())?)
+//!     .view(read_table(at("lipids.tsv"), &ReadOptions::named("fatty acids"))?);
+//! for (samples, column) in read_metadata(at("mice.csv"))? {
+//!     builder = builder.metadata(samples, column);
+//! }
+//! let data = builder.build()?;
+//! assert_eq!(data.samples(), ["m1", "m2", "m3"]);
+//!
+//! let genes = read_table(at("genes.csv"), &ReadOptions::default())?;
+//! write_matrix(at("genes.npz"), &(&genes).into(), &WriteOptions::default())?;
+//! assert_eq!(read_table(at("genes.npz"), &ReadOptions::default())?.samples, genes.samples);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays |
+//! | [`read_metadata`] | numbers and categories about the samples |
+//! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
+//! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
+//! | [`write_atomic`], [`ensure_writable`], [`Overwrite`] | any file, whole or not at all |
+//! | [`IoError`] | what went wrong, where, and how to mend it |
+
+mod blocks;
+mod error;
+mod number;
+mod numpy;
+mod options;
+mod read;
+mod source;
+mod text;
+mod write;
+
+pub use error::{
+    Action, ArrayError, Axis, Cell, Foreign, IoError, NameKind, NumberHint, RaggedHint,
+};
+pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
+pub use options::{Orientation, ReadOptions};
+pub use read::read_table;
+pub use text::{Delimiter, StringTable, read_metadata, read_string_table};
+pub use write::{
+    MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, write_atomic, write_matrix,
+    write_string_table,
+};

@@ -1,0 +1,334 @@
+//! What can go wrong with a file: data, with a text that says where and how to mend it.
+
+mod array;
+mod kinds;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use array::ArrayError;
+pub use kinds::{Action, Axis, Cell, Foreign, NameKind, NumberHint, RaggedHint};
+
+/// What can go wrong with a file.
+///
+/// Every variant names the file; positions count from 1 as in an editor or a
+/// spreadsheet, unless a field says otherwise.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// There is no such file.
+    #[error("{}: there is no such file; check the path", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder where a file belongs.
+    #[error("{}: this is a folder; name a file in it", path.display())]
+    IsDirectory {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A device, pipe or socket where a plain file is needed.
+    #[error("{}: this is not a plain file; name one", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file system does not allow it.
+    #[error("{}: no permission to {action} it; change the permissions or choose another path", path.display())]
+    PermissionDenied {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: Action,
+    },
+    /// The folder to write into does not exist.
+    #[error("{}: the folder {} does not exist; create it first", path.display(), folder.display())]
+    NoFolder {
+        /// The file to be written.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// No room left, or a quota reached. Nothing was changed at the path.
+    #[error("{}: the disk is full or a quota is reached; make room (nothing was changed at this path)", path.display())]
+    DiskFull {
+        /// The file to be written.
+        path: PathBuf,
+    },
+    /// Something is at the path already.
+    #[error("{}: the file exists; choose another path, or overwrite it with --force", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Any other refusal of the system.
+    #[error("{}: cannot {action} it: {source}", path.display())]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: Action,
+        /// The system's own error.
+        source: io::Error,
+    },
+    /// A file of another kind.
+    #[error("{}: this is {found}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: Foreign,
+    },
+    /// A gzip stream that ends early or does not match its checksum.
+    #[error("{}: the gzip data are damaged or cut off; copy or compress the file again", path.display())]
+    DamagedGzip {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("{}: line {line}, byte {byte} (0x{value:02X}) is not UTF-8; save the file as UTF-8", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1.
+        line: u64,
+        /// Position in the line from 1, in bytes.
+        byte: usize,
+        /// The byte.
+        value: u8,
+    },
+    /// A carriage return inside the header: lines end the way of old Macs.
+    #[error("{}: lines end in carriage returns only; save the file with LF or CRLF line ends", path.display())]
+    CarriageReturns {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A quotation mark that is never closed.
+    #[error("{}: the quotation mark opened on line {line} is never closed; close or remove it", path.display())]
+    UnclosedQuote {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1.
+        line: u64,
+    },
+    /// Nothing in the file.
+    #[error("{}: the file is empty; it needs a header line and at least one more", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A header and nothing else.
+    #[error("{}: there is a header but no line of data below it", path.display())]
+    HeaderOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A header of one column.
+    #[error("{}: the header has one column when split at {}{}", path.display(), show_delimiter(*delimiter), split_hint(*likely))]
+    OneColumn {
+        /// The file.
+        path: PathBuf,
+        /// The delimiter used.
+        delimiter: char,
+        /// A delimiter that does occur in the header.
+        likely: Option<char>,
+    },
+    /// A line with more or fewer columns than the header.
+    #[error("{}: line {line} has {found} columns, the header has {expected}; {hint}", path.display())]
+    Ragged {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1.
+        line: u64,
+        /// Columns of the header.
+        expected: usize,
+        /// Columns of the line.
+        found: usize,
+        /// What it may be.
+        hint: RaggedHint,
+    },
+    /// A blank in the header.
+    #[error("{}: column {column} has no name in the header; name it, or remove a trailing delimiter", path.display())]
+    BlankColumnName {
+        /// The file.
+        path: PathBuf,
+        /// Column number from 1.
+        column: usize,
+    },
+    /// A blank first column.
+    #[error("{}: line {line} has no {what} in its first column; give it one or remove the line", path.display())]
+    BlankLineName {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1.
+        line: u64,
+        /// What belongs there.
+        what: NameKind,
+    },
+    /// One name twice.
+    #[error("{}: the {what} '{name}' stands twice, {axis} {first} and {second}; make each unique", path.display())]
+    DuplicateName {
+        /// The file.
+        path: PathBuf,
+        /// What the name stands for.
+        what: NameKind,
+        /// The name.
+        name: String,
+        /// What the positions count.
+        axis: Axis,
+        /// First position, from 1.
+        first: u64,
+        /// Second position, from 1.
+        second: u64,
+    },
+    /// Text where a number belongs.
+    #[error("{cell}: '{}' is not a number; {hint}", cell.text)]
+    NotNumber {
+        /// Where, and what stands there.
+        cell: Box<Cell>,
+        /// What it may be.
+        hint: NumberHint,
+    },
+    /// An infinite value, or a number beyond the range of 64-bit floats.
+    #[error("{cell}: '{}' is infinite or beyond the range of 64-bit floats; correct it, or leave the cell empty", cell.text)]
+    Infinite {
+        /// Where, and what stands there.
+        cell: Box<Cell>,
+    },
+    /// Something is wrong with a NumPy array.
+    #[error("{}{}: {source}", path.display(), array.as_ref().map(|a| format!(" (array '{a}')")).unwrap_or_default())]
+    Array {
+        /// The file.
+        path: PathBuf,
+        /// The array of an archive.
+        array: Option<String>,
+        /// What is wrong.
+        source: ArrayError,
+    },
+    /// An ending that names no format to write.
+    #[error("{}: the ending names no format; use .csv, .tsv, .csv.gz, .tsv.gz, .npy or .npz", path.display())]
+    UnknownEnding {
+        /// The file to be written.
+        path: PathBuf,
+    },
+    /// A matrix handed to a writer with too many or too few names.
+    #[error("{}: {found} {what}s for {expected} of them", path.display())]
+    NameCount {
+        /// The file to be written.
+        path: PathBuf,
+        /// What the names stand for.
+        what: NameKind,
+        /// Rows or columns of the matrix.
+        expected: usize,
+        /// Names given.
+        found: usize,
+    },
+}
+
+fn show_delimiter(delimiter: char) -> String {
+    match delimiter {
+        '\t' => "tabs".to_owned(),
+        other => format!("'{other}'"),
+    }
+}
+
+fn split_hint(likely: Option<char>) -> String {
+    match likely {
+        Some(other) => {
+            format!(
+                ", but {} occur in it; read it with that delimiter",
+                show_delimiter(other)
+            )
+        }
+        None => "; it needs sample IDs and at least one feature".to_owned(),
+    }
+}
+
+impl IoError {
+    /// The file it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::NotFound { path }
+            | Self::IsDirectory { path }
+            | Self::NotRegular { path }
+            | Self::PermissionDenied { path, .. }
+            | Self::NoFolder { path, .. }
+            | Self::DiskFull { path }
+            | Self::Exists { path }
+            | Self::System { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::DamagedGzip { path }
+            | Self::NotUtf8 { path, .. }
+            | Self::CarriageReturns { path }
+            | Self::UnclosedQuote { path, .. }
+            | Self::Empty { path }
+            | Self::HeaderOnly { path }
+            | Self::OneColumn { path, .. }
+            | Self::Ragged { path, .. }
+            | Self::BlankColumnName { path, .. }
+            | Self::BlankLineName { path, .. }
+            | Self::DuplicateName { path, .. }
+            | Self::Array { path, .. }
+            | Self::UnknownEnding { path }
+            | Self::NameCount { path, .. } => path,
+            Self::NotNumber { cell, .. } | Self::Infinite { cell } => &cell.path,
+        }
+    }
+
+    /// The line it is about, from 1, where it is about one.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::NotUtf8 { line, .. }
+            | Self::UnclosedQuote { line, .. }
+            | Self::Ragged { line, .. }
+            | Self::BlankLineName { line, .. } => Some(*line),
+            Self::DuplicateName {
+                axis: Axis::Lines,
+                second,
+                ..
+            } => Some(*second),
+            Self::NotNumber { cell, .. } | Self::Infinite { cell } => Some(cell.line),
+            _ => None,
+        }
+    }
+
+    /// What the system said, as a variant that names the file.
+    pub(crate) fn system(path: &Path, action: Action, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { path },
+            io::ErrorKind::IsADirectory => Self::IsDirectory { path },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::PermissionDenied { path, action }
+            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::DiskFull { path },
+            _ => Self::System {
+                path,
+                action,
+                source,
+            },
+        }
+    }
+}
+
+/// At most sixty characters of what stands in a file, control characters
+/// escaped.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const LONGEST: usize = 60;
+    let head = &bytes[..bytes.len().min(4 * LONGEST)];
+    let text = String::from_utf8_lossy(head);
+    let mut out: String = text
+        .chars()
+        .take(LONGEST)
+        .flat_map(|c| c.escape_debug().collect::<Vec<_>>())
+        .collect();
+    if text.chars().count() > LONGEST || head.len() < bytes.len() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,12 @@
+//! Delimited text: lines into fields, fields into tables.
+
+mod header;
+mod records;
+mod strings;
+mod table;
+
+pub use header::Delimiter;
+pub(crate) use header::duplicate;
+pub(crate) use records::Records;
+pub use strings::{StringTable, read_metadata, read_string_table};
+pub(crate) use table::read_text_table;

@@ -1,0 +1,187 @@
+//! Columns of words, and metadata of words or numbers.
+
+use std::path::Path;
+
+use polyview_core::{Metadata, MetadataValues};
+
+use super::header::{check_lines, line_name, read_header};
+use super::records::Records;
+use crate::error::{Cell, Foreign, IoError, NameKind, excerpt};
+use crate::number::{MISSING_WORD, Parsed, is_missing, parse};
+use crate::options::{ReadOptions, default_name};
+use crate::source::{Source, open};
+
+/// A table of words: samples in rows, first column their IDs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StringTable {
+    /// The table's name: the file's name without its endings.
+    pub name: String,
+    /// Sample IDs, one a row.
+    pub samples: Vec<String>,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// One vector a column, one entry a sample; `None` where the cell is empty
+    /// or spells one of [`MISSING_WORD`].
+    pub values: Vec<Vec<Option<String>>>,
+}
+
+impl StringTable {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&[Option<String>]> {
+        let at = self.columns.iter().position(|c| c == name)?;
+        self.values.get(at).map(Vec::as_slice)
+    }
+}
+
+/// Reads a text table whose columns are words, such as groups or classes.
+///
+/// Format, delimiter and first column are those of
+/// [`read_table`](crate::read_table); `options.name` and `options.delimiter`
+/// count, the rest does not apply.
+///
+/// # Errors
+/// Every error of [`read_table`](crate::read_table) for text, except those
+/// about numbers.
+pub fn read_string_table(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+) -> Result<StringTable, IoError> {
+    let path = path.as_ref();
+    let name = options.name.clone().unwrap_or_else(|| default_name(path));
+    let raw = read_raw(path, options)?;
+    let known = |cell: String| (!is_missing(cell.as_bytes(), MISSING_WORD)).then_some(cell);
+    Ok(StringTable {
+        name,
+        samples: raw.samples,
+        columns: raw.columns,
+        values: raw
+            .values
+            .into_iter()
+            .map(|c| c.into_iter().map(known).collect())
+            .collect(),
+    })
+}
+
+/// Reads what is known about the samples: every column becomes numbers or
+/// categories, paired with the sample IDs, ready for
+/// [`DatasetBuilder::metadata`](polyview_core::DatasetBuilder::metadata).
+///
+/// A column is numeric where every cell is a number or spells one of
+/// [`MISSING_NUMBER`](crate::MISSING_NUMBER), with at least one number; otherwise it holds categories,
+/// missing where a cell spells one of [`MISSING_WORD`]. Categories written as
+/// numbers therefore become numbers: read those with [`read_string_table`].
+///
+/// # Errors
+/// As [`read_string_table`]; and [`IoError::Infinite`] where a column is
+/// numeric but for an infinite value.
+pub fn read_metadata(path: impl AsRef<Path>) -> Result<Vec<(Vec<String>, Metadata)>, IoError> {
+    let path = path.as_ref();
+    let raw = read_raw(path, &ReadOptions::default())?;
+    let mut out = Vec::with_capacity(raw.columns.len());
+    for (column, (name, cells)) in raw.columns.into_iter().zip(raw.values).enumerate() {
+        let values = match guess(&cells) {
+            Guess::Numbers(numbers) => MetadataValues::Numbers(numbers),
+            Guess::InfiniteAt(row) => {
+                return Err(IoError::Infinite {
+                    cell: Box::new(Cell {
+                        path: path.to_owned(),
+                        line: raw.lines[row],
+                        column: column + 2,
+                        column_name: name,
+                        line_name: raw.samples[row].clone(),
+                        text: excerpt(cells[row].as_bytes()),
+                    }),
+                });
+            }
+            Guess::Words => MetadataValues::Categories(
+                cells
+                    .into_iter()
+                    .map(|c| (!is_missing(c.as_bytes(), MISSING_WORD)).then_some(c))
+                    .collect(),
+            ),
+        };
+        out.push((raw.samples.clone(), Metadata { name, values }));
+    }
+    Ok(out)
+}
+
+enum Guess {
+    Numbers(Vec<f64>),
+    InfiniteAt(usize),
+    Words,
+}
+
+fn guess(cells: &[String]) -> Guess {
+    let mut numbers = Vec::with_capacity(cells.len());
+    let mut infinite = None;
+    let mut any = false;
+    for (row, cell) in cells.iter().enumerate() {
+        numbers.push(match parse(cell.as_bytes(), crate::DecimalMark::Point) {
+            Parsed::Number(x) => {
+                any = true;
+                x
+            }
+            Parsed::Missing => f64::NAN,
+            Parsed::Infinite => {
+                infinite.get_or_insert(row);
+                f64::INFINITY
+            }
+            Parsed::Words => return Guess::Words,
+        });
+    }
+    match infinite {
+        _ if !any => Guess::Words,
+        Some(row) => Guess::InfiniteAt(row),
+        None => Guess::Numbers(numbers),
+    }
+}
+
+struct Raw {
+    samples: Vec<String>,
+    lines: Vec<u64>,
+    columns: Vec<String>,
+    values: Vec<Vec<String>>,
+}
+
+fn read_raw(path: &Path, options: &ReadOptions) -> Result<Raw, IoError> {
+    let Source::Text(input) = open(path)? else {
+        return Err(IoError::Foreign {
+            path: path.to_owned(),
+            found: Foreign::NoText,
+        });
+    };
+    let mut records = Records::new(path, input);
+    let columns = read_header(&mut records, options.delimiter, NameKind::Feature)?;
+    let mut raw = Raw {
+        samples: Vec::new(),
+        lines: Vec::new(),
+        values: vec![Vec::new(); columns.len()],
+        columns,
+    };
+    while records.advance()? {
+        let sample = line_name(
+            &records,
+            raw.columns.len(),
+            raw.samples.is_empty(),
+            NameKind::Sample,
+        )?;
+        for (column, values) in raw.values.iter_mut().enumerate() {
+            values.push(records.text(column + 1)?.to_owned());
+        }
+        raw.lines.push(records.line());
+        raw.samples.push(sample);
+    }
+    check_lines(path, &raw.samples, &raw.lines, NameKind::Sample)?;
+    Ok(raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{MISSING_NUMBER, MISSING_WORD};
+
+    #[test]
+    fn the_two_lists_agree() {
+        assert!(MISSING_WORD.iter().all(|w| MISSING_NUMBER.contains(w)));
+        assert_eq!(MISSING_NUMBER.len(), MISSING_WORD.len() + 3);
+    }
+}

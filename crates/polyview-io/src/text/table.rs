@@ -1,0 +1,105 @@
+//! Text into numbers.
+
+use polyview_core::Table;
+
+use super::header::{check_lines, line_name, read_header};
+use super::records::Records;
+use crate::blocks::LineBlocks;
+use crate::error::{Cell, IoError, NameKind, NumberHint, excerpt};
+use crate::number::{DecimalMark, Parsed, parse};
+use crate::options::{Orientation, ReadOptions};
+
+/// Reads a numeric table from text.
+pub(crate) fn read_text_table(
+    mut records: Records,
+    name: String,
+    options: &ReadOptions,
+) -> Result<Table, IoError> {
+    let (columns_are, lines_are) = match options.orientation {
+        Orientation::SamplesInRows => (NameKind::Feature, NameKind::Sample),
+        Orientation::FeaturesInRows => (NameKind::Sample, NameKind::Feature),
+    };
+    let columns = read_header(&mut records, options.delimiter, columns_are)?;
+    let mut names = Vec::new();
+    let mut lines = Vec::new();
+    let mut blocks = LineBlocks::new(columns.len());
+    while records.advance()? {
+        let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
+        for column in 0..columns.len() {
+            let field = records.field(column + 1);
+            let value = match parse(field, options.decimal) {
+                Parsed::Number(x) => x,
+                Parsed::Missing => f64::NAN,
+                odd => {
+                    return Err(refuse(
+                        &records,
+                        column,
+                        &columns,
+                        &line,
+                        options.decimal,
+                        odd,
+                    ));
+                }
+            };
+            blocks.push(value);
+        }
+        lines.push(records.line());
+        names.push(line);
+    }
+    check_lines(records.path(), &names, &lines, lines_are)?;
+    drop(lines);
+    Ok(match options.orientation {
+        Orientation::SamplesInRows => Table {
+            name,
+            samples: names,
+            features: columns,
+            values: blocks.into_rows(),
+        },
+        Orientation::FeaturesInRows => Table {
+            name,
+            samples: columns,
+            features: names,
+            values: blocks.into_columns(),
+        },
+    })
+}
+
+fn refuse(
+    records: &Records,
+    column: usize,
+    columns: &[String],
+    line_name: &str,
+    decimal: DecimalMark,
+    found: Parsed,
+) -> IoError {
+    let field = records.field(column + 1);
+    if std::str::from_utf8(field).is_err() {
+        return records.not_utf8();
+    }
+    let cell = Box::new(Cell {
+        path: records.path().to_owned(),
+        line: records.line(),
+        column: column + 2,
+        column_name: columns[column].clone(),
+        line_name: line_name.to_owned(),
+        text: excerpt(field),
+    });
+    if found == Parsed::Infinite {
+        return IoError::Infinite { cell };
+    }
+    let other = match decimal {
+        DecimalMark::Point => DecimalMark::Comma,
+        DecimalMark::Comma => DecimalMark::Point,
+    };
+    let hint = if field.contains(&b'\n') {
+        NumberHint::StrayQuote
+    } else if let (Parsed::Number(_), true) = (parse(field, other), field.contains(&other.byte())) {
+        match other {
+            DecimalMark::Comma => NumberHint::DecimalComma,
+            DecimalMark::Point => NumberHint::DecimalPoint,
+        }
+    } else {
+        NumberHint::Words
+    };
+    IoError::NotNumber { cell, hint }
+}
