@@ -1,0 +1,540 @@
+//! Renders reports of simulated fits: `cargo run -p polyview-report --example gallery -- FOLDER`.
+//!
+//! Writes `vb.html` (a variational fit of four views), `gibbs.html` (a sampler with many views and a
+//! hostile choice of names), `tiny.html` (one sample, one factor) and every picture of the first as
+//! a file of its own.
+
+use polyview_report::{
+    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
+    HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
+    Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
+    ViewSummary, ViewWeights, pictures, write_report,
+};
+use std::path::{Path, PathBuf};
+
+/// A linear congruential generator: enough for pictures, the same on every machine.
+struct Lcg(u64);
+
+impl Lcg {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Roughly standard normal: twelve uniforms.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+
+    fn pick<'a>(&mut self, names: &[&'a str]) -> &'a str {
+        names[((self.uniform() * names.len() as f64) as usize).min(names.len() - 1)]
+    }
+}
+
+const FACTORS: usize = 8;
+const VIEWS: [(&str, usize, &str); 4] = [
+    ("rna", 1200, "gaussian"),
+    ("protein", 180, "gaussian"),
+    ("methylation", 640, "gaussian"),
+    ("mutations", 46, "bernoulli"),
+];
+/// Strength of each factor (rows) in each view (columns).
+const STRENGTH: [[f64; 4]; FACTORS] = [
+    [0.24, 0.17, 0.12, 0.05],
+    [0.11, 0.09, 0.0, 0.0],
+    [0.02, 0.0, 0.14, 0.0],
+    [0.06, 0.05, 0.04, 0.0],
+    [0.045, 0.0, 0.0, 0.0],
+    [0.0, 0.061, 0.0, 0.0],
+    [0.0, 0.0, 0.038, 0.02],
+    [0.018, 0.0, 0.0, -0.001],
+];
+
+fn names(prefix: &str, n: usize) -> Vec<String> {
+    (1..=n).map(|i| format!("{prefix}{i}")).collect()
+}
+
+fn coverage(n: usize, rng: &mut Lcg) -> Coverage {
+    let mut rows = Vec::new();
+    for _ in 0..n {
+        for m in 0..VIEWS.len() {
+            let has = rng.uniform() < [0.95, 0.74, 0.82, 0.9][m];
+            let share = if m == 1 {
+                1.0 - 0.4 * rng.uniform() * rng.uniform()
+            } else {
+                1.0
+            };
+            rows.push(if has { share } else { 0.0 });
+        }
+    }
+    let observed = Grid::new(n, VIEWS.len(), rows).unwrap_or_default();
+    Coverage {
+        views: VIEWS.iter().map(|v| v.0.to_owned()).collect(),
+        observed,
+    }
+}
+
+fn bound(sweeps: usize, rng: &mut Lcg) -> BoundTrace {
+    let mut values = Vec::new();
+    for s in 0..sweeps {
+        let t = s as f64;
+        values.push(
+            -412_345.6 - 61_000.0 * (-t / 4.0).exp() - 900.0 * (-t / 22.0).exp()
+                + if s > 31 { 140.0 } else { 0.0 }
+                + if s > 58 { 36.0 } else { 0.0 },
+        );
+    }
+    let mut events: Vec<Event> = [32, 59]
+        .iter()
+        .map(|&sweep| Event {
+            sweep,
+            kind: EventKind::Pruned,
+        })
+        .collect();
+    events.extend([10, 20, 40, 80].iter().map(|&sweep| Event {
+        sweep,
+        kind: EventKind::Rotated,
+    }));
+    let terms = [
+        ("likelihood/rna", -311_200.25),
+        ("weights/rna", -9310.5),
+        ("factors", -1821.75),
+    ]
+    .iter()
+    .map(|(n, v)| ((*n).to_owned(), v + rng.uniform()))
+    .collect();
+    BoundTrace {
+        first_sweep: 1,
+        values,
+        events,
+        terms,
+    }
+}
+
+fn variance() -> VarianceExplained {
+    let marginal = Grid::from_fn(VIEWS.len(), FACTORS, |m, k| {
+        STRENGTH[k][m] + 0.0004 * ((m * 5 + k) % 4) as f64
+    });
+    let unique = Grid::from_fn(VIEWS.len(), FACTORS, |m, k| {
+        0.86 * STRENGTH[k][m] - if k == 1 { 0.008 } else { 0.0 }
+    });
+    let joint = (0..VIEWS.len())
+        .map(|m| (0..FACTORS).map(|k| 0.93 * STRENGTH[k][m]).sum())
+        .collect();
+    VarianceExplained {
+        views: VIEWS.iter().map(|v| v.0.to_owned()).collect(),
+        factors: names("Factor ", FACTORS),
+        marginal,
+        joint,
+        unique: Some(unique),
+        activity: None,
+    }
+}
+
+fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
+    let subtypes = ["luminal A", "luminal B", "basal-like", "HER2-enriched"];
+    let (mut subtype, mut age, mut batch, mut means) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..n {
+        let s = (rng.uniform() * 3.999) as usize;
+        let years = 34.0 + 48.0 * rng.uniform();
+        for k in 0..FACTORS {
+            let shift = match k {
+                0 => [-0.9, 0.1, 1.9, 0.6][s],
+                1 => [0.2, -0.4, -0.1, 1.9][s],
+                2 => (years - 58.0) / 16.0,
+                _ => 0.0,
+            };
+            means.push(shift + 0.75 * rng.normal());
+        }
+        subtype.push((rng.uniform() > 0.06).then(|| subtypes[s].to_owned()));
+        age.push(if rng.uniform() < 0.08 {
+            f64::NAN
+        } else {
+            years.round()
+        });
+        batch.push(Some(
+            rng.pick(&[
+                "b01", "b02", "b03", "b04", "b05", "b06", "b07", "b08", "b09", "b10", "b11",
+            ])
+            .to_owned(),
+        ));
+    }
+    let sds = Grid::from_fn(n, FACTORS, |i, k| 0.16 + 0.02 * ((i + k) % 5) as f64);
+    let factors = Factors {
+        samples: (1..=n)
+            .map(|i| format!("TCGA-{:04}-01A", 4000 + 7 * i))
+            .collect(),
+        names: names("Factor ", FACTORS),
+        means: Grid::new(n, FACTORS, means).unwrap_or_default(),
+        sds: Some(sds),
+    };
+    let columns = vec![
+        MetadataColumn {
+            name: "subtype".into(),
+            unit: String::new(),
+            values: MetadataValues::Categories(subtype),
+        },
+        MetadataColumn {
+            name: "age at diagnosis".into(),
+            unit: "years".into(),
+            values: MetadataValues::Numbers(age),
+        },
+        MetadataColumn {
+            name: "batch".into(),
+            unit: String::new(),
+            values: MetadataValues::Categories(batch),
+        },
+    ];
+    (factors, columns)
+}
+
+fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
+    let genes = [
+        "ESR1", "GATA3", "FOXA1", "KRT5", "KRT17", "ERBB2", "MKI67", "TP53", "CDH1", "PGR",
+        "AURKA", "EGFR",
+    ];
+    VIEWS
+        .iter()
+        .enumerate()
+        .map(|(m, (view, features, _))| {
+            let feature_names = (0..*features)
+                .map(|d| match m {
+                    0 => format!("{}_{:05}", genes[d % genes.len()], 140 + d),
+                    1 => format!("{}-R-V{}", genes[(d * 5) % genes.len()], d % 3),
+                    2 => format!(
+                        "cg{:08}|{}|promoter|TSS1500",
+                        1234 + 77 * d,
+                        genes[(d * 7) % genes.len()]
+                    ),
+                    _ => genes[d % genes.len()].to_lowercase() + &format!(":p.R{}H", 100 + d),
+                })
+                .collect();
+            let mut values = Vec::new();
+            for _ in 0..*features {
+                for k in 0..FACTORS {
+                    let tail = if rng.uniform() < 0.04 { 3.0 } else { 0.5 };
+                    values.push(
+                        tail * STRENGTH[k][m].abs().sqrt() * rng.normal() + 0.01 * rng.normal(),
+                    );
+                }
+            }
+            ViewWeights {
+                view: (*view).to_owned(),
+                features: feature_names,
+                sds: Some(Grid::from_fn(*features, FACTORS, |d, k| {
+                    0.02 + 0.014 * ((d + 2 * k) % 7) as f64
+                })),
+                means: Grid::new(*features, FACTORS, values).unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
+    let numeric = |n: usize, noise: f64, unit: &str, rng: &mut Lcg| {
+        let predicted: Vec<f64> = (0..n).map(|_| 1.4 * rng.normal()).collect();
+        let truth: Vec<f64> = predicted.iter().map(|p| p + noise * rng.normal()).collect();
+        let ends = |sign: f64| predicted.iter().map(|p| p + sign * 1.96 * noise).collect();
+        let intervals = Some(Intervals {
+            level: 0.95,
+            lower: ends(-1.0),
+            upper: ends(1.0),
+        });
+        HeldOutCells::Numeric {
+            truth,
+            predicted,
+            intervals,
+            unit: unit.to_owned(),
+        }
+    };
+    let probability: Vec<f64> = (0..900).map(|_| rng.uniform().powi(2)).collect();
+    let truth = probability
+        .iter()
+        .map(|p| f64::from(u8::from(rng.uniform() < *p)))
+        .collect();
+    let class: Vec<usize> = (0..160).map(|_| (rng.uniform() * 3.0) as usize).collect();
+    let guess = class
+        .iter()
+        .map(|&c| if rng.uniform() < 0.8 { c } else { (c + 1) % 3 })
+        .collect();
+    vec![
+        HeldOut {
+            view: "rna".into(),
+            cells: numeric(24_000, 0.8, "log₂ counts", rng),
+        },
+        HeldOut {
+            view: "protein".into(),
+            cells: numeric(100, 0.9, "", rng),
+        },
+        HeldOut {
+            view: "methylation".into(),
+            cells: numeric(1800, 0.5, "M value", rng),
+        },
+        HeldOut {
+            view: "mutations".into(),
+            cells: HeldOutCells::Binary { truth, probability },
+        },
+        HeldOut {
+            view: "stage".into(),
+            cells: HeldOutCells::Classes {
+                names: vec!["I".into(), "II".into(), "III or IV".into()],
+                truth: class,
+                predicted: guess,
+            },
+        },
+    ]
+}
+
+fn summary(n: usize) -> Summary {
+    let option = |section: &str, name: &str, value: &str, origin| OptionValue {
+        section: section.into(),
+        name: name.into(),
+        value: value.into(),
+        origin,
+    };
+    Summary {
+        model: "mofa".into(),
+        engine: "variational, full covariances".into(),
+        views: VIEWS
+            .iter()
+            .enumerate()
+            .map(|(m, (name, features, likelihood))| ViewSummary {
+                name: (*name).to_owned(),
+                samples: (n as f64 * [0.95, 0.74, 0.82, 0.9][m]) as usize,
+                features: *features,
+                likelihood: (*likelihood).to_owned(),
+                missing: [0.0, 0.093, 0.0, 0.0][m],
+            })
+            .collect(),
+        samples: n,
+        factors_kept: FACTORS,
+        factors_started: 10,
+        sweeps: Some(118),
+        outcome: "converged: bound and parameters still, twice running".into(),
+        bound: Some(-412_169.61),
+        seconds: Some(8.42),
+        seed: Some(20_240_611),
+        version: "polyview 0.1.0".into(),
+        extra: vec![("Input".into(), "4 tables, joined on sample names".into())],
+        options: vec![
+            option("factors", "count", "10", Origin::Chosen),
+            option("factors", "prior", "standard normal", Origin::Default),
+            option("rna", "likelihood", "gaussian", Origin::Default),
+            option("rna", "weights", "spike and slab with ARD", Origin::Default),
+            option("fit", "tolerance", "1e-6", Origin::Chosen),
+        ],
+        spec_text: Some(
+            "[model]\npreset = \"mofa\"\nfactors = 10\n\n[views.rna]\nlikelihood = \"gaussian\"\n"
+                .into(),
+        ),
+    }
+}
+
+fn variational() -> Report {
+    let mut rng = Lcg(7);
+    let n = 1000;
+    let (factors, metadata) = factors(n, &mut rng);
+    let entry = |sweep, block: &str, message: &str, severity| JournalEntry {
+        sweep,
+        block: block.into(),
+        message: message.into(),
+        severity,
+    };
+    Report {
+        title: "Four molecular views of 1000 tumours".into(),
+        introduction: "A simulated fit, to show what a report looks like: numbers come from a small generator, \
+            not from patients."
+            .into(),
+        summary: summary(n),
+        coverage: Some(coverage(n, &mut rng)),
+        progress: Some(Progress::Bound(bound(118, &mut rng))),
+        variance: Some(variance()),
+        factors: Some(factors),
+        metadata,
+        weights: weights(&mut rng),
+        correlations: None,
+        held_out: held_out(&mut rng),
+        choose_k: Some(ChooseK {
+            factors: vec![2, 4, 6, 8, 10, 12, 16],
+            score: vec![-1.42, -1.31, -1.24, -1.212, -1.209, -1.213, -1.222],
+            score_error: Some(vec![0.012, 0.011, 0.009, 0.009, 0.009, 0.011, 0.012]),
+            score_name: "held-out log density per cell (nats)".into(),
+            bound: Some(vec![-431_020.0, -421_311.0, -414_004.0, -412_170.0, -412_201.0, -412_236.0, -412_390.0]),
+            stability: Some(vec![0.99, 0.98, 0.98, 0.97, 0.88, 0.79, 0.61]),
+            recommended: Some(8),
+            rule: "fewest factors within one standard error of the best score".into(),
+        }),
+        journal: vec![
+            entry(None, "data", "4 tables joined on sample names: 1000 samples in the union", Severity::Info),
+            entry(Some(32), "factors", "factor 9 removed: largest |weight| 3.1e-4, variance explained 0.002%", Severity::Notice),
+            entry(Some(59), "factors", "factor 10 removed: largest |weight| 8.7e-5, variance explained 0.001%", Severity::Notice),
+            entry(Some(74), "weights/protein", "jitter 1e-10 added to one precision (row 31, pivot 4)", Severity::Warning),
+            entry(Some(118), "fit", "converged", Severity::Info),
+        ],
+        citations: vec![
+            "Argelaguet R. et al. (2018). Multi-Omics Factor Analysis. Molecular Systems Biology 14:e8124.".into(),
+            "The polyview developers (2025). polyview: modular Bayesian factor models for multi-view data.".into(),
+        ],
+        versions: vec![("polyview".into(), "0.1.0".into()), ("faer".into(), "0.24.0".into())],
+        options: Options::default(),
+    }
+}
+
+fn sampler() -> Report {
+    let mut rng = Lcg(99);
+    let n = 90;
+    let (mut factors, mut metadata) = factors(n, &mut rng);
+    metadata.truncate(2);
+    metadata[0].name = "<script>alert(\"subtype\")</script> & 'friends'".into();
+    factors.names[0] = "Luftröhrenschwingungsfaktor 🧬 сверхдлинное имя фактора".into();
+    let views: Vec<String> = (1..=14)
+        .map(|m| format!("tissue section no. {m} (拡張)"))
+        .collect();
+    let observed = Grid::from_fn(n, 14, |i, m| {
+        if (i * 7 + m * 3) % 5 == 0 {
+            0.0
+        } else {
+            1.0 - 0.05 * ((i + m) % 4) as f64
+        }
+    });
+    let chains = (1..=4)
+        .map(|c| {
+            let mut level = -9000.0 - 400.0 * f64::from(c);
+            let values = (0..4000)
+                .map(|_| {
+                    level += 0.02 * (-8200.0 - level) + 6.0 * rng.normal();
+                    level
+                })
+                .collect();
+            Chain {
+                name: format!("chain {c}"),
+                first_sweep: 1,
+                values,
+            }
+        })
+        .collect();
+    let diagnostic = |quantity: &str, r_hat, ess_bulk, ess_tail| Diagnostic {
+        quantity: quantity.into(),
+        r_hat,
+        ess_bulk,
+        ess_tail,
+    };
+    Report {
+        title: "A sampler with <b>hostile</b> names & many views".into(),
+        summary: Summary {
+            model: "sshiba".into(),
+            engine: "Gibbs, 4 chains".into(),
+            samples: n,
+            factors_kept: FACTORS,
+            factors_started: FACTORS,
+            outcome: "all sweeps done".into(),
+            ..Summary::default()
+        },
+        coverage: Some(Coverage {
+            views: views.clone(),
+            observed,
+        }),
+        progress: Some(Progress::Chains(ChainTraces {
+            quantity: "log joint density (nats)".into(),
+            chains,
+            warm_up: 800,
+            diagnostics: vec![
+                diagnostic("log joint density", 1.004, 812.0, 1204.0),
+                diagnostic("noise precision of rna", 1.031, 141.0, 210.0),
+                diagnostic("sparsity", f64::NAN, f64::NAN, f64::NAN),
+            ],
+        })),
+        variance: Some(VarianceExplained {
+            views: views.clone(),
+            factors: factors.names.clone(),
+            marginal: Grid::from_fn(14, FACTORS, |m, k| {
+                if (m + k) % 4 == 0 {
+                    0.2 / (k + 1) as f64
+                } else {
+                    -0.011 * ((m * k) % 3) as f64
+                }
+            }),
+            joint: (0..14)
+                .map(|m| {
+                    if m == 3 {
+                        -0.02
+                    } else {
+                        0.1 + 0.01 * f64::from(m)
+                    }
+                })
+                .collect(),
+            unique: None,
+            activity: Some(Grid::from_fn(14, FACTORS, |m, k| {
+                f64::from(u8::from((m + k) % 4 == 0 || k == 0))
+            })),
+        }),
+        factors: Some(factors),
+        metadata,
+        ..Report::default()
+    }
+}
+
+fn tiny() -> Report {
+    Report {
+        title: "One sample, one factor".into(),
+        variance: Some(VarianceExplained {
+            views: vec!["only".into()],
+            factors: vec!["Factor 1".into()],
+            marginal: Grid::from_fn(1, 1, |_, _| f64::NAN),
+            joint: vec![f64::NAN],
+            ..VarianceExplained::default()
+        }),
+        coverage: Some(Coverage {
+            views: vec!["only".into()],
+            observed: Grid::from_fn(1, 1, |_, _| 1.0),
+        }),
+        progress: Some(Progress::Bound(BoundTrace::default())),
+        factors: Some(Factors {
+            samples: vec!["s1".into()],
+            names: vec!["Factor 1".into()],
+            means: Grid::from_fn(1, 1, |_, _| 0.3),
+            sds: None,
+        }),
+        metadata: vec![MetadataColumn {
+            name: "group".into(),
+            unit: String::new(),
+            values: MetadataValues::Categories(vec![Some("a".into())]),
+        }],
+        weights: vec![ViewWeights {
+            view: "only".into(),
+            features: vec![],
+            means: Grid::from_fn(0, 1, |_, _| 0.0),
+            sds: None,
+        }],
+        ..Report::default()
+    }
+}
+
+fn save(folder: &Path, name: &str, report: &Report) -> Result<(), ReportError> {
+    let mut page = Vec::new();
+    write_report(report, &mut page)?;
+    std::fs::write(folder.join(name), page)?;
+    Ok(())
+}
+
+fn main() -> Result<(), ReportError> {
+    let folder = std::env::args_os().nth(1).map_or_else(
+        || std::env::temp_dir().join("polyview-gallery"),
+        PathBuf::from,
+    );
+    std::fs::create_dir_all(&folder)?;
+    let report = variational();
+    save(&folder, "vb.html", &report)?;
+    save(&folder, "gibbs.html", &sampler())?;
+    save(&folder, "tiny.html", &tiny())?;
+    for picture in pictures(&report)? {
+        std::fs::write(
+            folder.join(format!("{}.svg", picture.stem)),
+            picture.picture.to_svg(),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Which pictures a report has, with the sentences that say how to read them.
+
+mod factors;
+
+pub(crate) use factors::{correlations, factors, weights};
+
+use crate::ReportError;
+use crate::input::{HeldOutCells, Progress, Report};
+use crate::plots::{
+    Curve, Share, Window, draw_activity, draw_bound, draw_chains, draw_choose_k, draw_held_out,
+    draw_missingness, draw_overlap, draw_variance, draw_variance_by_view,
+};
+use crate::svg::number::percent;
+use crate::svg::picture::Picture;
+use std::fmt::Write as _;
+
+/// A picture of a report with a name that can be part of a file name.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NamedPicture {
+    /// Lower-case ASCII letters, digits and hyphens, unique in the report; made of positions, never
+    /// of names that users gave.
+    pub stem: String,
+    /// The picture.
+    pub picture: Picture,
+}
+
+/// Panels that share a caption.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    /// Heading above the figure; may be empty.
+    pub heading: String,
+    /// What is shown and how to read it.
+    pub caption: String,
+    pub panels: Vec<NamedPicture>,
+}
+
+/// All pictures of a report, in their order on the page, to be saved one by one.
+///
+/// # Errors
+/// As [`Report::validate`].
+pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
+    report.validate()?;
+    let all = [
+        coverage(report)?,
+        progress(report),
+        variance(report)?,
+        factors(report)?,
+        weights(report)?,
+        correlations(report)?,
+        held_out(report)?,
+        choose_k(report)?,
+    ];
+    Ok(all.into_iter().flatten().flat_map(|f| f.panels).collect())
+}
+
+fn figure(caption: String, panels: Vec<NamedPicture>) -> Figure {
+    Figure {
+        heading: String::new(),
+        caption,
+        panels,
+    }
+}
+
+fn named(stem: impl Into<String>, picture: Picture) -> NamedPicture {
+    NamedPicture {
+        stem: stem.into(),
+        picture,
+    }
+}
+
+pub(crate) fn coverage(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    let Some(coverage) = &report.coverage else {
+        return Ok(Vec::new());
+    };
+    let caption = "First: how many samples have which combination of views. Every bar counts the samples \
+        whose views are marked by the dark dots below it; the small numbers beside the view names count all \
+        samples that have the view. Samples shared by two views are what links them. Second: the share of \
+        each view's features that was observed, samples side by side; blank means that the sample lacks \
+        the view."
+        .to_owned();
+    let panels = vec![
+        named("samples-overlap", draw_overlap(coverage)?),
+        named("samples-missing", draw_missingness(coverage)?),
+    ];
+    Ok(vec![figure(caption, panels)])
+}
+
+pub(crate) fn progress(report: &Report) -> Vec<Figure> {
+    match &report.progress {
+        None => Vec::new(),
+        Some(Progress::Bound(trace)) => {
+            let caption = "The bound on the log evidence after each sweep. It should rise and level off; \
+                marks at the top say when factors were removed or rotated, after which it may jump. The \
+                second panel enlarges the last part as the distance from the last value: a curve that is \
+                still climbing there says that the fit was stopped early."
+                .to_owned();
+            let panels = vec![
+                named("bound-whole", draw_bound(trace, Window::Whole)),
+                named("bound-tail", draw_bound(trace, Window::Tail)),
+            ];
+            vec![figure(caption, panels)]
+        }
+        Some(Progress::Chains(traces)) => {
+            let caption =
+                "One line per chain of the sampler. Chains that have forgotten where they began \
+                lie on top of each other and show no trend after the shaded warm-up."
+                    .to_owned();
+            let mut panels = vec![named("chains-whole", draw_chains(traces, Window::Whole))];
+            if traces.warm_up > 0 {
+                panels.push(named("chains-tail", draw_chains(traces, Window::Tail)));
+            }
+            vec![figure(caption, panels)]
+        }
+    }
+}
+
+pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    let Some(variance) = &report.variance else {
+        return Ok(Vec::new());
+    };
+    let mut panels = vec![
+        named("variance-alone", draw_variance(variance, Share::Marginal)?),
+        named("variance-by-view", draw_variance_by_view(variance)?),
+    ];
+    let mut caption = "How much of each view's variance the factors explain. In the coloured tables a row is \
+        a factor and a column a view; a dark blue cell says that the factor matters there. A factor that is \
+        blue in several columns is variation that those views share. Orange cells are below zero: with this \
+        factor alone the view is predicted worse than by its mean. The bars compare all factors together \
+        with the sum of each alone; where they differ, factors overlap."
+        .to_owned();
+    if variance.unique.is_some() {
+        panels.push(named(
+            "variance-unique",
+            draw_variance(variance, Share::Unique)?,
+        ));
+        caption.push_str(
+            " The last table gives what would be lost if only that factor were left out: small numbers \
+             beside large ones in the first table mark factors that others can replace.",
+        );
+    }
+    let rule = if variance.activity.is_some() {
+        "the model itself gives it a probability of at least one half".to_owned()
+    } else {
+        format!(
+            "it explains at least {} of the view's variance alone",
+            percent(report.options.active_share)
+        )
+    };
+    let reach = format!(
+        "Which factors act in which views. A factor counts as active in a view where {rule}. Joined dots are \
+         shared between views; a single triangle is private to one view."
+    );
+    let activity = named(
+        "factors-activity",
+        draw_activity(variance, report.options.active_share)?,
+    );
+    Ok(vec![figure(caption, panels), figure(reach, vec![activity])])
+}
+
+pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    if report.held_out.is_empty() {
+        return Ok(Vec::new());
+    }
+    let panels = report
+        .held_out
+        .iter()
+        .enumerate()
+        .map(|(m, h)| {
+            Ok(named(
+                format!("held-out{}", m + 1),
+                draw_held_out(h, &report.options)?,
+            ))
+        })
+        .collect::<Result<Vec<_>, ReportError>>()?;
+    let is = |wanted: fn(&HeldOutCells) -> bool| report.held_out.iter().any(|h| wanted(&h.cells));
+    let mut caption =
+        "Cells that were kept from the model, against what it predicted for them.".to_owned();
+    if is(|c| matches!(c, HeldOutCells::Numeric { .. })) {
+        caption.push_str(
+            " Numbers: a perfect prediction lies on the dashed line; R² is one minus the squared error over \
+             that of the mean of the true values (below zero is worse than the mean), RMSE is in the unit of \
+             the data. An honest 95% interval holds about 95% of the cells.",
+        );
+    }
+    if is(|c| matches!(c, HeldOutCells::Binary { .. })) {
+        caption.push_str(
+            " Binary cells: dots on the dashed line mean that predicted probabilities can be taken at their \
+             word; bars are 95% intervals of the observed share.",
+        );
+    }
+    if is(|c| matches!(c, HeldOutCells::Classes { .. })) {
+        caption.push_str(
+            " Classes: rows are true, columns predicted; right answers lie on the diagonal.",
+        );
+    }
+    Ok(vec![figure(caption, panels)])
+}
+
+pub(crate) fn choose_k(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    let Some(choose) = &report.choose_k else {
+        return Ok(Vec::new());
+    };
+    let mut panels = vec![named("choose-score", draw_choose_k(choose, Curve::Score)?)];
+    if choose.bound.is_some() {
+        panels.push(named("choose-bound", draw_choose_k(choose, Curve::Bound)?));
+    }
+    if choose.stability.is_some() {
+        panels.push(named(
+            "choose-stability",
+            draw_choose_k(choose, Curve::Stability)?,
+        ));
+    }
+    let mut caption = "Fits with different numbers of factors.".to_owned();
+    if choose.score_error.is_some() {
+        caption.push_str(" Bars are ± one standard error.");
+    }
+    caption.push_str(" Where the curve is flat, fewer factors do as well.");
+    if choose.stability.is_some() {
+        caption.push_str(" A stability near one says that repeated fits find the same factors.");
+    }
+    if let Some(k) = choose.recommended {
+        let _ = write!(
+            caption,
+            " The dashed line and the diamond mark the recommended number, {k}"
+        );
+        if !choose.rule.is_empty() {
+            let _ = write!(caption, " ({})", choose.rule);
+        }
+        caption.push('.');
+    }
+    Ok(vec![figure(caption, panels)])
+}

@@ -1,0 +1,282 @@
+//! From a fitted model to the plain data of a report.
+
+use polyview::{Explained, Fit, HeldOut as FitHeldOut};
+use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
+use polyview_linalg::Mat;
+
+use crate::{
+    BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut,
+    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Origin,
+    Progress, Report, Severity, Summary, VarianceExplained, ViewSummary, ViewWeights,
+};
+
+impl Report {
+    /// Everything that a fitted model has to show. Parts that need the
+    /// training data (overlap, variance explained) are absent when the model
+    /// was saved without them.
+    ///
+    /// # Errors
+    /// Those of the fit, when its posterior cannot be read.
+    pub fn from_fit(fit: &Fit) -> polyview::Result<Self> {
+        let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+        let names: Vec<String> = (1..=fit.k()).map(|k| format!("Factor {k}")).collect();
+        let factors = fit.factors()?;
+        let weights = fit
+            .views()
+            .iter()
+            .map(|v| {
+                let w = fit.weights(&v.name)?;
+                Ok(ViewWeights {
+                    view: v.name.clone(),
+                    features: v.features.clone(),
+                    means: grid(&w.mean),
+                    sds: Some(grid(&w.sd)),
+                })
+            })
+            .collect::<polyview::Result<Vec<_>>>()?;
+        Ok(Self {
+            title: format!("{}: {} factors", fit.spec().model, fit.k()),
+            introduction: String::new(),
+            summary: summary(fit),
+            coverage: coverage(fit),
+            progress: Some(progress(fit)),
+            variance: explained.as_ref().map(|e| variance(fit, e, &names)),
+            factors: Some(Factors {
+                samples: fit.samples().to_vec(),
+                names,
+                means: grid(&factors.mean),
+                sds: Some(grid(&factors.sd)),
+            }),
+            metadata: fit
+                .metadata()
+                .iter()
+                .map(|m| MetadataColumn {
+                    name: m.name.clone(),
+                    unit: String::new(),
+                    values: match &m.values {
+                        FitMetadata::Categories(c) => MetadataValues::Categories(c.clone()),
+                        FitMetadata::Numbers(x) => MetadataValues::Numbers(x.clone()),
+                    },
+                })
+                .collect(),
+            weights,
+            journal: journal(fit),
+            versions: vec![("polyview".into(), env!("CARGO_PKG_VERSION").into())],
+            ..Self::default()
+        })
+    }
+
+    /// Adds predictions of cells that were held out of the fit.
+    #[must_use]
+    pub fn with_held_out(mut self, held_out: &[FitHeldOut]) -> Self {
+        self.held_out = held_out
+            .iter()
+            .filter(|h| !h.truth.is_empty())
+            .map(|h| HeldOut {
+                view: h.view.clone(),
+                cells: HeldOutCells::Numeric {
+                    truth: h.truth.clone(),
+                    predicted: h.predicted.clone(),
+                    intervals: Some(Intervals {
+                        level: 0.95,
+                        lower: h.lower.clone(),
+                        upper: h.upper.clone(),
+                    }),
+                    unit: String::new(),
+                },
+            })
+            .collect();
+        self
+    }
+}
+
+fn grid(m: &Mat<f64>) -> Grid {
+    Grid::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
+}
+
+fn word(value: impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(s)) => s,
+        Ok(v) => v.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+fn summary(fit: &Fit) -> Summary {
+    let record = fit.record();
+    let data = fit.data().ok();
+    Summary {
+        model: fit.spec().model.clone(),
+        engine: if fit.is_sampled() { "Gibbs sampling" } else { "variational Bayes" }.into(),
+        views: fit
+            .views()
+            .iter()
+            .enumerate()
+            .map(|(i, v)| {
+                let present = data.map_or(fit.samples().len(), |d| {
+                    let m = d[i].mask();
+                    (0..d[i].n_samples()).filter(|&n| m.count_sample(n, d[i].n_features()) > 0).count()
+                });
+                let cells = (present * v.features.len()).max(1) as f64;
+                ViewSummary {
+                    name: v.name.clone(),
+                    samples: present,
+                    features: v.features.len(),
+                    likelihood: word(v.choices.likelihood),
+                    missing: (1.0 - v.observed as f64 / cells).clamp(0.0, 1.0),
+                }
+            })
+            .collect(),
+        samples: fit.samples().len(),
+        factors_kept: fit.k(),
+        factors_started: fit.spec().factors,
+        sweeps: Some(record.sweeps),
+        outcome: record.outcome.to_string(),
+        bound: record.bound,
+        seconds: Some(record.seconds),
+        seed: Some(fit.spec().seed),
+        version: env!("CARGO_PKG_VERSION").into(),
+        extra: Vec::new(),
+        options: options(fit),
+        spec_text: None,
+    }
+}
+
+/// Every choice, by section, marked where it is not the default.
+fn options(fit: &Fit) -> Vec<OptionValue> {
+    let (Ok(chosen), Ok(default)) = (
+        serde_json::to_value(fit.spec()),
+        serde_json::to_value(polyview::ModelSpec::default()),
+    ) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    collect("", &chosen, Some(&default), &mut out);
+    out
+}
+
+fn collect(
+    section: &str,
+    value: &serde_json::Value,
+    default: Option<&serde_json::Value>,
+    out: &mut Vec<OptionValue>,
+) {
+    use serde_json::Value;
+    let Value::Object(map) = value else { return };
+    for (name, v) in map {
+        let d = default.and_then(|d| d.get(name));
+        match v {
+            Value::Object(_) => collect(&join(section, name), v, d, out),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for (i, item) in items.iter().enumerate() {
+                    let of = item.get("name").and_then(Value::as_str).map_or_else(|| i.to_string(), str::to_owned);
+                    collect(&join(section, &of), item, None, out);
+                }
+            }
+            _ => out.push(OptionValue {
+                section: section.to_owned(),
+                name: name.clone(),
+                value: v.as_str().map_or_else(|| v.to_string(), str::to_owned),
+                origin: if d == Some(v) { Origin::Default } else { Origin::Chosen },
+            }),
+        }
+    }
+}
+
+fn join(section: &str, name: &str) -> String {
+    if section.is_empty() { name.to_owned() } else { format!("{section}/{name}") }
+}
+
+fn coverage(fit: &Fit) -> Option<Coverage> {
+    let data = fit.data().ok()?;
+    let observed = Grid::from_fn(fit.samples().len(), data.len(), |n, m| {
+        let v = &data[m];
+        match v.mask() {
+            Mask::Complete => 1.0,
+            mask => mask.count_sample(n, v.n_features()) as f64 / v.n_features().max(1) as f64,
+        }
+    });
+    Some(Coverage { views: fit.views().iter().map(|v| v.name.clone()).collect(), observed })
+}
+
+fn progress(fit: &Fit) -> Progress {
+    let record = fit.record();
+    if fit.is_sampled() {
+        return Progress::Chains(ChainTraces {
+            quantity: "log joint density (nats)".into(),
+            chains: record
+                .ledgers
+                .iter()
+                .enumerate()
+                .map(|(i, l)| Chain {
+                    name: format!("chain {}", i + 1),
+                    first_sweep: l.rows.first().map_or(1, |r| r.sweep),
+                    values: l.totals().collect(),
+                })
+                .collect(),
+            warm_up: fit.spec().gibbs.warm_up,
+            diagnostics: record
+                .diagnostics
+                .iter()
+                .map(|d| Diagnostic {
+                    quantity: d.quantity.clone(),
+                    r_hat: d.summary.rhat,
+                    ess_bulk: d.summary.ess_bulk,
+                    ess_tail: d.summary.ess_tail,
+                })
+                .collect(),
+        });
+    }
+    let ledger = record.ledgers.first();
+    let events = record
+        .journal
+        .entries
+        .iter()
+        .filter_map(|e| {
+            let kind = match e.event {
+                FitEvent::Pruned { .. } => EventKind::Pruned,
+                FitEvent::Rotated { .. } => EventKind::Rotated,
+                FitEvent::BoundFell { .. } => EventKind::Other,
+                _ => return None,
+            };
+            Some(Event { sweep: e.sweep, kind })
+        })
+        .collect();
+    Progress::Bound(BoundTrace {
+        first_sweep: ledger.and_then(|l| l.rows.first()).map_or(1, |r| r.sweep),
+        values: ledger.map(|l| l.totals().collect()).unwrap_or_default(),
+        events,
+        terms: ledger
+            .and_then(|l| l.rows.last().map(|r| l.names.iter().cloned().zip(r.values.iter().copied()).collect()))
+            .unwrap_or_default(),
+    })
+}
+
+fn variance(fit: &Fit, e: &Explained, names: &[String]) -> VarianceExplained {
+    VarianceExplained {
+        views: fit.views().iter().map(|v| v.name.clone()).collect(),
+        factors: names.to_vec(),
+        marginal: grid(&e.marginal),
+        joint: e.total.clone(),
+        unique: Some(grid(&e.unique)),
+        activity: None,
+    }
+}
+
+fn journal(fit: &Fit) -> Vec<JournalEntry> {
+    fit.record()
+        .journal
+        .entries
+        .iter()
+        .map(|e| JournalEntry {
+            sweep: (e.sweep > 0).then_some(e.sweep),
+            block: e.block.clone(),
+            message: e.event.to_string(),
+            severity: match e.event {
+                FitEvent::BoundFell { .. } => Severity::Warning,
+                FitEvent::Jitter { .. } | FitEvent::Data { .. } => Severity::Notice,
+                _ => Severity::Info,
+            },
+        })
+        .collect()
+}

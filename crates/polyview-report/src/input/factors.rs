@@ -1,0 +1,83 @@
+//! Factors, weights, and what is known about the samples.
+
+use super::Grid;
+use serde::Serialize;
+
+/// Variance explained, as shares: 0.25 is a quarter. Negative values are legal and shown as such.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VarianceExplained {
+    /// Names of the views.
+    pub views: Vec<String>,
+    /// Names of the factors.
+    pub factors: Vec<String>,
+    /// Views x factors: share of the view's variance that the factor explains alone.
+    pub marginal: Grid,
+    /// Per view: share that all factors explain together.
+    pub joint: Vec<f64>,
+    /// Views x factors: share that is lost when only this factor is left out.
+    pub unique: Option<Grid>,
+    /// Views x factors: 1 where the model itself says that the factor acts on the view, 0 where it
+    /// does not (or a probability in between). Without it a threshold on `marginal` decides.
+    pub activity: Option<Grid>,
+}
+
+/// Posterior of the factors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Factors {
+    /// Names of the samples.
+    pub samples: Vec<String>,
+    /// Names of the factors.
+    pub names: Vec<String>,
+    /// Samples x factors: posterior means.
+    pub means: Grid,
+    /// Samples x factors: posterior standard deviations.
+    pub sds: Option<Grid>,
+}
+
+/// Something known about the samples that the model did not see.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetadataColumn {
+    /// Name of the column.
+    pub name: String,
+    /// Unit of a numeric column; empty if it has none.
+    pub unit: String,
+    /// The values, one per sample, in the order of the factors.
+    pub values: MetadataValues,
+}
+
+/// Values of a metadata column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum MetadataValues {
+    /// Categories; `None` where not recorded.
+    Categories(Vec<Option<String>>),
+    /// Numbers; `NaN` where not recorded.
+    Numbers(Vec<f64>),
+}
+
+impl MetadataValues {
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Categories(v) => v.len(),
+            Self::Numbers(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Posterior of the weights of one view.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ViewWeights {
+    /// Name of the view.
+    pub view: String,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// Features x factors: posterior means.
+    pub means: Grid,
+    /// Features x factors: posterior standard deviations.
+    pub sds: Option<Grid>,
+}

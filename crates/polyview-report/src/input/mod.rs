@@ -1,0 +1,90 @@
+//! What a report is made from: plain data, nothing of the model's own types.
+
+mod factors;
+mod grid;
+mod progress;
+mod results;
+mod summary;
+mod validate;
+
+pub use factors::{Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewWeights};
+pub use grid::Grid;
+pub use progress::{BoundTrace, Chain, ChainTraces, Diagnostic, Event, EventKind, Progress};
+pub use results::{ChooseK, HeldOut, HeldOutCells, Intervals};
+pub use summary::{Coverage, JournalEntry, OptionValue, Origin, Severity, Summary, ViewSummary};
+
+pub(crate) use validate::{check_factor, shape};
+
+use serde::Serialize;
+
+/// Everything that a report shows. What is absent or empty has no section.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Title of the page.
+    pub title: String,
+    /// A paragraph under the title; may be empty.
+    pub introduction: String,
+    /// What was fitted.
+    pub summary: Summary,
+    /// Which samples have which views.
+    pub coverage: Option<Coverage>,
+    /// The bound or the chains.
+    pub progress: Option<Progress>,
+    /// Variance explained by view and factor.
+    pub variance: Option<VarianceExplained>,
+    /// Posterior of the factors.
+    pub factors: Option<Factors>,
+    /// What is known about the samples, in the order of `factors.samples`.
+    pub metadata: Vec<MetadataColumn>,
+    /// Posterior of the weights, one entry per view.
+    pub weights: Vec<ViewWeights>,
+    /// Factors x factors: correlations. Computed from the factor means when not given.
+    pub correlations: Option<Grid>,
+    /// Held-out predictions, one entry per view.
+    pub held_out: Vec<HeldOut>,
+    /// Fits with different numbers of factors.
+    pub choose_k: Option<ChooseK>,
+    /// What happened during the fit.
+    pub journal: Vec<JournalEntry>,
+    /// How to cite the software and the methods, one text each.
+    pub citations: Vec<String>,
+    /// Names and versions of the software that took part.
+    pub versions: Vec<(String, String)>,
+    /// How much to show.
+    pub options: Options,
+}
+
+/// How much a report shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Options {
+    /// Features per factor and view in the pictures of weights.
+    pub top_weights: usize,
+    /// Leading factors whose weights are drawn.
+    pub weight_factors: usize,
+    /// Leading factors whose pairs are drawn against each other.
+    pub scatter_factors: usize,
+    /// Metadata columns that colour the pictures of the factors (all appear in the table).
+    pub metadata_pictures: usize,
+    /// Points in one picture; beyond it evenly spaced points are drawn, or a density.
+    pub max_points: usize,
+    /// Rows of a table of raw numbers.
+    pub table_rows: usize,
+    /// Share of a view's variance from which a factor counts as active in it.
+    pub active_share: f64,
+}
+
+impl Default for Options {
+    /// 12 features for each of 4 factors, pairs of 3 factors, 6 metadata columns, 3000 points, 25
+    /// table rows, active from 1 % on.
+    fn default() -> Self {
+        Self {
+            top_weights: 12,
+            weight_factors: 4,
+            scatter_factors: 3,
+            metadata_pictures: 6,
+            max_points: 3000,
+            table_rows: 25,
+            active_share: 0.01,
+        }
+    }
+}

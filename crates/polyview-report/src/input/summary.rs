@@ -1,0 +1,110 @@
+//! What was fitted, to what, and how it went.
+
+use super::Grid;
+use serde::Serialize;
+
+/// The facts at the head of a report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the model, for instance `mofa`.
+    pub model: String,
+    /// Engine that fitted it, for instance `variational`.
+    pub engine: String,
+    /// The views in their order.
+    pub views: Vec<ViewSummary>,
+    /// Samples in the fit (the union over views).
+    pub samples: usize,
+    /// Factors at the end.
+    pub factors_kept: usize,
+    /// Factors at the start.
+    pub factors_started: usize,
+    /// Sweeps done.
+    pub sweeps: Option<usize>,
+    /// How the run ended, for instance `converged after 212 sweeps`.
+    pub outcome: String,
+    /// Last value of the bound in nats; for a sampler leave it out.
+    pub bound: Option<f64>,
+    /// Wall-clock time of the fit in seconds.
+    pub seconds: Option<f64>,
+    /// Seed of the random streams.
+    pub seed: Option<u64>,
+    /// Version of the software that fitted the model.
+    pub version: String,
+    /// Further rows of the summary table: name and value.
+    pub extra: Vec<(String, String)>,
+    /// Every option of the model as it was used.
+    pub options: Vec<OptionValue>,
+    /// The specification as text (TOML or JSON), shown as it is.
+    pub spec_text: Option<String>,
+}
+
+/// One view in the summary table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ViewSummary {
+    /// Name of the view.
+    pub name: String,
+    /// Samples that have this view.
+    pub samples: usize,
+    /// Features (columns) of the view.
+    pub features: usize,
+    /// Likelihood, for instance `gaussian`.
+    pub likelihood: String,
+    /// Share of cells missing among the samples that have the view, 0 to 1; `NaN` if not known.
+    pub missing: f64,
+}
+
+/// One option of the specification.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OptionValue {
+    /// Part of the specification it belongs to; may be empty.
+    pub section: String,
+    /// Name of the option.
+    pub name: String,
+    /// Its value as text.
+    pub value: String,
+    /// Who chose the value.
+    pub origin: Origin,
+}
+
+/// Who chose the value of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Origin {
+    /// The user wrote it.
+    Chosen,
+    /// The preset or the program supplied it.
+    Default,
+}
+
+/// Which cells of which samples were observed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Names of the views.
+    pub views: Vec<String>,
+    /// Samples x views: share of the view's features observed in the sample, 0 to 1.
+    /// 0 says that the sample does not have the view.
+    pub observed: Grid,
+}
+
+/// One line of the journal: something that happened during the fit and was not an error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JournalEntry {
+    /// Sweep in which it happened; `None` before the first.
+    pub sweep: Option<usize>,
+    /// Block concerned, for instance `weights/rna`.
+    pub block: String,
+    /// What happened.
+    pub message: String,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+/// How much a journal entry matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Severity {
+    /// For the record.
+    Info,
+    /// Changes how results should be read.
+    Notice,
+    /// May make results wrong.
+    Warning,
+}

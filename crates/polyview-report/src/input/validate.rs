@@ -1,0 +1,322 @@
+//! Checks that the parts of a report fit together.
+
+use super::{
+    ChooseK, Coverage, Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, Report,
+    VarianceExplained, ViewWeights,
+};
+use crate::ReportError;
+
+impl Report {
+    /// Checks every part and that the parts agree.
+    ///
+    /// # Errors
+    /// [`ReportError::LengthMismatch`] and [`ReportError::OutOfRange`] name what does not fit;
+    /// [`ReportError::NotTried`] when the recommended number of factors was not tried.
+    pub fn validate(&self) -> Result<(), ReportError> {
+        for view in &self.summary.views {
+            if !view.missing.is_nan() {
+                within("missing share", &view.name, 0, view.missing, 0.0, 1.0)?;
+            }
+        }
+        if let Some(coverage) = &self.coverage {
+            coverage.validate()?;
+        }
+        if let Some(variance) = &self.variance {
+            variance.validate()?;
+        }
+        if let Some(factors) = &self.factors {
+            factors.validate()?;
+            for column in &self.metadata {
+                column.validate(factors.samples.len())?;
+            }
+        }
+        let names = self.factor_names();
+        for weights in &self.weights {
+            weights.validate()?;
+            same(
+                "factors in the weights",
+                &weights.view,
+                names.len(),
+                weights.means.columns(),
+            )?;
+        }
+        if let (Some(variance), Some(factors)) = (&self.variance, &self.factors) {
+            same("factors", "", factors.names.len(), variance.factors.len())?;
+        }
+        if let Some(correlations) = &self.correlations {
+            shape(
+                "factor correlations",
+                "",
+                correlations,
+                names.len(),
+                names.len(),
+            )?;
+        }
+        for held_out in &self.held_out {
+            held_out.validate()?;
+        }
+        if let Some(choose) = &self.choose_k {
+            choose.validate()?;
+        }
+        Ok(())
+    }
+
+    /// Names of the factors from whichever part has them, else `Factor 1`, `Factor 2`, ...
+    pub(crate) fn factor_names(&self) -> Vec<String> {
+        if let Some(factors) = &self.factors {
+            return factors.names.clone();
+        }
+        if let Some(variance) = &self.variance {
+            return variance.factors.clone();
+        }
+        let count = self
+            .weights
+            .first()
+            .map(|w| w.means.columns())
+            .or(self.correlations.as_ref().map(Grid::columns))
+            .unwrap_or(0);
+        (1..=count).map(|k| format!("Factor {k}")).collect()
+    }
+}
+
+impl Coverage {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        same(
+            "views in the coverage",
+            "",
+            self.views.len(),
+            self.observed.columns(),
+        )?;
+        for (i, &v) in self.observed.values().iter().enumerate() {
+            within("observed share", "", i, v, 0.0, 1.0)?;
+        }
+        Ok(())
+    }
+}
+
+impl VarianceExplained {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        let (views, factors) = (self.views.len(), self.factors.len());
+        shape(
+            "marginal variance explained",
+            "",
+            &self.marginal,
+            views,
+            factors,
+        )?;
+        same("joint variance explained", "", views, self.joint.len())?;
+        if let Some(unique) = &self.unique {
+            shape("unique variance explained", "", unique, views, factors)?;
+        }
+        if let Some(activity) = &self.activity {
+            shape("activity", "", activity, views, factors)?;
+            for (i, &v) in activity
+                .values()
+                .iter()
+                .enumerate()
+                .filter(|(_, v)| !v.is_nan())
+            {
+                within("activity", "", i, v, 0.0, 1.0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Factors {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        shape(
+            "factor means",
+            "",
+            &self.means,
+            self.samples.len(),
+            self.names.len(),
+        )?;
+        self.sds.as_ref().map_or(Ok(()), |sds| {
+            shape(
+                "factor standard deviations",
+                "",
+                sds,
+                self.samples.len(),
+                self.names.len(),
+            )
+        })
+    }
+
+    pub(crate) fn check_factor(&self, index: usize) -> Result<(), ReportError> {
+        check_factor(index, self.names.len())
+    }
+}
+
+impl MetadataColumn {
+    pub(crate) fn validate(&self, samples: usize) -> Result<(), ReportError> {
+        same(
+            "values of the metadata column",
+            &self.name,
+            samples,
+            self.values.len(),
+        )
+    }
+}
+
+impl ViewWeights {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        same(
+            "features",
+            &self.view,
+            self.means.rows(),
+            self.features.len(),
+        )?;
+        self.sds.as_ref().map_or(Ok(()), |sds| {
+            shape(
+                "standard deviations of the weights",
+                &self.view,
+                sds,
+                self.means.rows(),
+                self.means.columns(),
+            )
+        })
+    }
+}
+
+impl HeldOut {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        match &self.cells {
+            HeldOutCells::Numeric {
+                truth,
+                predicted,
+                intervals,
+                ..
+            } => {
+                same("predictions", &self.view, truth.len(), predicted.len())?;
+                if let Some(Intervals {
+                    level,
+                    lower,
+                    upper,
+                }) = intervals
+                {
+                    within("level of the intervals", &self.view, 0, *level, 0.0, 1.0)?;
+                    same("lower interval ends", &self.view, truth.len(), lower.len())?;
+                    same("upper interval ends", &self.view, truth.len(), upper.len())?;
+                }
+                Ok(())
+            }
+            HeldOutCells::Binary { truth, probability } => {
+                same("predictions", &self.view, truth.len(), probability.len())?;
+                for (i, &t) in truth.iter().enumerate() {
+                    if t != 0.0 && t != 1.0 {
+                        return Err(out_of_range("true value", &self.view, i, t, 0.0, 1.0));
+                    }
+                }
+                for (i, &p) in probability.iter().enumerate().filter(|(_, p)| !p.is_nan()) {
+                    within("predicted probability", &self.view, i, p, 0.0, 1.0)?;
+                }
+                Ok(())
+            }
+            HeldOutCells::Classes {
+                names,
+                truth,
+                predicted,
+            } => {
+                same("predictions", &self.view, truth.len(), predicted.len())?;
+                let last = names.len() as f64 - 1.0;
+                for (i, &c) in truth.iter().chain(predicted).enumerate() {
+                    within(
+                        "class index",
+                        &self.view,
+                        i % truth.len(),
+                        c as f64,
+                        0.0,
+                        last,
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ChooseK {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        let tried = self.factors.len();
+        same("scores", "", tried, self.score.len())?;
+        for (what, values) in [
+            ("standard errors of the score", &self.score_error),
+            ("bounds", &self.bound),
+            ("stabilities", &self.stability),
+        ] {
+            if let Some(values) = values {
+                same(what, "", tried, values.len())?;
+            }
+        }
+        match self.recommended {
+            Some(k) if !self.factors.contains(&k) => Err(ReportError::NotTried { recommended: k }),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn check_factor(index: usize, factors: usize) -> Result<(), ReportError> {
+    if index < factors {
+        Ok(())
+    } else {
+        Err(ReportError::NoSuchFactor { index, factors })
+    }
+}
+
+pub(crate) fn shape(
+    what: &'static str,
+    of: &str,
+    grid: &Grid,
+    rows: usize,
+    columns: usize,
+) -> Result<(), ReportError> {
+    same(what, of, rows, grid.rows())?;
+    same(what, of, columns, grid.columns())
+}
+
+fn within(
+    what: &'static str,
+    of: &str,
+    position: usize,
+    value: f64,
+    lo: f64,
+    hi: f64,
+) -> Result<(), ReportError> {
+    if value >= lo && value <= hi {
+        Ok(())
+    } else {
+        Err(out_of_range(what, of, position, value, lo, hi))
+    }
+}
+
+fn out_of_range(
+    what: &'static str,
+    of: &str,
+    position: usize,
+    value: f64,
+    lo: f64,
+    hi: f64,
+) -> ReportError {
+    ReportError::OutOfRange {
+        what,
+        of: of.to_owned(),
+        position,
+        value,
+        lo,
+        hi,
+    }
+}
+
+fn same(what: &'static str, of: &str, expected: usize, got: usize) -> Result<(), ReportError> {
+    if expected == got {
+        Ok(())
+    } else {
+        Err(ReportError::LengthMismatch {
+            what,
+            of: of.to_owned(),
+            expected,
+            got,
+        })
+    }
+}

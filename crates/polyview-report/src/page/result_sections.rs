@@ -1,0 +1,396 @@
+//! Sections on what the model found.
+
+use super::html::{Break, Page};
+use super::table::{Cell, Kind, Table};
+use crate::ReportError;
+use crate::figures;
+use crate::input::{
+    Factors, HeldOutCells, MetadataValues, Progress, Report, VarianceExplained, ViewWeights,
+};
+use crate::plots::{
+    Association, Combination, Reach, associations, combinations, leading_features, reach_of,
+};
+use crate::stats;
+use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
+
+pub(super) fn variance(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let Some(variance) = &report.variance else {
+        return Ok(());
+    };
+    page.open("variance", "Variance explained", Break::NewPage);
+    page.paragraph(&reach_sentence(variance, report.options.active_share));
+    for figure in figures::variance(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
+fn reach_sentence(variance: &VarianceExplained, active_share: f64) -> String {
+    let mut tally = [0usize; 4];
+    for k in 0..variance.factors.len() {
+        let slot = match reach_of(variance, k, active_share) {
+            Reach::All => 0,
+            Reach::Shared(_) => 1,
+            Reach::Private(_) => 2,
+            Reach::None => 3,
+        };
+        tally[slot] += 1;
+    }
+    format!(
+        "Of {}, {} active in all views, {} in several, {} in one only and {} in none.",
+        counted(variance.factors.len(), "factor"),
+        if tally[0] == 1 {
+            "1 is".to_owned()
+        } else {
+            format!("{} are", tally[0])
+        },
+        tally[1],
+        tally[2],
+        tally[3]
+    )
+}
+
+pub(super) fn factors(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let Some(factors) = &report.factors else {
+        return Ok(());
+    };
+    if factors.names.is_empty() {
+        return Ok(());
+    }
+    page.open("factors", "Factors", Break::Flow);
+    page.paragraph(&format!(
+        "Each sample has one value per factor: {} for {}.",
+        counted(factors.names.len(), "factor"),
+        counted(factors.samples.len(), "sample")
+    ));
+    if !report.metadata.is_empty() {
+        page.table(&association_table(report, factors));
+        page.note(
+            "Categories: η², the share of the factor's variance that lies between the categories. Numbers: the \
+             correlation r. \"By chance\" is what η² or r² would be on average if there were no relation. Bold: a \
+             share of at least 0.1 and five times chance. The model did not see these columns.",
+        );
+        let shown = report.options.metadata_pictures;
+        if report.metadata.len() > shown {
+            page.note(&format!(
+                "Pictures follow for the first {} columns that have values.",
+                count(shown)
+            ));
+        }
+    }
+    for figure in figures::factors(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
+fn association_table(report: &Report, factors: &Factors) -> Table {
+    let mut table = Table::new("How closely the factors go with what is known about the samples")
+        .column("Column", Kind::Text)
+        .column("Measure", Kind::Text)
+        .column("Samples", Kind::Number)
+        .column("By chance", Kind::Number)
+        .columns(&factors.names, Kind::Number);
+    let values: Vec<Vec<f64>> = (0..factors.names.len())
+        .map(|k| factors.means.column(k))
+        .collect();
+    for column in &report.metadata {
+        let found: Vec<Option<Association>> =
+            values.iter().map(|v| associations(v, column)).collect();
+        let any = found.iter().flatten().next();
+        let measure = match &column.values {
+            MetadataValues::Categories(_) => "η²",
+            MetadataValues::Numbers(_) => "r",
+        };
+        let mut row: Vec<Cell> = vec![
+            column.name.as_str().into(),
+            measure.into(),
+            any.map_or_else(|| NOT_AVAILABLE.to_owned(), |a| count(a.samples()))
+                .into(),
+            any.map_or_else(|| NOT_AVAILABLE.to_owned(), |a| fixed(a.by_chance(), 3))
+                .into(),
+        ];
+        row.extend(found.iter().map(|a| match a {
+            None => Cell::Plain(NOT_AVAILABLE.to_owned()),
+            Some(a) => {
+                let text = match a {
+                    Association::Correlation { r, .. } => fixed(*r, 2),
+                    Association::Ratio(ratio) => fixed(ratio.eta2, 2),
+                };
+                let strong = a.strength() >= 0.1 && a.strength() >= 5.0 * a.by_chance();
+                if strong {
+                    Cell::Strong(text)
+                } else {
+                    Cell::Plain(text)
+                }
+            }
+        }));
+        table.row(row);
+    }
+    table
+}
+
+pub(super) fn weights(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let figures = figures::weights(report)?;
+    if figures.is_empty() {
+        return Ok(());
+    }
+    page.open("weights", "Weights", Break::NewPage);
+    let factors = report.factor_names().len();
+    if factors > figures.len() {
+        page.paragraph(&format!(
+            "The leading {} of {} are shown.",
+            count(figures.len()),
+            counted(factors, "factor")
+        ));
+    }
+    for figure in &figures {
+        page.figure(figure);
+    }
+    page.close();
+    Ok(())
+}
+
+pub(super) fn correlations(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let figures = figures::correlations(report)?;
+    if figures.is_empty() {
+        return Ok(());
+    }
+    page.open("correlations", "Correlations between factors", Break::Flow);
+    for figure in &figures {
+        page.figure(figure);
+    }
+    page.close();
+    Ok(())
+}
+
+pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    if report.held_out.is_empty() {
+        return Ok(());
+    }
+    page.open("held-out", "Held-out predictions", Break::Flow);
+    for figure in figures::held_out(report)? {
+        page.figure(&figure);
+    }
+    let mut table = Table::new("Accuracy on held-out numbers")
+        .column("View", Kind::Text)
+        .column("Cells", Kind::Number)
+        .column("R²", Kind::Number)
+        .column("RMSE", Kind::Number)
+        .column("Unit", Kind::Text)
+        .column("Nominal interval", Kind::Number)
+        .column("Cells inside", Kind::Number);
+    let mut numeric = false;
+    for held_out in &report.held_out {
+        if let HeldOutCells::Numeric {
+            truth,
+            predicted,
+            intervals,
+            unit,
+        } = &held_out.cells
+        {
+            numeric = true;
+            let accuracy = stats::accuracy(truth, predicted);
+            let none = || NOT_AVAILABLE.to_owned();
+            let covered = intervals
+                .as_ref()
+                .and_then(|i| stats::coverage(truth, &i.lower, &i.upper));
+            table.row(vec![
+                held_out.view.as_str().into(),
+                accuracy.map_or_else(none, |a| count(a.cells)).into(),
+                accuracy
+                    .and_then(|a| a.r2)
+                    .map_or_else(none, |r| fixed(r, 3))
+                    .into(),
+                accuracy
+                    .map_or_else(none, |a| significant(a.rmse, 3))
+                    .into(),
+                unit.as_str().into(),
+                intervals
+                    .as_ref()
+                    .map_or_else(none, |i| percent(i.level))
+                    .into(),
+                covered.map_or_else(none, percent).into(),
+            ]);
+        }
+    }
+    if numeric {
+        page.table(&table);
+    }
+    page.close();
+    Ok(())
+}
+
+pub(super) fn choose_k(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    if report.choose_k.is_none() {
+        return Ok(());
+    }
+    page.open("choose-k", "Number of factors", Break::Flow);
+    for figure in figures::choose_k(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
+pub(super) fn raw_numbers(page: &mut Page, report: &Report) {
+    let mut tables: Vec<(String, Vec<Table>)> = Vec::new();
+    let most = report.options.table_rows;
+    if let Some(coverage) = &report.coverage {
+        tables.push((
+            "Combinations of views".into(),
+            vec![overlap_table(
+                &coverage.views,
+                &combinations(coverage),
+                most,
+            )],
+        ));
+    }
+    if let Some(Progress::Bound(trace)) = &report.progress
+        && !trace.terms.is_empty()
+    {
+        let mut table = Table::new("Terms of the last bound")
+            .column("Term", Kind::Text)
+            .column("Value (nats)", Kind::Number);
+        for (name, value) in &trace.terms {
+            table.row(vec![name.as_str().into(), fixed(*value, 3).into()]);
+        }
+        tables.push(("Terms of the bound".into(), vec![table]));
+    }
+    if let Some(variance) = &report.variance {
+        tables.push(("Variance explained".into(), variance_tables(variance)));
+    }
+    if let Some(factors) = &report.factors {
+        tables.push(("Factor values".into(), vec![factor_table(factors, most)]));
+    }
+    let names = report.factor_names();
+    let leading = names.len().min(report.options.weight_factors);
+    if !report.weights.is_empty() && leading > 0 {
+        let of_view = report
+            .weights
+            .iter()
+            .map(|w| weight_table(w, &names[..leading], report.options.top_weights));
+        tables.push(("Largest weights".into(), of_view.collect()));
+    }
+    if let Some(choose) = &report.choose_k {
+        tables.push(("Number of factors".into(), vec![choose_table(choose)]));
+    }
+    if tables.is_empty() {
+        return;
+    }
+    page.open("raw", "Raw numbers", Break::Flow);
+    page.paragraph("The numbers behind the pictures, folded. Select and copy a table to paste it into a spreadsheet.");
+    for (summary, tables) in &tables {
+        page.fold(summary);
+        for table in tables {
+            page.table(table);
+        }
+        page.unfold();
+    }
+    page.close();
+}
+
+fn overlap_table(views: &[String], all: &[Combination], most: usize) -> Table {
+    let mut table = Table::new("Samples by the views they have")
+        .column("Samples", Kind::Number)
+        .columns(views, Kind::Text);
+    for combination in all.iter().take(most) {
+        let mut row: Vec<Cell> = vec![count(combination.samples).into()];
+        row.extend(
+            combination
+                .has
+                .iter()
+                .map(|&h| Cell::from(if h { "yes" } else { NOT_AVAILABLE })),
+        );
+        table.row(row);
+    }
+    table.leaving_out(all.len().saturating_sub(most));
+    table
+}
+
+fn variance_tables(variance: &VarianceExplained) -> Vec<Table> {
+    let grids = [
+        ("each factor alone", Some(&variance.marginal)),
+        ("lost without the factor", variance.unique.as_ref()),
+    ];
+    let mut out = Vec::new();
+    for (what, grid) in grids {
+        let Some(grid) = grid else { continue };
+        let mut table = Table::new(format!("Share of variance, {what}"))
+            .column("Factor", Kind::Text)
+            .columns(&variance.views, Kind::Number);
+        for (k, factor) in variance.factors.iter().enumerate() {
+            let mut row: Vec<Cell> = vec![factor.as_str().into()];
+            row.extend((0..variance.views.len()).map(|m| Cell::from(fixed(grid.at(m, k), 5))));
+            table.row(row);
+        }
+        if out.is_empty() {
+            let mut row: Vec<Cell> = vec![Cell::Strong("all together".to_owned())];
+            row.extend(variance.joint.iter().map(|&v| Cell::Strong(fixed(v, 5))));
+            table.row(row);
+        }
+        out.push(table);
+    }
+    out
+}
+
+fn factor_table(factors: &Factors, most: usize) -> Table {
+    let mut table = Table::new("Posterior means of the factors")
+        .column("Sample", Kind::Text)
+        .columns(&factors.names, Kind::Number);
+    for (i, sample) in factors.samples.iter().enumerate().take(most) {
+        let mut row: Vec<Cell> = vec![sample.as_str().into()];
+        row.extend(
+            factors
+                .means
+                .row(i)
+                .iter()
+                .map(|&v| Cell::from(significant(v, 4))),
+        );
+        table.row(row);
+    }
+    table.leaving_out(factors.samples.len().saturating_sub(most));
+    table
+}
+
+fn weight_table(weights: &ViewWeights, names: &[String], top: usize) -> Table {
+    let mut table = Table::new(format!("Largest weights in {}", weights.view))
+        .column("Factor", Kind::Text)
+        .column("Feature", Kind::Text)
+        .column("Weight", Kind::Number)
+        .column("Sd", Kind::Number);
+    for (k, name) in names.iter().enumerate() {
+        for d in leading_features(weights, k, top) {
+            let sd = weights.sds.as_ref().map_or(f64::NAN, |s| s.at(d, k));
+            table.row(vec![
+                name.as_str().into(),
+                weights.features[d].as_str().into(),
+                significant(weights.means.at(d, k), 4).into(),
+                significant(sd, 3).into(),
+            ]);
+        }
+    }
+    table
+}
+
+fn choose_table(choose: &crate::ChooseK) -> Table {
+    let mut table = Table::new("Fits with different numbers of factors")
+        .column("Factors", Kind::Number)
+        .column(choose.score_name.as_str(), Kind::Number)
+        .column("Standard error", Kind::Number)
+        .column("Bound (nats)", Kind::Number)
+        .column("Stability", Kind::Number);
+    let of = |values: &Option<Vec<f64>>, i: usize| values.as_ref().map_or(f64::NAN, |v| v[i]);
+    for (i, &k) in choose.factors.iter().enumerate() {
+        table.row(vec![
+            count(k).into(),
+            significant(choose.score[i], 5).into(),
+            significant(of(&choose.score_error, i), 3).into(),
+            fixed(of(&choose.bound, i), 2).into(),
+            fixed(of(&choose.stability, i), 3).into(),
+        ]);
+    }
+    table
+}

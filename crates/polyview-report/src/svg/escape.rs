@@ -1,0 +1,76 @@
+//! Text made safe for XML and HTML.
+
+/// Appends `text` with everything that could end a text node or an attribute replaced by an entity.
+///
+/// Characters that XML 1.0 forbids (most control characters, the two non-characters) become U+FFFD;
+/// tabs and line ends become spaces, so that one name stays one line.
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            c if is_forbidden(c) => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+}
+
+/// As [`push_escaped`], but keeps line ends and tabs: for `<pre>`.
+pub(crate) fn push_preformatted(out: &mut String, text: &str) {
+    for line in text.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        for (i, piece) in body.split('\t').enumerate() {
+            if i > 0 {
+                out.push('\t');
+            }
+            push_escaped(out, piece.trim_end_matches('\r'));
+        }
+        if body.len() < line.len() {
+            out.push('\n');
+        }
+    }
+}
+
+/// Owned form of [`push_escaped`].
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_escaped(&mut out, text);
+    out
+}
+
+fn is_forbidden(c: char) -> bool {
+    matches!(c, '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_disarmed() {
+        assert_eq!(
+            escaped("<script>alert('x' & \"y\")</script>"),
+            "&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;"
+        );
+    }
+
+    #[test]
+    fn forbidden_characters_are_shown_as_replaced() {
+        assert_eq!(
+            escaped("a\u{0}b\u{B}c\u{FFFF}"),
+            "a\u{FFFD}b\u{FFFD}c\u{FFFD}"
+        );
+        assert_eq!(escaped("two\nlines\t."), "two lines .");
+    }
+
+    #[test]
+    fn preformatted_text_keeps_its_lines() {
+        let mut out = String::new();
+        push_preformatted(&mut out, "a = 1\r\n\tb < 2\n");
+        assert_eq!(out, "a = 1\n\tb &lt; 2\n");
+    }
+}

@@ -1,0 +1,171 @@
+//! Whatever numbers and names come, a report is well-formed or refused, never a panic.
+
+mod support;
+
+use polyview_report::{
+    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut,
+    HeldOutCells, MetadataColumn, MetadataValues, Options, Progress, Report, VarianceExplained,
+    ViewWeights, pictures, render,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use support::check;
+
+/// Numbers of all sizes, and what is no number.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => -3.0..3.0f64,
+        1 => any::<f64>(),
+        1 => select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e300, -1e300, 5e-324, 1e17]),
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-c]{0,3}",
+        "\\PC{0,40}",
+        any::<String>(),
+        Just("<b>&\"'".repeat(9))
+    ]
+}
+
+fn grid(rows: usize, columns: usize) -> impl Strategy<Value = Grid> {
+    prop::collection::vec(number(), rows * columns)
+        .prop_map(move |v| Grid::new(rows, columns, v).expect("the right number of values"))
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    (
+        0..20usize,
+        0..5usize,
+        0..5usize,
+        0..4usize,
+        0..30usize,
+        0..9usize,
+        number(),
+    )
+        .prop_map(
+            |(
+                top_weights,
+                weight_factors,
+                scatter_factors,
+                metadata_pictures,
+                max_points,
+                table_rows,
+                active_share,
+            )| Options {
+                top_weights,
+                weight_factors,
+                scatter_factors,
+                metadata_pictures,
+                max_points,
+                table_rows,
+                active_share,
+            },
+        )
+}
+
+prop_compose! {
+    fn report()(n in 0..14usize, d in 0..6usize, k in 0..5usize, m in 0..4usize)(
+        title in name(),
+        names in prop::collection::vec(name(), n + d + k + m + 4),
+        means in grid(n, k),
+        sds in grid(n, k),
+        weights in grid(d, k),
+        marginal in grid(m, k),
+        joint in prop::collection::vec(number(), m),
+        shares in prop::collection::vec(0.0..=1.0f64, n * m),
+        numbers in prop::collection::vec(number(), n),
+        labels in prop::collection::vec(prop::option::of(name()), n),
+        trace in prop::collection::vec(number(), 0..30),
+        pairs in prop::collection::vec((number(), number()), 0..30),
+        tried in prop::collection::vec((0..99usize, number(), number()), 0..5),
+        sampler in any::<bool>(),
+        options in options(),
+        sizes in Just((n, d, k, m)),
+    ) -> Report {
+        let (n, d, k, m) = sizes;
+        let mut rest = names.into_iter();
+        let mut take = |count: usize| -> Vec<String> { rest.by_ref().take(count).collect() };
+        let (samples, features, factors, views, other) = (take(n), take(d), take(k), take(m), take(4));
+        let progress = if sampler {
+            Progress::Chains(ChainTraces {
+                quantity: other[0].clone(),
+                chains: vec![Chain { name: other[1].clone(), first_sweep: 3, values: trace }],
+                warm_up: 5,
+                diagnostics: vec![],
+            })
+        } else {
+            Progress::Bound(BoundTrace {
+                first_sweep: 0,
+                values: trace,
+                events: vec![Event { sweep: 7, kind: EventKind::Pruned }],
+                terms: vec![(other[0].clone(), f64::NAN)],
+            })
+        };
+        let observed = Grid::from_fn(n, m, |i, j| shares[i * m + j]);
+        Report {
+            title,
+            coverage: Some(Coverage { views: views.clone(), observed }),
+            progress: Some(progress),
+            variance: Some(VarianceExplained { views, factors: factors.clone(), marginal: marginal.clone(), joint, unique: Some(marginal), activity: None }),
+            factors: Some(Factors { samples, names: factors, means, sds: Some(sds) }),
+            metadata: vec![
+                MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },
+                MetadataColumn { name: other[2].clone(), unit: String::new(), values: MetadataValues::Categories(labels) },
+            ],
+            weights: vec![ViewWeights { view: other[3].clone(), features, means: weights.clone(), sds: Some(weights) }],
+            held_out: vec![HeldOut {
+                view: other[3].clone(),
+                cells: HeldOutCells::Numeric {
+                    truth: pairs.iter().map(|p| p.0).collect(),
+                    predicted: pairs.iter().map(|p| p.1).collect(),
+                    intervals: None,
+                    unit: other[0].clone(),
+                },
+            }],
+            choose_k: Some(ChooseK {
+                factors: tried.iter().map(|t| t.0).collect(),
+                score: tried.iter().map(|t| t.1).collect(),
+                score_error: Some(tried.iter().map(|t| t.2).collect()),
+                score_name: other[0].clone(),
+                recommended: tried.first().map(|t| t.0),
+                ..ChooseK::default()
+            }),
+            options,
+            ..Report::default()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn any_report_is_well_formed(report in report()) {
+        let page = render(&report).expect("the parts fit together");
+        if let Err(wrong) = check(&page) {
+            return Err(TestCaseError::fail(wrong));
+        }
+        for named in pictures(&report).expect("the parts fit together") {
+            if let Err(wrong) = check(&named.picture.to_svg()) {
+                return Err(TestCaseError::fail(format!("{}: {wrong}", named.stem)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_taken_from_another_report_never_panics(mut a in report(), b in report(), which in 0..6usize) {
+        match which {
+            0 => a.factors = b.factors,
+            1 => a.variance = b.variance,
+            2 => a.weights = b.weights,
+            3 => a.metadata = b.metadata,
+            4 => a.coverage = b.coverage,
+            _ => a.correlations = b.factors.map(|f| f.means),
+        }
+        if let Ok(page) = render(&a) {
+            prop_assert!(check(&page).is_ok());
+        }
+    }
+}

@@ -1,0 +1,577 @@
+//! Whole reports: rich, empty, degenerate, hostile.
+
+mod support;
+
+use polyview_report::{
+    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
+    HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
+    Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
+    ViewSummary, ViewWeights, pictures, render, write_report,
+};
+use support::check;
+
+const HOSTILE: &str = "</title><script>alert('x')</script>\"&<svg onload=\"y\">\u{202E}\u{0}]]>";
+
+/// Something wrong done to a report.
+type Spoil = fn(&mut Report);
+
+fn names(stem: &str, n: usize) -> Vec<String> {
+    (1..=n).map(|i| format!("{stem} {i}")).collect()
+}
+
+fn wave(i: usize, j: usize) -> f64 {
+    ((i * 37 + j * 101 + 11) % 199) as f64 / 50.0 - 2.0
+}
+
+/// A report with every part. Names carry `tag`.
+fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Report {
+    let views: Vec<String> = names(&format!("view{tag}"), 3);
+    let factor_names = names(&format!("factor{tag}"), factors);
+    let truth: Vec<f64> = (0..80).map(|i| wave(i, 1)).collect();
+    let predicted: Vec<f64> = (0..80).map(|i| wave(i, 1) + 0.1 * wave(i, 5)).collect();
+    Report {
+        title: format!("A report{tag}"),
+        introduction: format!("An introduction{tag}"),
+        summary: Summary {
+            model: format!("model{tag}"),
+            engine: "vb".into(),
+            views: views
+                .iter()
+                .map(|v| ViewSummary {
+                    name: v.clone(),
+                    samples,
+                    features,
+                    likelihood: format!("gaussian{tag}"),
+                    missing: 0.25,
+                })
+                .collect(),
+            samples,
+            factors_kept: factors,
+            factors_started: factors + 2,
+            sweeps: Some(31),
+            outcome: format!("converged{tag}"),
+            bound: Some(-1234.5),
+            seconds: Some(3725.0),
+            seed: Some(u64::MAX),
+            version: "0.1.0".into(),
+            extra: vec![(format!("extra{tag}"), format!("value{tag}"))],
+            options: vec![OptionValue {
+                section: format!("s{tag}"),
+                name: format!("n{tag}"),
+                value: format!("v{tag}"),
+                origin: Origin::Default,
+            }],
+            spec_text: Some(format!("a = 1\n# {tag}\n")),
+        },
+        coverage: Some(Coverage {
+            views: views.clone(),
+            observed: Grid::from_fn(samples, 3, |i, m| {
+                if (i + m) % 4 == 0 {
+                    0.0
+                } else {
+                    0.5 + 0.1 * ((i * m) % 6) as f64
+                }
+            }),
+        }),
+        progress: Some(Progress::Bound(BoundTrace {
+            first_sweep: 1,
+            values: (0..30).map(|s| -1000.0 / f64::from(s + 1)).collect(),
+            events: vec![
+                Event {
+                    sweep: 4,
+                    kind: EventKind::Pruned,
+                },
+                Event {
+                    sweep: 9,
+                    kind: EventKind::Rotated,
+                },
+                Event {
+                    sweep: 9,
+                    kind: EventKind::Other,
+                },
+            ],
+            terms: vec![(format!("likelihood{tag}"), -33.0)],
+        })),
+        variance: Some(VarianceExplained {
+            views: views.clone(),
+            factors: factor_names.clone(),
+            marginal: Grid::from_fn(3, factors, |m, k| 0.1 * wave(m, k)),
+            joint: vec![0.4, -0.1, 0.2],
+            unique: Some(Grid::from_fn(3, factors, |m, k| 0.05 * wave(m, k))),
+            activity: None,
+        }),
+        factors: Some(Factors {
+            samples: names(&format!("sample{tag}"), samples),
+            names: factor_names,
+            means: Grid::from_fn(samples, factors, wave),
+            sds: Some(Grid::from_fn(samples, factors, |i, k| {
+                0.1 + 0.01 * ((i + k) % 3) as f64
+            })),
+        }),
+        metadata: vec![
+            MetadataColumn {
+                name: format!("group{tag}"),
+                unit: String::new(),
+                values: MetadataValues::Categories(
+                    (0..samples)
+                        .map(|i| (i % 7 != 3).then(|| format!("category {}{tag}", i % 13)))
+                        .collect(),
+                ),
+            },
+            MetadataColumn {
+                name: format!("age{tag}"),
+                unit: format!("years{tag}"),
+                values: MetadataValues::Numbers(
+                    (0..samples)
+                        .map(|i| if i % 5 == 2 { f64::NAN } else { wave(i, 3) })
+                        .collect(),
+                ),
+            },
+        ],
+        weights: views
+            .iter()
+            .map(|v| ViewWeights {
+                view: v.clone(),
+                features: names(&format!("feature{tag}"), features),
+                means: Grid::from_fn(features, factors, wave),
+                sds: Some(Grid::from_fn(features, factors, |_, _| 0.2)),
+            })
+            .collect(),
+        correlations: None,
+        held_out: vec![
+            HeldOut {
+                view: format!("numbers{tag}"),
+                cells: HeldOutCells::Numeric {
+                    intervals: Some(Intervals {
+                        level: 0.95,
+                        lower: predicted.iter().map(|p| p - 0.3).collect(),
+                        upper: predicted.iter().map(|p| p + 0.3).collect(),
+                    }),
+                    truth: truth.clone(),
+                    predicted: predicted.clone(),
+                    unit: format!("mm{tag}"),
+                },
+            },
+            HeldOut {
+                view: format!("binary{tag}"),
+                cells: HeldOutCells::Binary {
+                    truth: (0..40).map(|i| f64::from(i % 2)).collect(),
+                    probability: (0..40).map(|i| f64::from(i) / 40.0).collect(),
+                },
+            },
+            HeldOut {
+                view: format!("classes{tag}"),
+                cells: HeldOutCells::Classes {
+                    names: names(&format!("class{tag}"), 3),
+                    truth: vec![0, 1, 2, 2],
+                    predicted: vec![0, 2, 2, 1],
+                },
+            },
+        ],
+        choose_k: Some(ChooseK {
+            factors: vec![2, 4, 8],
+            score: vec![-2.0, -1.0, -1.1],
+            score_error: Some(vec![0.1, 0.1, 0.2]),
+            score_name: format!("score{tag}"),
+            bound: Some(vec![-9.0, -8.0, -8.5]),
+            stability: Some(vec![1.0, 0.9, 0.4]),
+            recommended: Some(4),
+            rule: format!("one standard error{tag}"),
+        }),
+        journal: vec![
+            JournalEntry {
+                sweep: None,
+                block: format!("data{tag}"),
+                message: format!("read{tag}"),
+                severity: Severity::Info,
+            },
+            JournalEntry {
+                sweep: Some(4),
+                block: "factors".into(),
+                message: "removed".into(),
+                severity: Severity::Notice,
+            },
+            JournalEntry {
+                sweep: Some(5),
+                block: "weights".into(),
+                message: "jitter".into(),
+                severity: Severity::Warning,
+            },
+        ],
+        citations: vec![format!("A paper, https://doi.org/10.1000/1{tag}")],
+        versions: vec![(format!("polyview{tag}"), "0.1.0".into())],
+        options: Options::default(),
+    }
+}
+
+fn passes(report: &Report) -> (String, String) {
+    let page = render(report).expect("renders");
+    let (_, text) = check(&page).unwrap_or_else(|e| panic!("{e}"));
+    for named in pictures(report).expect("draws") {
+        let svg = named.picture.to_svg();
+        check(&svg).unwrap_or_else(|e| panic!("{}: {e}", named.stem));
+        assert!(!named.picture.title().is_empty() && !named.picture.description().is_empty());
+        assert!(named.picture.width() > 0.0 && named.picture.height() > 0.0);
+    }
+    (page, text)
+}
+
+#[test]
+fn a_full_report_has_every_section() {
+    let report = full(60, 20, 4, "");
+    let (page, text) = passes(&report);
+    for section in [
+        "fitted",
+        "samples",
+        "progress",
+        "variance",
+        "factors",
+        "weights",
+        "correlations",
+        "held-out",
+        "choose-k",
+        "journal",
+        "raw",
+    ] {
+        assert!(
+            page.contains(&format!("<section id=\"{section}\"")),
+            "{section}"
+        );
+        assert!(page.contains(&format!("href=\"#{section}\"")), "{section}");
+    }
+    for said in [
+        "1 h 2 min",
+        "18446744073709551615",
+        "recommended: 4",
+        "one standard error",
+        "R² = 0.99",
+    ] {
+        assert!(text.contains(said) || said == "{said}");
+    }
+    assert!(text.contains("4 kept of 6 at the start"));
+    assert!(text.contains("view 1") && text.contains("feature 7"));
+    // negative shares are shown, not clipped: the joint share of the second view is -10 per cent
+    assert!(text.contains("−10.0"));
+}
+
+#[test]
+fn pictures_have_unique_harmless_names() {
+    let all = pictures(&full(30, 10, 4, HOSTILE)).expect("draws");
+    let mut stems: Vec<&str> = all.iter().map(|p| p.stem.as_str()).collect();
+    assert!(stems.iter().all(|s| {
+        s.bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    }));
+    let n = stems.len();
+    stems.sort_unstable();
+    stems.dedup();
+    assert_eq!(stems.len(), n);
+    assert!(n > 25);
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let (page, text) = passes(&full(40, 12, 3, HOSTILE));
+    assert!(!page.contains("<script"));
+    assert!(!page.contains("onload=\"y\""));
+    // the name arrives whole, the forbidden character replaced
+    assert!(text.contains(&HOSTILE.replace('\u{0}', "\u{FFFD}")));
+}
+
+#[test]
+fn long_names_in_many_scripts_are_shortened_in_pictures_only() {
+    let long =
+        " Überlänge 蛋白质组学样本名称很长 данные экспрессии генов 🧬🧬 e\u{301}e\u{301}".repeat(4);
+    let (page, text) = passes(&full(25, 8, 3, &long));
+    assert!(text.contains(&long));
+    assert!(page.contains('…'));
+}
+
+#[test]
+fn an_empty_report_says_what_it_can() {
+    let (page, text) = passes(&Report::default());
+    assert!(text.contains("Factor model report"));
+    assert!(
+        page.contains("id=\"fitted\"") && !page.contains("id=\"raw\"") && !page.contains("<svg")
+    );
+    assert!(
+        pictures(&Report::default())
+            .expect("nothing to draw")
+            .is_empty()
+    );
+}
+
+#[test]
+fn small_numbers_of_everything_are_drawn() {
+    for samples in [0, 1, 2, 3] {
+        for features in [0, 1, 2] {
+            for factors in [0, 1, 2] {
+                passes(&full(samples, features, factors, ""));
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_may_be_empty() {
+    let empty = Grid::default;
+    let report = Report {
+        coverage: Some(Coverage::default()),
+        progress: Some(Progress::Chains(ChainTraces::default())),
+        variance: Some(VarianceExplained::default()),
+        factors: Some(Factors::default()),
+        weights: vec![ViewWeights::default()],
+        correlations: Some(empty()),
+        held_out: vec![
+            HeldOut {
+                view: String::new(),
+                cells: HeldOutCells::Numeric {
+                    truth: vec![],
+                    predicted: vec![],
+                    intervals: None,
+                    unit: String::new(),
+                },
+            },
+            HeldOut {
+                view: String::new(),
+                cells: HeldOutCells::Binary {
+                    truth: vec![],
+                    probability: vec![],
+                },
+            },
+            HeldOut {
+                view: String::new(),
+                cells: HeldOutCells::Classes {
+                    names: vec![],
+                    truth: vec![],
+                    predicted: vec![],
+                },
+            },
+        ],
+        choose_k: Some(ChooseK::default()),
+        ..Report::default()
+    };
+    passes(&report);
+}
+
+#[test]
+fn numbers_that_are_none_are_left_out_and_counted() {
+    let mut report = full(30, 10, 3, "");
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1e308,
+        -1e308,
+        5e-324,
+        0.0,
+        1e300,
+    ];
+    let pick = |i: usize, j: usize| odd[(i * 3 + j) % odd.len()];
+    if let Some(f) = &mut report.factors {
+        f.means = Grid::from_fn(30, 3, pick);
+        f.sds = Some(Grid::from_fn(30, 3, pick));
+    }
+    if let Some(v) = &mut report.variance {
+        v.marginal = Grid::from_fn(3, 3, pick);
+        v.unique = Some(Grid::from_fn(3, 3, pick));
+        v.joint = vec![f64::NAN, f64::INFINITY, 1e308];
+    }
+    for w in &mut report.weights {
+        w.means = Grid::from_fn(10, 3, pick);
+        w.sds = Some(Grid::from_fn(10, 3, pick));
+    }
+    report.progress = Some(Progress::Bound(BoundTrace {
+        values: odd.to_vec(),
+        ..BoundTrace::default()
+    }));
+    report.held_out = vec![HeldOut {
+        view: "v".into(),
+        cells: HeldOutCells::Numeric {
+            truth: odd.to_vec(),
+            predicted: odd.iter().rev().copied().collect(),
+            intervals: Some(Intervals {
+                level: 0.9,
+                lower: odd.to_vec(),
+                upper: odd.to_vec(),
+            }),
+            unit: String::new(),
+        },
+    }];
+    report.metadata[1].values = MetadataValues::Numbers((0..30).map(|i| pick(i, 1)).collect());
+    if let Some(c) = &mut report.choose_k {
+        c.score = vec![f64::NAN, f64::INFINITY, 1e308];
+        c.score_error = Some(vec![f64::NAN; 3]);
+    }
+    report.summary.bound = Some(f64::NAN);
+    report.summary.seconds = Some(f64::INFINITY);
+    passes(&report);
+
+    report.progress = Some(Progress::Bound(BoundTrace {
+        values: vec![f64::NAN; 12],
+        ..BoundTrace::default()
+    }));
+    let (_, text) = passes(&report);
+    assert!(text.contains("no value of the bound was recorded"));
+}
+
+#[test]
+fn ten_thousand_features_and_a_thousand_samples_stay_small() {
+    let report = full(1000, 10_000, 6, "");
+    let (page, text) = passes(&report);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(text.contains("25 of 1000 rows are shown"));
+}
+
+#[test]
+fn many_samples_are_thinned_and_said_so() {
+    let mut report = full(20_000, 3, 2, "");
+    report.held_out.truncate(1);
+    if let HeldOutCells::Numeric {
+        truth,
+        predicted,
+        intervals,
+        ..
+    } = &mut report.held_out[0].cells
+    {
+        *truth = (0..9000).map(|i| wave(i, 2)).collect();
+        *predicted = (0..9000).map(|i| wave(i, 3)).collect();
+        *intervals = None;
+    }
+    let (page, text) = passes(&report);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(text.contains("3000 evenly spaced samples of 20,000 are drawn"));
+    assert!(text.contains("cells in a square"));
+}
+
+#[test]
+fn chains_are_traced_with_their_diagnostics() {
+    let chain = |c: usize| Chain {
+        name: format!("chain {c}"),
+        first_sweep: 1,
+        values: (0..5000).map(|i| wave(i, c)).collect(),
+    };
+    let diagnostics = vec![
+        Diagnostic {
+            quantity: "density".into(),
+            r_hat: 1.2,
+            ess_bulk: 12.0,
+            ess_tail: 30.0,
+        },
+        Diagnostic {
+            quantity: "unknown".into(),
+            r_hat: f64::NAN,
+            ess_bulk: f64::NAN,
+            ess_tail: f64::NAN,
+        },
+    ];
+    let traces = ChainTraces {
+        quantity: "log joint density (nats)".into(),
+        chains: (0..10).map(chain).collect(),
+        warm_up: 100,
+        diagnostics,
+    };
+    let report = Report {
+        progress: Some(Progress::Chains(traces)),
+        ..Report::default()
+    };
+    let (page, text) = passes(&report);
+    assert!(text.contains("R-hat") && page.contains("n Warning"));
+    assert!(page.len() < 600_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_same_report_gives_the_same_bytes() {
+    let report = full(50, 15, 4, "x");
+    assert_eq!(
+        render(&report).expect("renders"),
+        render(&report.clone()).expect("renders")
+    );
+    let mut written = Vec::new();
+    write_report(&report, &mut written).expect("writes");
+    assert_eq!(written, render(&report).expect("renders").into_bytes());
+}
+
+#[test]
+fn a_failing_writer_is_reported() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::from(std::io::ErrorKind::StorageFull))
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    assert!(matches!(
+        write_report(&Report::default(), Full),
+        Err(ReportError::Io(_))
+    ));
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let good = || full(20, 5, 3, "");
+    let cases: [(&str, Spoil); 12] = [
+        ("marginal", |r| {
+            r.variance.as_mut().expect("given").marginal = Grid::from_fn(2, 3, wave);
+        }),
+        ("joint", |r| {
+            r.variance.as_mut().expect("given").joint.push(0.0);
+        }),
+        ("factor means", |r| {
+            r.factors.as_mut().expect("given").means = Grid::from_fn(20, 4, wave);
+        }),
+        ("metadata", |r| {
+            r.metadata[0].values = MetadataValues::Numbers(vec![1.0]);
+        }),
+        ("features", |r| {
+            r.weights[1].features.push("one more".into());
+        }),
+        ("weights", |r| {
+            r.weights[0].means = Grid::from_fn(5, 9, wave);
+        }),
+        ("predictions", |r| {
+            r.held_out[0].cells = HeldOutCells::Binary {
+                truth: vec![1.0],
+                probability: vec![],
+            };
+        }),
+        ("probability", |r| {
+            r.held_out[0].cells = HeldOutCells::Binary {
+                truth: vec![1.0],
+                probability: vec![1.5],
+            };
+        }),
+        ("class index", |r| {
+            r.held_out[0].cells = HeldOutCells::Classes {
+                names: vec!["a".into()],
+                truth: vec![0],
+                predicted: vec![1],
+            };
+        }),
+        ("observed share", |r| {
+            r.coverage.as_mut().expect("given").observed = Grid::from_fn(4, 3, |_, _| f64::NAN);
+        }),
+        ("recommended", |r| {
+            r.choose_k.as_mut().expect("given").recommended = Some(5);
+        }),
+        ("correlations", |r| {
+            r.correlations = Some(Grid::from_fn(2, 3, wave));
+        }),
+    ];
+    for (what, spoil) in cases {
+        let mut report = good();
+        spoil(&mut report);
+        let error = render(&report).expect_err(what).to_string();
+        assert!(error.contains(what), "{what}: {error}");
+        assert!(pictures(&report).is_err());
+    }
+}
+
+#[test]
+fn inputs_can_be_saved_as_json() {
+    let json = serde_json::to_value(full(3, 2, 2, "")).expect("serialises");
+    assert_eq!(json["summary"]["factors_kept"], 2);
+    assert_eq!(json["variance"]["marginal"]["rows"], 3);
+}
