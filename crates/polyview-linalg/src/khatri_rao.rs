@@ -1,10 +1,24 @@
-//! Weighted Gram matrices by row-wise Khatri-Rao products.
+//! Second moments of rows and their weighted sums, by row-wise Khatri-Rao products.
+//!
+//! With precisions that vary by cell, row $d$ needs $G\_d = \sum\_n \omega\_{nd} \langle z\_n z\_n' \rangle$. One Gram
+//! per row wastes the hardware; the packed triangles $\langle z\_n z\_n' \rangle$ side by side are a $P \times N$ matrix,
+//! and all $G\_d$ are its product with $\Omega$. For 0/1 weights [`masked_gram`](crate::masked_gram) is faster still.
 
 use crate::packed::packed_len;
-use crate::{BitMask, PackedRows, SymPacked};
+use crate::simd::{Kernel, dispatch, mul_add};
+use crate::{PackedRows, SymPacked, packed_index};
 use faer::linalg::matmul::matmul;
+use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
+
+#[cfg(test)]
+mod tests;
+
+/// Rows whose triangles are made and used at one time.
+const ROW_BLOCK: usize = 512;
+/// Columns of the weights in one task.
+const COLUMN_BLOCK: usize = 256;
 
 /// Covariance of the rows of a factor or weight matrix with $K$ columns.
 #[derive(Debug, Clone, Copy)]
@@ -19,40 +33,25 @@ pub enum RowCov<'a> {
     Diagonal(MatRef<'a, f64>),
 }
 
-/// Second moments $\langle z_n z_n' \rangle = m_n m_n' + S_n$ of all rows, packed.
+/// Second moments $\langle z\_n z\_n' \rangle = m\_n m\_n' + S\_n$ of all rows, packed: `mean` is $N \times K$.
 ///
 /// # Panics
 /// If the covariance has not the shape of the mean.
 pub fn khatri_rao(mean: MatRef<'_, f64>, cov: RowCov<'_>) -> PackedRows {
+    check(mean, cov);
     let (n, k) = mean.shape();
     let mut out = PackedRows::zeros(n, k);
-    for r in 0..n {
-        let row = out.row_mut(r);
-        let mut at = 0;
-        for i in 0..k {
-            for j in 0..=i {
-                row[at] = mean[(r, i)] * mean[(r, j)]
-                    + match cov {
-                        RowCov::Zero => 0.0,
-                        RowCov::Shared(s) => s.as_slice()[at],
-                        RowCov::PerRow(s) => s.row(r)[at],
-                        RowCov::Diagonal(v) => {
-                            if i == j {
-                                v[(r, i)]
-                            } else {
-                                0.0
-                            }
-                        }
-                    };
-                at += 1;
-            }
-        }
+    if k > 0 {
+        out.as_mut_slice()
+            .par_chunks_mut(ROW_BLOCK * packed_len(k))
+            .enumerate()
+            .for_each(|(b, out)| fill(out, mean, cov, b * ROW_BLOCK));
     }
     out
 }
 
-/// Weighted Grams $G_d = \sum_n \omega_{nd} T_n$ of stored second moments $T_n$ (`kr`), one packed matrix per column
-/// of `omega` ($N \times D$).
+/// Weighted Grams $G\_d = \sum\_n \omega\_{nd} T\_n$ of stored second moments $T\_n$ (`kr`), one packed matrix per column
+/// of `omega` ($N \times D$, column-major).
 ///
 /// # Panics
 /// If `omega` and `kr` differ in rows.
@@ -75,10 +74,14 @@ pub fn weighted_gram_into(
     assert_eq!(omega.nrows(), kr.rows(), "rows of the weights");
     assert_eq!(out.rows(), omega.ncols(), "rows of the Grams");
     assert_eq!(out.k(), kr.k(), "order of the Grams");
-    matmul(out.as_mat_mut(), accum, kr.as_mat(), omega, 1.0, Par::Seq);
+    out.as_mat_mut()
+        .par_col_chunks_mut(COLUMN_BLOCK)
+        .zip(omega.par_col_chunks(COLUMN_BLOCK))
+        .for_each(|(out, omega)| matmul(out, accum, kr.as_mat(), omega, 1.0, Par::Seq));
 }
 
-/// Weighted Grams $G_d = \sum_n \omega_{nd} (m_n m_n' + S_n)$ that never hold all second moments at one time.
+/// Weighted Grams $G\_d = \sum\_n \omega\_{nd} (m\_n m\_n' + S\_n)$ from the moments themselves: triangles are made for
+/// 512 rows at a time and never stored as a whole.
 ///
 /// # Panics
 /// If the shapes disagree.
@@ -87,33 +90,147 @@ pub fn weighted_gram_moments(
     mean: MatRef<'_, f64>,
     cov: RowCov<'_>,
 ) -> PackedRows {
-    weighted_gram(omega, &khatri_rao(mean, cov))
-}
-
-/// Masked Grams $G_d = \sum_{n \in \mathrm{mask}\_d} T_n$ of stored second moments.
-///
-/// # Panics
-/// If `mask` and `kr` differ in rows.
-pub fn masked_gram(mask: &BitMask, kr: &PackedRows) -> PackedRows {
-    let mut out = PackedRows::zeros(mask.cols(), kr.k());
-    masked_sums(mask, kr.as_mat(), out.as_mat_mut());
+    let mut out = PackedRows::zeros(omega.ncols(), mean.ncols());
+    weighted_gram_moments_into(&mut out, omega, mean, cov, Accum::Replace);
     out
 }
 
-/// `out[., d]` = sum of the columns $n$ of `table` ($P \times N$) whose bit $(n, d)$ is set; `out` is $P \times D$.
+/// As [`weighted_gram_moments`], into (or added to) an existing `out`.
 ///
 /// # Panics
 /// If the shapes disagree.
-pub fn masked_sums(mask: &BitMask, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-    assert_eq!(mask.rows(), table.ncols(), "rows of the mask");
-    assert_eq!(out.nrows(), table.nrows(), "length of the summed vectors");
-    assert_eq!(out.ncols(), mask.cols(), "columns of the mask");
-    out.par_col_chunks_mut(1).enumerate().for_each(|(d, out)| {
-        let mut out = out.col_mut(0);
+pub fn weighted_gram_moments_into(
+    out: &mut PackedRows,
+    omega: MatRef<'_, f64>,
+    mean: MatRef<'_, f64>,
+    cov: RowCov<'_>,
+    accum: Accum,
+) {
+    check(mean, cov);
+    let (n, k) = mean.shape();
+    assert_eq!(omega.nrows(), n, "rows of the weights");
+    assert_eq!(out.rows(), omega.ncols(), "rows of the Grams");
+    assert_eq!(out.k(), k, "order of the Grams");
+    if k == 0 {
+        return;
+    }
+    // a covariance that all rows share needs the sum of the weights only
+    let (varying, shared) = match cov {
+        RowCov::Shared(matrix) => (RowCov::Zero, Some(matrix)),
+        other => (other, None),
+    };
+    out.as_mat_mut()
+        .par_col_chunks_mut(COLUMN_BLOCK)
+        .zip(omega.par_col_chunks(COLUMN_BLOCK))
+        .for_each_init(
+            || vec![0.0; ROW_BLOCK.min(n) * packed_len(k)],
+            |triangles, (mut out, omega)| {
+                start(out.rb_mut(), omega, shared, accum);
+                for first in (0..n).step_by(ROW_BLOCK) {
+                    let rows = ROW_BLOCK.min(n - first);
+                    let triangles = &mut triangles[..rows * packed_len(k)];
+                    fill(triangles, mean, varying, first);
+                    matmul(
+                        out.rb_mut(),
+                        Accum::Add,
+                        MatRef::from_column_major_slice(triangles, packed_len(k), rows),
+                        omega.subrows(first, rows),
+                        1.0,
+                        Par::Seq,
+                    );
+                }
+            },
+        );
+}
+
+/// Clears the sums where they are to be replaced, and adds the shared covariance.
+fn start(out: MatMut<'_, f64>, omega: MatRef<'_, f64>, shared: Option<&SymPacked>, accum: Accum) {
+    let mut out = out;
+    if matches!(accum, Accum::Replace) {
         out.fill(0.0);
-        for n in mask.ones_in_col(d) {
-            out += table.col(n);
+    }
+    if let Some(matrix) = shared {
+        for d in 0..out.ncols() {
+            let weight: f64 = omega.col(d).iter().sum();
+            for (x, s) in out.rb_mut().col_mut(d).iter_mut().zip(matrix.as_slice()) {
+                *x += weight * s;
+            }
         }
+    }
+}
+
+fn check(mean: MatRef<'_, f64>, cov: RowCov<'_>) {
+    let (n, k) = mean.shape();
+    match cov {
+        RowCov::Zero => {}
+        RowCov::Shared(matrix) => assert_eq!(matrix.k(), k, "order of the covariance"),
+        RowCov::PerRow(matrices) => {
+            assert_eq!(matrices.k(), k, "order of the covariances");
+            assert_eq!(matrices.rows(), n, "rows of the covariances");
+        }
+        RowCov::Diagonal(variances) => {
+            assert_eq!(variances.shape(), (n, k), "shape of the variances");
+        }
+    }
+}
+
+/// Triangles of the rows `first..`, as many as `out` has room for.
+fn fill(out: &mut [f64], mean: MatRef<'_, f64>, cov: RowCov<'_>, first: usize) {
+    let k = mean.ncols();
+    let rows = out.len() / packed_len(k);
+    let mut by_row = vec![0.0; rows * k];
+    for j in 0..k {
+        let column = mean.col(j).subrows(first, rows);
+        for (row, x) in by_row.chunks_exact_mut(k).zip(column.iter()) {
+            row[j] = *x;
+        }
+    }
+    match cov {
+        RowCov::Zero | RowCov::Diagonal(_) => out.fill(0.0),
+        RowCov::Shared(matrix) => {
+            for triangle in out.chunks_exact_mut(packed_len(k)) {
+                triangle.copy_from_slice(matrix.as_slice());
+            }
+        }
+        RowCov::PerRow(matrices) => {
+            let start = first * packed_len(k);
+            out.copy_from_slice(&matrices.as_slice()[start..start + out.len()]);
+        }
+    }
+    dispatch(AddOuter {
+        k,
+        triangles: out,
+        rows: &by_row,
     });
-    let _ = packed_len(1);
+    if let RowCov::Diagonal(variances) = cov {
+        for (r, triangle) in out.chunks_exact_mut(packed_len(k)).enumerate() {
+            for j in 0..k {
+                triangle[packed_index(j, j)] += variances[(first + r, j)];
+            }
+        }
+    }
+}
+
+/// Adds $m\_n m\_n'$ to the triangle of every row.
+struct AddOuter<'a> {
+    k: usize,
+    triangles: &'a mut [f64],
+    rows: &'a [f64],
+}
+
+impl Kernel for AddOuter<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let triangles = self.triangles.chunks_exact_mut(packed_len(self.k));
+        for (triangle, row) in triangles.zip(self.rows.chunks_exact(self.k)) {
+            let mut rest = triangle;
+            for (i, &x) in row.iter().enumerate() {
+                let (entries, after) = rest.split_at_mut(i + 1);
+                for (entry, y) in entries.iter_mut().zip(row) {
+                    *entry = mul_add::<FUSED>(x, *y, *entry);
+                }
+                rest = after;
+            }
+        }
+    }
 }

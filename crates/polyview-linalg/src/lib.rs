@@ -8,10 +8,12 @@ pub use faer;
 pub use faer::{Accum, Mat, MatMut, MatRef};
 
 mod blocks;
+mod columns;
 mod decompose;
 mod error;
 mod khatri_rao;
 mod mask;
+mod masked;
 mod packed;
 mod product;
 mod simd;
@@ -25,10 +27,11 @@ mod varimax;
 pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
 pub use error::LinalgError;
 pub use khatri_rao::{
-    RowCov, khatri_rao, masked_gram, masked_sums, weighted_gram, weighted_gram_into,
-    weighted_gram_moments,
+    RowCov, khatri_rao, weighted_gram, weighted_gram_into, weighted_gram_moments,
+    weighted_gram_moments_into,
 };
 pub use mask::BitMask;
+pub use masked::{masked_gram, masked_sums};
 pub use packed::{PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad};
 pub use product::{
     column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, times,

@@ -181,14 +181,16 @@ impl BitMask {
     /// # Panics
     /// If `col` is out of range.
     pub fn ones_in_col(&self, col: usize) -> impl Iterator<Item = usize> + '_ {
-        self.column_bytes(col)
-            .iter()
-            .enumerate()
-            .flat_map(|(group, &byte)| {
-                (0..8)
-                    .filter(move |bit| byte >> bit & 1 == 1)
-                    .map(move |bit| group * 8 + bit)
-            })
+        bits(self.column_bytes(col).iter().copied())
+    }
+
+    /// Rows whose bit is not set in column `col`, ascending.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    pub fn zeros_in_col(&self, col: usize) -> impl Iterator<Item = usize> + '_ {
+        let rows = self.rows;
+        bits(self.column_bytes(col).iter().map(|byte| !byte)).take_while(move |&row| row < rows)
     }
 
     fn stride(&self) -> usize {
@@ -205,5 +207,19 @@ fn last_byte(rows: usize) -> u8 {
 }
 
 fn ones(bytes: &[u8]) -> usize {
-    bytes.iter().map(|b| b.count_ones() as usize).sum()
+    let (words, rest) = bytes.as_chunks();
+    let words = words
+        .iter()
+        .map(|word| u64::from_le_bytes(*word).count_ones());
+    let rest = rest.iter().map(|byte| byte.count_ones());
+    words.chain(rest).map(|count| count as usize).sum()
+}
+
+/// Positions of the bits that are set.
+fn bits(bytes: impl Iterator<Item = u8>) -> impl Iterator<Item = usize> {
+    bytes.enumerate().flat_map(|(group, byte)| {
+        let next = |rest: &u8| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
+        std::iter::successors(Some(byte).filter(|&b| b != 0), next)
+            .map(move |rest| group * 8 + rest.trailing_zeros() as usize)
+    })
 }

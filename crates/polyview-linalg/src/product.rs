@@ -4,18 +4,29 @@
 //! ones that run fastest: $Z'X$ gives a K-major $K \times D$ result and splits the columns of $X$; $XW$ gives an
 //! $N \times K$ result and splits the rows of $X$. Each block is one sequential matrix product, so the bits do not depend
 //! on the number of threads.
+//! Where the output is too small to share out, long sums are cut into fixed parts that are added in order.
 
 use crate::blocks;
+use crate::columns::as_slice;
 use crate::packed::{SymPacked, dot};
 use faer::linalg::matmul::matmul;
+use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
 
 /// Columns of $X$ in one block of $Z'X$.
-const COLUMN_BLOCK: usize = 128;
+const COLUMN_BLOCK: usize = 256;
 /// Rows of $X$ in one block of $XW$.
-const ROW_BLOCK: usize = 512;
-/// Rows added in one partial sum.
+const ROW_BLOCK: usize = 256;
+/// Columns of $X$ that a block of rows meets at one time.
+const INNER_BLOCK: usize = 256;
+/// Least length of a partial sum, where the output alone is too small to share out.
+const PART: usize = 2048;
+/// Rows added in one partial sum of a Gram.
 const SUM_BLOCK: usize = 1024;
 
 /// $Z'X$, $K \times D$, of `z` $N \times K$ and `x` $N \times D$.
@@ -36,9 +47,23 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
     assert_eq!(z.nrows(), x.nrows(), "rows of the two factors of Z'X");
     assert_eq!(out.nrows(), z.ncols(), "rows of Z'X");
     assert_eq!(out.ncols(), x.ncols(), "columns of Z'X");
-    out.par_col_chunks_mut(COLUMN_BLOCK)
-        .zip(x.par_col_chunks(COLUMN_BLOCK))
-        .for_each(|(out, x)| matmul(out, accum, z.transpose(), x, 1.0, Par::Seq));
+    if x.ncols() < 4 * COLUMN_BLOCK && x.nrows() >= 4 * PART {
+        let total = blocks::ordered_sum(
+            x.nrows(),
+            blocks::size(x.nrows(), PART),
+            Mat::<f64>::zeros(z.ncols(), x.ncols()),
+            |rows, part| {
+                let (z, x) = (rows_of(z, &rows), rows_of(x, &rows));
+                matmul(part.as_mut(), Accum::Add, z.transpose(), x, 1.0, Par::Seq);
+            },
+            |total, part| *total += part,
+        );
+        deliver(out, total.as_ref(), accum);
+    } else {
+        out.par_col_chunks_mut(COLUMN_BLOCK)
+            .zip(x.par_col_chunks(COLUMN_BLOCK))
+            .for_each(|(out, x)| matmul(out, accum, z.transpose(), x, 1.0, Par::Seq));
+    }
 }
 
 /// `out = XW` or `out += XW` of `x` $N \times D$ and `w` $D \times K$; `out` is $N \times K$.
@@ -49,9 +74,51 @@ pub fn times(x: MatRef<'_, f64>, w: MatRef<'_, f64>, out: MatMut<'_, f64>, accum
     assert_eq!(x.ncols(), w.nrows(), "inner dimension of XW");
     assert_eq!(out.nrows(), x.nrows(), "rows of XW");
     assert_eq!(out.ncols(), w.ncols(), "columns of XW");
-    out.par_row_chunks_mut(ROW_BLOCK)
-        .zip(x.par_row_chunks(ROW_BLOCK))
-        .for_each(|(out, x)| matmul(out, accum, x, w, 1.0, Par::Seq));
+    if x.nrows() < 4 * ROW_BLOCK && x.ncols() >= 4 * PART {
+        let total = blocks::ordered_sum(
+            x.ncols(),
+            blocks::size(x.ncols(), PART),
+            Mat::<f64>::zeros(x.nrows(), w.ncols()),
+            |columns, part| {
+                let x = x.subcols(columns.start, columns.len());
+                rows_times(x, rows_of(w, &columns), part.as_mut(), Accum::Add);
+            },
+            |total, part| *total += part,
+        );
+        deliver(out, total.as_ref(), accum);
+    } else {
+        out.par_row_chunks_mut(ROW_BLOCK)
+            .zip(x.par_row_chunks(ROW_BLOCK))
+            .for_each(|(out, x)| rows_times(x, w, out, accum));
+    }
+}
+
+/// One block of rows of $XW$, column blocks in order.
+fn rows_times(x: MatRef<'_, f64>, w: MatRef<'_, f64>, out: MatMut<'_, f64>, accum: Accum) {
+    let mut out = out;
+    if x.ncols() == 0 {
+        matmul(out, accum, x, w, 1.0, Par::Seq);
+        return;
+    }
+    let mut accum = accum;
+    for columns in blocks::ranges(x.ncols(), INNER_BLOCK) {
+        let x = x.subcols(columns.start, columns.len());
+        let w = rows_of(w, &columns);
+        matmul(out.rb_mut(), accum, x, w, 1.0, Par::Seq);
+        accum = Accum::Add;
+    }
+}
+
+fn rows_of<'a>(matrix: MatRef<'a, f64>, rows: &Range<usize>) -> MatRef<'a, f64> {
+    matrix.subrows(rows.start, rows.len())
+}
+
+fn deliver(out: MatMut<'_, f64>, total: MatRef<'_, f64>, accum: Accum) {
+    let mut out = out;
+    match accum {
+        Accum::Replace => out.copy_from(total),
+        Accum::Add => out += total,
+    }
 }
 
 /// $AB$ of `a` $R \times K$ and a small `b` $K \times L$, as a new $R \times L$ matrix.
@@ -72,7 +139,7 @@ pub fn gram(z: MatRef<'_, f64>) -> SymPacked {
         blocks::size(z.nrows(), SUM_BLOCK),
         Mat::<f64>::zeros(k, k),
         |range, part| {
-            let rows = z.subrows(range.start, range.len());
+            let rows = rows_of(z, &range);
             matmul(
                 part.as_mut(),
                 Accum::Add,
@@ -94,11 +161,16 @@ pub fn gram(z: MatRef<'_, f64>) -> SymPacked {
 pub fn row_dots(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
     assert_eq!(a.shape(), b.shape(), "shapes of row_dots");
     let mut out = vec![0.0; a.nrows()];
-    for j in 0..a.ncols() {
-        for ((total, x), y) in out.iter_mut().zip(a.col(j).iter()).zip(b.col(j).iter()) {
-            *total += x * y;
-        }
-    }
+    out.par_chunks_mut(SUM_BLOCK)
+        .zip(a.par_row_chunks(SUM_BLOCK))
+        .zip(b.par_row_chunks(SUM_BLOCK))
+        .for_each(|((out, a), b)| {
+            for j in 0..a.ncols() {
+                for ((total, x), y) in out.iter_mut().zip(a.col(j).iter()).zip(b.col(j).iter()) {
+                    *total += x * y;
+                }
+            }
+        });
     out
 }
 
@@ -113,8 +185,8 @@ pub fn frobenius_dot(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 
 /// Sum of every column.
 pub fn column_sums(x: MatRef<'_, f64>) -> Vec<f64> {
-    column_map(x.ncols(), |j| match x.col(j).try_as_col_major() {
-        Some(column) => sum(column.as_slice()),
+    column_map(x.ncols(), |j| match as_slice(x.col(j)) {
+        Some(column) => sum(column),
         None => x.col(j).iter().sum(),
     })
 }
@@ -134,8 +206,8 @@ fn column_map(columns: usize, f: impl Fn(usize) -> f64 + Sync + Send) -> Vec<f64
 
 fn column_dot(a: MatRef<'_, f64>, b: MatRef<'_, f64>, j: usize) -> f64 {
     let (a, b) = (a.col(j), b.col(j));
-    match (a.try_as_col_major(), b.try_as_col_major()) {
-        (Some(a), Some(b)) => dot(a.as_slice(), b.as_slice()),
+    match (as_slice(a), as_slice(b)) {
+        (Some(a), Some(b)) => dot(a, b),
         _ => a.iter().zip(b.iter()).map(|(x, y)| x * y).sum(),
     }
 }

@@ -172,9 +172,9 @@ fn portable_and_wide_versions_agree() {
                 keep: Keep::Covariance,
             };
             if wide {
-                dispatch(work)
+                dispatch(work);
             } else {
-                portable(work)
+                portable(work);
             }
             let mut out = PackedRows::zeros(LANES, k);
             batch.store(out.as_mut_slice());

@@ -1,0 +1,29 @@
+//! Columns of matrices as slices, where they are contiguous.
+
+use faer::{ColMut, ColRef};
+
+/// The entries of a column, where they lie side by side.
+#[inline(always)]
+pub(crate) fn as_slice(column: ColRef<'_, f64>) -> Option<&[f64]> {
+    column.try_as_col_major().map(ColRef::as_slice)
+}
+
+/// Copies a slice to a column of its length.
+#[inline(always)]
+pub(crate) fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
+    if column.row_stride() == 1 {
+        if let Some(entries) = column.try_as_col_major_mut() {
+            // eight at a time: most columns here are too short for a call of memcpy to pay
+            let (to, to_rest) = entries.as_slice_mut().as_chunks_mut::<8>();
+            let (from, from_rest) = values.as_chunks();
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = *from;
+            }
+            to_rest.copy_from_slice(from_rest);
+        }
+    } else {
+        for (x, y) in column.iter_mut().zip(values) {
+            *x = *y;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Sums over the observed rows of every column, for 0/1 masks.
+//!
+//! $\sum\_n o\_{nd} t\_n$ for all columns $d$ is a product with a matrix of bits, and needs no multiplication. Rows are
+//! taken five at a time: their 32 subset sums are tabulated once, and every column adds the one that its five bits
+//! select (the method of "four Russians", Arlazarov et al. 1970). Eight tables of sixteen numbers per entry stay in
+//! the first-level cache, and one addition does the work of five multiply-adds. A column that misses few rows, or
+//! none, is the total without them, and a column that holds few rows is their sum. Columns with equal bits share the
+//! work.
+//!
+//! How a column is summed depends on its bits only, so its result does not depend on its neighbours or on threads.
+
+use crate::columns::write_column;
+use crate::simd::dispatch;
+use crate::{BitMask, PackedRows};
+use faer::prelude::ReborrowMut;
+use faer::{MatMut, MatRef};
+use lookup::{Lookup, Scratch};
+use plan::Plan;
+use rayon::prelude::*;
+use sparse::{Total, sum_of_rows};
+
+mod lookup;
+mod plan;
+mod sparse;
+
+#[cfg(test)]
+mod tests;
+
+/// Most columns that share one set of tables.
+const COLUMN_BLOCK: usize = 5120;
+/// Columns in one task of the sparse pass.
+const SPARSE_BLOCK: usize = 16;
+
+/// Masked Grams $G\_d = \sum\_{n: o\_{nd} = 1} T\_n$ of stored second moments $T\_n$ (`kr`, see
+/// [`khatri_rao`](crate::khatri_rao)), one packed matrix per column of the mask.
+///
+/// # Panics
+/// If `mask` and `kr` differ in rows.
+pub fn masked_gram(mask: &BitMask, kr: &PackedRows) -> PackedRows {
+    let mut out = PackedRows::zeros(mask.cols(), kr.k());
+    masked_sums(mask, kr.as_mat(), out.as_mat_mut());
+    out
+}
+
+/// `out[., d]` = sum of the columns $n$ of `table` ($P \times N$) whose bit $(n, d)$ of `mask` ($N \times D$) is set;
+/// `out` is $P \times D$. Both are fastest column-major.
+///
+/// A sum over nearly all rows is the total less the missing ones, in doubled precision: rows of very different size
+/// leave no residue.
+///
+/// # Panics
+/// If the shapes disagree.
+///
+/// ```
+/// use polyview_linalg::{BitMask, Mat, masked_sums};
+///
+/// let mask = BitMask::from_fn(3, 2, |n, d| n != d);
+/// let table = Mat::from_fn(1, 3, |_, n| [1.0, 10.0, 100.0][n]);
+/// let mut out = Mat::zeros(1, 2);
+/// masked_sums(&mask, table.as_ref(), out.as_mut());
+/// assert_eq!((out[(0, 0)], out[(0, 1)]), (110.0, 101.0));
+/// ```
+pub fn masked_sums(mask: &BitMask, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    assert_eq!(mask.rows(), table.ncols(), "rows of the mask");
+    assert_eq!(out.nrows(), table.nrows(), "length of the summed vectors");
+    assert_eq!(out.ncols(), mask.cols(), "columns of the mask");
+    let mut out = out;
+    if out.nrows() == 0 || out.ncols() == 0 {
+        return;
+    }
+    let counts: Vec<usize> = (0..mask.cols()).map(|d| mask.count_col(d)).collect();
+    let long: Vec<bool> = counts
+        .iter()
+        .map(|&count| plan::is_long(count, mask.rows(), table.nrows()))
+        .collect();
+    let block = long.len().div_ceil(long.len().div_ceil(COLUMN_BLOCK));
+    out.rb_mut()
+        .par_col_chunks_mut(block)
+        .zip(long.par_chunks(block))
+        .enumerate()
+        .for_each(|(b, (out, long))| {
+            let plan = Plan::new(mask, b * block, long);
+            if plan.distinct() > 0 {
+                dense_columns(&plan, table, out);
+            }
+        });
+    if !long.iter().all(|&long| long) {
+        sparse_columns(mask, &counts, &long, table, out);
+    }
+}
+
+fn dense_columns(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    const WIDE: usize = 16;
+    const NARROW: usize = 8;
+    out.par_row_chunks_mut(WIDE)
+        .zip(table.par_row_chunks(WIDE))
+        .for_each(|(out, table)| {
+            if out.nrows() > NARROW {
+                dense_chunk::<2>(plan, table, out);
+            } else {
+                dense_chunk::<1>(plan, table, out);
+            }
+        });
+}
+
+/// Sums of `LANES` lanes of eight entries, for the columns of the plan.
+fn dense_chunk<const LANES: usize>(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    let mut out = out;
+    let mut scratch = Scratch::<LANES>::new(plan.distinct());
+    dispatch(Lookup {
+        plan,
+        table,
+        scratch: &mut scratch,
+    });
+    for (column, source) in plan.columns() {
+        let sum = scratch.sum(source).map(|lane| lane.0);
+        let rows = out.nrows();
+        write_column(out.rb_mut().col_mut(column), &sum.as_flattened()[..rows]);
+    }
+}
+
+/// The columns whose sums are short.
+fn sparse_columns(
+    mask: &BitMask,
+    counts: &[usize],
+    long: &[bool],
+    table: MatRef<'_, f64>,
+    out: MatMut<'_, f64>,
+) {
+    let most = |d: usize| 2 * counts[d] > mask.rows();
+    let total = (0..counts.len())
+        .any(|d| !long[d] && most(d))
+        .then(|| Total::new(table));
+    out.par_col_chunks_mut(SPARSE_BLOCK)
+        .enumerate()
+        .for_each_init(
+            || vec![0.0; 2 * table.nrows()],
+            |scratch, (b, mut out)| {
+                for j in 0..out.ncols() {
+                    let d = b * SPARSE_BLOCK + j;
+                    if long[d] {
+                        continue;
+                    }
+                    let sum = match &total {
+                        Some(total) if most(d) => {
+                            total.without(table, mask.zeros_in_col(d), scratch)
+                        }
+                        _ => sum_of_rows(table, mask.ones_in_col(d), scratch),
+                    };
+                    write_column(out.rb_mut().col_mut(j), sum);
+                }
+            },
+        );
+}
