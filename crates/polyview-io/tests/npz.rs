@@ -224,6 +224,33 @@ fn bad_names_are_refused() {
 }
 
 #[test]
+fn an_archive_cannot_claim_more_than_it_could_hold() {
+    // the archive and the array agree on four gigabytes that are not there
+    let claimed = 0xFFFF_FF80_u32;
+    let values = u64::from(claimed) / 8 - 16;
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({values}, 1)}}");
+    let mut array = forged(&header, &[]);
+    let padding = 128 - array.len();
+    array = forged(&format!("{header}{}", " ".repeat(padding)), &[]);
+    let real = (array.len() as u32).to_le_bytes();
+    let mut bytes = stored(&[("x.npy", &array)]);
+    // the uncompressed size in the local and in the central header
+    for signature in [(&b"PK\x03\x04"[..], 22), (b"PK\x01\x02", 24)] {
+        let start = bytes.windows(4).position(|w| w == signature.0).unwrap() + signature.1;
+        assert_eq!(bytes[start..start + 4], real);
+        bytes[start..start + 4].copy_from_slice(&claimed.to_le_bytes());
+    }
+    let found = array_error(read("a.npz", &bytes));
+    assert_eq!(
+        found,
+        ArrayError::Truncated {
+            expected: u64::from(claimed),
+            found: 128 * 1040
+        }
+    );
+}
+
+#[test]
 fn damaged_archives_are_refused() {
     let values: Vec<f64> = (0..400).map(|i| f64::from(i * i).sin()).collect();
     let x = npy(&values, &[20, 20], C);

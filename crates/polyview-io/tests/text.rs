@@ -352,7 +352,7 @@ fn paths_that_are_no_files() {
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_once() {
-    // a file that cannot be rewound: standard input of a child through /dev/fd
+    // a file that cannot be rewound
     let file = Fixture::new("t.csv", b"sample,a\ns1,1\n");
     let pipe = file.folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();

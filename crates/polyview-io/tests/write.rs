@@ -247,12 +247,17 @@ fn places_that_cannot_be_written() {
 #[cfg(unix)]
 mod unix {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 
     #[test]
-    fn devices_are_left_alone() {
-        let e = write_atomic("/dev/null", Overwrite::Replace, |o| o.write_all(b"x")).unwrap_err();
-        assert!(matches!(e, IoError::NotRegular { .. }));
+    fn what_is_no_plain_file_is_left_alone() {
+        // a socket of our own stands for devices and pipes
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let e = write_atomic(&path, Overwrite::Replace, |o| o.write_all(b"x")).unwrap_err();
+        assert!(matches!(e, IoError::NotRegular { .. }), "{e:?}");
+        assert!(std::fs::metadata(&path).unwrap().file_type().is_socket());
     }
 
     #[test]
