@@ -220,6 +220,26 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn rows_are_hidden_whole(
+        samples in 1..6_usize, features in prop::collection::vec(1..4_usize, 2..5), seed: u64,
+        rows in 0.3..0.999,
+    ) {
+        let missing = Missing { rows, ..Missing::default() };
+        let options = SimulationOptions { missing, ..SimulationOptions::new(samples, &features, 2, seed) };
+        let truth = simulate_factor_data(&options).unwrap();
+        for view in truth.dataset.views() {
+            for n in 0..samples {
+                let count = view.mask().count_sample(n, view.n_features());
+                prop_assert!(count == 0 || count == view.n_features());
+            }
+        }
+    }
+}
+
 #[test]
 fn bibfa_draws_have_their_priors_moments() {
     let truth = simulate_bibfa(&BibfaOptions {

@@ -62,7 +62,8 @@ impl Missing {
             order.swap(i, i + below(samples - i, rng));
             let n = order[i];
             let elsewhere = left.of_sample[n] > features;
-            let spared = left.of_feature[m].iter().all(|&c| c > 1);
+            // so far whole rows are hidden in this view: its features stand alike
+            let spared = left.of_feature[m][0] > 1;
             if elsewhere && spared {
                 for d in 0..features {
                     left.hide(&mut views[m], m, n, d);
