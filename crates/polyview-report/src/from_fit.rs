@@ -71,16 +71,16 @@ impl Report {
     pub fn with_held_out(mut self, held_out: &[FitHeldOut]) -> Self {
         self.held_out = held_out
             .iter()
-            .filter(|h| !h.truth.is_empty())
+            .filter(|h| !h.pairs.truth.is_empty())
             .map(|h| HeldOut {
                 view: h.view.clone(),
                 cells: HeldOutCells::Numeric {
-                    truth: h.truth.clone(),
-                    predicted: h.predicted.clone(),
+                    truth: h.pairs.truth.clone(),
+                    predicted: h.pairs.predicted.clone(),
                     intervals: Some(Intervals {
-                        level: 0.95,
-                        lower: h.lower.clone(),
-                        upper: h.upper.clone(),
+                        level: h.level,
+                        lower: h.pairs.lower.clone(),
+                        upper: h.pairs.upper.clone(),
                     }),
                     unit: String::new(),
                 },

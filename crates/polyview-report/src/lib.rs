@@ -71,6 +71,7 @@
 
 mod error;
 mod figures;
+mod from_fit;
 mod input;
 mod page;
 mod plots;

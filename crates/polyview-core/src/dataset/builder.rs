@@ -95,7 +95,7 @@ impl DatasetBuilder {
         let metadata = self
             .metadata
             .iter()
-            .map(|(ids, column)| align_metadata(ids, column, samples.len(), &index))
+            .map(|(ids, column)| column.aligned(ids, &samples))
             .collect::<Result<Vec<_>, _>>()?;
         let mut views = Vec::with_capacity(self.tables.len());
         for table in self.tables {
@@ -242,42 +242,48 @@ fn group(
     }
 }
 
-fn align_metadata(
-    ids: &[String],
-    column: &Metadata,
-    n: usize,
-    index: &HashMap<&str, usize>,
-) -> Result<Metadata, DataError> {
-    let length = match &column.values {
-        MetadataValues::Categories(v) => v.len(),
-        MetadataValues::Numbers(v) => v.len(),
-    };
-    if length != ids.len() {
-        return Err(DataError::LengthMismatch {
-            view: column.name.clone(),
-            what: "metadata values",
-            expected: ids.len(),
-            found: length,
-        });
+impl Metadata {
+    /// The column in the order of `samples`, given the IDs of its own values;
+    /// samples without a value have none.
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] when there is not one value an ID.
+    pub fn aligned(&self, ids: &[String], samples: &[String]) -> Result<Self, DataError> {
+        let length = match &self.values {
+            MetadataValues::Categories(v) => v.len(),
+            MetadataValues::Numbers(v) => v.len(),
+        };
+        if length != ids.len() {
+            return Err(DataError::LengthMismatch {
+                view: self.name.clone(),
+                what: "metadata values",
+                expected: ids.len(),
+                found: length,
+            });
+        }
+        let index: HashMap<&str, usize> = ids
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (s.as_str(), i))
+            .collect();
+        let place = |s: &String| index.get(s.as_str()).copied();
+        let values = match &self.values {
+            MetadataValues::Categories(v) => MetadataValues::Categories(
+                samples
+                    .iter()
+                    .map(|s| place(s).and_then(|i| v[i].clone()))
+                    .collect(),
+            ),
+            MetadataValues::Numbers(v) => MetadataValues::Numbers(
+                samples
+                    .iter()
+                    .map(|s| place(s).map_or(f64::NAN, |i| v[i]))
+                    .collect(),
+            ),
+        };
+        Ok(Self {
+            name: self.name.clone(),
+            values,
+        })
     }
-    let places = ids
-        .iter()
-        .enumerate()
-        .filter_map(|(i, s)| Some((i, *index.get(s.as_str())?)));
-    let values = match &column.values {
-        MetadataValues::Categories(v) => {
-            let mut out = vec![None; n];
-            places.for_each(|(i, at)| out[at].clone_from(&v[i]));
-            MetadataValues::Categories(out)
-        }
-        MetadataValues::Numbers(v) => {
-            let mut out = vec![f64::NAN; n];
-            places.for_each(|(i, at)| out[at] = v[i]);
-            MetadataValues::Numbers(out)
-        }
-    };
-    Ok(Metadata {
-        name: column.name.clone(),
-        values,
-    })
 }

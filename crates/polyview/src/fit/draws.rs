@@ -154,7 +154,7 @@ fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<
                         value: e.to_string(),
                     }
                 })?;
-            model.select(&p.of, &p.sign)?;
+            model.select(p.order(), p.signs())?;
             let mut next = State::new();
             save_parameters(&model, &mut next);
             *state = next;

@@ -139,6 +139,19 @@ impl Fit {
     pub fn metadata(&self) -> &[Metadata] {
         &self.metadata
     }
+    /// Replaces the metadata: columns with the sample IDs they belong to, as a
+    /// reader gives them. Samples without an entry have none.
+    ///
+    /// # Errors
+    /// [`polyview_core::DataError::LengthMismatch`] when a column has not one
+    /// value an ID.
+    pub fn set_metadata(&mut self, columns: &[(Vec<String>, Metadata)]) -> Result<()> {
+        self.metadata = columns
+            .iter()
+            .map(|(ids, column)| column.aligned(ids, &self.samples))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(())
+    }
     /// Training data in working units, one view each; missing cells are zero.
     ///
     /// # Errors

@@ -1,0 +1,102 @@
+//! Identifiability of factors: signs, order and rotation of draws and of restarts.
+//!
+//! The likelihood of a factor model depends on $ZW^\top$ only, so factors are known up to their order and signs at best.
+//! Draws from chains, and fits from several starts, must be brought into one order before they can be averaged or
+//! compared.
+//!
+//! | question | function |
+//! |---|---|
+//! | which factor of this draw is which of the reference's | [`align_to_reference`] |
+//! | bring all draws of all chains into one order | [`align_chains`] |
+//! | turn a draw onto the reference, where the prior leaves rotation free | [`orthogonal_procrustes`] |
+//! | which true factor was recovered how well | [`match_factors`] |
+//! | do restarts find the same factors | [`stability`] |
+//!
+//! Loadings are $D \times K$, the views stacked; scores are $N \times K$. Factors are compared by the cosine of their
+//! columns, so their scale does not matter, and matched one to one by the Hungarian algorithm ([`best_assignment`]).
+//! Everything is deterministic, ties included: equal candidates are taken in ascending order.
+
+mod assignment;
+mod chains;
+mod compare;
+mod matching;
+mod procrustes;
+mod signed_permutation;
+#[cfg(test)]
+mod tests;
+
+pub use assignment::best_assignment;
+pub use chains::{
+    AlignedChains, AlignmentOptions, AlignmentOutcome, Pivot, align_chains, align_to_reference,
+};
+pub use matching::{FactorMatch, Stability, match_factors, stability};
+pub use procrustes::orthogonal_procrustes;
+pub use signed_permutation::SignedPermutation;
+
+use polyview_linalg::LinalgError;
+use thiserror::Error;
+
+/// What the functions of this module refuse.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum AlignmentError {
+    /// Two arguments disagree in a dimension.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// The dimension.
+        what: &'static str,
+        /// The length that the other argument calls for.
+        expected: usize,
+        /// The length found.
+        found: usize,
+    },
+    /// A value that is NaN or infinite.
+    #[error("{what} holds a value that is not finite, at row {row}, column {column}")]
+    NotFinite {
+        /// The argument.
+        what: &'static str,
+        /// First such value's row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// Fewer matrices than the question needs.
+    #[error("{what}: at least {needed} needed, found {found}")]
+    TooFew {
+        /// What was counted.
+        what: &'static str,
+        /// The least number.
+        needed: usize,
+        /// The number found.
+        found: usize,
+    },
+    /// A pivot that does not exist.
+    #[error("there is no draw {draw} in chain {chain} to align to")]
+    NoSuchPivot {
+        /// Chain asked for.
+        chain: usize,
+        /// Draw asked for.
+        draw: usize,
+    },
+    /// Entries that are no permutation, or signs other than 1 and -1.
+    #[error("entry {position} does not make a signed permutation")]
+    NoPermutation {
+        /// First offending entry.
+        position: usize,
+    },
+    /// A decomposition failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+}
+
+fn same(what: &'static str, expected: usize, found: usize) -> Result<(), AlignmentError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(AlignmentError::Shape {
+            what,
+            expected,
+            found,
+        })
+    }
+}

@@ -1,0 +1,479 @@
+use super::*;
+use crate::rotation::test_noise::Noise;
+use polyview_linalg::faer::mat;
+use polyview_linalg::{Mat, MatRef};
+use proptest::prelude::*;
+
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![vec![]];
+    }
+    permutations(n - 1)
+        .into_iter()
+        .flat_map(|p| {
+            (0..n).map(move |at| {
+                let mut p = p.clone();
+                p.insert(at, n - 1);
+                p
+            })
+        })
+        .collect()
+}
+
+fn total(score: MatRef<'_, f64>, of: &[Option<usize>]) -> f64 {
+    of.iter()
+        .enumerate()
+        .filter_map(|(r, c)| c.map(|c| score[(r, c)]))
+        .sum()
+}
+
+fn is_one_to_one(of: &[Option<usize>], columns: usize) -> bool {
+    let mut seen = vec![false; columns];
+    of.iter()
+        .flatten()
+        .all(|&c| !std::mem::replace(&mut seen[c], true))
+}
+
+#[test]
+fn assignment_equals_brute_force() {
+    let mut noise = Noise::new(4);
+    for (rows, columns) in [
+        (1, 1),
+        (2, 2),
+        (3, 3),
+        (4, 4),
+        (6, 6),
+        (2, 5),
+        (5, 2),
+        (4, 6),
+        (6, 4),
+        (1, 6),
+    ] {
+        for round in 0..20 {
+            // every other round has many ties
+            let score = Mat::from_fn(rows, columns, |_, _| {
+                let x = noise.normal();
+                if round % 2 == 0 { x } else { x.round() }
+            });
+            let of = best_assignment(score.as_ref()).unwrap();
+            assert!(is_one_to_one(&of, columns));
+            assert_eq!(of.iter().flatten().count(), rows.min(columns));
+            let wide = if rows <= columns {
+                score.clone()
+            } else {
+                score.transpose().to_owned()
+            };
+            let best = permutations(wide.ncols())
+                .iter()
+                .map(|p| (0..wide.nrows()).map(|r| wide[(r, p[r])]).sum::<f64>())
+                .fold(f64::NEG_INFINITY, f64::max);
+            assert!(
+                (total(score.as_ref(), &of) - best).abs() < 1e-12,
+                "{rows} x {columns}: {of:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn assignment_of_equals_is_in_order_and_of_extremes_is_valid() {
+    let equal = Mat::<f64>::from_fn(4, 4, |_, _| 0.5);
+    let expected: Vec<_> = (0..4).map(Some).collect();
+    assert_eq!(best_assignment(equal.as_ref()).unwrap(), expected);
+    let huge = Mat::<f64>::from_fn(5, 5, |i, j| if (i + j) % 2 == 0 { 1e308 } else { -1e308 });
+    assert!(is_one_to_one(&best_assignment(huge.as_ref()).unwrap(), 5));
+    assert!(
+        best_assignment(Mat::<f64>::zeros(0, 3).as_ref())
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(
+        best_assignment(Mat::<f64>::zeros(2, 0).as_ref()).unwrap(),
+        [None, None]
+    );
+    let bad = mat![[0.0, f64::NAN]];
+    assert_eq!(
+        best_assignment(bad.as_ref()),
+        Err(AlignmentError::NotFinite {
+            what: "score",
+            row: 0,
+            column: 1
+        })
+    );
+}
+
+fn shuffled(noise: &mut Noise, k: usize) -> SignedPermutation {
+    let mut of: Vec<usize> = (0..k).collect();
+    for i in (1..k).rev() {
+        of.swap(i, (noise.uniform() * (i + 1) as f64) as usize);
+    }
+    let sign = (0..k)
+        .map(|_| if noise.uniform() < 0.5 { -1.0 } else { 1.0 })
+        .collect();
+    SignedPermutation::new(of, sign).unwrap()
+}
+
+#[test]
+fn signed_permutations_form_a_group() {
+    let mut noise = Noise::new(9);
+    for k in [0, 1, 2, 5, 8] {
+        let (a, b) = (shuffled(&mut noise, k), shuffled(&mut noise, k));
+        assert!(a.then(&a.inverse()).unwrap().is_identity());
+        assert!(a.inverse().then(&a).unwrap().is_identity());
+        let x = noise.matrix(3, k);
+        let both = b.apply(a.apply(x.as_ref()).unwrap().as_ref()).unwrap();
+        assert_eq!(a.then(&b).unwrap().apply(x.as_ref()).unwrap(), both);
+        // a covariance follows its rows
+        let gram = x.transpose() * &x;
+        let y = a.apply(x.as_ref()).unwrap();
+        let expected = y.transpose() * &y;
+        let found = a.apply_to_covariance(gram.as_ref()).unwrap();
+        assert!((&found - &expected).norm_max() < 1e-14 || k == 0);
+        let values: Vec<usize> = (10..10 + k).collect();
+        for (new, &old) in a.order().iter().enumerate() {
+            assert_eq!(a.apply_to_values(&values).unwrap()[new], 10 + old);
+        }
+    }
+    assert!(SignedPermutation::identity(3).is_identity());
+    assert_eq!(
+        SignedPermutation::new(vec![0, 0], vec![1.0, 1.0]),
+        Err(AlignmentError::NoPermutation { position: 1 })
+    );
+    assert_eq!(
+        SignedPermutation::new(vec![2, 0], vec![1.0, 1.0]),
+        Err(AlignmentError::NoPermutation { position: 0 })
+    );
+    assert_eq!(
+        SignedPermutation::new(vec![1, 0], vec![1.0, 0.5]),
+        Err(AlignmentError::NoPermutation { position: 1 })
+    );
+    assert!(SignedPermutation::new(vec![0], vec![]).is_err());
+    let x = noise.matrix(2, 3);
+    let two = SignedPermutation::identity(2);
+    assert!(two.apply(x.as_ref()).is_err());
+    assert!(two.apply_to_values(&[1]).is_err());
+    assert!(two.apply_to_covariance(x.as_ref()).is_err());
+    assert!(two.then(&SignedPermutation::identity(1)).is_err());
+}
+
+#[test]
+fn a_shuffled_draw_is_brought_back() {
+    let mut noise = Noise::new(30);
+    for k in [1, 2, 3, 7, 15] {
+        for scale in [1.0, 1e-200, 1e200] {
+            let reference = noise.matrix(2 * k + 5, k);
+            let shuffle = shuffled(&mut noise, k);
+            let mut draw = shuffle.apply(reference.as_ref()).unwrap();
+            for j in 0..k {
+                for i in 0..draw.nrows() {
+                    draw[(i, j)] = (draw[(i, j)] + 0.05 * noise.normal()) * scale;
+                }
+            }
+            let found = align_to_reference(reference.as_ref(), draw.as_ref()).unwrap();
+            assert_eq!(found, shuffle.inverse(), "k {k}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_zeros_and_ties_are_deterministic() {
+    // factor 1 of the reference is pruned, factor 2 of the draw
+    let reference = mat![[1.0, 0.0, 0.0, 2.0], [0.0, 0.0, 1.0, 2.0]];
+    let draw = mat![[0.0, -1.0, 0.0, 3.0], [-2.0, 0.0, 0.0, 2.0]];
+    let found = align_to_reference(reference.as_ref(), draw.as_ref()).unwrap();
+    assert_eq!(found.order(), [1, 2, 0, 3]);
+    assert_eq!(found.signs(), [-1.0, 1.0, -1.0, 1.0]);
+    // all zeros: nothing moves
+    let zero = Mat::<f64>::zeros(5, 4);
+    let none = align_to_reference(zero.as_ref(), zero.as_ref()).unwrap();
+    assert!(none.is_identity());
+    // one factor is only reflected
+    let one = mat![[-1.0], [3.0]];
+    let other = mat![[2.0], [-5.0]];
+    let found = align_to_reference(one.as_ref(), other.as_ref()).unwrap();
+    assert_eq!((found.order(), found.signs()), (&[0][..], &[-1.0][..]));
+    // no factor at all
+    let empty = Mat::<f64>::zeros(5, 0);
+    let none = align_to_reference(empty.as_ref(), empty.as_ref()).unwrap();
+    assert_eq!(none.factors(), 0);
+    // two equal columns: in order
+    let twin = mat![[1.0, 1.0], [2.0, 2.0]];
+    let found = align_to_reference(twin.as_ref(), twin.as_ref()).unwrap();
+    assert!(found.is_identity());
+    assert!(matches!(
+        align_to_reference(twin.as_ref(), one.as_ref()),
+        Err(AlignmentError::Shape { .. })
+    ));
+    let bad = mat![[1.0, f64::INFINITY], [2.0, 2.0]];
+    assert_eq!(
+        align_to_reference(twin.as_ref(), bad.as_ref()),
+        Err(AlignmentError::NotFinite {
+            what: "draw",
+            row: 0,
+            column: 1
+        })
+    );
+}
+
+#[test]
+fn procrustes_undoes_a_rotation() {
+    let mut noise = Noise::new(2);
+    for k in [1, 2, 4, 9] {
+        let reference = noise.matrix(3 * k + 1, k);
+        // an orthogonal matrix, from the polar factor of noise
+        let q = orthogonal_procrustes(noise.matrix(k, k).as_ref(), Mat::identity(k, k).as_ref())
+            .unwrap();
+        let eye = q.transpose() * &q;
+        assert!((&eye - Mat::<f64>::identity(k, k)).norm_max() < 1e-13);
+        for scale in [1.0, 1e-250, 1e250] {
+            let draw = polyview_linalg::faer::Scale(scale) * (&reference * q.transpose());
+            let found = orthogonal_procrustes(reference.as_ref(), draw.as_ref()).unwrap();
+            assert!((&found - &q).norm_max() < 1e-12, "k {k}");
+        }
+    }
+    // no rotation does better: compare with a few others
+    let (a, b) = (noise.matrix(10, 3), noise.matrix(10, 3));
+    let best = orthogonal_procrustes(a.as_ref(), b.as_ref()).unwrap();
+    let loss = |r: &Mat<f64>| (&a - &b * r).norm_l2();
+    for _ in 0..50 {
+        let other =
+            orthogonal_procrustes(noise.matrix(3, 3).as_ref(), Mat::identity(3, 3).as_ref())
+                .unwrap();
+        assert!(loss(&best) <= loss(&other) + 1e-12);
+    }
+    // nothing in common: still orthogonal
+    let zero = Mat::<f64>::zeros(10, 3);
+    let any = orthogonal_procrustes(a.as_ref(), zero.as_ref()).unwrap();
+    let eye = any.transpose() * &any;
+    assert!((&eye - Mat::<f64>::identity(3, 3)).norm_max() < 1e-13);
+    assert!(orthogonal_procrustes(a.as_ref(), noise.matrix(9, 3).as_ref()).is_err());
+}
+
+/// Chains of noisy, shuffled copies of one set of loadings.
+fn chains(
+    noise: &mut Noise,
+    loadings: &Mat<f64>,
+    lengths: &[usize],
+    spread: f64,
+) -> (Vec<Vec<Mat<f64>>>, Vec<Vec<SignedPermutation>>) {
+    let k = loadings.ncols();
+    let mut draws = Vec::new();
+    let mut shuffles = Vec::new();
+    for &length in lengths {
+        let mut chain = Vec::new();
+        let mut chain_shuffles = Vec::new();
+        for _ in 0..length {
+            let shuffle = shuffled(noise, k);
+            let error = noise.matrix(loadings.nrows(), k);
+            let noisy = Mat::from_fn(loadings.nrows(), k, |i, j| {
+                loadings[(i, j)] + spread * error[(i, j)]
+            });
+            chain.push(shuffle.apply(noisy.as_ref()).unwrap());
+            chain_shuffles.push(shuffle);
+        }
+        draws.push(chain);
+        shuffles.push(chain_shuffles);
+    }
+    (draws, shuffles)
+}
+
+fn views(draws: &[Vec<Mat<f64>>]) -> Vec<Vec<MatRef<'_, f64>>> {
+    draws
+        .iter()
+        .map(|c| c.iter().map(Mat::as_ref).collect())
+        .collect()
+}
+
+#[test]
+fn shuffled_chains_end_in_one_order() {
+    let mut noise = Noise::new(12);
+    let loadings = noise.matrix(30, 6);
+    let (draws, shuffles) = chains(&mut noise, &loadings, &[20, 0, 13, 1], 0.4);
+    for pivot in [Pivot::Typical, Pivot::Draw { chain: 2, draw: 7 }] {
+        let options = AlignmentOptions {
+            pivot,
+            ..AlignmentOptions::default()
+        };
+        let found = align_chains(&views(&draws), &options).unwrap();
+        assert_eq!(found.outcome, AlignmentOutcome::Converged);
+        // each transform undoes its shuffle, up to the order of the pivot
+        let (chain, draw) = found.pivot;
+        assert!(found.transforms[chain][draw].is_identity());
+        let common = &shuffles[chain][draw];
+        for (transforms, shuffles) in found.transforms.iter().zip(&shuffles) {
+            assert_eq!(transforms.len(), shuffles.len());
+            for (transform, shuffle) in transforms.iter().zip(shuffles) {
+                assert_eq!(&shuffle.then(transform).unwrap(), common);
+            }
+        }
+        let expected = common.apply(loadings.as_ref()).unwrap();
+        let cosine = align_to_reference(expected.as_ref(), found.reference.as_ref()).unwrap();
+        assert!(cosine.is_identity());
+        assert!(found.concentration.iter().all(|&c| c > 0.85 && c < 1.0));
+    }
+    // identical draws agree fully
+    let same = vec![vec![loadings.as_ref(); 5]];
+    let found = align_chains(&same, &AlignmentOptions::default()).unwrap();
+    assert!(found.concentration.iter().all(|&c| (c - 1.0).abs() < 1e-12));
+    assert_eq!(found.pivot, (0, 0));
+}
+
+#[test]
+fn passes_improve_on_a_poor_pivot() {
+    let mut noise = Noise::new(77);
+    let loadings = noise.matrix(12, 5);
+    let (mut draws, _) = chains(&mut noise, &loadings, &[60], 0.5);
+    draws[0][0] = noise.matrix(12, 5);
+    let agreement = |max_iterations| {
+        let options = AlignmentOptions {
+            pivot: Pivot::Draw { chain: 0, draw: 0 },
+            max_iterations,
+        };
+        let found = align_chains(&views(&draws), &options).unwrap();
+        (
+            found.concentration.iter().sum::<f64>(),
+            found.iterations,
+            found.outcome,
+        )
+    };
+    let (none, zero, outcome) = agreement(0);
+    assert_eq!((zero, outcome), (0, AlignmentOutcome::IterationLimit));
+    let mut previous = none;
+    for passes in 1..6 {
+        let (now, _, _) = agreement(passes);
+        assert!(now >= previous - 1e-12, "pass {passes}: {previous} {now}");
+        previous = now;
+    }
+    assert!(previous > none + 0.5, "{none} {previous}");
+    assert_eq!(agreement(50).2, AlignmentOutcome::Converged);
+    // the pivot chosen is not the odd one out
+    let found = align_chains(&views(&draws), &AlignmentOptions::default()).unwrap();
+    assert_ne!(found.pivot, (0, 0));
+}
+
+#[test]
+fn chains_that_cannot_be_aligned_are_refused() {
+    let options = AlignmentOptions::default();
+    assert_eq!(
+        align_chains(&[], &options),
+        Err(AlignmentError::TooFew {
+            what: "draws",
+            needed: 1,
+            found: 0
+        })
+    );
+    assert!(align_chains(&[vec![], vec![]], &options).is_err());
+    let (a, b) = (Mat::<f64>::zeros(3, 2), Mat::<f64>::zeros(3, 1));
+    assert!(matches!(
+        align_chains(&[vec![a.as_ref(), b.as_ref()]], &options),
+        Err(AlignmentError::Shape { .. })
+    ));
+    let options = AlignmentOptions {
+        pivot: Pivot::Draw { chain: 0, draw: 1 },
+        ..options
+    };
+    assert_eq!(
+        align_chains(&[vec![a.as_ref()]], &options),
+        Err(AlignmentError::NoSuchPivot { chain: 0, draw: 1 })
+    );
+    // nothing but zeros is fine
+    let found = align_chains(
+        &[vec![a.as_ref(); 3]],
+        &AlignmentOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(found.concentration, [0.0, 0.0]);
+    assert!(found.transforms[0].iter().all(SignedPermutation::is_identity));
+}
+
+#[test]
+fn recovered_factors_are_matched_one_to_one() {
+    let mut noise = Noise::new(3);
+    let truth = noise.matrix(200, 3);
+    // estimates: -factor 2, constant, factor 0 with an offset, noise, factor 0 again but worse
+    let error = noise.matrix(200, 5);
+    let estimated = Mat::from_fn(200, 5, |i, j| match j {
+        0 => -5.0 * truth[(i, 2)] + 0.1 * error[(i, 0)],
+        1 => 7.0,
+        2 => 1e6 + truth[(i, 0)],
+        3 => error[(i, 3)],
+        _ => truth[(i, 0)] + 0.5 * error[(i, 4)],
+    });
+    let found = match_factors(truth.as_ref(), estimated.as_ref()).unwrap();
+    assert_eq!(found.of[0], Some(2));
+    assert_eq!(found.of[2], Some(0));
+    assert!(matches!(found.of[1], Some(3 | 4)));
+    assert!(found.correlation[0] > 0.999 && found.correlation[2] < -0.999);
+    assert!(found.best[1] < 0.3 && found.worst().unwrap() < 0.3);
+    // against the definition
+    let (x, y) = (truth.col(0), estimated.col(4));
+    let (mx, my) = (x.sum() / 200.0, y.sum() / 200.0);
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for i in 0..200 {
+        let (u, v) = (x[i] - mx, y[i] - my);
+        xy += u * v;
+        xx += u * u;
+        yy += v * v;
+    }
+    let alone = match_factors(truth.subcols(0, 1), estimated.subcols(4, 1)).unwrap();
+    assert!((alone.correlation[0] - xy / (xx * yy).sqrt()).abs() < 1e-14);
+    // too few estimates leave a factor without one
+    let few = match_factors(truth.as_ref(), estimated.subcols(0, 1)).unwrap();
+    assert_eq!(few.of, [None, None, Some(0)]);
+    assert_eq!(few.correlation[..2], [0.0, 0.0]);
+    assert!(few.best[0] > 0.0);
+    assert!(match_factors(truth.subrows(0, 1), estimated.subrows(0, 1)).is_err());
+    assert!(match_factors(truth.subrows(0, 9), estimated.as_ref()).is_err());
+}
+
+#[test]
+fn restarts_agree_or_not() {
+    let mut noise = Noise::new(14);
+    let a = noise.matrix(40, 3);
+    let b = shuffled(&mut noise, 3).apply(a.as_ref()).unwrap();
+    // the same factors and one more that is pruned
+    let c = Mat::from_fn(40, 4, |i, j| if j == 1 { 0.0 } else { a[(i, j.min(2))] });
+    let same = stability(&[a.as_ref(), b.as_ref()]).unwrap();
+    assert!((same.mean - 1.0).abs() < 1e-12 && same.pairwise[(0, 1)] == same.pairwise[(1, 0)]);
+    assert_eq!(same.pairwise[(0, 0)], 1.0);
+    let fewer = stability(&[a.as_ref(), a.subcols(0, 2), b.as_ref()]).unwrap();
+    assert!((fewer.pairwise[(0, 1)] - 2.0 / 3.0).abs() < 1e-12);
+    assert!((fewer.mean - (2.0 / 3.0 + 1.0 + 2.0 / 3.0) / 3.0).abs() < 1e-12);
+    let pruned = stability(&[c.as_ref(), c.subcols(2, 2)]).unwrap();
+    assert!(pruned.mean < 0.8);
+    let zero = Mat::<f64>::zeros(40, 2);
+    let none = stability(&[zero.as_ref(), zero.as_ref()]).unwrap();
+    assert_eq!(none.mean, 1.0);
+    assert_eq!(stability(&[zero.as_ref(), a.as_ref()]).unwrap().mean, 0.0);
+    assert_eq!(
+        stability(&[a.as_ref()]),
+        Err(AlignmentError::TooFew {
+            what: "runs",
+            needed: 2,
+            found: 1
+        })
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Shuffling the draw shuffles the answer and nothing else, and no other order is better.
+    #[test]
+    fn alignment_follows_the_draw(k in 1_usize..6, seed in 0_u64..10_000) {
+        let mut noise = Noise::new(seed);
+        let (reference, draw) = (noise.matrix(9, k), noise.matrix(9, k));
+        let found = align_to_reference(reference.as_ref(), draw.as_ref()).unwrap();
+        let shuffle = shuffled(&mut noise, k);
+        let again = align_to_reference(reference.as_ref(), shuffle.apply(draw.as_ref()).unwrap().as_ref()).unwrap();
+        prop_assert_eq!(&shuffle.then(&again).unwrap(), &found);
+        let cosine = |r: usize, c: usize| {
+            let (a, b) = (reference.col(r), draw.col(c));
+            (a.transpose() * b).abs() / (a.norm_l2() * b.norm_l2())
+        };
+        let value = |of: &[usize]| of.iter().enumerate().map(|(r, &c)| cosine(r, c)).sum::<f64>();
+        for other in permutations(k) {
+            prop_assert!(value(found.order()) >= value(&other) - 1e-12);
+        }
+    }
+}

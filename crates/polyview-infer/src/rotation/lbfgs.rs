@@ -1,0 +1,228 @@
+//! Limited-memory BFGS directions, preconditioned in blocks of two entries.
+
+use super::RotationTerm;
+use super::vector::{add_scaled, dot, view, view_mut};
+
+/// Smallest eigenvalue of a block relative to its own scale: the longest step that a nearly free rotation may ask for.
+const FLOOR: f64 = 3e-3;
+/// Largest change of a factor's log scale in one step, up or down.
+const LARGEST_SCALING: f64 = 8.0;
+/// The Newton step that leads to it, $\tfrac12(1 - e^{-16})$.
+const LARGEST_NEWTON_STEP: f64 = 0.5 - 5.6e-8;
+/// Pairs with less curvature than this (relative) are not remembered.
+const LEAST_CURVATURE: f64 = 1e-10;
+
+/// The inverse of the negative Hessian, roughly: one block for each pair of entries $(E\_{rs}, E\_{sr})$.
+///
+/// A block is $\begin{pmatrix} a & c \\\\ c & b \end{pmatrix}$ with $a = \mathtt{own}\_{rs}$, $b = \mathtt{own}\_{sr}$.
+/// In units where $a = b = 1$, so that the units of the factors cancel, its eigenvectors are the symmetric and the
+/// antisymmetric mixture and its eigenvalues $1 \pm c/\sqrt{ab}$. They are taken in absolute value, which leads away
+/// from saddles, and not below [`FLOOR`].
+pub(super) struct Preconditioner {
+    k: usize,
+    own: Vec<f64>,
+    exchange: Vec<f64>,
+    /// Whether the terms reported any curvature at all.
+    known: bool,
+}
+
+impl Preconditioner {
+    pub(super) fn new(k: usize) -> Self {
+        Self {
+            k,
+            own: vec![0.0; k * k],
+            exchange: vec![0.0; k * k],
+            known: false,
+        }
+    }
+
+    /// Asks the terms for their curvature at `q`. The relative gradient's diagonal turns the curvature of $I + E$ into
+    /// that of $e^E = I + E + E^2/2 + \dots$.
+    pub(super) fn refresh(
+        &mut self,
+        terms: &[Box<dyn RotationTerm + '_>],
+        q: &[f64],
+        q_inverse: &[f64],
+        gradient: &[f64],
+    ) {
+        let k = self.k;
+        self.own.fill(0.0);
+        self.exchange.fill(0.0);
+        for term in terms {
+            term.curvature(
+                view(q, k),
+                view(q_inverse, k),
+                view_mut(&mut self.own, k),
+                view_mut(&mut self.exchange, k),
+            );
+        }
+        self.known = self.own.iter().all(|x| x.is_finite())
+            && self.exchange.iter().all(|x| x.is_finite())
+            && self.own.iter().chain(&self.exchange).any(|&x| x != 0.0);
+        if !self.known {
+            return;
+        }
+        for s in 0..k {
+            for r in 0..k {
+                self.exchange[s * k + r] -= 0.5 * (gradient[r * k + r] + gradient[s * k + s]);
+            }
+        }
+        let largest = self.own.iter().copied().fold(0.0, f64::max);
+        for s in 0..k {
+            for r in 0..k {
+                let at = s * k + r;
+                if r == s {
+                    let value = (self.own[at] + self.exchange[at]).abs();
+                    self.own[at] = value.max(FLOOR * self.own[at].abs());
+                }
+                // an entry without curvature of its own borrows from its exchange, or else from the others
+                let borrowed = (FLOOR * self.exchange[at].abs()).max(f64::EPSILON * largest);
+                self.own[at] = self.own[at].max(borrowed).max(f64::MIN_POSITIVE);
+            }
+        }
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// Writes the diagonal direction that would give every factor its best scale by itself; returns its largest entry in
+    /// absolute value (0 where no curvature is known).
+    ///
+    /// Newton's step $h$ in $x = \log q\_r$ is far too careful where a scale is wrong by orders of magnitude. Matching
+    /// $-Nx - \tfrac12 v e^{-2x}$, the part of the factor prior, to slope and curvature instead gives
+    /// $x = -\tfrac12\log(1 - 2h)$.
+    pub(super) fn scaling(&self, gradient: &[f64], out: &mut [f64]) -> f64 {
+        out.fill(0.0);
+        let mut largest = 0.0_f64;
+        if self.known {
+            for at in (0..out.len()).step_by(self.k + 1) {
+                let newton = (gradient[at] / self.own[at]).min(LARGEST_NEWTON_STEP);
+                let x = -0.5 * (-2.0 * newton).ln_1p();
+                out[at] = x.max(-LARGEST_SCALING);
+                largest = largest.max(x.abs());
+            }
+        }
+        largest
+    }
+
+    /// Replaces `x` by its product with the inverse blocks; does nothing where no curvature is known.
+    pub(super) fn apply(&self, x: &mut [f64]) {
+        if !self.known {
+            return;
+        }
+        let k = self.k;
+        for s in 0..k {
+            x[s * k + s] /= self.own[s * k + s];
+            for r in 0..s {
+                let (rs, sr) = (s * k + r, r * k + s);
+                let (wr, ws) = (self.own[rs].sqrt(), self.own[sr].sqrt());
+                let c = 0.5 * (self.exchange[rs] + self.exchange[sr]) / (wr * ws);
+                let (u, v) = (x[rs] / wr, x[sr] / ws);
+                let symmetric = 0.5 * (u + v) / (1.0 + c).abs().max(FLOOR);
+                let antisymmetric = 0.5 * (u - v) / (1.0 - c).abs().max(FLOOR);
+                x[rs] = (symmetric + antisymmetric) / wr;
+                x[sr] = (symmetric - antisymmetric) / ws;
+            }
+        }
+    }
+}
+
+/// The last few steps and the changes of the gradient along them, in one allocation each.
+pub(super) struct Memory {
+    capacity: usize,
+    length: usize,
+    stored: usize,
+    /// Where the next pair goes.
+    next: usize,
+    steps: Vec<f64>,
+    changes: Vec<f64>,
+    inner: Vec<f64>,
+    alpha: Vec<f64>,
+}
+
+impl Memory {
+    pub(super) fn new(capacity: usize, length: usize) -> Self {
+        Self {
+            capacity,
+            length,
+            stored: 0,
+            next: 0,
+            steps: vec![0.0; capacity * length],
+            changes: vec![0.0; capacity * length],
+            inner: vec![0.0; capacity],
+            alpha: vec![0.0; capacity],
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.stored = 0;
+        self.next = 0;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.stored == 0
+    }
+
+    /// Remembers the step `t direction` over which the gradient went from `before` to `after`, if the function bends
+    /// down along it.
+    pub(super) fn push(&mut self, t: f64, direction: &[f64], before: &[f64], after: &[f64]) {
+        if self.capacity == 0 {
+            return;
+        }
+        let place = self.next * self.length..(self.next + 1) * self.length;
+        let step = &mut self.steps[place.clone()];
+        let change = &mut self.changes[place];
+        for ((((s, y), d), b), a) in step
+            .iter_mut()
+            .zip(change.iter_mut())
+            .zip(direction)
+            .zip(before)
+            .zip(after)
+        {
+            *s = t * d;
+            *y = b - a;
+        }
+        let inner = dot(step, change);
+        let scale = (dot(step, step) * dot(change, change)).sqrt();
+        if inner.is_finite() && inner > LEAST_CURVATURE * scale {
+            self.inner[self.next] = inner;
+            self.next = (self.next + 1) % self.capacity;
+            self.stored = (self.stored + 1).min(self.capacity);
+        }
+    }
+
+    /// Places of the stored pairs, newest first.
+    fn newest_first(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let (next, capacity) = (self.next, self.capacity);
+        (0..self.stored).map(move |age| (next + capacity - 1 - age) % capacity)
+    }
+
+    /// The ascent direction for `gradient`: the two-loop recursion.
+    pub(super) fn direction(
+        &mut self,
+        gradient: &[f64],
+        preconditioner: &Preconditioner,
+        out: &mut [f64],
+    ) {
+        let n = self.length;
+        out.copy_from_slice(gradient);
+        for i in self.newest_first() {
+            let alpha = dot(&self.steps[i * n..(i + 1) * n], out) / self.inner[i];
+            self.alpha[i] = alpha;
+            add_scaled(out, -alpha, &self.changes[i * n..(i + 1) * n]);
+        }
+        preconditioner.apply(out);
+        if !preconditioner.is_known()
+            && let Some(i) = self.newest_first().next()
+        {
+            let change = &self.changes[i * n..(i + 1) * n];
+            let scale = self.inner[i] / dot(change, change);
+            out.iter_mut().for_each(|x| *x *= scale);
+        }
+        for i in self.newest_first().rev() {
+            let beta = dot(&self.changes[i * n..(i + 1) * n], out) / self.inner[i];
+            add_scaled(out, self.alpha[i] - beta, &self.steps[i * n..(i + 1) * n]);
+        }
+    }
+}
