@@ -8,6 +8,9 @@ use faer::linalg::{cholesky::llt, evd, householder, lu, qr, svd};
 use faer::perm::PermRef;
 use faer::{Conj, Mat, MatRef, Par};
 
+#[cfg(test)]
+mod tests;
+
 /// Eigenvalues in ascending order and orthonormal eigenvectors (columns) of a symmetric matrix.
 ///
 /// Reads the lower triangle only.
@@ -18,6 +21,9 @@ use faer::{Conj, Mat, MatRef, Par};
 pub fn sym_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), LinalgError> {
     let n = square("sym_eigen: columns", matrix)?;
     all_finite("sym_eigen", matrix)?;
+    if n == 0 {
+        return Ok((Vec::new(), Mat::zeros(0, 0)));
+    }
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
     let mut memory = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(
@@ -147,7 +153,9 @@ pub fn thin_qr(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Mat<f64>), LinalgEr
 /// [`LinalgError::Singular`] where a pivot is exactly zero.
 pub fn inverse(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, LinalgError> {
     let factor = Lu::new("inverse: columns", matrix)?;
-    factor.refuse_singular()?;
+    if let Some(pivot) = factor.zero_pivot()? {
+        return Err(LinalgError::Singular { pivot });
+    }
     let n = matrix.nrows();
     let mut out = Mat::zeros(n, n);
     let mut memory =
@@ -169,6 +177,9 @@ pub fn inverse(matrix: MatRef<'_, f64>) -> Result<Mat<f64>, LinalgError> {
 /// [`LinalgError::ShapeMismatch`] where the matrix is not square, [`LinalgError::NotFinite`].
 pub fn log_abs_det(matrix: MatRef<'_, f64>) -> Result<f64, LinalgError> {
     let factor = Lu::new("log_abs_det: columns", matrix)?;
+    if factor.zero_pivot()?.is_some() {
+        return Ok(f64::NEG_INFINITY);
+    }
     Ok((0..matrix.nrows())
         .map(|i| factor.packed[(i, i)].abs().ln())
         .sum())
@@ -261,10 +272,16 @@ impl Lu {
         })
     }
 
-    fn refuse_singular(&self) -> Result<(), LinalgError> {
-        match (0..self.packed.nrows()).find(|&i| self.packed[(i, i)] == 0.0) {
-            Some(pivot) => Err(LinalgError::Singular { pivot }),
-            None => Ok(()),
+    /// The first pivot that is zero. What follows it is not defined.
+    fn zero_pivot(&self) -> Result<Option<usize>, LinalgError> {
+        let pivot = |i: &usize| self.packed[(*i, *i)];
+        let size = self.packed.nrows();
+        let unusable = |i: &usize| pivot(i) == 0.0 || !pivot(i).is_finite();
+        match (0..size).find(unusable) {
+            Some(i) if pivot(&i) != 0.0 => Err(LinalgError::NotFinite {
+                what: "an LU factor",
+            }),
+            other => Ok(other),
         }
     }
 }

@@ -3,6 +3,9 @@
 use crate::LinalgError;
 use crate::error::same_len;
 
+#[cfg(test)]
+mod tests;
+
 /// A rows × columns table of bits, packed along the rows: eight consecutive rows of one column share a byte.
 ///
 /// Row $r$ of column $c$ is bit $r \bmod 8$ of byte $\lfloor r/8 \rfloor$ of that column. The unused bits of a

@@ -4,6 +4,9 @@ use crate::LinalgError;
 use crate::error::all_finite;
 use faer::{Mat, MatRef};
 
+#[cfg(test)]
+mod tests;
+
 /// Whether rows weigh the same in the criterion or by their communality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KaiserNormalisation {
@@ -66,14 +69,18 @@ pub fn varimax(
     let mut columns: Vec<Vec<f64>> = (0..k)
         .map(|j| loadings.col(j).iter().copied().collect())
         .collect();
-    if options.normalisation == KaiserNormalisation::Rows {
-        normalise_rows(&mut columns, d);
-    }
+    let scale = match options.normalisation {
+        KaiserNormalisation::Rows => {
+            normalise_rows(&mut columns, d);
+            1.0
+        }
+        KaiserNormalisation::None => normalise_all(&mut columns),
+    };
     let mut rotation: Vec<Vec<f64>> = (0..k)
         .map(|j| (0..k).map(|i| f64::from(u8::from(i == j))).collect())
         .collect();
     let mut sweeps = 0;
-    let mut converged = k < 2;
+    let mut converged = k < 2 || d == 0;
     while !converged && sweeps < options.max_sweeps {
         sweeps += 1;
         let mut largest = 0.0_f64;
@@ -91,7 +98,7 @@ pub fn varimax(
     }
     Ok(Varimax {
         rotation: Mat::from_fn(k, k, |i, j| rotation[j][i]),
-        criterion: criterion(&columns),
+        criterion: criterion(&columns) * scale.powi(4),
         sweeps,
         converged,
     })
@@ -120,6 +127,23 @@ fn normalise_rows(columns: &mut [Vec<f64>], d: usize) {
             }
         }
     }
+}
+
+/// Divides by a power of two near the largest entry and returns it: fourth powers neither overflow nor vanish, and
+/// no bit is lost.
+fn normalise_all(columns: &mut [Vec<f64>]) -> f64 {
+    let largest = columns
+        .iter()
+        .flatten()
+        .fold(0.0_f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    let scale = largest.log2().floor().exp2();
+    for x in columns.iter_mut().flatten() {
+        *x /= scale;
+    }
+    scale
 }
 
 /// Angle in $[-\pi/4, \pi/4]$ at which the plane of two columns has its largest criterion.

@@ -94,11 +94,12 @@ fn tabulate<const LANES: usize>(
     rows: &[Vector<LANES>; TABLE_ROWS],
     table: &mut [Vector<LANES>; SUBSETS],
 ) {
-    for (r, row) in rows.iter().enumerate() {
+    for (r, &row) in rows.iter().enumerate() {
         let (without, with) = table.split_at_mut(1 << r);
         for (with, without) in with.iter_mut().zip(without) {
-            *with = *without;
-            add(with, row);
+            let mut sum = *without;
+            add(&mut sum, &row);
+            *with = sum;
         }
     }
 }

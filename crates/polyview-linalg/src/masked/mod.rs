@@ -32,7 +32,7 @@ const COLUMN_BLOCK: usize = 5120;
 const SPARSE_BLOCK: usize = 16;
 
 /// Masked Grams $G\_d = \sum\_{n: o\_{nd} = 1} T\_n$ of stored second moments $T\_n$ (`kr`, see
-/// [`khatri_rao`](crate::khatri_rao)), one packed matrix per column of the mask.
+/// [`khatri_rao`](fn@crate::khatri_rao)), one packed matrix per column of the mask.
 ///
 /// # Panics
 /// If `mask` and `kr` differ in rows.

@@ -324,6 +324,8 @@ fn order_zero_is_legal() {
     let mut precision = PackedRows::zeros(3, 0);
     solve_rows(&mut precision, Mat::zeros(3, 0).as_mut(), &mut log_det).unwrap();
     assert_eq!(log_det, [0.0; 3]);
+    let (factor, jitter) = SpdFactor::factor(&SymPacked::zeros(0)).unwrap();
+    assert!(jitter.is_none() && factor.log_det() == 0.0 && factor.inverse().k() == 0);
     draw_rows(
         &precision,
         Mat::zeros(3, 0).as_mut(),

@@ -8,6 +8,9 @@ use faer::{Mat, MatRef};
 
 mod filled;
 
+#[cfg(test)]
+mod tests;
+
 pub use filled::{FilledBlock, FilledColumns};
 
 /// A matrix given by its products.
