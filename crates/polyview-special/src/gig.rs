@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use crate::bessel::{bessel_k_ratio, ln_bessel_k};
+use crate::bessel;
 use crate::error::SpecialError;
 use crate::gamma_functions::ln_gamma;
 use crate::stirling::ln_ratio;
@@ -25,7 +25,8 @@ pub struct GigMoments {
 /// $$E\[x\]=\sqrt{\tfrac ba}\\,\frac{K\_{p+1}(\omega)}{K\_p(\omega)},\quad
 ///   E\[1/x\]=\sqrt{\tfrac ab}\\,\frac{K\_{p-1}(\omega)}{K\_p(\omega)},\quad
 ///   \ln Z=\ln 2K\_p(\omega)+\tfrac p2\ln\tfrac ba .$$
-/// Relative accuracy 1e-13, `ln_normaliser` absolute beside its zero.
+/// Relative accuracy 1e-14; that of `ln_normaliser` is relative to the larger of its two terms
+/// (they cancel beside its zero, and for large $|p|$ both are large).
 ///
 /// The limits are included: $b = 0$ with $p > 0$ is $\mathrm{Ga}(p, a/2)$, where $E\[1/x\]$ is
 /// $+\infty$ for $p \le 1$; $a = 0$ with $p < 0$ is the inverse gamma with shape $-p$ and scale
@@ -66,10 +67,16 @@ pub fn gig_moments(a: f64, b: f64, p: f64) -> Result<GigMoments, SpecialError> {
     }
     let (root_a, root_b) = (a.sqrt(), b.sqrt());
     let omega = root_a * root_b;
+    let k = bessel::evaluate(p.abs(), omega);
+    let (above, below) = if p < 0.0 {
+        (k.ratio_below, k.ratio)
+    } else {
+        (k.ratio, k.ratio_below)
+    };
     Ok(GigMoments {
-        mean: root_b / root_a * bessel_k_ratio(p, omega),
-        mean_inverse: root_a / root_b * bessel_k_ratio(-p, omega),
-        ln_normaliser: LN_2 + ln_bessel_k(p, omega) + 0.5 * p * ln_ratio(b, a),
+        mean: root_b / root_a * above,
+        mean_inverse: root_a / root_b * below,
+        ln_normaliser: LN_2 + (k.ln_scaled - omega) + 0.5 * p * ln_ratio(b, a),
     })
 }
 

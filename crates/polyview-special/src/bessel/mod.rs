@@ -1,14 +1,14 @@
 //! Modified Bessel function of the second kind, $K\_\nu(x)$, in logarithmic and scaled form.
 
 mod debye;
-mod steed;
+mod miller;
 mod temme;
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
 /// From this order on the uniform expansion replaces the recurrence.
 const DEBYE_ORDER: f64 = 50.0;
-/// Temme's series up to here, Steed's continued fraction above.
+/// Temme's series up to here, Miller's recurrence above.
 const SERIES_END: f64 = 2.0;
 
 /// $\ln K\_\nu(x)$ for real $\nu$ and $x > 0$.
@@ -92,14 +92,16 @@ pub fn bessel_k_ratio(order: f64, x: f64) -> f64 {
     }
 }
 
-/// $\ln K\_\nu(x)$ scaled by $e^x$, and $K\_{\nu+1}(x)/K\_\nu(x)$.
-struct Evaluation {
-    ln_scaled: f64,
-    ratio: f64,
+/// $\ln K\_\nu(x)$ scaled by $e^x$, $K\_{\nu+1}(x)/K\_\nu(x)$ and $K\_{\nu-1}(x)/K\_\nu(x)$.
+pub(crate) struct Evaluation {
+    pub(crate) ln_scaled: f64,
+    pub(crate) ratio: f64,
+    pub(crate) ratio_below: f64,
 }
 
-/// Order at least $-\frac12$, $0 < x < \infty$.
-fn evaluate(order: f64, x: f64) -> Evaluation {
+/// Order at least $-\frac12$, $0 < x < \infty$. (For orders below zero `ratio_below` is good to
+/// the last place of `ratio` only; nothing asks for it.)
+pub(crate) fn evaluate(order: f64, x: f64) -> Evaluation {
     if order >= DEBYE_ORDER {
         return debye::evaluate(order, x);
     }
@@ -115,12 +117,18 @@ fn evaluate(order: f64, x: f64) -> Evaluation {
 /// Upward recurrence on $\rho\_k = x K\_{k+1}/K\_k = 2k + x^2/\rho\_{k-1}$, which stays finite as
 /// $x \to 0$.
 fn raise_small(base: f64, steps: f64, x: f64) -> Evaluation {
-    let (mut ln_scaled, mut rho) = temme::evaluate(base, x);
+    let temme::Series {
+        mut ln_scaled,
+        above: mut rho,
+        below,
+    } = temme::evaluate(base, x);
+    let mut ratio_below = below / x;
     let mut product = 1.0;
     let mut k = 1.0;
     while k <= steps {
         product *= rho;
-        rho = 2.0 * (base + k) + x * (x / rho);
+        ratio_below = x / rho;
+        rho = 2.0 * (base + k) + x * ratio_below;
         k += 1.0;
     }
     if steps > 0.0 {
@@ -129,21 +137,33 @@ fn raise_small(base: f64, steps: f64, x: f64) -> Evaluation {
     Evaluation {
         ln_scaled,
         ratio: rho / x,
+        ratio_below,
     }
 }
 
 /// The same on $K\_{k+1}/K\_k$ itself, which stays finite as $x \to \infty$.
 fn raise_large(base: f64, steps: f64, x: f64) -> Evaluation {
-    let (mut ln_scaled, mut ratio) = steed::evaluate(base, x);
+    let Evaluation {
+        mut ln_scaled,
+        mut ratio,
+        mut ratio_below,
+    } = miller::evaluate(base, x);
     let mut product = 1.0;
     let mut k = 1.0;
     while k <= steps {
         product *= ratio;
-        ratio = 2.0 * (base + k) / x + 1.0 / ratio;
+        ratio_below = 1.0 / ratio;
+        ratio = 2.0 * (base + k) / x + ratio_below;
         k += 1.0;
     }
-    ln_scaled += product.ln();
-    Evaluation { ln_scaled, ratio }
+    if steps > 0.0 {
+        ln_scaled += product.ln();
+    }
+    Evaluation {
+        ln_scaled,
+        ratio,
+        ratio_below,
+    }
 }
 
 /// $\frac12\ln\frac{\pi}{2x}$, the leading term for large $x$ and all of it for order $\frac12$.

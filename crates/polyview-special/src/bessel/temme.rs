@@ -31,37 +31,49 @@ const ODD: [f64; 10] = [
     7.782263439905071e-12,
 ];
 
-/// $\ln\\{e^x K\_\mu(x)\\}$ and $x K\_{\mu+1}(x)/K\_\mu(x)$ for $|\mu| \le \frac12$, $0 < x \le 2$.
+/// What the series yields: $\ln\\{e^xK\_\mu(x)\\}$, $xK\_{\mu+1}/K\_\mu$ and $xK\_{\mu-1}/K\_\mu$.
+pub(super) struct Series {
+    pub(super) ln_scaled: f64,
+    pub(super) above: f64,
+    pub(super) below: f64,
+}
+
+/// $|\mu| \le \frac12$, $0 < x \le 2$.
 ///
-/// $K\_\mu = \sum\_k c\_k f\_k$ and $x K\_{\mu+1} = 2\sum\_k c\_k (p\_k - k f\_k)$ with
-/// $c\_k = (x^2/4)^k/k!$ and three-term recurrences for $f, p, q$.
-pub(super) fn evaluate(mu: f64, x: f64) -> (f64, f64) {
+/// $K\_\mu = \sum\_k c\_k f\_k$, $x K\_{\mu+1} = 2\sum\_k c\_k (p\_k - k f\_k)$ and
+/// $x K\_{\mu-1} = 2\sum\_k c\_k (q\_k - k f\_k)$ with $c\_k = (x^2/4)^k/k!$ and recurrences for
+/// $f, p, q$.
+pub(super) fn evaluate(mu: f64, x: f64) -> Series {
     if mu == -0.5 {
-        return (super::ln_leading(x), x); // closed form
+        return Series {
+            ln_scaled: super::ln_leading(x),
+            above: x,
+            below: 1.0 + x,
+        }; // closed form
     }
     let square = mu * mu;
-    let even = polynomial(&EVEN, square);
-    let odd = polynomial(&ODD, square);
     let ln_inverse = ln_two_over(x);
-    let sigma = mu * ln_inverse;
-    let reflection = if mu == 0.0 {
-        1.0
+    let (mut f, mut p, mut q) = if mu == 0.0 {
+        (ln_inverse - ODD[0], 0.5, 0.5)
     } else {
-        mu * PI / (mu * PI).sin()
+        let even = polynomial(&EVEN, square);
+        let odd = polynomial(&ODD, square);
+        let sigma = mu * ln_inverse;
+        let sinhc = if sigma == 0.0 {
+            1.0
+        } else {
+            sigma.sinh() / sigma
+        };
+        let reflection = mu * PI / (mu * PI).sin();
+        (
+            reflection * (sinhc * ln_inverse * even - sigma.cosh() * odd),
+            0.5 * sigma.exp() / (even + mu * odd),
+            0.5 * (-sigma).exp() / (even - mu * odd),
+        )
     };
-    let sinhc = if sigma == 0.0 {
-        1.0
-    } else {
-        sigma.sinh() / sigma
-    };
-
-    let mut f = reflection * (sinhc * ln_inverse * even - sigma.cosh() * odd);
-    let mut p = 0.5 * sigma.exp() / (even + mu * odd);
-    let mut q = 0.5 * (-sigma).exp() / (even - mu * odd);
     let quarter = 0.25 * x * x;
     let mut c = 1.0;
-    let mut sum = f;
-    let mut sum_next = p;
+    let (mut sum, mut above, mut below) = (f, p, q);
     let mut k = 1.0;
     // x <= 2: the terms fall faster than 1/k!^2, twenty are ample.
     while k < 20.0 {
@@ -69,12 +81,18 @@ pub(super) fn evaluate(mu: f64, x: f64) -> (f64, f64) {
         p /= k - mu;
         q /= k + mu;
         c *= quarter / k;
-        sum += c * f;
-        sum_next += c * (p - k * f);
-        if (c * f).abs() < 1e-17 * sum && (c * p).abs() < 1e-17 * sum_next {
+        let term = c * f;
+        sum += term;
+        above += c * p - k * term;
+        below += c * q - k * term;
+        if k * term.abs() < 1e-17 * sum.min(above).min(below) {
             break;
         }
         k += 1.0;
     }
-    (sum.ln() + x, 2.0 * sum_next / sum)
+    Series {
+        ln_scaled: sum.ln() + x,
+        above: 2.0 * above / sum,
+        below: 2.0 * below / sum,
+    }
 }

@@ -1,5 +1,6 @@
 //! Log-probability of an interval.
 
+use super::narrow::sums;
 use super::{central_mass, ln_normal_cdf, mills_ratio, upper_tail};
 use crate::stirling::HALF_LN_2PI;
 
@@ -25,23 +26,18 @@ use crate::stirling::HALF_LN_2PI;
 /// assert!((narrow - (-450.918938533205 + 1e-8f64.ln())).abs() < 1e-6);
 /// ```
 pub fn ln_interval_probability(a: f64, b: f64) -> f64 {
-    ln_mass(a, b, b - a)
-}
-
-/// The same with the width given, for callers that know it better than `b - a` does.
-pub(super) fn ln_mass(a: f64, b: f64, width: f64) -> f64 {
     if a.is_nan() || b.is_nan() || a > b {
         f64::NAN
-    } else if a == b && width <= 0.0 || a == f64::INFINITY || b == f64::NEG_INFINITY {
+    } else if a == b {
         f64::NEG_INFINITY
     } else if b == f64::INFINITY {
         ln_normal_cdf(-a)
     } else if a == f64::NEG_INFINITY {
         ln_normal_cdf(b)
     } else if a >= 0.0 {
-        one_sided(a, b, width)
+        one_sided(a, b)
     } else if b <= 0.0 {
-        one_sided(-b, -a, width)
+        one_sided(-b, -a)
     } else {
         around_zero(a, b)
     }
@@ -58,11 +54,12 @@ fn around_zero(a: f64, b: f64) -> f64 {
 }
 
 /// $0 \le a \le b < \infty$.
-fn one_sided(a: f64, b: f64, width: f64) -> f64 {
+fn one_sided(a: f64, b: f64) -> f64 {
+    let width = b - a;
     let half = 0.5 * width;
     let centre = a + half;
     if width * centre.max(1.0) < 0.3 {
-        return (width * hermite_sum(centre, half)).ln() - (0.5 * centre) * centre - HALF_LN_2PI;
+        return (width * sums(centre, half).zeroth).ln() - (0.5 * centre) * centre - HALF_LN_2PI;
     }
     let decay = (-width * centre).exp();
     let scaled = if decay > 0.0 {
@@ -71,22 +68,6 @@ fn one_sided(a: f64, b: f64, width: f64) -> f64 {
         mills_ratio(a)
     };
     scaled.ln() - (0.5 * a) * a - HALF_LN_2PI
-}
-
-/// $\frac{1}{2h}\int\_{-h}^{h} e^{-ct-t^2/2}dt$ for $h, ch \le 0.15$: Hermite polynomials are the
-/// Taylor coefficients of the integrand.
-fn hermite_sum(centre: f64, half: f64) -> f64 {
-    let (shift, square) = (centre * half, half * half);
-    // Terms He_k(c) h^k / k! of even and odd order; the odd ones only carry the recurrence.
-    let (mut even, mut odd) = (1.0, shift);
-    let mut sum = 1.0;
-    for j in 1..=7 {
-        let k = f64::from(2 * j);
-        even = (shift * odd - square * even) / k;
-        odd = (shift * even - square * odd) / (k + 1.0);
-        sum += even / (k + 1.0);
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 mod half_line;
 mod interval;
-mod quadrature;
+mod narrow;
 mod quantile;
 mod truncated;
 

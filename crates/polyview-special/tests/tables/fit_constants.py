@@ -4,8 +4,8 @@
 Prints Rust arrays for
 * erfcx: two rational approximations (src/erf.rs),
 * mean and variance of the normal distribution on a half line (src/normal/half_line.rs),
-* 1/Gamma(1+mu): Taylor coefficients (src/bessel/temme.rs),
-* Gauss-Legendre rules, positive half (src/normal/quadrature.rs).
+* K_0 and K_1/K_0 for x > 2: rational approximations (src/bessel/miller.rs),
+* 1/Gamma(1+mu): Taylor coefficients (src/bessel/temme.rs).
 
 The rational functions are near-minimax: a weighted linear least-squares problem on Chebyshev
 points, re-weighted by the previous denominator and by the error (Loeb, Lawson).
@@ -70,11 +70,6 @@ def fit_rational(f, lo, hi, p, q, rounds=25):
     return best
 
 
-def slope(n, x):
-    """Derivative of the Legendre polynomial."""
-    return n * (x * mp.legendre(n, x) - mp.legendre(n - 1, x)) / (x * x - 1)
-
-
 def show(name, values):
     print(f"const {name}: [f64; {len(values)}] = [")
     for v in values:
@@ -101,21 +96,14 @@ def main(what):
         far_variance = lambda t: half_line_variance(1 / mp.sqrt(t)) / t
         show_fit("FAR_OFFSET", far_offset, mp.mpf("1e-6"), end, 6, 6)
         show_fit("FAR_VARIANCE", far_variance, mp.mpf("1e-6"), end, 6, 6)
+    if what in ("bessel", "all"):
+        start, end = mp.mpf("1e-8"), mp.mpf(1) / 2  # t = 1/x
+        share = lambda t: mp.sqrt(2 / (mp.pi * t)) * mp.exp(1 / t) * mp.besselk(0, 1 / t)
+        ratio = lambda t: mp.besselk(1, 1 / t) / mp.besselk(0, 1 / t)
+        show_fit("ZERO", share, start, end, 7, 7)
+        show_fit("RATIO", ratio, start, end, 7, 7)
     if what in ("gamma", "all"):
         show("RECIPROCAL_GAMMA", mp.taylor(mp.rgamma, 1, 19))
-    if what in ("legendre", "all"):
-        for n in (16, 32):
-            nodes, weights = [], []
-            for k in range(1, n // 2 + 1):
-                x = mp.cos(mp.pi * (k - mp.mpf(1) / 4) / (n + mp.mpf(1) / 2))
-                for _ in range(8):
-                    x -= mp.legendre(n, x) / slope(n, x)
-                nodes.append(x)
-                weights.append(2 / ((1 - x * x) * slope(n, x) ** 2))
-            print(f"const RULE_{n}: [(f64, f64); {n // 2}] = [")
-            for x, w in zip(nodes, weights):
-                print(f"    ({float(x)!r}, {float(w)!r}),")
-            print("];")
 
 
 if __name__ == "__main__":
