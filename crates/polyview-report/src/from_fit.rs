@@ -107,7 +107,12 @@ fn summary(fit: &Fit) -> Summary {
     let data = fit.data().ok();
     Summary {
         model: fit.spec().model.clone(),
-        engine: if fit.is_sampled() { "Gibbs sampling" } else { "variational Bayes" }.into(),
+        engine: if fit.is_sampled() {
+            "Gibbs sampling"
+        } else {
+            "variational Bayes"
+        }
+        .into(),
         views: fit
             .views()
             .iter()
@@ -115,7 +120,9 @@ fn summary(fit: &Fit) -> Summary {
             .map(|(i, v)| {
                 let present = data.map_or(fit.samples().len(), |d| {
                     let m = d[i].mask();
-                    (0..d[i].n_samples()).filter(|&n| m.count_sample(n, d[i].n_features()) > 0).count()
+                    (0..d[i].n_samples())
+                        .filter(|&n| m.count_sample(n, d[i].n_features()) > 0)
+                        .count()
                 });
                 let cells = (present * v.features.len()).max(1) as f64;
                 ViewSummary {
@@ -169,7 +176,10 @@ fn collect(
             Value::Object(_) => collect(&join(section, name), v, d, out),
             Value::Array(items) if items.iter().any(Value::is_object) => {
                 for (i, item) in items.iter().enumerate() {
-                    let of = item.get("name").and_then(Value::as_str).map_or_else(|| i.to_string(), str::to_owned);
+                    let of = item
+                        .get("name")
+                        .and_then(Value::as_str)
+                        .map_or_else(|| i.to_string(), str::to_owned);
                     collect(&join(section, &of), item, None, out);
                 }
             }
@@ -177,14 +187,22 @@ fn collect(
                 section: section.to_owned(),
                 name: name.clone(),
                 value: v.as_str().map_or_else(|| v.to_string(), str::to_owned),
-                origin: if d == Some(v) { Origin::Default } else { Origin::Chosen },
+                origin: if d == Some(v) {
+                    Origin::Default
+                } else {
+                    Origin::Chosen
+                },
             }),
         }
     }
 }
 
 fn join(section: &str, name: &str) -> String {
-    if section.is_empty() { name.to_owned() } else { format!("{section}/{name}") }
+    if section.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{section}/{name}")
+    }
 }
 
 fn coverage(fit: &Fit) -> Option<Coverage> {
@@ -196,7 +214,10 @@ fn coverage(fit: &Fit) -> Option<Coverage> {
             mask => mask.count_sample(n, v.n_features()) as f64 / v.n_features().max(1) as f64,
         }
     });
-    Some(Coverage { views: fit.views().iter().map(|v| v.name.clone()).collect(), observed })
+    Some(Coverage {
+        views: fit.views().iter().map(|v| v.name.clone()).collect(),
+        observed,
+    })
 }
 
 fn progress(fit: &Fit) -> Progress {
@@ -239,7 +260,10 @@ fn progress(fit: &Fit) -> Progress {
                 FitEvent::BoundFell { .. } => EventKind::Other,
                 _ => return None,
             };
-            Some(Event { sweep: e.sweep, kind })
+            Some(Event {
+                sweep: e.sweep,
+                kind,
+            })
         })
         .collect();
     Progress::Bound(BoundTrace {
@@ -247,7 +271,15 @@ fn progress(fit: &Fit) -> Progress {
         values: ledger.map(|l| l.totals().collect()).unwrap_or_default(),
         events,
         terms: ledger
-            .and_then(|l| l.rows.last().map(|r| l.names.iter().cloned().zip(r.values.iter().copied()).collect()))
+            .and_then(|l| {
+                l.rows.last().map(|r| {
+                    l.names
+                        .iter()
+                        .cloned()
+                        .zip(r.values.iter().copied())
+                        .collect()
+                })
+            })
             .unwrap_or_default(),
     })
 }

@@ -29,9 +29,17 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
-fn grid(rows: usize, columns: usize) -> impl Strategy<Value = Grid> {
-    prop::collection::vec(number(), rows * columns)
+fn grid(
+    of: impl Strategy<Value = f64>,
+    rows: usize,
+    columns: usize,
+) -> impl Strategy<Value = Grid> {
+    prop::collection::vec(of, rows * columns)
         .prop_map(move |v| Grid::new(rows, columns, v).expect("the right number of values"))
+}
+
+fn spread() -> impl Strategy<Value = f64> {
+    number().prop_map(f64::abs)
 }
 
 fn options() -> impl Strategy<Value = Options> {
@@ -69,17 +77,18 @@ prop_compose! {
     fn report()(n in 0..14usize, d in 0..6usize, k in 0..5usize, m in 0..4usize)(
         title in name(),
         names in prop::collection::vec(name(), n + d + k + m + 4),
-        means in grid(n, k),
-        sds in grid(n, k),
-        weights in grid(d, k),
-        marginal in grid(m, k),
+        means in grid(number(), n, k),
+        sds in grid(spread(), n, k),
+        weights in grid(number(), d, k),
+        weight_sds in grid(spread(), d, k),
+        marginal in grid(number(), m, k),
         joint in prop::collection::vec(number(), m),
         shares in prop::collection::vec(0.0..=1.0f64, n * m),
         numbers in prop::collection::vec(number(), n),
         labels in prop::collection::vec(prop::option::of(name()), n),
         trace in prop::collection::vec(number(), 0..30),
         pairs in prop::collection::vec((number(), number()), 0..30),
-        tried in prop::collection::vec((0..99usize, number(), number()), 0..5),
+        tried in prop::collection::vec((0..99usize, number(), spread()), 0..5),
         sampler in any::<bool>(),
         options in options(),
         sizes in Just((n, d, k, m)),
@@ -114,7 +123,8 @@ prop_compose! {
                 MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },
                 MetadataColumn { name: other[2].clone(), unit: String::new(), values: MetadataValues::Categories(labels) },
             ],
-            weights: vec![ViewWeights { view: other[3].clone(), features, means: weights.clone(), sds: Some(weights) }],
+            weights: vec![ViewWeights { view: other[3].clone(), features, means: weights,
+                sds: Some(weight_sds) }],
             held_out: vec![HeldOut {
                 view: other[3].clone(),
                 cells: HeldOutCells::Numeric {

@@ -370,7 +370,7 @@ fn numbers_that_are_none_are_left_out_and_counted() {
     let pick = |i: usize, j: usize| odd[(i * 3 + j) % odd.len()];
     if let Some(f) = &mut report.factors {
         f.means = Grid::from_fn(30, 3, pick);
-        f.sds = Some(Grid::from_fn(30, 3, pick));
+        f.sds = Some(Grid::from_fn(30, 3, |i, j| pick(i, j).abs()));
     }
     if let Some(v) = &mut report.variance {
         v.marginal = Grid::from_fn(3, 3, pick);
@@ -379,7 +379,7 @@ fn numbers_that_are_none_are_left_out_and_counted() {
     }
     for w in &mut report.weights {
         w.means = Grid::from_fn(10, 3, pick);
-        w.sds = Some(Grid::from_fn(10, 3, pick));
+        w.sds = Some(Grid::from_fn(10, 3, |i, j| pick(i, j).abs()));
     }
     report.progress = Some(Progress::Bound(BoundTrace {
         values: odd.to_vec(),
@@ -512,7 +512,10 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 12] = [
+    let cases: [(&str, Spoil); 13] = [
+        ("factor standard deviations", |r| {
+            r.factors.as_mut().expect("given").sds = Some(Grid::from_fn(20, 3, |_, _| -0.1));
+        }),
         ("marginal", |r| {
             r.variance.as_mut().expect("given").marginal = Grid::from_fn(2, 3, wave);
         }),

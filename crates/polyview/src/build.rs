@@ -46,16 +46,6 @@ impl WorkingData {
             scalings,
         }
     }
-    /// Features of all views.
-    pub fn n_features(&self) -> usize {
-        self.views.iter().map(View::n_features).sum()
-    }
-    /// Whether every cell of every view was observed.
-    pub fn is_complete(&self) -> bool {
-        self.views
-            .iter()
-            .all(|v| matches!(v.mask(), Mask::Complete))
-    }
 }
 
 /// Checks the choices against the data.

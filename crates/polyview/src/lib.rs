@@ -7,7 +7,7 @@
 //! use polyview_datasets::nutrimouse;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let data = nutrimouse()?; // 40 mice: 120 genes, 21 lipids
+//! let data = nutrimouse(); // 40 mice: 120 genes, 21 lipids
 //! let fit = polyview::fit(data, models::bibfa(6))?;
 //! let factors = fit.factors()?; // 40 x K, means and standard deviations
 //! assert_eq!(factors.mean.nrows(), 40);
@@ -24,19 +24,28 @@
 
 mod build;
 mod error;
+mod file;
 mod fit;
 pub mod models;
 mod plan;
 mod spec;
+mod verbs;
 
 pub use build::validate;
 pub use error::{Error, ErrorKind, Result};
+pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitRecord, Fitting, Progress,
     ViewInfo,
 };
 pub use spec::{
     EngineKind, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path, ViewChoices, ViewSpec,
+};
+
+pub use verbs::{
+    Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, Explained,
+    FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, Prediction, ProjectOptions, Projection,
+    WeightUncertainty, choose_k, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

@@ -34,7 +34,11 @@ pub fn align_to_reference(
     same("columns of the draw", reference.ncols(), draw.ncols())?;
     all_finite("reference", reference)?;
     all_finite("draw", draw)?;
-    Ok(align_units(unit_columns(reference).as_ref(), unit_columns(draw).as_ref())?.0)
+    Ok(align_units(
+        unit_columns(reference).as_ref(),
+        unit_columns(draw).as_ref(),
+    )?
+    .0)
 }
 
 /// As [`align_to_reference`], for columns of length one; also the total absolute cosine.
@@ -222,10 +226,7 @@ fn align_all(
 fn typical(draws: &[MatRef<'_, f64>]) -> Result<usize, AlignmentError> {
     let count = draws.len().min(CANDIDATES);
     let candidates: Vec<usize> = (0..count).map(|i| i * draws.len() / count).collect();
-    let units: Vec<Mat<f64>> = candidates
-        .iter()
-        .map(|&i| unit_columns(draws[i]))
-        .collect();
+    let units: Vec<Mat<f64>> = candidates.iter().map(|&i| unit_columns(draws[i])).collect();
     let mut score = vec![0.0; count];
     for b in 0..count {
         for a in 0..b {
@@ -258,11 +259,16 @@ fn mean_direction(
             }
             let length = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
             if length > 0.0 {
-                sum.iter_mut().for_each(|x| *x /= length);
+                for x in &mut sum {
+                    *x /= length;
+                }
             }
             (sum, length / draws.len() as f64)
         })
         .collect();
     let mean = Mat::from_fn(rows, k, |i, j| columns[j].0[i]);
-    (mean, columns.into_iter().map(|(_, length)| length).collect())
+    (
+        mean,
+        columns.into_iter().map(|(_, length)| length).collect(),
+    )
 }

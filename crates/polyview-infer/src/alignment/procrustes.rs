@@ -22,10 +22,7 @@ pub fn orthogonal_procrustes(
     all_finite("reference", reference)?;
     all_finite("draw", draw)?;
     // neither scale matters, and so no product overflows
-    let product = cross(
-        shrunk(draw).as_ref(),
-        shrunk(reference).as_ref(),
-    );
+    let product = cross(shrunk(draw).as_ref(), shrunk(reference).as_ref());
     let svd = thin_svd(product.as_ref())?;
     Ok(&svd.u * svd.v.transpose())
 }

@@ -377,13 +377,13 @@ fn chains_that_cannot_be_aligned_are_refused() {
         Err(AlignmentError::NoSuchPivot { chain: 0, draw: 1 })
     );
     // nothing but zeros is fine
-    let found = align_chains(
-        &[vec![a.as_ref(); 3]],
-        &AlignmentOptions::default(),
-    )
-    .unwrap();
+    let found = align_chains(&[vec![a.as_ref(); 3]], &AlignmentOptions::default()).unwrap();
     assert_eq!(found.concentration, [0.0, 0.0]);
-    assert!(found.transforms[0].iter().all(SignedPermutation::is_identity));
+    assert!(
+        found.transforms[0]
+            .iter()
+            .all(SignedPermutation::is_identity)
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::quantiles::{check_probability, pooled, quantile_of_sorted};
 use super::ranks::rank_normalise;
 
 /// Draws a chain without which no autocorrelation can be summed.
-pub(super) const ESS_DRAWS: usize = 8;
+pub(super) const ESS_DRAWS: usize = 10;
 
 /// Effective sample size for the mean of the draws themselves, chains cut in half (Vehtari et al. 2021, equations 10 to
 /// 13).
@@ -16,7 +16,7 @@ pub(super) const ESS_DRAWS: usize = 8;
 /// computed directly and only as far as they are needed: cost (draws × autocorrelation length).
 ///
 /// # Errors
-/// [`DiagnosticsError`]; at least eight draws a chain. NaN for a constant.
+/// [`DiagnosticsError`]; at least ten draws a chain. NaN for a constant.
 pub fn ess_mean(chains: &[&[f64]]) -> Result<f64, DiagnosticsError> {
     check(chains, ESS_DRAWS)?;
     Ok(effective_size(&Halves::of(chains)))
@@ -88,7 +88,9 @@ impl Autocorrelation {
         let mut within = 0.0;
         for part in centred.chunks_exact_mut(length) {
             let (mean, variance) = mean_and_variance(part);
-            part.iter_mut().for_each(|x| *x -= mean);
+            for x in part.iter_mut() {
+                *x -= mean;
+            }
             means.push(mean);
             within += variance;
         }
@@ -130,15 +132,12 @@ fn effective_size(halves: &Halves) -> f64 {
     let mut lag = 0;
     let mut smallest = f64::INFINITY;
     let mut sum = 0.0;
-    while even + odd > 0.0 {
+    while lag + 4 < halves.length && even + odd > 0.0 {
         smallest = smallest.min(even + odd);
         sum += smallest;
         lag += 2;
-        (even, odd) = if lag + 1 < halves.length {
-            (rho.at(lag), rho.at(lag + 1))
-        } else {
-            (0.0, 0.0)
-        };
+        even = rho.at(lag);
+        odd = rho.at(lag + 1);
     }
     // the first even one left over, which cures a bias for antithetic chains
     let time = 2.0 * sum - 1.0 + even.max(0.0);

@@ -9,8 +9,8 @@ use super::rhat::{RHAT_DRAWS, rank_normalised_rhat};
 /// Posterior mean, spread and convergence of one quantity over all chains.
 ///
 /// Whatever the draws are too few for is NaN: the standard deviation of one draw, $\widehat R$ below four draws a chain,
-/// effective sizes and standard error below eight; the last three also for a quantity that never changes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// effective sizes and standard error below ten; the last three also for a quantity that never changes.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// Mean.
     pub mean: f64,

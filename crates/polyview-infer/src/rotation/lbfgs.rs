@@ -218,7 +218,9 @@ impl Memory {
         {
             let change = &self.changes[i * n..(i + 1) * n];
             let scale = self.inner[i] / dot(change, change);
-            out.iter_mut().for_each(|x| *x *= scale);
+            for x in out.iter_mut() {
+                *x *= scale;
+            }
         }
         for i in self.newest_first().rev() {
             let beta = dot(&self.changes[i * n..(i + 1) * n], out) / self.inner[i];

@@ -87,12 +87,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    fn identity(
-        k: usize,
-        iterations: usize,
-        evaluations: usize,
-        outcome: RotationOutcome,
-    ) -> Self {
+    fn identity(k: usize, iterations: usize, evaluations: usize, outcome: RotationOutcome) -> Self {
         Self {
             q: Mat::identity(k, k),
             q_inverse: Mat::identity(k, k),
@@ -332,7 +327,8 @@ impl<'a, 't> Search<'a, 't> {
         self.memory
             .direction(gradient, &self.preconditioner, &mut self.direction);
         let mut slope = dot(&self.direction, gradient);
-        if !(slope.is_finite() && slope > 0.0) && !self.memory.is_empty() {
+        let ascends = slope.is_finite() && slope > 0.0;
+        if !ascends && !self.memory.is_empty() {
             self.memory.clear();
             self.memory
                 .direction(gradient, &self.preconditioner, &mut self.direction);
@@ -494,7 +490,8 @@ fn between(low: End, high: End) -> f64 {
     }
     let gamma = radicand.sqrt();
     // slope(x) along the bracket is a quadratic; its falling root is the maximum
-    let cubic = low.t + width * (low.slope - theta + gamma) / (low.slope - high.slope + 2.0 * gamma);
+    let cubic =
+        low.t + width * (low.slope - theta + gamma) / (low.slope - high.slope + 2.0 * gamma);
     if cubic.is_finite() {
         cubic.clamp(low.t + 0.1 * width, high.t - 0.1 * width)
     } else {

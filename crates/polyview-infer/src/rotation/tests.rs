@@ -173,7 +173,8 @@ fn curvature_of_diagonal_moments_is_exact() {
                     "term {index} ({r}, {s}): {plain} {expected}"
                 );
                 if r != s {
-                    let mixed = at(&[(r, s, h), (s, r, h)]) - at(&[(r, s, h), (s, r, -h)])
+                    let mixed = at(&[(r, s, h), (s, r, h)])
+                        - at(&[(r, s, h), (s, r, -h)])
                         - at(&[(r, s, -h), (s, r, h)])
                         + at(&[(r, s, -h), (s, r, -h)]);
                     let mixed = mixed / (4.0 * h * h);
@@ -583,7 +584,14 @@ impl RotationTerm for Shifted {
         let value = self
             .terms
             .iter()
-            .map(|t| t.evaluate(at.as_ref(), at_inverse.as_ref(), log_abs_det, inner.as_mut()))
+            .map(|t| {
+                t.evaluate(
+                    at.as_ref(),
+                    at_inverse.as_ref(),
+                    log_abs_det,
+                    inner.as_mut(),
+                )
+            })
             .sum();
         gradient += inner * self.q.transpose();
         value

@@ -30,7 +30,7 @@ pub struct Factors {
     pub names: Vec<String>,
     /// Samples x factors: posterior means.
     pub means: Grid,
-    /// Samples x factors: posterior standard deviations.
+    /// Samples x factors: posterior standard deviations, not negative; `NaN` where not known.
     pub sds: Option<Grid>,
 }
 
@@ -78,6 +78,6 @@ pub struct ViewWeights {
     pub features: Vec<String>,
     /// Features x factors: posterior means.
     pub means: Grid,
-    /// Features x factors: posterior standard deviations.
+    /// Features x factors: posterior standard deviations, not negative; `NaN` where not known.
     pub sds: Option<Grid>,
 }

@@ -61,7 +61,7 @@ pub struct ChooseK {
     pub factors: Vec<usize>,
     /// Held-out score for each; `NaN` if not known.
     pub score: Vec<f64>,
-    /// Standard error of the score.
+    /// Standard error of the score, not negative; `NaN` where not known.
     pub score_error: Option<Vec<f64>>,
     /// What the score is, with its unit, for instance `held-out log density per cell (nats)`.
     pub score_name: String,

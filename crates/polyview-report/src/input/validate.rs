@@ -133,13 +133,9 @@ impl Factors {
             self.names.len(),
         )?;
         self.sds.as_ref().map_or(Ok(()), |sds| {
-            shape(
-                "factor standard deviations",
-                "",
-                sds,
-                self.samples.len(),
-                self.names.len(),
-            )
+            let what = "factor standard deviations";
+            shape(what, "", sds, self.samples.len(), self.names.len())?;
+            spreads(what, "", sds.values())
         })
     }
 
@@ -168,13 +164,15 @@ impl ViewWeights {
             self.features.len(),
         )?;
         self.sds.as_ref().map_or(Ok(()), |sds| {
+            let what = "standard deviations of the weights";
             shape(
-                "standard deviations of the weights",
+                what,
                 &self.view,
                 sds,
                 self.means.rows(),
                 self.means.columns(),
-            )
+            )?;
+            spreads(what, &self.view, sds.values())
         })
     }
 }
@@ -249,6 +247,9 @@ impl ChooseK {
                 same(what, "", tried, values.len())?;
             }
         }
+        if let Some(errors) = &self.score_error {
+            spreads("standard error of the score", "", errors)?;
+        }
         match self.recommended {
             Some(k) if !self.factors.contains(&k) => Err(ReportError::NotTried { recommended: k }),
             _ => Ok(()),
@@ -273,6 +274,14 @@ pub(crate) fn shape(
 ) -> Result<(), ReportError> {
     same(what, of, rows, grid.rows())?;
     same(what, of, columns, grid.columns())
+}
+
+/// Standard deviations and errors: not negative, `NaN` where not known.
+fn spreads(what: &'static str, of: &str, values: &[f64]) -> Result<(), ReportError> {
+    for (i, &v) in values.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+        within(what, of, i, v, 0.0, f64::INFINITY)?;
+    }
+    Ok(())
 }
 
 fn within(

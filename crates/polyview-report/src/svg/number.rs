@@ -1,8 +1,12 @@
 //! Numbers as people and as SVG want them.
 
+/// Farthest that anything is placed from the corner of a picture, in pixels: far outside, but safe to
+/// write and to draw.
+const FAR: f64 = 1e5;
+
 /// Appends a coordinate with one decimal (a tenth of a pixel), without a useless `.0` or `-0`.
 pub(crate) fn push_coordinate(out: &mut String, v: f64) {
-    let tenths = (v * 10.0).round();
+    let tenths = (v.clamp(-FAR, FAR) * 10.0).round();
     if tenths == 0.0 {
         out.push('0');
         return;
@@ -148,6 +152,7 @@ mod tests {
         assert_eq!(coordinate(3.0), "3");
         assert_eq!(coordinate(-0.04), "0");
         assert_eq!(coordinate(12.3456), "12.3");
+        assert_eq!(coordinate(-1e308), "-100000");
         assert_eq!(coordinate(-7.25), "-7.3");
     }
 

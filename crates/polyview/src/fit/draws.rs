@@ -36,6 +36,17 @@ impl ChainDraws {
     pub(super) fn set_states(&mut self, states: Vec<State>) {
         self.states = states;
     }
+    /// Whether there is one value a sweep and view, and `stored` stored draws.
+    pub(super) fn fits(&self, views: usize, stored: usize) -> bool {
+        let sweeps = self.density.len();
+        let table = |rows: &[Vec<f64>]| {
+            rows.len() == sweeps && rows.iter().all(|r| r.len() == views)
+        };
+        table(&self.signal)
+            && table(&self.likelihood)
+            && self.stored.len() == stored
+            && stored <= sweeps
+    }
     /// Takes note of the chain's current draw.
     pub(super) fn record(&mut self, model: &mut Model, density: f64, store: bool) {
         self.density.push(density);

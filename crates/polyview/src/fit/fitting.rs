@@ -1,5 +1,6 @@
 //! A fit in progress: sweep by sweep, with checkpoints.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Ledger, Metadata, State, Stateful, View};
@@ -14,6 +15,9 @@ use super::order::order_factors;
 use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, validate};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file::{
+    Extents, Origin, is_table, read_record, record_fits, same_origin, write_record,
+};
 use crate::plan::Plan;
 use crate::spec::{EngineKind, ModelSpec};
 
@@ -45,6 +49,8 @@ pub struct Checkpoint {
     pub state: State,
     /// Words and counts, as JSON.
     pub record: serde_json::Value,
+    /// What the fit was made from.
+    pub(crate) origin: Origin,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -111,6 +117,7 @@ pub struct Fitting {
     stage: Stage,
     done: bool,
     started: Instant,
+    origin: OnceLock<Origin>,
 }
 
 impl Fitting {
@@ -225,7 +232,14 @@ impl Fitting {
             stage,
             done: false,
             started,
+            origin: OnceLock::new(),
         })
+    }
+
+    /// What the fit is made from; hashes the data when first asked.
+    fn origin(&self) -> &Origin {
+        self.origin
+            .get_or_init(|| Origin::of(&self.spec, &self.samples, &self.infos, &self.views))
     }
 
     /// The choices, with every view's written out.
@@ -369,7 +383,7 @@ impl Fitting {
     /// [`ErrorKind::File`] when the record cannot be written as JSON.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         let mut state = State::new();
-        let json = match &self.stage {
+        let record = match &self.stage {
             Stage::Vb {
                 run,
                 restart,
@@ -381,13 +395,13 @@ impl Fitting {
                 if let Some((best, _)) = best {
                     copy(best, "best/", &mut state);
                 }
-                serde_json::to_value(VbRecord {
+                write_record(&VbRecord {
                     restart: *restart,
                     run,
                     best: best.as_ref().map(|b| b.1.clone()),
                     bounds: bounds.clone(),
                     journal: self.journal.clone(),
-                })
+                })?
             }
             Stage::Gibbs { chains, draws } => {
                 let mut records = Vec::new();
@@ -397,36 +411,35 @@ impl Fitting {
                         copy(d, &format!("draw{i}.{j}/"), &mut state);
                     }
                 }
-                serde_json::to_value(GibbsRecord {
+                write_record(&GibbsRecord {
                     chains: records,
                     stored: draws.iter().map(|d| d.states().len()).collect(),
                     draws: draws.clone(),
                     journal: self.journal.clone(),
-                })
+                })?
             }
         };
-        let record = json.map_err(|e| ErrorKind::File {
-            path: String::new(),
-            why: e.to_string(),
-        })?;
-        Ok(Checkpoint { state, record })
+        Ok(Checkpoint {
+            state,
+            record,
+            origin: self.origin().clone(),
+        })
     }
 
     /// Goes on from a checkpoint. The fit must have been made from the same
     /// data and choices.
     ///
     /// # Errors
-    /// [`ErrorKind::File`] when the record does not fit,
-    /// [`ErrorKind::Numeric`] when an array does not.
+    /// [`ErrorKind::File`] when the checkpoint belongs to other data or
+    /// choices, or its parts do not fit together; [`ErrorKind::Numeric`] when
+    /// an array does not fit the model. After an error this fit should not be
+    /// gone on with.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        let bad = |e: serde_json::Error| {
-            Error::from(ErrorKind::File {
-                path: "checkpoint".into(),
-                why: e.to_string(),
-            })
-        };
+        same_origin(&checkpoint.origin, self.origin())?;
+        let state = &checkpoint.state;
         let Self {
             spec,
+            infos,
             views,
             stage,
             journal,
@@ -441,51 +454,80 @@ impl Fitting {
                 best,
                 bounds,
             } => {
-                let r: VbRecord = serde_json::from_value(checkpoint.record.clone()).map_err(bad)?;
+                let r: VbRecord = read_record(&checkpoint.record)?;
+                let mut own = State::new();
+                run.save(&mut own);
+                let extents = Extents::of(&own, infos);
+                extents.check(state, "", 1..=spec.factors)?;
+                let fits = |run: &RunRecord| {
+                    run.sweep <= spec.vb.max_sweeps
+                        && run.quiet <= run.sweep
+                        && run.rotation_interval <= 16
+                        && run.ledger.rows.len() == run.sweep
+                        && is_table(&run.ledger)
+                };
+                record_fits("sweeps of the run", fits(&r.run))?;
+                record_fits(
+                    "restarts",
+                    r.restart <= spec.restarts
+                        && r.bounds.len() == r.restart
+                        && r.best.is_some() == (r.restart > 0),
+                )?;
+                if let Some(best) = &r.best {
+                    extents.check(state, "best/", 1..=spec.factors)?;
+                    record_fits("sweeps of the best run", fits(best))?;
+                }
                 if r.restart > 0 && r.restart < spec.restarts {
                     let z = start(spec, views, r.restart)?;
                     let m = plan.model(spec, views.clone(), z);
                     let key = StreamKey::new(spec.seed).chain(r.restart as u32);
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                 }
-                if r.run.sweep > 0 {
-                    run.resume(r.run, &checkpoint.state.reader())?;
-                }
-                *best = r
-                    .best
-                    .map(|record| (part(&checkpoint.state, "best/"), record));
+                run.resume(r.run, &state.reader())?;
+                *best = r.best.map(|record| (part(state, "best/"), record));
                 *done = r.restart >= spec.restarts;
                 (*restart, *bounds, *journal) = (r.restart, r.bounds, r.journal);
             }
             Stage::Gibbs { chains, draws } => {
-                let r: GibbsRecord =
-                    serde_json::from_value(checkpoint.record.clone()).map_err(bad)?;
-                if r.chains.len() != chains.len()
-                    || r.draws.len() != chains.len()
-                    || r.stored.len() != chains.len()
-                {
-                    return Err(ErrorKind::File {
-                        path: "checkpoint".into(),
-                        why: "another number of chains".into(),
+                let r: GibbsRecord = read_record(&checkpoint.record)?;
+                let count = chains.len();
+                record_fits(
+                    "chains",
+                    r.chains.len() == count && r.draws.len() == count && r.stored.len() == count,
+                )?;
+                let total = spec.gibbs.warm_up + spec.gibbs.sweeps;
+                let sweeps = r.chains.first().map_or(0, |c| c.0);
+                let k = spec.factors;
+                for (i, (c, chain)) in chains.iter().zip(&r.chains).enumerate() {
+                    let mut own = State::new();
+                    c.save("", &mut own);
+                    let extents = Extents::of(&own, infos);
+                    extents.check(state, &format!("chain{i}/"), k..=k)?;
+                    record_fits(
+                        "sweeps of the chains",
+                        chain.0 == sweeps
+                            && sweeps <= total
+                            && chain.1.rows.len() == sweeps
+                            && is_table(&chain.1),
+                    )?;
+                    let stored = r.stored[i];
+                    record_fits("draws", r.draws[i].fits(views.len(), stored))?;
+                    for j in 0..stored {
+                        extents.check(state, &format!("draw{i}.{j}/"), k..=k)?;
                     }
-                    .into());
                 }
                 for (i, (c, record)) in chains.iter_mut().zip(r.chains).enumerate() {
-                    if record.0 > 0 {
-                        c.resume(&format!("chain{i}/"), record, &checkpoint.state.reader())?;
-                    }
+                    c.resume(&format!("chain{i}/"), record, &state.reader())?;
                 }
                 *draws = r.draws;
                 for (i, d) in draws.iter_mut().enumerate() {
                     d.set_states(
                         (0..r.stored[i])
-                            .map(|j| part(&checkpoint.state, &format!("draw{i}.{j}/")))
+                            .map(|j| part(state, &format!("draw{i}.{j}/")))
                             .collect(),
                     );
                 }
-                *done = chains
-                    .first()
-                    .is_some_and(|c| c.sweeps() >= spec.gibbs.warm_up + spec.gibbs.sweeps);
+                *done = sweeps >= total;
                 *journal = r.journal;
             }
         }
@@ -575,7 +617,7 @@ impl Fitting {
 
 /// Saves factors and parameters, without what belongs to the training data
 /// alone.
-pub(super) fn save_parameters(model: &Model, state: &mut State) {
+pub(crate) fn save_parameters(model: &Model, state: &mut State) {
     let mut all = State::new();
     model.save("", &mut all);
     for (name, array) in all.arrays() {

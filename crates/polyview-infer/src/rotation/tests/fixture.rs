@@ -60,7 +60,8 @@ impl Model {
 
     fn factor_moment(&self) -> Mat<f64> {
         let n = self.factors.nrows() as f64;
-        self.factors.transpose() * &self.factors + polyview_linalg::faer::Scale(n) * &self.factor_cov
+        self.factors.transpose() * &self.factors
+            + polyview_linalg::faer::Scale(n) * &self.factor_cov
     }
 
     /// Weights, then ARD, then noise, then factors.
@@ -71,7 +72,12 @@ impl Model {
             let tau = view.noise_shape(n) / view.noise_rate;
             let shape = view.ard_shape();
             let precision = Mat::from_fn(k, k, |r, s| {
-                tau * moment[(r, s)] + if r == s { shape / view.ard_rate[r] } else { 0.0 }
+                tau * moment[(r, s)]
+                    + if r == s {
+                        shape / view.ard_rate[r]
+                    } else {
+                        0.0
+                    }
             });
             view.weight_cov = inverse(precision.as_ref()).unwrap();
             view.weights = view.data.transpose() * &self.factors * &view.weight_cov;

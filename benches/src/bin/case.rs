@@ -1,0 +1,193 @@
+//! Fits one synthetic case of `benches/peers/gen_data.py` and prints one line
+//! of JSON with the same measures as `run_peer.py` takes of the peers.
+//!
+//! ```text
+//! cargo run --release -p polyview-benches --bin case -- DATA_DIR [--missing 20]
+//!     [--threads 1] [--path streaming] [--engine vb] [--max-sweeps 3000] [--no-rotation]
+//! ```
+
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path as FilePath, PathBuf};
+use std::time::Instant;
+
+use polyview::{Fitting, models};
+use polyview_core::{Dataset, FeatureScaling, Table};
+use polyview_infer::Rotate;
+use polyview_io::{ReadOptions, read_table};
+use polyview_linalg::{Mat, Threads};
+use rustix::time::{ClockId, clock_gettime};
+
+struct Options {
+    data: PathBuf,
+    missing: bool,
+    threads: usize,
+    path: String,
+    max_sweeps: usize,
+    rotate: Rotate,
+    factors: Option<usize>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = options()?;
+    Threads::new(options.threads)?.install(|| run(&options).map_err(|e| e.to_string()))?;
+    Ok(())
+}
+
+fn options() -> Result<Options, Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let mut o = Options {
+        data: args.next().ok_or("give the folder of a case")?.into(),
+        missing: false,
+        threads: 1,
+        path: "streaming".into(),
+        max_sweeps: 3000,
+        rotate: Rotate::InLoop,
+        factors: None,
+    };
+    while let Some(a) = args.next() {
+        let mut value = || args.next().ok_or(format!("{a} needs a value"));
+        match a.as_str() {
+            "--missing" => o.missing = value()? != "0",
+            "--threads" => o.threads = value()?.parse()?,
+            "--path" => o.path = value()?,
+            "--max-sweeps" => o.max_sweeps = value()?.parse()?,
+            "--factors" => o.factors = Some(value()?.parse()?),
+            "--no-rotation" => o.rotate = Rotate::Off,
+            other => return Err(format!("unknown option {other}").into()),
+        }
+    }
+    Ok(o)
+}
+
+/// Processor seconds of this process so far.
+fn cpu() -> f64 {
+    let t = clock_gettime(ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + 1e-9 * t.tv_nsec as f64
+}
+
+/// Peak resident memory in megabytes.
+fn peak() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find(|l| l.starts_with("VmHWM")).unwrap_or("");
+    line.split_whitespace().nth(1).and_then(|x| x.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+}
+
+fn matrix(folder: &FilePath, name: &str) -> Result<Table, Box<dyn Error>> {
+    Ok(read_table(folder.join(name), &ReadOptions::default())?)
+}
+
+fn run(o: &Options) -> Result<(), Box<dyn Error>> {
+    let meta: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(o.data.join("meta.json"))?)?;
+    let views = meta["dims"].as_array().map_or(0, Vec::len);
+    let mut builder = Dataset::builder();
+    for m in 0..views {
+        let mut t = matrix(&o.data, &format!("x{m}.npy"))?;
+        t.name = format!("x{m}");
+        if o.missing {
+            let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
+            for d in 0..mask.ncols() {
+                for n in 0..mask.nrows() {
+                    if mask[(n, d)] == 0.0 {
+                        t.values[(n, d)] = f64::NAN;
+                    }
+                }
+            }
+        }
+        builder = builder.view(t);
+    }
+    let data = builder.build()?;
+    let memory_data = peak();
+    let factors = o.factors.unwrap_or(meta["k_fit"].as_u64().unwrap_or(10) as usize);
+    let mut spec = models::bibfa(factors);
+    spec.path = serde_json::from_value(serde_json::Value::String(o.path.clone()))?;
+    spec.defaults.scaling = FeatureScaling::View;
+    spec.vb.max_sweeps = o.max_sweeps;
+    spec.vb.rotate = o.rotate;
+    let (start, start_cpu) = (Instant::now(), cpu());
+    let mut fitting = Fitting::new(data, spec)?;
+    let setup = start.elapsed().as_secs_f64();
+    let (mut wall, mut processor, mut kept, mut bounds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let (t, c) = (Instant::now(), cpu());
+        let p = fitting.step()?;
+        wall.push(t.elapsed().as_secs_f64());
+        processor.push(cpu() - c);
+        kept.push(p.factors);
+        bounds.push(p.objective);
+        if p.done {
+            break;
+        }
+    }
+    let total = start.elapsed().as_secs_f64();
+    let total_cpu = cpu() - start_cpu;
+    let fit = fitting.finish()?;
+    let memory = peak();
+    // the first sweeps still have every factor: the figure to compare at equal K
+    let full: Vec<f64> =
+        processor.iter().zip(&kept).skip(1).filter(|(_, k)| **k == factors).map(|(c, _)| *c).collect();
+    let mut scores = Vec::new();
+    for m in 0..views {
+        scores.push(score(o, m, &fit.fitted(&format!("x{m}"))?.mean)?);
+    }
+    let median = |v: &[f64]| {
+        let mut v = v.to_vec();
+        v.sort_by(f64::total_cmp);
+        v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let line = serde_json::json!({
+        "peer": format!("polyview-{}", o.path),
+        "case": meta["case"],
+        "missing": if o.missing { 20 } else { 0 },
+        "threads": o.threads,
+        "k_fit": factors,
+        "stop": fit.record().outcome.to_string(),
+        "n_iter": wall.len(),
+        "setup_s": setup,
+        "wall_s": total,
+        "cpu_s": total_cpu,
+        "iter_wall_median": median(&wall),
+        "iter_cpu_median": median(&processor),
+        "iter_cpu_at_full_k": median(&full),
+        "sweeps_at_full_k": full.len(),
+        "peak_rss_mb": memory,
+        "rss_data_mb": memory_data,
+        "factors_kept": fit.k(),
+        "bound_last": fit.record().bound,
+        "views": scores,
+    });
+    writeln!(std::io::stdout(), "{line}")?;
+    Ok(())
+}
+
+/// Explained signal, and explained held-out values, of one view.
+fn score(o: &Options, m: usize, predicted: &Mat<f64>) -> Result<serde_json::Value, Box<dyn Error>> {
+    let eta = matrix(&o.data, &format!("eta{m}.npy"))?.values;
+    let x = matrix(&o.data, &format!("x{m}.npy"))?.values;
+    let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
+    let (mut off, mut all, mut off_held, mut all_held) = (0.0, 0.0, 0.0, 0.0);
+    for d in 0..x.ncols() {
+        let n = x.nrows() as f64;
+        let mean: f64 = (0..x.nrows()).map(|i| eta[(i, d)]).sum::<f64>() / n;
+        let (mut sum, mut count) = (0.0, 0.0);
+        for i in 0..x.nrows() {
+            off += (predicted[(i, d)] - eta[(i, d)]).powi(2);
+            all += (eta[(i, d)] - mean).powi(2);
+            if mask[(i, d)] != 0.0 {
+                sum += x[(i, d)];
+                count += 1.0;
+            }
+        }
+        for i in 0..x.nrows() {
+            if mask[(i, d)] == 0.0 {
+                off_held += (x[(i, d)] - predicted[(i, d)]).powi(2);
+                all_held += (x[(i, d)] - sum / count).powi(2);
+            }
+        }
+    }
+    let mut out = serde_json::json!({"view": m, "r2_signal": 1.0 - off / all});
+    if o.missing {
+        out["r2_held"] = serde_json::json!(1.0 - off_held / all_held);
+    }
+    Ok(out)
+}

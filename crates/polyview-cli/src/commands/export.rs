@@ -1,0 +1,55 @@
+//! `polyview export`.
+
+use polyview::Fit;
+use polyview_linalg::Mat;
+
+use super::tables::write;
+use super::{factor_names, say};
+use crate::args::{Cli, ExportArgs};
+use crate::failure::{Failure, Outcome};
+use crate::inputs::named_file;
+
+/// Factors, weights and variances as tables.
+pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
+    let mut fit = Fit::load(&args.model)?;
+    if args.varimax {
+        fit = fit.varimax()?;
+    }
+    let names = factor_names(fit.k());
+    let mut written = 0;
+    if args.factors.is_some() || args.factors_sd.is_some() {
+        let z = fit.factors()?;
+        for (path, values) in [(&args.factors, &z.mean), (&args.factors_sd, &z.sd)] {
+            if let Some(path) = path {
+                write(path, "sample", fit.samples(), &names, values.as_ref(), args.force)?;
+                written += 1;
+            }
+        }
+    }
+    for (list, sd) in [(&args.weights, false), (&args.weights_sd, true)] {
+        for text in list {
+            let (view, path) = named_file(text)?;
+            let w = fit.weights(&view)?;
+            let values = if sd { &w.sd } else { &w.mean };
+            let (_, info) = fit.view(&view)?;
+            write(&path, "feature", &info.features, &names, values.as_ref(), args.force)?;
+            written += 1;
+        }
+    }
+    if let Some(path) = &args.variance {
+        let e = fit.explain()?;
+        let views: Vec<String> = fit.views().iter().map(|v| v.name.clone()).collect();
+        let mut columns = vec!["all".to_owned()];
+        columns.extend(names);
+        let values = Mat::from_fn(views.len(), columns.len(), |i, j| {
+            if j == 0 { e.total[i] } else { e.marginal[(i, j - 1)] }
+        });
+        write(path, "view", &views, &columns, values.as_ref(), args.force)?;
+        written += 1;
+    }
+    if written == 0 {
+        return Err(Failure::Usage("nothing to export; add --factors, --weights VIEW=FILE or --variance".into()));
+    }
+    say(cli, format!("{written} table(s) written"));
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! `polyview fit`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use polyview::{Fit, Fitting};
+use polyview_core::Dataset;
+
+use super::{overwrite, overwrite_model, say};
+use crate::args::{Cli, FitArgs};
+use crate::failure::{Failure, Outcome};
+use crate::inputs::dataset;
+use crate::output::{json, line, percent, table};
+use crate::progress::Bar;
+use crate::study::Study;
+
+/// Fits and writes the model file.
+pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
+    let mut study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
+    if args.dry_run {
+        for s in &study.data {
+            let choices = study.model.view(&s.name);
+            study.model = study.model.clone().with_view(&s.name, choices);
+        }
+        return line(study.to_toml()?);
+    }
+    let Some(out) = &args.out else { return Err(Failure::Usage("--out is missing".into())) };
+    polyview_io::ensure_writable(out, overwrite(args.force))?;
+    let data = dataset(&study)?;
+    say(cli, overlap(&data));
+    let mut fit = Fitting::new(data, study.model.clone())?;
+    if let Some(path) = &args.resume {
+        fit.resume_from(path)?;
+        say(cli, format!("going on from {}", path.display()));
+    }
+    let mut fit = drive(cli, args, fit)?;
+    if args.no_data {
+        fit.forget_data();
+    }
+    fit.save(out, overwrite_model(args.force))?;
+    summary(cli, &fit)?;
+    say(cli, format!("written to {}", out.display()));
+    Ok(())
+}
+
+/// Steps to the end, with progress, checkpoints and Ctrl-C.
+fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    // a second handler in one process is refused; then Ctrl-C just ends it
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
+    let bar = Bar::new(cli.quiet);
+    let mut last = Instant::now();
+    let every = Duration::from_secs(args.checkpoint_every);
+    loop {
+        let progress = fit.step()?;
+        bar.show(&progress);
+        if progress.done {
+            break;
+        }
+        let stopping = stop.load(Ordering::SeqCst);
+        if let Some(path) = &args.checkpoint
+            && (stopping || last.elapsed() >= every)
+        {
+            fit.save_checkpoint(path)?;
+            last = Instant::now();
+        }
+        if stopping {
+            bar.clear();
+            return Err(Failure::Interrupted {
+                sweep: progress.sweep,
+                checkpoint: args.checkpoint.as_ref().map(|c| c.display().to_string()),
+            });
+        }
+    }
+    bar.clear();
+    Ok(fit.finish()?)
+}
+
+/// Which samples have which views, in words.
+pub fn overlap(data: &Dataset) -> String {
+    use std::fmt::Write;
+    let o = data.overlap();
+    let mut text = format!("{} samples, {} view(s)", data.n_samples(), o.views.len());
+    for (v, n) in data.views().iter().zip(&o.samples_of_view) {
+        let cells = v.n_features() * n;
+        let missing = if cells > 0 { 1.0 - v.n_observed() as f64 / cells as f64 } else { 0.0 };
+        let _ = write!(text, "\n  {}: {} samples x {} features", v.name(), n, v.n_features());
+        if missing > 0.0 {
+            let _ = write!(text, ", {} % of their cells missing", percent(missing));
+        }
+    }
+    if o.rows.len() > 1 {
+        for row in &o.rows {
+            let names: Vec<&str> =
+                o.views.iter().zip(&row.present).filter(|(_, p)| **p).map(|(v, _)| v.as_str()).collect();
+            let _ = write!(text, "\n  {} sample(s) have just: {}", row.samples, names.join(", "));
+        }
+    }
+    text
+}
+
+/// What came out, as a table or JSON.
+pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
+    let r = fit.record();
+    let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+    if cli.json {
+        return json(&serde_json::json!({
+            "model": fit.spec().model,
+            "samples": fit.samples().len(),
+            "factors": fit.k(),
+            "outcome": r.outcome,
+            "sweeps": r.sweeps,
+            "bound": r.bound,
+            "seconds": r.seconds,
+            "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
+                "name": v.name,
+                "features": v.features.len(),
+                "explained": explained.as_ref().map(|e| e.total[i]),
+            })).collect::<Vec<_>>(),
+        }));
+    }
+    let bound = r.bound.map_or_else(String::new, |b| format!(", bound {b:.2}"));
+    line(format!(
+        "{}: {} factors of {} after {} sweeps ({}{bound}) in {:.2} s",
+        fit.spec().model,
+        fit.k(),
+        fit.spec().factors,
+        r.sweeps,
+        r.outcome,
+        r.seconds
+    ))?;
+    if let Some(e) = explained {
+        line("variance explained, %:")?;
+        variance_table(fit, &e)?;
+    }
+    Ok(())
+}
+
+/// Variance explained by view and factor.
+pub fn variance_table(fit: &Fit, e: &polyview::Explained) -> Outcome<()> {
+    let mut header = vec!["view".to_owned(), "all".to_owned()];
+    header.extend((1..=fit.k()).map(|k| k.to_string()));
+    let rows: Vec<Vec<String>> = fit
+        .views()
+        .iter()
+        .enumerate()
+        .map(|(i, v)| {
+            let mut row = vec![v.name.clone(), percent(e.total[i])];
+            row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
+            row
+        })
+        .collect();
+    table(&header, &rows)
+}

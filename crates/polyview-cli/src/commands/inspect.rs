@@ -1,0 +1,113 @@
+//! `polyview inspect`.
+
+use polyview::Fit;
+
+use super::fit::variance_table;
+use crate::args::{Cli, InspectArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output::{json, line, table};
+
+/// What a model file holds.
+pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
+    let fit = Fit::load(&args.model)?;
+    if cli.json {
+        return json(&as_json(&fit)?);
+    }
+    if args.spec {
+        return line(toml::to_string(fit.spec()).map_err(|e| Failure::Usage(e.to_string()))?);
+    }
+    let r = fit.record();
+    if args.journal {
+        for e in &r.journal.entries {
+            line(e.to_string())?;
+        }
+        return Ok(());
+    }
+    line(format!("model     {} ({})", fit.spec().model, if fit.is_sampled() { "Gibbs" } else { "variational Bayes" }))?;
+    line(format!("samples   {}", fit.samples().len()))?;
+    line(format!("factors   {} of {} at the start", fit.k(), fit.spec().factors))?;
+    line(format!("sweeps    {}, {}", r.sweeps, r.outcome))?;
+    if let Some(b) = r.bound {
+        line(format!("bound     {b:.4} nats"))?;
+    }
+    line(format!("seed      {}", fit.spec().seed))?;
+    line(format!("data      {}", if fit.data().is_ok() { "kept" } else { "not kept" }))?;
+    if r.restart_bounds.len() > 1 {
+        let all: Vec<String> = r.restart_bounds.iter().map(|b| format!("{b:.2}")).collect();
+        line(format!("restarts  {}", all.join(", ")))?;
+    }
+    line("")?;
+    let header = ["view", "features", "likelihood", "noise by", "scaling", "observed cells"].map(str::to_owned);
+    let word = |v: serde_json::Value| v.as_str().unwrap_or("").to_owned();
+    let rows: Vec<Vec<String>> = fit
+        .views()
+        .iter()
+        .map(|v| {
+            let of = |x: Result<serde_json::Value, serde_json::Error>| word(x.unwrap_or_default());
+            vec![
+                v.name.clone(),
+                v.features.len().to_string(),
+                of(serde_json::to_value(v.choices.likelihood)),
+                of(serde_json::to_value(v.choices.noise)),
+                of(serde_json::to_value(v.choices.scaling)),
+                v.observed.to_string(),
+            ]
+        })
+        .collect();
+    table(&header, &rows)?;
+    if fit.data().is_ok() {
+        line("")?;
+        line("variance explained, % (marginal by factor)")?;
+        variance_table(&fit, &fit.explain()?)?;
+    }
+    if !r.diagnostics.is_empty() {
+        line("")?;
+        let header = ["quantity", "mean", "sd", "R-hat", "ESS bulk", "ESS tail"].map(str::to_owned);
+        let rows: Vec<Vec<String>> = r
+            .diagnostics
+            .iter()
+            .map(|d| {
+                let s = &d.summary;
+                vec![
+                    d.quantity.clone(),
+                    format!("{:.4}", s.mean),
+                    format!("{:.4}", s.sd),
+                    format!("{:.3}", s.rhat),
+                    format!("{:.0}", s.ess_bulk),
+                    format!("{:.0}", s.ess_tail),
+                ]
+            })
+            .collect();
+        table(&header, &rows)?;
+    }
+    Ok(())
+}
+
+fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
+    let r = fit.record();
+    let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+    Ok(serde_json::json!({
+        "spec": fit.spec(),
+        "samples": fit.samples(),
+        "factors": fit.k(),
+        "components": fit.n_components(),
+        "outcome": r.outcome,
+        "sweeps": r.sweeps,
+        "bound": r.bound,
+        "restart_bounds": r.restart_bounds,
+        "seconds": r.seconds,
+        "journal": r.journal.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "diagnostics": r.diagnostics,
+        "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
+            "name": v.name,
+            "features": v.features,
+            "choices": v.choices,
+            "observed": v.observed,
+            "explained": explained.as_ref().map(|e| serde_json::json!({
+                "total": e.total[i],
+                "marginal": (0..fit.k()).map(|k| e.marginal[(i, k)]).collect::<Vec<_>>(),
+                "unique": (0..fit.k()).map(|k| e.unique[(i, k)]).collect::<Vec<_>>(),
+            })),
+        })).collect::<Vec<_>>(),
+    }))
+}

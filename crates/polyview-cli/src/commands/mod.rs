@@ -1,0 +1,59 @@
+//! One file a verb.
+
+mod choose_k;
+mod demo;
+mod export;
+mod fit;
+mod inspect;
+mod report;
+mod simulate;
+mod tables;
+
+use clap::CommandFactory;
+use polyview_linalg::Threads;
+
+use crate::args::{Cli, Command};
+use crate::failure::{Failure, Outcome};
+
+/// Runs the command in a pool of the wanted number of threads.
+pub fn run(cli: &Cli) -> Outcome<()> {
+    let threads = Threads::new(cli.threads).map_err(|e| Failure::Usage(format!("--threads: {e}")))?;
+    threads.install(|| match &cli.command {
+        Command::Fit(a) => fit::run(cli, a),
+        Command::Project(a) => tables::project(cli, a),
+        Command::Predict(a) => tables::predict(cli, a),
+        Command::Impute(a) => tables::impute(cli, a),
+        Command::Inspect(a) => inspect::run(cli, a),
+        Command::Report(a) => report::run(cli, a),
+        Command::Export(a) => export::run(cli, a),
+        Command::ChooseK(a) => choose_k::run(cli, a),
+        Command::Simulate(a) => simulate::run(cli, a),
+        Command::Demo(a) => demo::run(cli, a),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "polyview", &mut std::io::stdout());
+            Ok(())
+        }
+    })
+}
+
+/// Overwrite policy of `--force`.
+pub fn overwrite(force: bool) -> polyview_io::Overwrite {
+    if force { polyview_io::Overwrite::Replace } else { polyview_io::Overwrite::Refuse }
+}
+
+/// The same policy for model files.
+pub fn overwrite_model(force: bool) -> polyview::Overwrite {
+    if force { polyview::Overwrite::Replace } else { polyview::Overwrite::Refuse }
+}
+
+/// Says something on standard error unless quiet.
+pub fn say(cli: &Cli, text: impl AsRef<str>) {
+    if !cli.quiet {
+        eprintln!("{}", text.as_ref());
+    }
+}
+
+/// Names of factors: `Factor 1`, ...
+pub fn factor_names(k: usize) -> Vec<String> {
+    (1..=k).map(|i| format!("Factor {i}")).collect()
+}

@@ -1,0 +1,40 @@
+//! `polyview report`.
+
+use polyview::Fit;
+use polyview_io::{read_metadata, write_atomic};
+use polyview_report::{Report, pictures, render};
+
+use super::{overwrite, say};
+use crate::args::{Cli, ReportArgs};
+use crate::failure::Outcome;
+
+/// Writes the page.
+pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
+    polyview_io::ensure_writable(&args.out, overwrite(args.force))?;
+    let mut fit = Fit::load(&args.model)?;
+    if let Some(path) = &args.metadata {
+        fit.set_metadata(&read_metadata(path)?)?;
+    }
+    let mut report = Report::from_fit(&fit)?;
+    if let Some(title) = &args.title {
+        report.title.clone_from(title);
+    }
+    write(&report, &args.out, args.force)?;
+    if let Some(folder) = &args.pictures {
+        std::fs::create_dir_all(folder)?;
+        for p in pictures(&report)? {
+            let path = folder.join(format!("{}.svg", p.stem));
+            let svg = p.picture.to_svg();
+            write_atomic(&path, overwrite(args.force), |w| w.write_all(svg.as_bytes()))?;
+        }
+    }
+    say(cli, format!("report written to {}", args.out.display()));
+    Ok(())
+}
+
+/// Renders a report into a file.
+pub fn write(report: &Report, path: &std::path::Path, force: bool) -> Outcome<()> {
+    let page = render(report)?;
+    write_atomic(path, overwrite(force), |w| w.write_all(page.as_bytes()))?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! What the command says when something goes wrong, and its exit codes.
+
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+/// A failed command.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// Data or model.
+    #[error(transparent)]
+    Model(#[from] polyview::Error),
+    /// Files.
+    #[error(transparent)]
+    Io(#[from] polyview_io::IoError),
+    /// The report.
+    #[error(transparent)]
+    Report(#[from] polyview_report::ReportError),
+    /// Options that do not fit together.
+    #[error("{0}")]
+    Usage(String),
+    /// A study file that cannot be read.
+    #[error("'{path}': {why}")]
+    Study {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Ctrl-C.
+    #[error("interrupted at sweep {sweep}{}", checkpoint.as_ref().map_or_else(String::new, |c| format!("; go on with --resume {c}")))]
+    Interrupted {
+        /// Last sweep done.
+        sweep: usize,
+        /// The checkpoint.
+        checkpoint: Option<String>,
+    },
+    /// Writing to standard output failed.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl From<polyview_core::DataError> for Failure {
+    fn from(e: polyview_core::DataError) -> Self {
+        Self::Model(e.into())
+    }
+}
+
+impl Failure {
+    /// Exit code: 1 data, model or file; 2 usage; 130 interrupted.
+    pub fn code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Study { .. } => ExitCode::from(2),
+            Self::Interrupted { .. } => ExitCode::from(130),
+            Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            _ => ExitCode::from(1),
+        }
+    }
+    /// Says it on standard error.
+    pub fn report(&self) {
+        if !matches!(self, Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
+            eprintln!("error: {self}");
+        }
+    }
+}
+
+/// Result of a command.
+pub type Outcome<T> = Result<T, Failure>;

@@ -1,0 +1,202 @@
+//! A study: data files and every choice, as a TOML file or from options.
+
+use std::path::{Path, PathBuf};
+
+use polyview::{EngineKind, Intercepts, ModelSpec};
+use polyview_core::Join;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{DataArgs, ModelArgs};
+use crate::failure::{Failure, Outcome};
+
+/// Where one view comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Source {
+    /// Name of the view.
+    pub name: String,
+    /// The file, relative to the study file.
+    pub path: PathBuf,
+}
+
+/// Data files and every choice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Study {
+    /// A table about the samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<PathBuf>,
+    /// Column of the metadata that gives each sample its group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// Whether tables have features in rows.
+    pub transposed: bool,
+    /// The views' files.
+    pub data: Vec<Source>,
+    /// The model.
+    pub model: ModelSpec,
+}
+
+impl Study {
+    /// From a study file and options; options win.
+    pub fn new(spec: Option<&Path>, data: &DataArgs, model: &ModelArgs) -> Outcome<Self> {
+        let mut study = spec.map(read).transpose()?.unwrap_or_default();
+        study.add_data(data)?;
+        study.add_model(model)?;
+        if study.data.is_empty() {
+            return Err(Failure::Usage("no view was given; add --view NAME=FILE or a study file with [[data]] entries".into()));
+        }
+        study.model.validate()?;
+        Ok(study)
+    }
+
+    fn add_data(&mut self, args: &DataArgs) -> Outcome<()> {
+        for text in &args.views {
+            let (name, path, likelihood) = view_option(text)?;
+            match self.data.iter_mut().find(|s| s.name == name) {
+                Some(s) => s.path = path,
+                None => self.data.push(Source { name: name.clone(), path }),
+            }
+            if let Some(l) = likelihood {
+                let mut choices = self.model.view(&name);
+                choices.likelihood = parsed("likelihood", &l)?;
+                self.model = self.model.clone().with_view(&name, choices);
+            }
+        }
+        if let Some(m) = &args.metadata {
+            self.metadata = Some(m.clone());
+        }
+        if let Some(g) = &args.groups {
+            self.groups = Some(g.clone());
+        }
+        self.transposed |= args.transposed;
+        if let Some(j) = &args.join {
+            self.model.join = if j == "union" { Join::Union } else { Join::Intersection };
+        }
+        Ok(())
+    }
+
+    fn add_model(&mut self, args: &ModelArgs) -> Outcome<()> {
+        let m = &mut self.model;
+        if m.model != "bibfa" {
+            return Err(Failure::Usage(format!("unknown model '{}'; known: bibfa", m.model)));
+        }
+        set(&mut m.factors, args.factors);
+        set(&mut m.seed, args.seed);
+        set(&mut m.restarts, args.restarts);
+        set(&mut m.vb.max_sweeps, args.max_sweeps);
+        set(&mut m.vb.tolerance, args.tolerance);
+        set(&mut m.gibbs.chains, args.chains);
+        set(&mut m.gibbs.warm_up, args.warm_up);
+        set(&mut m.gibbs.sweeps, args.sweeps);
+        set(&mut m.gibbs.thin, args.thin);
+        if let Some(e) = &args.engine {
+            m.engine = if e == "vb" { EngineKind::Vb } else { EngineKind::Gibbs };
+        }
+        if let Some(x) = &args.missing {
+            m.missing = parsed("missing", x)?;
+        }
+        if let Some(x) = &args.start {
+            m.start = parsed("start", x)?;
+        }
+        if let Some(x) = &args.path {
+            m.path = parsed("path", x)?;
+        }
+        if args.no_intercepts {
+            m.intercepts = Intercepts::None;
+        }
+        if args.no_rotation {
+            m.vb.rotate = parsed("rotate", "off")?;
+        }
+        if args.audit {
+            m.vb.audit = parsed("audit", "blocks")?;
+        }
+        if args.no_pruning {
+            m.vb.prune.energy_ratio = 0.0;
+            m.vb.prune.largest_weight = 0.0;
+        }
+        let names: Vec<String> = m.views.iter().map(|v| v.name.clone()).collect();
+        let mut all = vec![(None, m.defaults)];
+        all.extend(names.into_iter().map(|n| { let c = m.view(&n); (Some(n), c) }));
+        for (name, mut choices) in all {
+            if let Some(x) = &args.noise {
+                choices.noise = parsed("noise", x)?;
+            }
+            if let Some(x) = &args.scaling {
+                choices.scaling = parsed("scaling", x)?;
+            }
+            if let Some(x) = &args.centring {
+                choices.centring = parsed("centring", x)?;
+            }
+            match name {
+                None => m.defaults = choices,
+                Some(n) => *m = m.clone().with_view(&n, choices),
+            }
+        }
+        Ok(())
+    }
+
+    /// As a study file, every default filled in.
+    pub fn to_toml(&self) -> Outcome<String> {
+        toml::to_string(self).map_err(|e| Failure::Usage(e.to_string()))
+    }
+}
+
+fn set<T: Copy>(target: &mut T, value: Option<T>) {
+    if let Some(v) = value {
+        *target = v;
+    }
+}
+
+/// Parses a word as one of the values of an option.
+pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome<T> {
+    serde_json::from_value(serde_json::Value::String(word.to_owned()))
+        .map_err(|e| Failure::Usage(format!("{option}: {e}")))
+}
+
+fn read(path: &Path) -> Outcome<Study> {
+    let failed = |why: String| Failure::Study { path: path.display().to_string(), why };
+    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+    let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
+    if let Some(folder) = path.parent() {
+        for s in &mut study.data {
+            s.path = folder.join(&s.path);
+        }
+        study.metadata = study.metadata.map(|m| folder.join(m));
+    }
+    Ok(study)
+}
+
+/// Parses `NAME=FILE[:LIKELIHOOD]`. A colon belongs to the file if what
+/// follows is no likelihood (`C:\data.csv`).
+pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
+    let bad = || {
+        Failure::Usage(format!("'{text}' is not NAME=FILE or NAME=FILE:LIKELIHOOD, such as genes=genes.csv:gaussian"))
+    };
+    let (name, rest) = text.split_once('=').ok_or_else(bad)?;
+    if name.is_empty() || rest.is_empty() {
+        return Err(bad());
+    }
+    if let Some((path, likelihood)) = rest.rsplit_once(':')
+        && !path.is_empty()
+        && !likelihood.contains(['/', '\\', '.'])
+    {
+        return Ok((name.to_owned(), path.into(), Some(likelihood.to_owned())));
+    }
+    Ok((name.to_owned(), rest.into(), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn view_options() {
+        let v = view_option("genes=a/genes.csv:gaussian").ok();
+        assert_eq!(v, Some(("genes".into(), "a/genes.csv".into(), Some("gaussian".into()))));
+        let v = view_option(r"g=C:\x\genes.csv").ok();
+        assert_eq!(v, Some(("g".into(), r"C:\x\genes.csv".into(), None)));
+        assert!(view_option("genes.csv").is_err());
+        assert!(view_option("=x.csv").is_err());
+    }
+}

@@ -1,0 +1,357 @@
+//! Checkpoints in files, and whose they are.
+
+use std::path::Path;
+
+use polyview_core::{Ledger, Mask, State, View};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::check::{Checked, Rows};
+use super::container::{Container, Sealed, Tensor, Values, hex};
+use super::disk::{self, Overwrite};
+use super::fault::Fault;
+use super::header::{Kind, program};
+use super::model::{push_state, to_state};
+use super::{BYTES, json};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fit::{Checkpoint, Fitting, ViewInfo};
+use crate::spec::ModelSpec;
+
+/// What a fit was made from: its choices, and what its data hash to. A
+/// checkpoint goes on only with the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Origin {
+    spec: ModelSpec,
+    samples: String,
+    views: Vec<ViewMark>,
+}
+
+/// Name of a view, and what its features, cells and scaling hash to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct ViewMark {
+    name: String,
+    sha256: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct CheckpointHeader {
+    format: u32,
+    kind: Kind,
+    program: String,
+    origin: Origin,
+}
+
+impl Origin {
+    /// Hashes the data of a fit, in working units.
+    pub(crate) fn of(
+        spec: &ModelSpec,
+        samples: &[String],
+        infos: &[ViewInfo],
+        views: &[View],
+    ) -> Self {
+        let mut ids = Sha256::new();
+        names(&mut ids, samples);
+        let marks = infos.iter().zip(views).map(|(info, view)| ViewMark {
+            name: info.name.clone(),
+            sha256: mark(info, view),
+        });
+        Self {
+            spec: spec.clone(),
+            samples: hex(&ids.finalize()),
+            views: marks.collect(),
+        }
+    }
+    /// An error that names what differs unless a checkpoint of `self` can go
+    /// on `here`.
+    fn check(&self, here: &Self) -> std::result::Result<(), Fault> {
+        let of_views = |o: &Self| o.views.iter().map(|v| v.name.clone()).collect::<Vec<_>>();
+        if of_views(self) != of_views(here) {
+            return Err(Fault::OtherData("the names of the views".to_owned()));
+        }
+        if self.samples != here.samples {
+            return Err(Fault::OtherData("the samples".to_owned()));
+        }
+        if let Some((v, _)) = self.views.iter().zip(&here.views).find(|(a, b)| a != b) {
+            let what = format!("the features or values of view '{}'", v.name);
+            return Err(Fault::OtherData(what));
+        }
+        let (there, here) = (json::to_value(&self.spec)?, json::to_value(&here.spec)?);
+        if let (Value::Object(there), Value::Object(here)) = (there, here) {
+            for (option, value) in here {
+                let other = there.get(&option).unwrap_or(&Value::Null);
+                if *other != value {
+                    return Err(Fault::OtherChoices {
+                        option,
+                        there: other.to_string(),
+                        here: value.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn names(sum: &mut Sha256, all: &[String]) {
+    sum.update((all.len() as u64).to_le_bytes());
+    for name in all {
+        sum.update((name.len() as u64).to_le_bytes());
+        sum.update(name);
+    }
+}
+
+fn numbers<'a>(sum: &mut Sha256, all: impl IntoIterator<Item = &'a f64>) {
+    let mut block = [0; 4096];
+    let mut at = 0;
+    for x in all {
+        block[at..at + 8].copy_from_slice(&x.to_le_bytes());
+        at += 8;
+        if at == block.len() {
+            sum.update(block);
+            at = 0;
+        }
+    }
+    sum.update(&block[..at]);
+}
+
+fn mark(info: &ViewInfo, view: &View) -> String {
+    let mut sum = Sha256::new();
+    names(&mut sum, &info.features);
+    numbers(&mut sum, &info.scaling.offset);
+    numbers(&mut sum, &info.scaling.scale);
+    match view.mask() {
+        Mask::Complete => sum.update("complete"),
+        Mask::Rows(rows) => {
+            sum.update("samples");
+            sum.update(rows.iter().map(|&r| u8::from(r)).collect::<Vec<u8>>());
+        }
+        Mask::Cells { by_feature, .. } => {
+            sum.update("cells");
+            sum.update(by_feature.as_bytes());
+        }
+    }
+    let values = view.values();
+    for d in 0..values.ncols() {
+        numbers(&mut sum, (0..values.nrows()).map(|n| &values[(n, d)]));
+    }
+    hex(&sum.finalize())
+}
+
+impl Checkpoint {
+    /// Writes the checkpoint; one of the same name is replaced when the new
+    /// one is complete.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when the disk refuses.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let file = self
+            .pack()
+            .map_err(|f| f.at(&path.display().to_string()))?;
+        disk::write(path, Overwrite::Replace, &file)
+    }
+    /// Reads what [`Checkpoint::save`] wrote.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::File`] when it
+    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
+    }
+    /// The content of the file that [`Checkpoint::save`] writes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::File`] when the header would be too long.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.pack()
+            .and_then(|f| Ok(f.to_bytes()?))
+            .map_err(|f| f.at(BYTES))
+    }
+    /// The checkpoint in the content of a file.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::load`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::unpack(bytes).map_err(|f| f.at(BYTES))
+    }
+
+    fn pack(&self) -> std::result::Result<Sealed<'_>, Fault> {
+        let mut tensors = Vec::new();
+        push_state(&mut tensors, "state/", &self.state)?;
+        let record = self.record.to_string().into_bytes();
+        let record = Values::Bytes(vec![record.len()], record.into());
+        tensors.push(Tensor::new("record", record));
+        let header = json::to_value(&CheckpointHeader {
+            format: super::FORMAT_VERSION,
+            kind: Kind::Checkpoint,
+            program: program(),
+            origin: self.origin.clone(),
+        })?;
+        Sealed::new(&header, tensors)
+    }
+    fn unpack(bytes: &[u8]) -> std::result::Result<Self, Fault> {
+        let mut file = Container::read(bytes)?;
+        let header = std::mem::take(&mut file.header);
+        Kind::Checkpoint.expect(&header)?;
+        let header: CheckpointHeader = json::from_value(header)?;
+        let record = file.take("record")?.byte_string("record")?;
+        let record = serde_json::from_slice(record)?;
+        let state = to_state("state/", file.take_all("state/"))?;
+        file.finish()?;
+        Ok(Self {
+            state,
+            record,
+            origin: header.origin,
+        })
+    }
+}
+
+impl Fitting {
+    /// Writes everything needed to go on later. An older checkpoint of the
+    /// same name is replaced when the new one is complete, so that an
+    /// interruption at any time leaves a valid one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when the disk refuses.
+    pub fn save_checkpoint(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.checkpoint()?.save(path)
+    }
+    /// Goes on from a checkpoint in a file. Going on gives the same bits as a
+    /// fit that was never interrupted.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::load`] and [`Fitting::resume`]; after an error this
+    /// fit should not be gone on with.
+    pub fn resume_from(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let checkpoint = Checkpoint::load(path)?;
+        self.resume(&checkpoint).map_err(|e| match e.kind() {
+            ErrorKind::File { why, .. } => Error::from(ErrorKind::File {
+                path: path.display().to_string(),
+                why: why.clone(),
+            }),
+            _ => e,
+        })
+    }
+}
+
+/// Extents of the blocks of a model in progress, to hold a checkpoint against.
+pub(crate) struct Extents {
+    /// Prefixes of the blocks of rows in the order of the model: factors, then
+    /// the weights of each view. With their rows and implicit rows.
+    blocks: Vec<(String, usize, usize)>,
+    /// Prefixes of the intercepts, with their columns and implicit columns.
+    biases: Vec<(String, usize, usize)>,
+}
+
+impl Extents {
+    /// Of a model with these views whose state is `own`.
+    pub(crate) fn of(own: &State, views: &[ViewInfo]) -> Self {
+        let rows = |at: &str| {
+            let array = own.arrays().get(&format!("{at}/mean"));
+            array.and_then(|a| a.shape.first()).copied().unwrap_or(0)
+        };
+        let implicit = |name: String| {
+            let array = own.arrays().get(&name);
+            array.and_then(|a| a.values.first()).map_or(0, |x| *x as usize)
+        };
+        let mut out = Self {
+            blocks: Vec::new(),
+            biases: Vec::new(),
+        };
+        let mut block = |at: String| {
+            let implicit = implicit(format!("{at}/implicit"));
+            out.blocks.push((at.clone(), rows(&at), implicit));
+        };
+        block("factors".to_owned());
+        for v in views {
+            block(format!("views/{}/weights", v.name));
+            let at = format!("views/{}/bias", v.name);
+            let implicit = implicit(format!("{at}/rest"));
+            out.biases.push((at.clone(), rows(&at), implicit));
+        }
+        out
+    }
+    /// Whether the arrays under `prefix` are those of such a model with one
+    /// of these numbers of factors.
+    pub(crate) fn check(
+        &self,
+        state: &State,
+        prefix: &str,
+        factors: std::ops::RangeInclusive<usize>,
+    ) -> Result<()> {
+        let checked = Checked {
+            state,
+            place: "state/",
+        };
+        let run = || {
+            let k = checked.columns(&format!("{prefix}factors/mean"))?;
+            if !factors.contains(&k) {
+                return Err(Fault::Count {
+                    what: "factors",
+                    expected: *factors.end(),
+                    found: k,
+                });
+            }
+            for (at, rows, implicit) in &self.blocks {
+                let want = Rows {
+                    rows: *rows,
+                    factors: k,
+                    implicit: *implicit,
+                };
+                checked.moments(&format!("{prefix}{at}"), want)?;
+            }
+            for (at, columns, implicit) in &self.biases {
+                checked.bias(&format!("{prefix}{at}"), *columns, *implicit)?;
+            }
+            for (i, (_, rows, _)) in self.blocks.iter().enumerate() {
+                let name = format!("{prefix}previous/{i}");
+                if state.arrays().contains_key(&name) {
+                    checked.expect(&name, &[*rows, checked.columns(&name)?])?;
+                }
+            }
+            Ok(())
+        };
+        run().map_err(|f| f.at(CHECKPOINT))
+    }
+}
+
+/// What a checkpoint is called that has no path.
+const CHECKPOINT: &str = "checkpoint";
+
+/// An error unless a checkpoint `there` can go on `here`.
+pub(crate) fn same_origin(there: &Origin, here: &Origin) -> Result<()> {
+    there.check(here).map_err(|f| f.at(CHECKPOINT))
+}
+
+/// An error unless `fits`: `what` of a checkpoint's record.
+pub(crate) fn record_fits(what: &'static str, fits: bool) -> Result<()> {
+    if fits {
+        Ok(())
+    } else {
+        Err(Fault::Record(what).at(CHECKPOINT))
+    }
+}
+
+/// A record as JSON, every number kept.
+pub(crate) fn write_record<T: Serialize>(record: &T) -> Result<Value> {
+    json::to_value(record).map_err(|e| Fault::Header(e).at(CHECKPOINT))
+}
+
+/// What [`write_record`] wrote.
+pub(crate) fn read_record<T: for<'a> Deserialize<'a>>(record: &Value) -> Result<T> {
+    json::from_value(record.clone()).map_err(|e| Fault::Header(e).at(CHECKPOINT))
+}
+
+/// Whether every row of a ledger has one value a name.
+pub(crate) fn is_table(ledger: &Ledger) -> bool {
+    ledger
+        .rows
+        .iter()
+        .all(|r| r.values.len() == ledger.names.len())
+}

@@ -1,0 +1,296 @@
+//! The JSON header of a model file.
+
+use std::collections::HashSet;
+
+use polyview_core::{Journal, Metadata, MetadataValues};
+use polyview_infer::Outcome;
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+use crate::error::{Error, ErrorKind};
+use crate::fit::{Diagnostic, Fit, FitRecord};
+use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// A fitted model.
+    Model,
+    /// A fit in progress.
+    Checkpoint,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+    /// An error unless `header` is of this kind.
+    pub(super) fn expect(self, header: &serde_json::Value) -> Result<(), Fault> {
+        let found = header.get("kind").cloned().unwrap_or_default();
+        let found: Self = super::json::from_value(found)?;
+        if found == self {
+            Ok(())
+        } else {
+            Err(Fault::Kind {
+                expected: self.name(),
+                found: found.name(),
+            })
+        }
+    }
+}
+
+/// Everything of a model that is not an array of numbers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ModelHeader {
+    pub(super) format: u32,
+    pub(super) kind: Kind,
+    pub(super) program: String,
+    pub(super) spec: ModelSpec,
+    pub(super) factors: usize,
+    pub(super) components: usize,
+    pub(super) samples: Vec<String>,
+    pub(super) views: Vec<ViewHeader>,
+    pub(super) groups: Option<GroupsHeader>,
+    pub(super) metadata: Vec<ColumnHeader>,
+    pub(super) record: RecordHeader,
+}
+
+/// One view.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ViewHeader {
+    pub(super) name: String,
+    pub(super) features: Vec<String>,
+    pub(super) choices: ViewChoices,
+    pub(super) constant: Vec<usize>,
+    pub(super) observed: usize,
+    pub(super) data: DataKind,
+}
+
+/// Which of a view's data are in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum DataKind {
+    /// The model was saved without its data.
+    None,
+    /// Every cell was observed.
+    Complete,
+    /// Whole samples are missing.
+    Samples,
+    /// Any cells are missing.
+    Cells,
+}
+
+/// Sample groups.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct GroupsHeader {
+    pub(super) names: Vec<String>,
+    pub(super) of_sample: Vec<u32>,
+}
+
+/// One column of metadata.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ColumnHeader {
+    pub(super) name: String,
+    pub(super) values: ColumnValues,
+}
+
+/// Values of a column of metadata.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ColumnValues {
+    /// They stand in the array `metadata/<place of the column>`.
+    Numbers,
+    /// One a sample, `null` where absent.
+    Categories(Vec<Option<String>>),
+}
+
+/// What happened in the fit.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct RecordHeader {
+    pub(super) outcome: Outcome,
+    pub(super) sweeps: usize,
+    pub(super) bound: Option<f64>,
+    pub(super) restart_bounds: Vec<f64>,
+    pub(super) seconds: f64,
+    /// Names of the terms of each ledger; their values are arrays.
+    pub(super) ledgers: Vec<Vec<String>>,
+    pub(super) journal: Journal,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl RecordHeader {
+    pub(super) fn of(record: &FitRecord) -> Self {
+        Self {
+            outcome: record.outcome,
+            sweeps: record.sweeps,
+            bound: record.bound,
+            restart_bounds: record.restart_bounds.clone(),
+            seconds: record.seconds,
+            ledgers: record.ledgers.iter().map(|l| l.names.clone()).collect(),
+            journal: record.journal.clone(),
+            diagnostics: record.diagnostics.clone(),
+        }
+    }
+}
+
+impl ModelHeader {
+    /// The header of a model whose views' data are of the given kinds.
+    pub(super) fn of(fit: &Fit, data: &[DataKind]) -> Self {
+        Self {
+            format: super::FORMAT_VERSION,
+            kind: Kind::Model,
+            program: program(),
+            spec: fit.spec.clone(),
+            factors: fit.k(),
+            components: fit.components.len(),
+            samples: fit.samples.clone(),
+            views: fit
+                .views
+                .iter()
+                .zip(data)
+                .map(|(v, &data)| ViewHeader {
+                    name: v.name.clone(),
+                    features: v.features.clone(),
+                    choices: v.choices,
+                    constant: v.scaling.constant.clone(),
+                    observed: v.observed,
+                    data,
+                })
+                .collect(),
+            groups: fit.groups.as_ref().map(|g| GroupsHeader {
+                names: g.names.clone(),
+                of_sample: g.of_sample.clone(),
+            }),
+            metadata: fit.metadata.iter().map(ColumnHeader::of).collect(),
+            record: RecordHeader::of(&fit.record),
+        }
+    }
+
+    /// Whether names, counts and choices fit together. After this the number
+    /// of factors is at most that of the samples and of the features.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        self.spec.validate()?;
+        unique("samples", self.samples.iter())?;
+        unique("views", self.views.iter().map(|v| &v.name))?;
+        for view in &self.views {
+            view.check(&self.spec)?;
+        }
+        for v in &self.spec.views {
+            if !self.views.iter().any(|known| known.name == v.name) {
+                return Err(Error::from(ErrorKind::UnknownView {
+                    view: v.name.clone(),
+                    known: self.views.iter().map(|v| v.name.clone()).collect(),
+                })
+                .into());
+            }
+        }
+        let samples = self.samples.len();
+        let features: usize = self.views.iter().map(|v| v.features.len()).sum();
+        let most = samples.min(features);
+        if self.spec.factors > most {
+            return Err(Error::from(ErrorKind::TooManyFactors {
+                factors: self.spec.factors,
+                samples,
+                features,
+                most,
+            })
+            .into());
+        }
+        if self.factors == 0 || self.factors > self.spec.factors {
+            return Err(Fault::Count {
+                what: "factors",
+                expected: self.spec.factors,
+                found: self.factors,
+            });
+        }
+        let fits = match self.spec.engine {
+            EngineKind::Vb => self.components == 1,
+            EngineKind::Gibbs => self.components >= 1,
+        };
+        if !fits {
+            return Err(Fault::Count {
+                what: "components",
+                expected: 1,
+                found: self.components,
+            });
+        }
+        if let Some(groups) = &self.groups {
+            unique("groups", groups.names.iter())?;
+            Fault::unless_count("group numbers", samples, groups.of_sample.len())?;
+            let count = groups.names.len();
+            if let Some(&g) = groups.of_sample.iter().find(|g| **g as usize >= count) {
+                return Err(Fault::Count {
+                    what: "groups",
+                    expected: g as usize + 1,
+                    found: count,
+                });
+            }
+        }
+        for column in &self.metadata {
+            if let ColumnValues::Categories(values) = &column.values {
+                Fault::unless_count("metadata values", samples, values.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ViewHeader {
+    fn check(&self, spec: &ModelSpec) -> Result<(), Fault> {
+        unique("features", self.features.iter())?;
+        if spec.view(&self.name) != self.choices {
+            return Err(Fault::Record("choices of a view and of the model"));
+        }
+        let increasing = self.constant.windows(2).all(|p| p[0] < p[1]);
+        if !increasing || self.constant.last().is_some_and(|&d| d >= self.features.len()) {
+            return Err(Fault::Record("numbers of the constant features"));
+        }
+        Ok(())
+    }
+}
+
+impl ColumnHeader {
+    fn of(column: &Metadata) -> Self {
+        Self {
+            name: column.name.clone(),
+            values: match &column.values {
+                MetadataValues::Numbers(_) => ColumnValues::Numbers,
+                MetadataValues::Categories(c) => ColumnValues::Categories(c.clone()),
+            },
+        }
+    }
+}
+
+/// At least one name, and none twice.
+fn unique<'a>(
+    what: &'static str,
+    names: impl ExactSizeIterator<Item = &'a String>,
+) -> Result<(), Fault> {
+    if names.len() == 0 {
+        return Err(Fault::Empty(what));
+    }
+    let mut seen = HashSet::with_capacity(names.len());
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Fault::Duplicate {
+                what,
+                name: name.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Name and version of this program.
+pub(super) fn program() -> String {
+    concat!("polyview ", env!("CARGO_PKG_VERSION")).to_owned()
+}

@@ -1,0 +1,397 @@
+//! Between a [`Fit`] and its file.
+
+use polyview_core::{
+    DataError, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Scaling, State, Stateful,
+    View,
+};
+use polyview_linalg::Mat;
+
+use super::check::{Checked, Rows};
+use super::container::{Container, Sealed, Stored, Tensor, Values};
+use super::fault::Fault;
+use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
+use super::json;
+use crate::build;
+use crate::error::Error;
+use crate::fit::{Fit, FitRecord, ViewInfo, save_parameters};
+
+/// The file of a fit.
+pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
+    let mut tensors = Vec::new();
+    for (i, state) in fit.components.iter().enumerate() {
+        let place = format!("components/{i}/");
+        Checked {
+            state,
+            place: &place,
+        }
+        .finite()?;
+        push_state(&mut tensors, &place, state)?;
+    }
+    let mut kinds = vec![DataKind::None; fit.views.len()];
+    for (i, view) in fit.data.iter().flatten().enumerate() {
+        kinds[i] = push_data(&mut tensors, view);
+    }
+    for view in &fit.views {
+        let Scaling { offset, scale, .. } = &view.scaling;
+        for (name, v) in [("offset", offset), ("scale", scale)] {
+            let name = format!("{name}/{}", view.name);
+            tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
+        }
+    }
+    for (i, column) in fit.metadata.iter().enumerate() {
+        if let MetadataValues::Numbers(v) = &column.values {
+            let name = format!("metadata/{i}");
+            tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
+        }
+    }
+    for (i, ledger) in fit.record.ledgers.iter().enumerate() {
+        push_ledger(&mut tensors, &format!("ledgers/{i}"), ledger)?;
+    }
+    let header = json::to_value(&ModelHeader::of(fit, &kinds))?;
+    Sealed::new(&header, tensors)
+}
+
+/// Adds the arrays of a state.
+pub(super) fn push_state<'a>(
+    tensors: &mut Vec<Tensor<'a>>,
+    place: &str,
+    state: &'a State,
+) -> Result<(), Fault> {
+    for (name, array) in state.arrays() {
+        let name = format!("{place}{name}");
+        let tensor = Tensor::of_state(name.clone(), array)
+            .ok_or_else(|| Fault::values(&name, "is neither vector nor matrix"))?;
+        tensors.push(tensor);
+    }
+    Ok(())
+}
+
+fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
+    let name = view.name();
+    let values = Values::Matrix(view.values());
+    tensors.push(Tensor::new(format!("data/{name}"), values));
+    let (rows, columns) = (view.n_samples(), view.n_features());
+    let (kind, shape, bytes) = match view.mask() {
+        Mask::Complete => return DataKind::Complete,
+        Mask::Rows(rows) => (
+            DataKind::Samples,
+            vec![rows.len()],
+            rows.iter().map(|&r| u8::from(r)).collect::<Vec<u8>>(),
+        ),
+        Mask::Cells { by_sample, .. } => (
+            DataKind::Cells,
+            vec![rows, columns],
+            (0..rows)
+                .flat_map(|n| (0..columns).map(move |d| u8::from(by_sample.get(d, n))))
+                .collect(),
+        ),
+    };
+    let values = Values::Bytes(shape, bytes.into());
+    tensors.push(Tensor::new(format!("mask/{name}"), values));
+    kind
+}
+
+fn push_ledger<'a>(
+    tensors: &mut Vec<Tensor<'a>>,
+    place: &str,
+    ledger: &Ledger,
+) -> Result<(), Fault> {
+    let terms = ledger.names.len();
+    if ledger.rows.iter().any(|r| r.values.len() != terms) {
+        return Err(Fault::Record("terms of a ledger"));
+    }
+    let mut values = Vec::with_capacity(terms * ledger.rows.len());
+    for row in &ledger.rows {
+        values.extend(row.values.iter().copied());
+    }
+    let column = |of: fn(&LedgerRow) -> f64| {
+        Values::Vector(ledger.rows.iter().map(of).collect::<Vec<f64>>().into())
+    };
+    tensors.push(Tensor::new(
+        format!("{place}/terms"),
+        Values::Rows([ledger.rows.len(), terms], values),
+    ));
+    tensors.push(Tensor::new(format!("{place}/total"), column(|r| r.total)));
+    tensors.push(Tensor::new(
+        format!("{place}/sweep"),
+        column(|r| r.sweep as f64),
+    ));
+    tensors.push(Tensor::new(
+        format!("{place}/factors"),
+        column(|r| r.factors as f64),
+    ));
+    Ok(())
+}
+
+/// The fit in a file. Everything is checked before anything is built.
+pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
+    let mut file = Container::read(bytes)?;
+    let header = std::mem::take(&mut file.header);
+    Kind::Model.expect(&header)?;
+    let header: ModelHeader = json::from_value(header)?;
+    header.check()?;
+    let components = take_components(&header, &mut file)?;
+    let mut views = Vec::with_capacity(header.views.len());
+    let mut data = Vec::with_capacity(header.views.len());
+    for view in &header.views {
+        views.push(take_view(view, &mut file)?);
+        data.extend(take_data(view, header.samples.len(), &mut file)?);
+    }
+    if !data.is_empty() && data.len() != views.len() {
+        return Err(Fault::Count {
+            what: "views with data",
+            expected: views.len(),
+            found: data.len(),
+        });
+    }
+    let metadata = take_metadata(&header, &mut file)?;
+    let mut ledgers = Vec::new();
+    for (i, names) in header.record.ledgers.iter().enumerate() {
+        ledgers.push(take_ledger(names, &format!("ledgers/{i}"), &mut file)?);
+    }
+    file.finish()?;
+    let ModelHeader {
+        spec,
+        samples,
+        groups,
+        record,
+        ..
+    } = header;
+    Ok(Fit {
+        spec,
+        samples,
+        views,
+        data: (!data.is_empty()).then_some(data),
+        components,
+        record: FitRecord {
+            outcome: record.outcome,
+            sweeps: record.sweeps,
+            bound: record.bound,
+            restart_bounds: record.restart_bounds,
+            ledgers,
+            journal: record.journal,
+            seconds: record.seconds,
+            diagnostics: record.diagnostics,
+        },
+        groups: groups.map(|g| Groups {
+            names: g.names,
+            of_sample: g.of_sample,
+        }),
+        metadata,
+    })
+}
+
+/// Makes a state of arrays.
+pub(super) fn to_state(place: &str, arrays: Vec<(String, Stored<'_>)>) -> Result<State, Fault> {
+    let mut state = State::new();
+    for (name, stored) in arrays {
+        state.put(&name, stored.to_array(&format!("{place}{name}"))?);
+    }
+    Ok(state)
+}
+
+fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec<State>, Fault> {
+    let mut states = Vec::new();
+    for i in 0..header.components {
+        let place = format!("components/{i}/");
+        let arrays = file.take_all(&place);
+        if arrays.is_empty() {
+            return Err(Fault::Missing(format!("{place}factors/mean")));
+        }
+        let state = to_state(&place, arrays)?;
+        check_component(
+            header,
+            Checked {
+                state: &state,
+                place: &place,
+            },
+        )?;
+        states.push(state);
+    }
+    // the parts' own readers have the last word: whatever they do not write
+    // again, bit for bit, is not theirs
+    let empty = header
+        .views
+        .iter()
+        .map(|v| {
+            View::from_values(
+                v.name.clone(),
+                v.features.clone(),
+                Mat::zeros(0, v.features.len()),
+            )
+        })
+        .collect::<Result<Vec<View>, DataError>>()
+        .map_err(Error::from)?;
+    let mut model = build::parameters(&header.spec, empty, header.factors);
+    for (i, state) in states.iter().enumerate() {
+        model.load("", &state.reader()).map_err(Error::from)?;
+        let mut again = State::new();
+        save_parameters(&model, &mut again);
+        Checked {
+            state,
+            place: &format!("components/{i}/"),
+        }
+        .same_as(&again)?;
+    }
+    Ok(states)
+}
+
+fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault> {
+    let rows = |rows: usize| Rows {
+        rows,
+        factors: header.factors,
+        implicit: 0,
+    };
+    state.moments("factors", rows(header.samples.len()))?;
+    for v in &header.views {
+        let at = format!("views/{}", v.name);
+        state.moments(&format!("{at}/weights"), rows(v.features.len()))?;
+        state.bias(&format!("{at}/bias"), v.features.len(), 0)?;
+    }
+    state.finite()
+}
+
+fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fault> {
+    let mut vector = |kind: &str| -> Result<Vec<f64>, Fault> {
+        let name = format!("{kind}/{}", view.name);
+        let values = file.take(&name)?.numbers(&name, &[view.features.len()])?;
+        if values.iter().all(|x| x.is_finite()) {
+            Ok(values)
+        } else {
+            Err(Fault::values(&name, "holds a value that is not finite"))
+        }
+    };
+    let (offset, scale) = (vector("offset")?, vector("scale")?);
+    if scale.contains(&0.0) {
+        let name = format!("scale/{}", view.name);
+        return Err(Fault::values(&name, "holds a zero"));
+    }
+    Ok(ViewInfo {
+        name: view.name.clone(),
+        features: view.features.clone(),
+        choices: view.choices,
+        scaling: Scaling {
+            offset,
+            scale,
+            constant: view.constant.clone(),
+        },
+        observed: view.observed,
+    })
+}
+
+fn take_data(
+    view: &ViewHeader,
+    samples: usize,
+    file: &mut Container<'_>,
+) -> Result<Option<View>, Fault> {
+    if view.data == DataKind::None {
+        return Ok(None);
+    }
+    let (name, columns) = (format!("data/{}", view.name), view.features.len());
+    let mut values = file.take(&name)?.matrix(&name, samples, columns)?;
+    let mask = format!("mask/{}", view.name);
+    let observed = match view.data {
+        DataKind::None | DataKind::Complete => Mask::Complete,
+        DataKind::Samples => {
+            let bytes = file.take(&mask)?.bytes(&mask, &[samples])?;
+            bits(&mask, bytes)?;
+            Mask::from_fn(samples, columns, |n, _| bytes[n] == 1)
+        }
+        DataKind::Cells => {
+            let bytes = file.take(&mask)?.bytes(&mask, &[samples, columns])?;
+            bits(&mask, bytes)?;
+            Mask::from_fn(samples, columns, |n, d| bytes[n * columns + d] == 1)
+        }
+    };
+    let found = match &observed {
+        Mask::Complete => DataKind::Complete,
+        Mask::Rows(_) => DataKind::Samples,
+        Mask::Cells { .. } => DataKind::Cells,
+    };
+    if found != view.data {
+        return Err(Fault::values(&mask, "is not of the kind that was promised"));
+    }
+    for d in 0..columns {
+        for n in 0..samples {
+            let x = &mut values[(n, d)];
+            if !x.is_finite() {
+                return Err(Fault::values(&name, "holds a value that is not finite"));
+            }
+            if !observed.is_observed(n, d) {
+                if *x != 0.0 {
+                    return Err(Fault::values(&name, "holds a value in a missing cell"));
+                }
+                *x = f64::NAN;
+            }
+        }
+    }
+    let data = View::from_values(view.name.clone(), view.features.clone(), values)
+        .map_err(Error::from)?;
+    Fault::unless_count("observed cells", view.observed, data.n_observed())?;
+    Ok(Some(data))
+}
+
+fn bits(name: &str, bytes: &[u8]) -> Result<(), Fault> {
+    if bytes.iter().all(|b| *b <= 1) {
+        Ok(())
+    } else {
+        Err(Fault::values(name, "holds bytes other than 0 and 1"))
+    }
+}
+
+fn take_metadata(
+    header: &ModelHeader,
+    file: &mut Container<'_>,
+) -> Result<Vec<Metadata>, Fault> {
+    let mut out = Vec::with_capacity(header.metadata.len());
+    for (i, column) in header.metadata.iter().enumerate() {
+        let values = match &column.values {
+            ColumnValues::Categories(c) => MetadataValues::Categories(c.clone()),
+            ColumnValues::Numbers => {
+                let name = format!("metadata/{i}");
+                let values = file.take(&name)?.numbers(&name, &[header.samples.len()])?;
+                MetadataValues::Numbers(values)
+            }
+        };
+        out.push(Metadata {
+            name: column.name.clone(),
+            values,
+        });
+    }
+    Ok(out)
+}
+
+fn take_ledger(
+    names: &[String],
+    place: &str,
+    file: &mut Container<'_>,
+) -> Result<Ledger, Fault> {
+    let name = |of: &str| format!("{place}/{of}");
+    let total = file.take(&name("total"))?.to_array(&name("total"))?.values;
+    let rows = total.len();
+    let terms = file
+        .take(&name("terms"))?
+        .matrix(&name("terms"), rows, names.len())?;
+    let mut count = |of: &str| -> Result<Vec<usize>, Fault> {
+        let name = name(of);
+        let values = file.take(&name)?.numbers(&name, &[rows])?;
+        let whole = |x: &f64| *x >= 0.0 && *x < 1e15 && x.fract() == 0.0;
+        if values.iter().all(whole) {
+            Ok(values.into_iter().map(|x| x as usize).collect())
+        } else {
+            Err(Fault::values(&name, "holds a value that is no count"))
+        }
+    };
+    let (sweep, factors) = (count("sweep")?, count("factors")?);
+    Ok(Ledger {
+        names: names.to_vec(),
+        rows: (0..rows)
+            .map(|r| LedgerRow {
+                sweep: sweep[r],
+                factors: factors[r],
+                values: (0..names.len()).map(|t| terms[(r, t)]).collect(),
+                total: total[r],
+            })
+            .collect(),
+    })
+}

@@ -1,0 +1,163 @@
+//! Which factors act in which views, and how factors hang together.
+
+use polyview_core::{Bias, Predictor, RowMoments};
+use polyview_linalg::{Mat, gram};
+
+use crate::error::{ErrorKind, Result};
+use crate::fit::{Component, Fit};
+
+/// Where a factor acts (spec/thesis 5: common, shared by a subset, private,
+/// irrelevant).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FactorKind {
+    /// In every view.
+    Common,
+    /// In several views but not in all: their places.
+    Partial(Vec<usize>),
+    /// In one view of several: its place.
+    Private(usize),
+    /// In none.
+    Inactive,
+}
+
+/// Which factors act in which views.
+#[derive(Clone, Debug)]
+pub struct Activity {
+    /// Names of the views.
+    pub views: Vec<String>,
+    /// Share of each view's variance, as the model has it, that each factor
+    /// makes up, views × K.
+    pub share: Mat<f64>,
+    /// Share from which a factor counts as active.
+    pub threshold: f64,
+}
+
+impl Activity {
+    /// Whether a factor acts in a view.
+    pub fn is_active(&self, view: usize, factor: usize) -> bool {
+        self.share[(view, factor)] >= self.threshold
+    }
+    /// Where a factor acts. With a single view an active factor is
+    /// [`FactorKind::Common`].
+    pub fn kind(&self, factor: usize) -> FactorKind {
+        let active: Vec<usize> = (0..self.views.len())
+            .filter(|&m| self.is_active(m, factor))
+            .collect();
+        match active.as_slice() {
+            [] => FactorKind::Inactive,
+            all if all.len() == self.views.len() => FactorKind::Common,
+            [one] => FactorKind::Private(*one),
+            _ => FactorKind::Partial(active),
+        }
+    }
+    /// [`Activity::kind`] of every factor.
+    pub fn kinds(&self) -> Vec<FactorKind> {
+        (0..self.share.ncols()).map(|k| self.kind(k)).collect()
+    }
+    /// Factors that act in every one of these views, by place.
+    pub fn acting_in(&self, views: &[usize]) -> Vec<usize> {
+        (0..self.share.ncols())
+            .filter(|&k| views.iter().all(|&m| self.is_active(m, k)))
+            .collect()
+    }
+}
+
+impl Fit {
+    /// Which factors act in which views: those that make up at least the
+    /// share `threshold` (0.01, say) of the view's variance.
+    ///
+    /// The shares are the model's own and need no data: with $C$ the
+    /// covariance of the factors over the training samples, factor k's is
+    /// $C\_{kk}\sum\_d \langle w\_{dk}\rangle^2$ over $\sum\_d(\langle w\_d
+    /// \rangle C \langle w\_d\rangle^\top + \mathrm{E}[1/\tau\_d])$, in
+    /// working units. For what is explained of the data see [`Fit::explain`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Option`] when the threshold is negative or not a number;
+    /// when a component's state is damaged.
+    pub fn active(&self, threshold: f64) -> Result<Activity> {
+        if threshold.is_nan() || threshold < 0.0 {
+            return Err(ErrorKind::Option {
+                option: "threshold",
+                value: threshold.to_string(),
+            }
+            .into());
+        }
+        let (views, k) = (self.views.len(), self.k());
+        let mut signal: Mat<f64> = Mat::zeros(views, k);
+        let mut total = vec![0.0; views];
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            let spread = factor_covariance(&component.factors);
+            for m in 0..views {
+                let w = gram(component.views[m].weights.mean());
+                total[m] += noise(&component, m);
+                for a in 0..k {
+                    signal[(m, a)] += spread[(a, a)] * w.get(a, a);
+                    for b in 0..k {
+                        total[m] += spread[(a, b)] * w.get(a, b);
+                    }
+                }
+            }
+        }
+        Ok(Activity {
+            views: self.views.iter().map(|v| v.name.clone()).collect(),
+            share: Mat::from_fn(views, k, |m, j| {
+                if total[m] > 0.0 {
+                    signal[(m, j)] / total[m]
+                } else {
+                    0.0
+                }
+            }),
+            threshold,
+        })
+    }
+
+    /// Correlations of the factors' posterior means over the training
+    /// samples, K × K. The prior makes factors independent; strong
+    /// correlations say that they were turned, or that samples form groups.
+    /// `NaN` for a factor that does not vary.
+    ///
+    /// # Errors
+    /// When a component's state is damaged.
+    pub fn factor_correlations(&self) -> Result<Mat<f64>> {
+        let c = factor_covariance(&RowMoments::point(self.factors()?.mean));
+        Ok(Mat::from_fn(c.nrows(), c.ncols(), |a, b| {
+            let scale = (c[(a, a)] * c[(b, b)]).sqrt();
+            if scale > 0.0 {
+                if a == b { 1.0 } else { c[(a, b)] / scale }
+            } else {
+                f64::NAN
+            }
+        }))
+    }
+}
+
+/// Covariance of the rows about their mean, posterior covariances included.
+fn factor_covariance(factors: &RowMoments) -> Mat<f64> {
+    let n = factors.rows().max(1) as f64;
+    let second = factors.second_moment(None);
+    let mean: Vec<f64> = polyview_linalg::column_sums(factors.mean())
+        .into_iter()
+        .map(|s| s / n)
+        .collect();
+    Mat::from_fn(mean.len(), mean.len(), |a, b| {
+        second.get(a, b) / n - mean[a] * mean[b]
+    })
+}
+
+/// Expected noise variance of a view, summed over its features: what the term
+/// predicts where the linear predictor is known.
+fn noise(component: &Component, view: usize) -> f64 {
+    let part = &component.views[view];
+    let features = part.weights.explicit_rows();
+    let known = RowMoments::point(Mat::zeros(1, 1));
+    let weights = RowMoments::point(Mat::zeros(features, 1));
+    let p = Predictor {
+        factors: &known,
+        weights: &weights,
+        bias: &Bias::absent(features),
+    };
+    let block = part.term.predict(&p, 0..1, 0..features);
+    (0..features).map(|d| block.variance[(0, d)]).sum()
+}

@@ -1,0 +1,137 @@
+//! Matching data to a model by the names of views and features.
+
+use std::collections::HashMap;
+
+use polyview_core::{Dataset, NumericError, View};
+use polyview_linalg::Mat;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::fit::{Fit, ViewInfo};
+
+/// Data matched to a model: its views, its features in its order, working
+/// units.
+pub(super) struct Aligned {
+    /// Sample IDs, in the order of the data.
+    pub samples: Vec<String>,
+    /// One a view of the model; `None` where the data lack it or where it was
+    /// left out.
+    pub views: Vec<Option<View>>,
+    /// What was ignored or taken as missing.
+    pub notes: Vec<String>,
+}
+
+impl Aligned {
+    /// Matches `data` to the model of `fit`, without the view of that place.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`];
+    /// [`NumericError::NotFinite`] when a value has no working value.
+    pub(super) fn new(fit: &Fit, data: &Dataset, left_out: Option<usize>) -> Result<Self> {
+        let mut out = Self {
+            samples: data.samples().to_vec(),
+            views: fit.views().iter().map(|_| None).collect(),
+            notes: Vec::new(),
+        };
+        for view in data.views() {
+            let (at, info) = fit.view(view.name())?;
+            if left_out == Some(at) {
+                let name = view.name();
+                out.notes.push(format!(
+                    "view '{name}': its own data were left out of the prediction"
+                ));
+                continue;
+            }
+            let matched = match_features(info, view, &mut out.notes)
+                .map_err(|e| e.in_view(view.name()))?;
+            out.views[at] = Some(matched);
+        }
+        let empty = out.unobserved();
+        if let Some(first) = empty.first() {
+            out.notes.push(format!(
+                "{} sample(s) have no observed value that the model knows, first '{}': they \
+                 get the average of the model",
+                empty.len(),
+                out.samples[*first]
+            ));
+        }
+        Ok(out)
+    }
+    /// Samples without any observed cell.
+    fn unobserved(&self) -> Vec<usize> {
+        (0..self.samples.len())
+            .filter(|&n| {
+                self.views
+                    .iter()
+                    .flatten()
+                    .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
+            })
+            .collect()
+    }
+}
+
+/// The view with the model's features in the model's order, in working units.
+fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Result<View> {
+    if view.features() == info.features {
+        return finite(info, info.scaling.apply(view.clone()));
+    }
+    let place: HashMap<&str, usize> = view
+        .features()
+        .iter()
+        .enumerate()
+        .map(|(d, f)| (f.as_str(), d))
+        .collect();
+    let source: Vec<Option<usize>> = info
+        .features
+        .iter()
+        .map(|f| place.get(f.as_str()).copied())
+        .collect();
+    let known = source.iter().flatten().count();
+    if known == 0 {
+        return Err(ErrorKind::NoKnownFeature {
+            view: info.name.clone(),
+            found: view.features().first().cloned().unwrap_or_default(),
+        }
+        .into());
+    }
+    if let Some(first) = source.iter().position(Option::is_none) {
+        notes.push(format!(
+            "view '{}': {} of the model's {} features are absent from the data and were taken \
+             as missing, first '{}'",
+            info.name,
+            source.len() - known,
+            source.len(),
+            info.features[first]
+        ));
+    }
+    if known < view.n_features() {
+        let mut used = vec![false; view.n_features()];
+        for s in source.iter().flatten() {
+            used[*s] = true;
+        }
+        let first = used.iter().position(|u| !u).unwrap_or(0);
+        notes.push(format!(
+            "view '{}': {} feature(s) are unknown to the model and were ignored, first '{}'",
+            info.name,
+            view.n_features() - known,
+            view.features()[first]
+        ));
+    }
+    let values = Mat::from_fn(view.n_samples(), source.len(), |n, d| {
+        source[d].and_then(|s| view.value(n, s)).unwrap_or(f64::NAN)
+    });
+    let matched = View::from_values(info.name.clone(), info.features.clone(), values)?;
+    finite(info, info.scaling.apply(matched))
+}
+
+/// Refuses values that overflow on the way to working units.
+fn finite(info: &ViewInfo, view: View) -> Result<View> {
+    let values = view.values();
+    let bad = (0..values.ncols()).any(|d| values.col(d).iter().any(|x| !x.is_finite()));
+    if bad {
+        return Err(Error::from(NumericError::NotFinite {
+            block: format!("data/{}", info.name),
+            what: "a standardised value",
+        }));
+    }
+    Ok(view)
+}

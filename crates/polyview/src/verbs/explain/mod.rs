@@ -1,0 +1,172 @@
+//! Variance explained by view and factor.
+
+mod sums;
+
+use polyview_core::{Dataset, Journal, View};
+use polyview_linalg::Mat;
+
+use super::align::Aligned;
+use super::latent;
+use super::project::WeightUncertainty;
+use crate::error::Result;
+use crate::fit::Fit;
+use sums::{Draw, Sums};
+
+/// Shares of variance explained, by view and factor. 0.25 is a quarter.
+///
+/// With $F\_k$ the posterior mean of what factor k adds to a view, samples ×
+/// features, $X$ the data, and $\|\cdot\|$ the sum of squares over the
+/// observed cells **about each feature's mean over them**, in working units
+/// (so that every feature weighs as it does in the fit),
+///
+/// $$ R^2(S) = 1 - \|X - \textstyle\sum\_{k\in S} F\_k\|^2 / \|X\|^2 . $$
+///
+/// * marginal: $R^2(\{k\})$, what factor k explains alone;
+/// * unique: $R^2(\text{all}) - R^2(\text{all but } k)$, what is lost without
+///   it;
+/// * total: $R^2(\text{all})$.
+///
+/// **They add up**, exactly, whatever the missing cells: with $s = \sum\_{k\ne
+/// l} \langle F\_k, F\_l\rangle / \|X\|^2$, the overlap of the factors,
+///
+/// $$ \sum\_k \text{unique}\_k + s = \text{total} = \sum\_k
+/// \text{marginal}\_k - s . $$
+///
+/// So the total lies midway between the two sums. Factors that do not overlap
+/// ($s = 0$: uncorrelated, or acting on different features) have equal
+/// marginal and unique shares; where they overlap in the same direction ($s >
+/// 0$) the unique shares add up to less than the total and the marginal ones
+/// to more.
+///
+/// Nothing is clipped: a negative share says that the factor does worse than
+/// the feature means. `NaN` says that a view does not vary.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// Names of the views, one a row of the matrices.
+    pub views: Vec<String>,
+    /// Number of factors K.
+    pub factors: usize,
+    /// Share that each factor explains alone, views × K.
+    pub marginal: Mat<f64>,
+    /// Share that is lost without each factor, views × K.
+    pub unique: Mat<f64>,
+    /// Share that all factors explain together, one a view.
+    pub total: Vec<f64>,
+    /// Overlap of the factors $s$, one a view.
+    pub shared: Vec<f64>,
+    /// Observed cells, one a view.
+    pub observed: Vec<usize>,
+    /// What was ignored, taken as missing or numerically delicate.
+    pub notes: Vec<String>,
+}
+
+impl Fit {
+    /// Variance of the training data explained by view and factor.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoData`] when the model was saved without data:
+    /// give them to [`Fit::explain_on`]; when a component's state is damaged.
+    pub fn explain(&self) -> Result<Explained> {
+        let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
+        let mut draws = Vec::with_capacity(self.n_components());
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            draws.push(Draw {
+                factors: component.factors.mean().to_owned(),
+                weights: weights(&component),
+            });
+        }
+        Ok(self.explained(&views, &draws, Vec::new()))
+    }
+
+    /// Variance of other data explained, from the factors that these data
+    /// themselves give their samples ([`Fit::project`]). Views that the data
+    /// lack are left out.
+    ///
+    /// This says how much of new data the factors can hold. For how well
+    /// unseen cells are predicted see [`Fit::held_out_score`].
+    ///
+    /// # Errors
+    /// As [`Fit::project`].
+    pub fn explain_on(&self, data: &Dataset) -> Result<Explained> {
+        let Aligned {
+            samples,
+            views,
+            mut notes,
+        } = Aligned::new(self, data, None)?;
+        let mut journal = Journal::default();
+        let mut draws = Vec::with_capacity(self.n_components());
+        for i in 0..self.n_components() {
+            let c = self.component(i)?;
+            let certain = WeightUncertainty::Variational;
+            let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
+            draws.push(Draw {
+                factors: z.mean().to_owned(),
+                weights: weights(&c),
+            });
+        }
+        latent::notes_of(&journal, &mut notes);
+        let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
+        Ok(self.explained(&views, &draws, notes))
+    }
+
+    fn explained(
+        &self,
+        views: &[Option<&View>],
+        draws: &[Draw],
+        notes: Vec<String>,
+    ) -> Explained {
+        let k = self.k();
+        let given: Vec<(usize, &View)> = views
+            .iter()
+            .enumerate()
+            .filter_map(|(at, v)| Some((at, (*v)?)))
+            .collect();
+        let mut out = Explained {
+            views: given.iter().map(|(_, v)| v.name().to_owned()).collect(),
+            factors: k,
+            marginal: Mat::zeros(given.len(), k),
+            unique: Mat::zeros(given.len(), k),
+            total: Vec::with_capacity(given.len()),
+            shared: Vec::with_capacity(given.len()),
+            observed: given.iter().map(|(_, v)| v.n_observed()).collect(),
+            notes,
+        };
+        for (row, (at, view)) in given.into_iter().enumerate() {
+            let sums = match draws {
+                [one] => Sums::of_one(view, one, at),
+                many => Sums::of_many(view, many, at),
+            };
+            let share = |x: f64| {
+                if sums.total > 0.0 {
+                    x / sums.total
+                } else {
+                    f64::NAN
+                }
+            };
+            let (mut explained, mut overlap) = (0.0, 0.0);
+            for j in 0..k {
+                let (own, all) = (
+                    sums.gram[(j, j)],
+                    (0..k).map(|l| sums.gram[(j, l)]).sum::<f64>(),
+                );
+                let cross = 2.0 * sums.cross[j];
+                out.marginal[(row, j)] = share(cross - own);
+                out.unique[(row, j)] = share(cross - 2.0 * all + own);
+                explained += cross - all;
+                overlap += all - own;
+            }
+            out.total.push(share(explained));
+            out.shared.push(share(overlap));
+        }
+        out
+    }
+}
+
+fn weights(component: &crate::fit::Component) -> Vec<Mat<f64>> {
+    component
+        .views
+        .iter()
+        .map(|v| v.weights.mean().to_owned())
+        .collect()
+}

@@ -1,0 +1,206 @@
+//! The three sums that all shares of variance are made of.
+
+use polyview_core::{Mask, RowMoments, View};
+use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
+use rayon::prelude::*;
+
+/// Posterior means of one component.
+pub(super) struct Draw {
+    /// Factors, samples × K.
+    pub factors: Mat<f64>,
+    /// Weights of each view, features × K.
+    pub weights: Vec<Mat<f64>>,
+}
+
+/// Sums over the observed cells of one view, everything about the feature's
+/// mean over its observed cells, with $F\_k$ the contribution of factor k.
+pub(super) struct Sums {
+    /// $\|X\|^2$.
+    pub total: f64,
+    /// $\langle F\_k, X\rangle$.
+    pub cross: Vec<f64>,
+    /// $\langle F\_k, F\_l\rangle$.
+    pub gram: Mat<f64>,
+}
+
+/// Columns that are read together.
+const BLOCK: usize = 256;
+
+impl Sums {
+    fn zero(k: usize) -> Self {
+        Self {
+            total: 0.0,
+            cross: vec![0.0; k],
+            gram: Mat::zeros(k, k),
+        }
+    }
+
+    /// One component, $F\_k = z\_k w\_k^\top$: everything follows from K × K
+    /// sums of each side, no contribution is ever spelt out.
+    pub(super) fn of_one(view: &View, draw: &Draw, at: usize) -> Self {
+        let z = centred(&draw.factors);
+        let w = &draw.weights[at];
+        let (n, k) = (z.nrows(), z.ncols());
+        let mut out = Self::zero(k);
+        for start in (0..view.n_features()).step_by(BLOCK) {
+            let columns = start..(start + BLOCK).min(view.n_features());
+            let mut block: Mat<f64> = Mat::zeros(n, columns.len());
+            for (j, d) in columns.clone().enumerate() {
+                out.total += centre_column(view, d, block.col_as_slice_mut(j));
+            }
+            let products = cross(z.as_ref(), block.as_ref());
+            for (j, d) in columns.enumerate() {
+                for f in 0..k {
+                    out.cross[f] += w[(d, f)] * products[(f, j)];
+                }
+            }
+        }
+        match view.mask() {
+            Mask::Complete => out.gram = product_gram(z.as_ref(), w.as_ref()),
+            Mask::Rows(rows) => {
+                let kept: Vec<usize> = (0..n).filter(|&r| rows[r]).collect();
+                let some = Mat::from_fn(kept.len(), k, |r, j| z[(kept[r], j)]);
+                out.gram = product_gram(centred(&some).as_ref(), w.as_ref());
+            }
+            Mask::Cells { by_feature, .. } => {
+                let z = RowMoments::point(z);
+                let table = z.moment_table();
+                let mut sums: Mat<f64> = Mat::zeros(table.nrows(), view.n_features());
+                masked_sums(by_feature, table.as_ref(), sums.as_mut());
+                let p = packed_len(k);
+                for d in 0..view.n_features() {
+                    let count = by_feature.count_col(d);
+                    if count == 0 {
+                        continue;
+                    }
+                    let s = sums.col_as_slice(d);
+                    for a in 0..k {
+                        for b in 0..=a {
+                            let own = s[packed_index(a, b)] - s[p + a] * s[p + b] / count as f64;
+                            out.gram[(a, b)] += w[(d, a)] * w[(d, b)] * own;
+                        }
+                    }
+                }
+                for a in 0..k {
+                    for b in 0..a {
+                        out.gram[(b, a)] = out.gram[(a, b)];
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Several components: $F\_k$ is the mean of their contributions, spelt
+    /// out feature by feature.
+    pub(super) fn of_many(view: &View, draws: &[Draw], at: usize) -> Self {
+        let k = draws.first().map_or(0, |d| d.factors.ncols());
+        let factors: Vec<Mat<f64>> = draws.iter().map(|d| centred(&d.factors)).collect();
+        let share = 1.0 / draws.len().max(1) as f64;
+        let starts: Vec<usize> = (0..view.n_features()).step_by(BLOCK).collect();
+        let parts: Vec<Self> = starts
+            .into_par_iter()
+            .map(|start| {
+                let mut part = Self::zero(k);
+                let mut x = vec![0.0; view.n_samples()];
+                for d in start..(start + BLOCK).min(view.n_features()) {
+                    part.total += centre_column(view, d, &mut x);
+                    let mut f: Mat<f64> = Mat::zeros(view.n_samples(), k);
+                    for (z, draw) in factors.iter().zip(draws) {
+                        for j in 0..k {
+                            let w = share * draw.weights[at][(d, j)];
+                            for (f, z) in f.col_as_slice_mut(j).iter_mut().zip(z.col_as_slice(j)) {
+                                *f += w * z;
+                            }
+                        }
+                    }
+                    for j in 0..k {
+                        centre_observed(view, d, f.col_as_slice_mut(j));
+                        part.cross[j] += dot(f.col_as_slice(j), &x);
+                        for l in 0..=j {
+                            part.gram[(j, l)] += dot(f.col_as_slice(j), f.col_as_slice(l));
+                        }
+                    }
+                }
+                part
+            })
+            .collect();
+        let mut out = Self::zero(k);
+        for part in parts {
+            out.total += part.total;
+            for j in 0..k {
+                out.cross[j] += part.cross[j];
+                for l in 0..=j {
+                    out.gram[(j, l)] += part.gram[(j, l)];
+                }
+            }
+        }
+        for j in 0..k {
+            for l in 0..j {
+                out.gram[(l, j)] = out.gram[(j, l)];
+            }
+        }
+        out
+    }
+}
+
+/// $(Z^\top Z)\circ(W^\top W)$.
+fn product_gram(z: MatRef<'_, f64>, w: MatRef<'_, f64>) -> Mat<f64> {
+    let (zz, ww) = (gram(z), gram(w));
+    Mat::from_fn(z.ncols(), z.ncols(), |a, b| zz.get(a, b) * ww.get(a, b))
+}
+
+/// Columns less their means.
+fn centred(m: &Mat<f64>) -> Mat<f64> {
+    let mut out = m.clone();
+    let n = m.nrows().max(1) as f64;
+    for j in 0..out.ncols() {
+        let column = out.col_as_slice_mut(j);
+        let mean = column.iter().sum::<f64>() / n;
+        for x in column {
+            *x -= mean;
+        }
+    }
+    out
+}
+
+/// Writes the observed values of a feature less their mean, zero elsewhere;
+/// returns their sum of squares.
+fn centre_column(view: &View, feature: usize, out: &mut [f64]) -> f64 {
+    for (x, v) in out.iter_mut().zip(view.values().col(feature).iter()) {
+        *x = *v;
+    }
+    centre_observed(view, feature, out);
+    dot(out, out)
+}
+
+/// Takes the mean over the observed samples away from them and puts zero
+/// elsewhere.
+fn centre_observed(view: &View, feature: usize, x: &mut [f64]) {
+    let count = view.mask().count_feature(feature, x.len());
+    if let Mask::Complete = view.mask() {
+        let mean = x.iter().sum::<f64>() / count.max(1) as f64;
+        for x in x {
+            *x -= mean;
+        }
+        return;
+    }
+    let mut sum = 0.0;
+    for (n, x) in x.iter().enumerate() {
+        if view.is_observed(n, feature) {
+            sum += x;
+        }
+    }
+    let mean = sum / count.max(1) as f64;
+    for (n, x) in x.iter_mut().enumerate() {
+        *x = if view.is_observed(n, feature) {
+            *x - mean
+        } else {
+            0.0
+        };
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

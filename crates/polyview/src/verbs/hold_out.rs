@@ -1,0 +1,101 @@
+//! Cells hidden at random.
+
+use polyview_core::{Dataset, View};
+use polyview_linalg::BitMask;
+use polyview_random::{Rng, StreamKey, uniform_open01};
+
+use crate::error::{ErrorKind, Result};
+
+/// A data set with some cells hidden.
+#[derive(Clone, Debug)]
+pub struct HoldOut {
+    /// The data that are left.
+    pub data: Dataset,
+    /// Hidden cells of each view.
+    pub cells: Vec<usize>,
+}
+
+/// Hides about the share `share` of the observed cells of every feature, at
+/// random; to fit on what is left and to score with
+/// [`Fit::held_out_score`](crate::Fit::held_out_score).
+///
+/// Two observed values stay in every feature, and two in every sample of a
+/// view (one less than there are features, where these are one or two), so a
+/// feature or sample with no more than that keeps them all. No sample loses
+/// its last value. The same seed hides the same cells.
+///
+/// # Errors
+/// [`ErrorKind::Option`] unless 0 < `share` < 1, and when the data are too
+/// small for a single cell to be hidden.
+pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<HoldOut> {
+    let bad = || ErrorKind::Option {
+        option: "share",
+        value: share.to_string(),
+    };
+    if !(share > 0.0 && share < 1.0) {
+        return Err(bad().into());
+    }
+    let mut left: Vec<usize> = (0..data.n_samples())
+        .map(|n| {
+            let of = |v: &View| v.mask().count_sample(n, v.n_features());
+            data.views().iter().map(of).sum()
+        })
+        .collect();
+    let mut out = HoldOut {
+        data: data.clone(),
+        cells: Vec::with_capacity(data.views().len()),
+    };
+    for (m, view) in data.views().iter().enumerate() {
+        let key = StreamKey::new(seed).block(m as u32);
+        let (hidden, count) = choose(view, share, &mut left, key);
+        if count > 0 {
+            out.data = out.data.with_view(view.hiding(|n, d| hidden.get(n, d)))?;
+        }
+        out.cells.push(count);
+    }
+    if out.cells.iter().all(|&c| c == 0) {
+        return Err(bad().into());
+    }
+    Ok(out)
+}
+
+/// The cells of a view to hide, and how many; `left` counts the observed
+/// cells of each sample in all views.
+fn choose(view: &View, share: f64, left: &mut [usize], key: StreamKey) -> (BitMask, usize) {
+    let (samples, features) = (view.n_samples(), view.n_features());
+    let mut hidden = BitMask::empty(samples, features);
+    let mut in_view: Vec<usize> = (0..samples)
+        .map(|n| view.mask().count_sample(n, features))
+        .collect();
+    let floor = features.saturating_sub(1).min(2);
+    let mut count = 0;
+    for d in 0..features {
+        let mut rng = key.chunk(d as u32).rng();
+        let mut rows: Vec<usize> = (0..samples).filter(|&n| view.is_observed(n, d)).collect();
+        // rounded at random, so that small features lose their share too
+        let wanted = (share * rows.len() as f64 + uniform_open01(&mut rng)) as usize;
+        let most = wanted.min(rows.len().saturating_sub(2));
+        let mut taken = 0;
+        for i in 0..rows.len() {
+            if taken == most {
+                break;
+            }
+            let j = i + below(rows.len() - i, &mut rng);
+            rows.swap(i, j);
+            let n = rows[i];
+            if in_view[n] > floor && left[n] > 1 {
+                hidden.set(n, d, true);
+                in_view[n] -= 1;
+                left[n] -= 1;
+                taken += 1;
+            }
+        }
+        count += taken;
+    }
+    (hidden, count)
+}
+
+/// A number below `n`, each as likely as any.
+fn below<R: Rng>(n: usize, rng: &mut R) -> usize {
+    ((uniform_open01(rng) * n as f64) as usize).min(n.saturating_sub(1))
+}

@@ -1,0 +1,133 @@
+//! Holes filled.
+
+use std::collections::HashMap;
+
+use polyview_core::{Dataset, View};
+use polyview_linalg::{BitMask, Mat};
+
+use super::align::Aligned;
+use super::predict::{Prediction, half_width};
+use crate::error::Result;
+use crate::fit::Fit;
+
+/// One view with its holes filled, in data units.
+#[derive(Clone, Debug)]
+pub struct Imputation {
+    /// The view.
+    pub view: String,
+    /// Sample IDs, one a row.
+    pub samples: Vec<String>,
+    /// Feature names, one a column.
+    pub features: Vec<String>,
+    /// Observed values as they were, predictive means where there were none,
+    /// samples × features.
+    pub values: Mat<f64>,
+    /// Lower ends of the intervals; the value itself where it was observed.
+    pub lower: Mat<f64>,
+    /// Upper ends of the intervals; the value itself where it was observed.
+    pub upper: Mat<f64>,
+    /// Predictive standard deviations; 0 where the value was observed.
+    pub sd: Mat<f64>,
+    /// Which cells were missing, samples × features.
+    pub was_missing: BitMask,
+    /// Probability of the intervals.
+    pub level: f64,
+    /// What was ignored, taken as missing or numerically delicate.
+    pub notes: Vec<String>,
+}
+
+impl Fit {
+    /// The training data of a view with the holes filled from each sample's
+    /// posterior, and central intervals of probability `level` (see
+    /// [`Prediction::interval`]).
+    ///
+    /// Observed values come from the stored working data: they equal those
+    /// given to rounding (1e-12 of the feature's largest value).
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::UnknownView`]; [`crate::ErrorKind::NoData`] when
+    /// the model was saved without data; [`crate::ErrorKind::Option`] unless 0
+    /// < `level` < 1.
+    pub fn impute(&self, view: &str, level: f64) -> Result<Imputation> {
+        let (at, info) = self.view(view)?;
+        let observed = &self.data()?[at];
+        half_width(level)?;
+        let fitted = self.fitted(view)?;
+        fill(fitted, level, |n, d| {
+            observed
+                .value(n, d)
+                .map(|x| info.scaling.backward(d, x))
+        })
+    }
+
+    /// Any data with the holes of the view `view` filled: the samples'
+    /// factors come from all views given, that one included. Features that
+    /// the data lack are filled as well; those that the model does not know
+    /// are left out, with a note. Observed values stay as they are, bit for
+    /// bit.
+    ///
+    /// # Errors
+    /// As [`Fit::project`]; [`crate::ErrorKind::Option`] unless 0 < `level` <
+    /// 1.
+    pub fn impute_data(&self, data: &Dataset, view: &str, level: f64) -> Result<Imputation> {
+        let (at, info) = self.view(view)?;
+        half_width(level)?;
+        let predicted = self.predict_aligned(at, Aligned::new(self, data, None)?)?;
+        let given: Option<&View> = data.view(view);
+        let known: HashMap<&str, usize> = given
+            .map_or(&[][..], View::features)
+            .iter()
+            .enumerate()
+            .map(|(d, f)| (f.as_str(), d))
+            .collect();
+        let place: Vec<Option<usize>> = info
+            .features
+            .iter()
+            .map(|f| known.get(f.as_str()).copied())
+            .collect();
+        fill(predicted, level, |n, d| {
+            given.and_then(|v| v.value(n, place[d]?))
+        })
+    }
+}
+
+/// Puts the observed values into a prediction.
+fn fill(
+    p: Prediction,
+    level: f64,
+    observed: impl Fn(usize, usize) -> Option<f64>,
+) -> Result<Imputation> {
+    let (mut lower, mut upper) = p.interval(level)?;
+    let Prediction {
+        view,
+        samples,
+        features,
+        mean: mut values,
+        mut sd,
+        notes,
+    } = p;
+    let mut was_missing = BitMask::full(values.nrows(), values.ncols());
+    for d in 0..values.ncols() {
+        for n in 0..values.nrows() {
+            if let Some(x) = observed(n, d) {
+                values[(n, d)] = x;
+                lower[(n, d)] = x;
+                upper[(n, d)] = x;
+                sd[(n, d)] = 0.0;
+                was_missing.set(n, d, false);
+            }
+        }
+    }
+    Ok(Imputation {
+        view,
+        samples,
+        features,
+        values,
+        lower,
+        upper,
+        sd,
+        was_missing,
+        level,
+        notes,
+    })
+}

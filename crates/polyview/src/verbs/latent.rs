@@ -1,0 +1,74 @@
+//! Factors of given data under one component of the posterior.
+
+use polyview_core::{Context, Journal, NumericError, RowMoments, Schedule, View};
+use polyview_infer::{Model, Vb, ViewPart, update_factors};
+use polyview_linalg::Mat;
+use polyview_priors::{Fixed, FullRows};
+use polyview_random::StreamKey;
+
+use super::project::WeightUncertainty;
+use crate::build::factor_block;
+use crate::error::{Error, Result};
+use crate::fit::{Component, Fit};
+use crate::spec::Likelihood;
+
+/// $q(z\_*)$ of each row of `views` (spec/sshiba P1, P2, partial rows U1m):
+/// the factors' equations with weights, intercepts and noise held fixed.
+///
+/// Under a Gibbs draw the weights are known and this is the exact conditional.
+pub(super) fn factors(
+    fit: &Fit,
+    component: &Component,
+    views: &[Option<View>],
+    samples: usize,
+    weights: WeightUncertainty,
+    journal: &mut Journal,
+) -> Result<RowMoments> {
+    let k = component.factors.k();
+    let mut parts = Vec::with_capacity(views.len());
+    for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
+        let Some(view) = view else { continue };
+        // terms without local variables reach their optimum in one pass
+        match info.choices.likelihood {
+            Likelihood::Gaussian => {}
+        }
+        let moments = match weights {
+            WeightUncertainty::Variational => part.weights.clone(),
+            WeightUncertainty::PlugIn => RowMoments::point(part.weights.mean().to_owned()),
+        };
+        parts.push(ViewPart {
+            name: info.name.clone(),
+            term: part.term.rebind(view)?,
+            weights: Box::new(FullRows::new(
+                format!("weights/{}", info.name),
+                Fixed::standard_normal(k),
+                moments,
+            )),
+            bias: part.bias.clone(),
+        });
+    }
+    let schedule = Schedule::standard(parts.len());
+    let mut model = Model::new(factor_block(Mat::zeros(samples, k), 0), parts, schedule);
+    let mut cx = Context {
+        key: StreamKey::new(fit.spec().seed),
+        sweep: 0,
+        journal,
+    };
+    update_factors(&Vb, &mut model, &mut cx)?;
+    let moments = model.factors.moments().clone();
+    let means = moments.mean();
+    if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
+        return Err(Error::from(NumericError::NotFinite {
+            block: "factors".into(),
+            what: "a projected factor",
+        }));
+    }
+    Ok(moments)
+}
+
+/// Notes of what a journal holds.
+pub(super) fn notes_of(journal: &Journal, notes: &mut Vec<String>) {
+    for e in &journal.entries {
+        notes.push(format!("{}: {}", e.block, e.event));
+    }
+}

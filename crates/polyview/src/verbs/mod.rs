@@ -1,0 +1,36 @@
+//! The verbs of a fitted model: project, predict, impute, explain, simulate,
+//! hold out and score, choose the number of factors, rotate.
+//!
+//! Everything comes out in data units. With one component (variational Bayes)
+//! the formulas are those of spec/sshiba 4; with several (Gibbs draws) the
+//! answer is the equally weighted mixture over the draws, $\mathrm{E}\,y =
+//! \overline{m\_i}$ and $\mathrm{Var}\,y = \overline{v\_i} +
+//! \overline{(m\_i - \bar m)^2}$.
+
+mod activity;
+mod align;
+mod choose_k;
+mod explain;
+mod hold_out;
+mod impute;
+mod latent;
+mod mixture;
+mod predict;
+mod project;
+mod score;
+mod simulate;
+mod varimax;
+
+#[cfg(test)]
+mod tests;
+
+pub use activity::{Activity, FactorKind};
+pub use choose_k::{
+    ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k, default_candidates,
+};
+pub use explain::Explained;
+pub use hold_out::{HoldOut, hold_out};
+pub use impute::Imputation;
+pub use predict::Prediction;
+pub use project::{ProjectOptions, Projection, WeightUncertainty};
+pub use score::{HeldOut, HeldOutPairs};

@@ -1,0 +1,170 @@
+//! Predicted data: one view from others, or the fit of the training samples.
+
+use std::borrow::Cow;
+
+use polyview_core::{Dataset, Journal, Predictor, RowMoments};
+use polyview_linalg::Mat;
+use polyview_special::normal_quantile;
+
+use super::align::Aligned;
+use super::latent;
+use super::mixture::{Mixture, blocks};
+use super::project::WeightUncertainty;
+use crate::error::{ErrorKind, Result};
+use crate::fit::{Component, Fit};
+
+/// Predicted values of one view, in data units.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// The view.
+    pub view: String,
+    /// Sample IDs, one a row.
+    pub samples: Vec<String>,
+    /// Feature names, one a column.
+    pub features: Vec<String>,
+    /// Predictive means, samples × features.
+    pub mean: Mat<f64>,
+    /// Predictive standard deviations of a new measurement, samples ×
+    /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
+    /// intercepts and factors (spec/sshiba P4).
+    pub sd: Mat<f64>,
+    /// What was ignored, taken as missing or numerically delicate.
+    pub notes: Vec<String>,
+}
+
+impl Prediction {
+    /// Central intervals of probability `level`, lower and upper ends.
+    ///
+    /// They are those of the normal distribution of the predictive mean and
+    /// variance. The exact predictive distribution has the same two moments
+    /// and slightly heavier tails, as a product of normal variables, and as a
+    /// mixture over the draws of a Gibbs fit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Option`] unless 0 < `level` < 1.
+    pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
+        let q = half_width(level)?;
+        let end = |sign: f64| {
+            Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
+                self.mean[(n, d)] + sign * q * self.sd[(n, d)]
+            })
+        };
+        Ok((end(-1.0), end(1.0)))
+    }
+}
+
+/// Half the width of a central normal interval, in standard deviations.
+pub(super) fn half_width(level: f64) -> Result<f64> {
+    if level > 0.0 && level < 1.0 {
+        Ok(-normal_quantile(0.5 * (1.0 - level)))
+    } else {
+        Err(ErrorKind::Option {
+            option: "level",
+            value: level.to_string(),
+        }
+        .into())
+    }
+}
+
+impl Fit {
+    /// Predicts the view `target` from the other views of `data` (any subset
+    /// of the model's). The target's own data, where given, are left out.
+    /// Views, features and missing cells are treated as by [`Fit::project`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`];
+    /// [`ErrorKind::Incompatible`] when the data hold no view but the target;
+    /// numerical errors.
+    pub fn predict(&self, data: &Dataset, target: &str) -> Result<Prediction> {
+        let (at, info) = self.view(target)?;
+        let aligned = Aligned::new(self, data, Some(at))?;
+        if aligned.views.iter().all(Option::is_none) {
+            return Err(ErrorKind::Incompatible {
+                view: info.name.clone(),
+                what: "its prediction".to_owned(),
+                with: "data that hold no other view".to_owned(),
+            }
+            .into());
+        }
+        self.predict_aligned(at, aligned)
+    }
+
+    /// The fit of a view: predictions for the training samples from their own
+    /// posterior, at every cell, observed or not.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn fitted(&self, view: &str) -> Result<Prediction> {
+        let (at, _) = self.view(view)?;
+        self.predict_from(at, self.samples.clone(), Vec::new(), |c| {
+            Ok(Cow::Borrowed(&c.factors))
+        })
+    }
+
+    /// Predictions of view `at` from matched data.
+    pub(super) fn predict_aligned(&self, at: usize, aligned: Aligned) -> Result<Prediction> {
+        let Aligned {
+            samples,
+            views,
+            notes,
+        } = aligned;
+        let n = samples.len();
+        let mut journal = Journal::default();
+        let mut out = self.predict_from(at, samples, notes, |c| {
+            let weights = WeightUncertainty::Variational;
+            latent::factors(self, c, &views, n, weights, &mut journal).map(Cow::Owned)
+        })?;
+        latent::notes_of(&journal, &mut out.notes);
+        Ok(out)
+    }
+
+    /// Predictions of view `at` from the factors that `factors` gives for each
+    /// component.
+    fn predict_from(
+        &self,
+        at: usize,
+        samples: Vec<String>,
+        notes: Vec<String>,
+        mut factors: impl for<'a> FnMut(&'a Component) -> Result<Cow<'a, RowMoments>>,
+    ) -> Result<Prediction> {
+        let info = &self.views[at];
+        let (n, d) = (samples.len(), info.features.len());
+        let mut mixture = Mixture::new(n, d);
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            let z = factors(&component)?;
+            let view = &component.views[at];
+            let p = Predictor {
+                factors: &z,
+                weights: &view.weights,
+                bias: &view.bias,
+            };
+            mixture.next();
+            for (rows, columns) in blocks(n, d) {
+                let block = view.term.predict(&p, rows.clone(), columns.clone());
+                mixture.add(
+                    &rows,
+                    &columns,
+                    block.mean.as_ref(),
+                    block.variance.as_ref(),
+                );
+            }
+        }
+        let (mut mean, mut sd) = mixture.finish();
+        info.scaling.restore(&mut mean);
+        for j in 0..d {
+            let scale = info.scaling.scale[j];
+            for s in sd.col_as_slice_mut(j) {
+                *s *= scale;
+            }
+        }
+        Ok(Prediction {
+            view: info.name.clone(),
+            samples,
+            features: info.features.clone(),
+            mean,
+            sd,
+            notes,
+        })
+    }
+}

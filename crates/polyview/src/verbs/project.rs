@@ -1,0 +1,150 @@
+//! Factors of new samples.
+
+use polyview_core::{Dataset, Journal, RowCov};
+use polyview_linalg::{Mat, PackedRows, SymPacked, packed_index, packed_len};
+use serde::{Deserialize, Serialize};
+
+use super::align::Aligned;
+use super::latent;
+use crate::error::Result;
+use crate::fit::Fit;
+
+/// What a projection knows of the weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightUncertainty {
+    /// Their uncertainty counts: $\langle W^\top W\rangle$, the optimum of
+    /// $q(z\_*)$ under the fitted posterior and what the fit itself does for
+    /// its samples (spec/sshiba P2).
+    #[default]
+    Variational,
+    /// They are taken as known: $\langle W\rangle^\top\langle W\rangle$, as
+    /// printed in the papers (spec/sshiba P1, thesis 8.4).
+    PlugIn,
+}
+
+/// Choices of [`Fit::project`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ProjectOptions {
+    /// What is known of the weights. Gibbs draws have known weights: the
+    /// choice makes no difference to them.
+    pub weights: WeightUncertainty,
+}
+
+/// Factors of new samples.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// Sample IDs, in the order of the data.
+    pub samples: Vec<String>,
+    /// Posterior means, samples × K.
+    pub mean: Mat<f64>,
+    /// Posterior covariances of the rows, K × K each.
+    pub covariance: RowCov,
+    /// Posterior standard deviations, samples × K.
+    pub sd: Mat<f64>,
+    /// What was ignored, taken as missing or numerically delicate.
+    pub notes: Vec<String>,
+}
+
+impl Projection {
+    /// Posterior covariance of one sample, packed.
+    pub fn covariance_of(&self, sample: usize) -> SymPacked {
+        row_cov(&self.covariance, sample, self.mean.ncols())
+    }
+}
+
+impl Fit {
+    /// Factors of samples from any subset of the model's views.
+    ///
+    /// Views are matched by name, features by name and in any order. Features
+    /// of the model that the data lack are missing, features that the model
+    /// does not know are ignored; both are noted. Missing cells are integrated
+    /// out, whatever the fit did about its own: a sample is seen through what
+    /// was observed of it, and nothing else.
+    ///
+    /// With `[M]` as the fit's treatment of missing data, projecting a
+    /// training sample with all its views gives its posterior.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::UnknownView`], [`crate::ErrorKind::NoKnownFeature`];
+    /// numerical errors.
+    pub fn project(&self, data: &Dataset, options: &ProjectOptions) -> Result<Projection> {
+        let Aligned {
+            samples,
+            views,
+            mut notes,
+        } = Aligned::new(self, data, None)?;
+        let (n, k) = (samples.len(), self.k());
+        let mut journal = Journal::default();
+        if self.n_components() == 1 {
+            let component = self.component(0)?;
+            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
+            latent::notes_of(&journal, &mut notes);
+            return Ok(Projection {
+                samples,
+                mean: z.mean().to_owned(),
+                sd: Mat::from_fn(n, k, |r, j| z.variance(r, j).sqrt()),
+                covariance: z.cov().clone(),
+                notes,
+            });
+        }
+        let mut mean: Mat<f64> = Mat::zeros(n, k);
+        let mut spread = PackedRows::zeros(n, k);
+        let mut step = vec![0.0; k];
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
+            let count = (i + 1) as f64;
+            for r in 0..n {
+                for j in 0..k {
+                    step[j] = z.mean()[(r, j)] - mean[(r, j)];
+                    mean[(r, j)] += step[j] / count;
+                }
+                let own = z.row_cov(r);
+                let cell = spread.row_mut(r);
+                let shrink = (count - 1.0) / count;
+                for a in 0..k {
+                    for b in 0..=a {
+                        let p = packed_index(a, b);
+                        cell[p] += own.as_slice()[p] + shrink * step[a] * step[b];
+                    }
+                }
+            }
+        }
+        latent::notes_of(&journal, &mut notes);
+        let share = 1.0 / self.n_components().max(1) as f64;
+        for x in spread.as_mut_slice() {
+            *x *= share;
+        }
+        Ok(Projection {
+            samples,
+            mean,
+            sd: Mat::from_fn(n, k, |r, j| spread.row(r)[packed_index(j, j)].sqrt()),
+            covariance: RowCov::PerRow(spread),
+            notes,
+        })
+    }
+}
+
+fn row_cov(cov: &RowCov, row: usize, k: usize) -> SymPacked {
+    let packed = |values: &[f64]| {
+        let mut out = SymPacked::zeros(k);
+        out.as_mut_slice().copy_from_slice(&values[..packed_len(k)]);
+        out
+    };
+    match cov {
+        RowCov::Zero => SymPacked::zeros(k),
+        RowCov::Shared(s) => s.clone(),
+        RowCov::Patterns { cov, of_row } => packed(cov.row(of_row[row] as usize)),
+        RowCov::PerRow(cov) => packed(cov.row(row)),
+        RowCov::Basis { vectors, scales } => SymPacked::from_lower(k, |a, b| {
+            (0..vectors.ncols())
+                .map(|j| scales[(row, j)] * vectors[(a, j)] * vectors[(b, j)])
+                .sum()
+        }),
+        RowCov::Diagonal(v) => {
+            SymPacked::from_lower(k, |a, b| if a == b { v[(row, a)] } else { 0.0 })
+        }
+    }
+}

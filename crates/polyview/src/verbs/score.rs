@@ -1,0 +1,243 @@
+//! How well cells are predicted that the fit has not seen.
+
+use std::collections::HashMap;
+
+use polyview_core::{Dataset, Predictor, View};
+use serde::{Deserialize, Serialize};
+
+use super::mixture::{add, blocks};
+use super::predict::half_width;
+use crate::error::Result;
+use crate::fit::Fit;
+
+/// Probability of the intervals that are scored.
+const LEVEL: f64 = 0.95;
+/// Most pairs that are kept of a view.
+const PAIRS: usize = 2000;
+
+/// Predictions of the held-out cells of one view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The view.
+    pub view: String,
+    /// Number of held-out cells.
+    pub cells: usize,
+    /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ with $\bar x$ the mean of
+    /// the feature's training values; in working units, so that every feature
+    /// weighs as it does in the fit. Negative = worse than those means; `NaN`
+    /// where the held-out cells do not differ from them.
+    pub r2: f64,
+    /// Root mean squared error, data units.
+    pub rmse: f64,
+    /// Mean log predictive density of a cell, nats, density per data unit. For
+    /// Gibbs the density is the mixture over the draws.
+    pub log_density: f64,
+    /// Probability of the intervals.
+    pub level: f64,
+    /// Share of the cells inside their interval.
+    pub coverage: f64,
+    /// Mean width of the intervals, data units.
+    pub width: f64,
+    /// Some of the cells with their predictions, for pictures: all, or every
+    /// so many-th, at most 2000.
+    pub pairs: HeldOutPairs,
+}
+
+/// True values and their predictions, in data units.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldOutPairs {
+    /// True values.
+    pub truth: Vec<f64>,
+    /// Predictive means.
+    pub predicted: Vec<f64>,
+    /// Lower ends of the intervals.
+    pub lower: Vec<f64>,
+    /// Upper ends of the intervals.
+    pub upper: Vec<f64>,
+}
+
+/// One held-out cell, working units.
+struct Cell {
+    sample: usize,
+    feature: usize,
+    value: f64,
+    mean: f64,
+    spread: f64,
+    /// Running log of the sum of the components' densities.
+    ln_density: f64,
+}
+
+impl Fit {
+    /// Scores the predictions of cells that `truth` has and the training data
+    /// lack, by view; views without such cells are left out. Samples are
+    /// matched by ID, features by name: those that the fit does not know are
+    /// not scored (they were not held out of it).
+    ///
+    /// Use with [`hold_out`](crate::hold_out): fit the data with cells
+    /// hidden, score with the full data.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoData`] when the model was saved without data;
+    /// [`crate::ErrorKind::UnknownView`] when `truth` has a view that the
+    /// model lacks; when a component's state is damaged.
+    pub fn held_out_score(&self, truth: &Dataset) -> Result<Vec<HeldOut>> {
+        let training = self.data()?;
+        let ids: HashMap<&str, usize> = self
+            .samples
+            .iter()
+            .enumerate()
+            .map(|(n, s)| (s.as_str(), n))
+            .collect();
+        let rows: Vec<Option<usize>> = truth
+            .samples()
+            .iter()
+            .map(|s| ids.get(s.as_str()).copied())
+            .collect();
+        let mut cells: Vec<Vec<Cell>> = self.views.iter().map(|_| Vec::new()).collect();
+        for view in truth.views() {
+            let (at, _) = self.view(view.name())?;
+            cells[at] = self.held_out(at, view, &rows, &training[at]);
+        }
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            for (part, cells) in component.views.iter().zip(&mut cells) {
+                let p = Predictor {
+                    factors: &component.factors,
+                    weights: &part.weights,
+                    bias: &part.bias,
+                };
+                predict_cells(&p, part.term.as_ref(), (i + 1) as f64, cells);
+            }
+        }
+        let mut out = Vec::new();
+        for (at, cells) in cells.into_iter().enumerate() {
+            if !cells.is_empty() {
+                out.push(self.score(at, &cells, &training[at])?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The held-out cells of one view, feature by feature.
+    fn held_out(
+        &self,
+        at: usize,
+        truth: &View,
+        rows: &[Option<usize>],
+        training: &View,
+    ) -> Vec<Cell> {
+        let info = &self.views[at];
+        let place: HashMap<&str, usize> = truth
+            .features()
+            .iter()
+            .enumerate()
+            .map(|(d, f)| (f.as_str(), d))
+            .collect();
+        let mut out = Vec::new();
+        for (feature, name) in info.features.iter().enumerate() {
+            let Some(&d) = place.get(name.as_str()) else {
+                continue;
+            };
+            let first = out.len();
+            for (n, sample) in rows.iter().enumerate() {
+                let (Some(sample), Some(x)) = (*sample, truth.value(n, d)) else {
+                    continue;
+                };
+                if !training.is_observed(sample, feature) {
+                    out.push(Cell {
+                        sample,
+                        feature,
+                        value: info.scaling.forward(feature, x),
+                        mean: 0.0,
+                        spread: 0.0,
+                        ln_density: f64::NEG_INFINITY,
+                    });
+                }
+            }
+            out[first..].sort_by_key(|c| c.sample);
+        }
+        out
+    }
+
+    fn score(&self, at: usize, cells: &[Cell], training: &View) -> Result<HeldOut> {
+        let info = &self.views[at];
+        let q = half_width(LEVEL)?;
+        let components = self.n_components().max(1) as f64;
+        let (mut errors, mut scatter, mut squares, mut density) = (0.0, 0.0, 0.0, 0.0);
+        let (mut inside, mut width) = (0usize, 0.0);
+        let mut pairs = HeldOutPairs::default();
+        let stride = cells.len().div_ceil(PAIRS);
+        let (mut feature, mut centre) = (usize::MAX, 0.0);
+        for (i, c) in cells.iter().enumerate() {
+            if c.feature != feature {
+                feature = c.feature;
+                let count = training.mask().count_feature(feature, training.n_samples());
+                let sum: f64 = training.values().col(feature).iter().sum();
+                centre = sum / count.max(1) as f64;
+            }
+            let (scale, sd) = (info.scaling.scale[feature], (c.spread / components).sqrt());
+            let error = c.value - c.mean;
+            errors += error * error;
+            scatter += (c.value - centre).powi(2);
+            squares += (error * scale).powi(2);
+            density += c.ln_density - components.ln() - scale.ln();
+            inside += usize::from(error.abs() <= q * sd);
+            width += 2.0 * q * sd * scale;
+            if i % stride == 0 {
+                let back = |x: f64| info.scaling.backward(feature, x);
+                pairs.truth.push(back(c.value));
+                pairs.predicted.push(back(c.mean));
+                pairs.lower.push(back(c.mean - q * sd));
+                pairs.upper.push(back(c.mean + q * sd));
+            }
+        }
+        let count = cells.len() as f64;
+        Ok(HeldOut {
+            view: info.name.clone(),
+            cells: cells.len(),
+            r2: if scatter > 0.0 {
+                1.0 - errors / scatter
+            } else {
+                f64::NAN
+            },
+            rmse: (squares / count).sqrt(),
+            log_density: density / count,
+            level: LEVEL,
+            coverage: inside as f64 / count,
+            width: width / count,
+            pairs,
+        })
+    }
+}
+
+/// Adds one component's predictions, block by block where there are cells.
+fn predict_cells(
+    p: &Predictor<'_>,
+    term: &dyn polyview_core::ViewTerm,
+    component: f64,
+    cells: &mut [Cell],
+) {
+    let (samples, features) = (p.factors.explicit_rows(), p.weights.explicit_rows());
+    for (rows, columns) in blocks(samples, features) {
+        let first = cells.partition_point(|c| c.feature < columns.start);
+        let end = cells.partition_point(|c| c.feature < columns.end);
+        let here = &mut cells[first..end];
+        if !here.iter().any(|c| rows.contains(&c.sample)) {
+            continue;
+        }
+        let block = term.predict(p, rows.clone(), columns.clone());
+        for c in here.iter_mut().filter(|c| rows.contains(&c.sample)) {
+            let at = (c.sample - rows.start, c.feature - columns.start);
+            let (m, v) = (block.mean[at], block.variance[at]);
+            add(component, &mut c.mean, &mut c.spread, m, v);
+            let z2 = (c.value - m).powi(2) / v;
+            let ln = -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2);
+            let (hi, lo) = (c.ln_density.max(ln), c.ln_density.min(ln));
+            c.ln_density = if hi == f64::NEG_INFINITY {
+                hi
+            } else {
+                hi + (lo - hi).exp().ln_1p()
+            };
+        }
+    }
+}

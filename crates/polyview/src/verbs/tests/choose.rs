@@ -1,0 +1,98 @@
+use polyview_datasets::Missing;
+
+use super::simulated;
+use crate::verbs::choose_k::recommend;
+use crate::{ChooseKOptions, ChooseKRow, ErrorKind, choose_k, default_candidates, models};
+
+#[test]
+fn the_number_of_factors_is_found() {
+    let data = simulated(150, 1, Missing::default());
+    let options = ChooseKOptions {
+        candidates: vec![4, 1, 2, 2],
+        repeats: 4,
+        restarts: 2,
+        ..ChooseKOptions::default()
+    };
+    let mut steps = Vec::new();
+    let found = choose_k(data, &models::bibfa(9), &options, &mut |p| steps.push(*p)).unwrap();
+    assert_eq!(found.recommended, 2, "{found:?}");
+    assert!(found.reason.contains("standard error"), "{}", found.reason);
+    let tried: Vec<usize> = found.rows.iter().map(|r| r.factors).collect();
+    assert_eq!(tried, [1, 2, 4]);
+    assert!(found.rows[1].r2 > found.rows[0].r2 && found.rows[1].r2 > 0.3);
+    assert!(found.rows[1].bound > found.rows[0].bound);
+    assert!(found.rows[1].stability > 0.95, "{}", found.rows[1].stability);
+    assert!(found.rows[1].log_density_se > 0.0 && found.rows[2].kept <= 4.0);
+    assert_eq!(steps.len(), 18);
+    assert!(steps.iter().enumerate().all(|(i, p)| p.done == i && p.fits == 18));
+    assert_eq!(steps[0].to_string(), "fit 1 of 18: 1 factors, hidden cells 1");
+}
+
+fn row(factors: usize, log_density: f64) -> ChooseKRow {
+    ChooseKRow {
+        factors,
+        kept: factors as f64,
+        log_density,
+        log_density_se: 1.0,
+        r2: 0.5,
+        r2_se: 0.1,
+        bound: 0.0,
+        stability: 1.0,
+    }
+}
+
+#[test]
+fn one_standard_error_of_the_difference() {
+    // repeats differ much, numbers of factors little but steadily
+    let rows = [row(1, -2.0), row(2, -1.005), row(3, -1.0), row(4, -1.02)];
+    let densities = vec![
+        vec![-3.0, -2.0, -1.0],
+        vec![-1.995, -1.015, -0.005],
+        vec![-2.0, -1.0, 0.0],
+        vec![-2.02, -1.02, -0.02],
+    ];
+    // 2 falls short by 0.005, with a standard error of 0.0058
+    assert_eq!(recommend(&rows, &densities).0, 2);
+    let mut steady = densities.clone();
+    steady[1] = vec![-2.005, -1.005, -0.005];
+    let (k, why) = recommend(&rows, &steady);
+    assert_eq!(k, 3, "{why}");
+    // one repeat: no standard error, the best it is
+    let single: Vec<Vec<f64>> = densities.iter().map(|d| d[..1].to_vec()).collect();
+    let rows: Vec<ChooseKRow> = rows.iter().zip(&single).map(|(r, d)| row(r.factors, d[0])).collect();
+    assert_eq!(recommend(&rows, &single).0, 2);
+    let mut rows = vec![row(1, -2.0), row(2, -1.0)];
+    let two = vec![vec![-2.0, -2.0], vec![-1.0, -1.0]];
+    assert!(recommend(&rows, &two).1.contains("try larger ones"));
+    rows[1].kept = 1.0;
+    rows[1].stability = 0.5;
+    let why = recommend(&rows, &two).1;
+    assert!(why.contains("keeps 1") && why.contains("0.50") && !why.contains("larger"), "{why}");
+}
+
+#[test]
+fn candidates_fit_the_data() {
+    let data = simulated(60, 2, Missing::default());
+    assert_eq!(default_candidates(&data), [1, 2, 3, 4, 5, 6, 8, 10, 12]);
+    let data = simulated(4, 2, Missing::default());
+    assert_eq!(default_candidates(&data), [1, 2, 3, 4]);
+}
+
+#[test]
+fn choices_out_of_range_are_refused() {
+    let run = |change: &dyn Fn(&mut ChooseKOptions)| {
+        let mut options = ChooseKOptions::default();
+        change(&mut options);
+        let data = simulated(20, 3, Missing::default());
+        choose_k(data, &models::bibfa(2), &options, &mut |_| {}).unwrap_err()
+    };
+    let kind = |e: &crate::Error, name: &str| matches!(e.kind(), ErrorKind::Option { option, .. } if *option == name);
+    assert!(kind(&run(&|o| o.repeats = 0), "repeats"));
+    assert!(kind(&run(&|o| o.restarts = 0), "restarts"));
+    assert!(kind(&run(&|o| o.share = 1.5), "share"));
+    assert_eq!(*run(&|o| o.candidates = vec![0]).kind(), ErrorKind::NoFactors);
+    assert!(matches!(
+        run(&|o| o.candidates = vec![2, 50]).kind(),
+        ErrorKind::TooManyFactors { factors: 50, .. }
+    ));
+}

@@ -1,0 +1,140 @@
+use polyview_core::Dataset;
+use polyview_datasets::Missing;
+use polyview_linalg::Mat;
+
+use super::{cells, gap, gibbs, rebuilt, simulated, table, vb};
+use crate::{ErrorKind, Explained, Fit};
+
+fn rectangles() -> Vec<Missing> {
+    vec![
+        Missing::default(),
+        Missing {
+            rows: 0.3,
+            ..Missing::default()
+        },
+        cells(0.25),
+    ]
+}
+
+/// The definition, with every contribution spelt out.
+fn by_hand(fit: &Fit, m: usize, without: impl Fn(usize) -> bool) -> f64 {
+    let view = &fit.data().unwrap()[m];
+    let (n, features) = (view.n_samples(), view.n_features());
+    let mut left = view.values().to_owned();
+    for i in 0..fit.n_components() {
+        let c = fit.component(i).unwrap();
+        let w = c.views[m].weights.mean();
+        for k in (0..fit.k()).filter(|&k| !without(k)) {
+            left -= Mat::from_fn(n, features, |r, d| {
+                c.factors.mean()[(r, k)] * w[(d, k)] / fit.n_components() as f64
+            });
+        }
+    }
+    let about_mean = |x: &Mat<f64>| -> f64 {
+        (0..features)
+            .map(|d| {
+                let seen: Vec<f64> =
+                    (0..n).filter(|&r| view.is_observed(r, d)).map(|r| x[(r, d)]).collect();
+                let mean = seen.iter().sum::<f64>() / seen.len() as f64;
+                seen.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
+            })
+            .sum()
+    };
+    1.0 - about_mean(&left) / about_mean(&view.values().to_owned())
+}
+
+fn assert_identity(e: &Explained) {
+    for m in 0..e.views.len() {
+        let sum = |x: &Mat<f64>| (0..e.factors).map(|k| x[(m, k)]).sum::<f64>();
+        assert!((sum(&e.unique) + e.shared[m] - e.total[m]).abs() < 1e-12);
+        assert!((sum(&e.marginal) - e.shared[m] - e.total[m]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn shares_are_the_definition_and_add_up() {
+    for (i, missing) in rectangles().into_iter().enumerate() {
+        let data = simulated(30, 20 + i as u64, missing);
+        for fit in [vb(data.clone(), 3), gibbs(data.clone(), 2)] {
+            let e = fit.explain().unwrap();
+            assert_identity(&e);
+            assert_eq!(e.views, ["view1", "view2"]);
+            for m in 0..2 {
+                assert_eq!(e.observed[m], data.views()[m].n_observed());
+                let total = by_hand(&fit, m, |_| false);
+                assert!((e.total[m] - total).abs() < 1e-10);
+                assert!(total > 0.2 && total < 1.0, "{total}");
+                for k in 0..fit.k() {
+                    let alone = by_hand(&fit, m, |j| j != k);
+                    let rest = by_hand(&fit, m, |j| j == k);
+                    assert!((e.marginal[(m, k)] - alone).abs() < 1e-10);
+                    assert!((e.unique[(m, k)] - (total - rest)).abs() < 1e-10);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_component_the_long_way() {
+    // the K x K sums and the spelt-out contributions are the same
+    for (i, missing) in rectangles().into_iter().enumerate() {
+        let fit = vb(simulated(30, 30 + i as u64, missing), 3);
+        let mut twice = fit.clone();
+        twice.components.push(fit.components[0].clone());
+        let (a, b) = (fit.explain().unwrap(), twice.explain().unwrap());
+        assert!(gap(&a.marginal, &b.marginal) < 1e-12 && gap(&a.unique, &b.unique) < 1e-12);
+    }
+}
+
+#[test]
+fn training_data_given_again_say_the_same() {
+    for missing in rectangles() {
+        let data = simulated(30, 40, missing);
+        let mut fit = vb(data.clone(), 2);
+        let a = fit.explain().unwrap();
+        fit.forget_data();
+        assert_eq!(*fit.explain().unwrap_err().kind(), ErrorKind::NoData);
+        let b = fit.explain_on(&data).unwrap();
+        assert!(gap(&a.marginal, &b.marginal) < 1e-9 && gap(&a.unique, &b.unique) < 1e-9);
+    }
+    let fit = vb(simulated(30, 41, cells(0.1)), 2);
+    let new = simulated(10, 42, Missing::default());
+    let one: Dataset = rebuilt(&new, &["view2"], |v| table(&new, v));
+    let c = fit.explain_on(&one).unwrap();
+    assert_eq!((c.views.len(), c.views[0].as_str()), (1, "view2"));
+    assert_identity(&c);
+}
+
+#[test]
+fn a_view_that_does_not_vary_has_no_shares() {
+    let data = simulated(20, 50, Missing::default());
+    let flat = rebuilt(&data, &["view1", "view2"], |v| {
+        let mut t = table(&data, v);
+        if v.name() == "view2" {
+            t.values.fill(4.0);
+        }
+        t
+    });
+    let e = vb(flat, 2).explain().unwrap();
+    assert!(e.total[1].is_nan() && e.marginal[(1, 0)].is_nan());
+    assert!(e.total[0] > 0.0, "{:?}", e);
+}
+
+/// Worse than the mean is shown as such.
+#[test]
+fn negative_shares_are_not_clipped() {
+    let mut fit = vb(simulated(30, 60, Missing::default()), 2);
+    let data = fit.data.take().unwrap();
+    let wrong = data
+        .iter()
+        .map(|v| {
+            let values = v.values().to_owned();
+            v.with_values(Mat::from_fn(30, v.n_features(), |n, d| -values[(n, d)])).unwrap()
+        })
+        .collect();
+    fit.data = Some(wrong);
+    let e = fit.explain().unwrap();
+    assert!(e.total[0] < -0.5, "{}", e.total[0]);
+    assert_identity(&e);
+}

@@ -1,0 +1,100 @@
+//! Fixtures of the verbs' tests.
+
+mod choose;
+mod explain;
+mod hold_out;
+mod impute;
+mod predict;
+mod project;
+mod rest;
+
+use polyview_core::{Dataset, Table, View};
+use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
+use polyview_linalg::Mat;
+
+use crate::spec::{EngineKind, GibbsOptions, ModelSpec};
+use crate::{Fit, models};
+
+/// Views of 7 and 5 features, two factors, a fifth of the variance noise.
+fn simulated(samples: usize, seed: u64, missing: Missing) -> Dataset {
+    let options = SimulationOptions {
+        missing,
+        intercept_sd: 2.0,
+        noise: Noise::Share(0.2),
+        ..SimulationOptions::new(samples, &[7, 5], 2, seed)
+    };
+    simulate_factor_data(&options).unwrap().dataset
+}
+
+fn cells(share: f64) -> Missing {
+    Missing {
+        cells: share,
+        ..Missing::default()
+    }
+}
+
+fn vb(data: Dataset, factors: usize) -> Fit {
+    crate::fit(data, models::bibfa(factors)).unwrap()
+}
+
+/// A Gibbs fit of some forty draws.
+fn gibbs(data: Dataset, factors: usize) -> Fit {
+    let spec = ModelSpec {
+        engine: EngineKind::Gibbs,
+        gibbs: GibbsOptions {
+            chains: 2,
+            warm_up: 60,
+            sweeps: 100,
+            thin: 5,
+        },
+        ..models::bibfa(factors)
+    };
+    crate::fit(data, spec).unwrap()
+}
+
+/// The same data with the given views only, each through `f`.
+fn rebuilt(data: &Dataset, keep: &[&str], f: impl Fn(&View) -> Table) -> Dataset {
+    let mut builder = Dataset::builder();
+    for name in keep {
+        builder = builder.view(f(data.view(name).unwrap()));
+    }
+    builder.build().unwrap()
+}
+
+fn table(data: &Dataset, view: &View) -> Table {
+    Table {
+        name: view.name().to_owned(),
+        samples: data.samples().to_vec(),
+        features: view.features().to_vec(),
+        values: view.to_values_with_nan(),
+    }
+}
+
+/// Some samples of a data set, by place.
+fn rows(data: &Dataset, keep: &[usize]) -> Dataset {
+    let mut builder = Dataset::builder();
+    for v in data.views() {
+        let all = v.to_values_with_nan();
+        builder = builder.view(Table {
+            name: v.name().to_owned(),
+            samples: keep.iter().map(|&n| data.samples()[n].clone()).collect(),
+            features: v.features().to_vec(),
+            values: Mat::from_fn(keep.len(), all.ncols(), |n, d| all[(keep[n], d)]),
+        });
+    }
+    builder.build().unwrap()
+}
+
+/// Largest absolute difference of two matrices of one shape.
+fn gap(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
+    assert_eq!((a.nrows(), a.ncols()), (b.nrows(), b.ncols()));
+    let mut worst = 0.0;
+    for j in 0..a.ncols() {
+        for i in 0..a.nrows() {
+            let d = (a[(i, j)] - b[(i, j)]).abs();
+            assert!(!d.is_nan(), "({i}, {j}) is not a number");
+            worst = f64::max(worst, d);
+        }
+    }
+    worst
+}

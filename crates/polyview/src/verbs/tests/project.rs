@@ -1,0 +1,246 @@
+use polyview_core::{RowCov, Table};
+use polyview_datasets::Missing;
+use polyview_linalg::{Mat, SpdFactor, SymPacked};
+
+use super::{cells, gap, gibbs, rebuilt, rows, simulated, table, vb};
+use crate::spec::{ModelSpec, Path};
+use crate::{ErrorKind, Fit, ProjectOptions, WeightUncertainty, models};
+
+fn assert_posterior(fit: &Fit, data: &polyview_core::Dataset) {
+    let p = fit.project(data, &ProjectOptions::default()).unwrap();
+    let c = fit.component(0).unwrap();
+    assert_eq!(p.samples, fit.samples());
+    assert!(p.notes.is_empty(), "{:?}", p.notes);
+    assert!(gap(&p.mean, &c.factors.mean().to_owned()) < 1e-9);
+    for n in 0..p.samples.len() {
+        let (a, b) = (p.covariance_of(n), c.factors.row_cov(n));
+        for (x, y) in a.as_slice().iter().zip(b.as_slice()) {
+            assert!((x - y).abs() < 1e-9);
+        }
+        for k in 0..fit.k() {
+            assert!((p.sd[(n, k)] - a.get(k, k).sqrt()).abs() < 1e-15);
+        }
+    }
+}
+
+#[test]
+fn a_training_sample_projects_to_its_posterior() {
+    for path in [Path::Streaming, Path::CompressSamples] {
+        let data = simulated(40, 1, Missing::default());
+        let spec = ModelSpec {
+            path,
+            ..models::bibfa(3)
+        };
+        assert_posterior(&crate::fit(data.clone(), spec).unwrap(), &data);
+    }
+    let data = simulated(40, 2, cells(0.2));
+    assert_posterior(&vb(data.clone(), 3), &data);
+    let whole = Missing {
+        rows: 0.3,
+        ..Missing::default()
+    };
+    let data = simulated(40, 3, whole);
+    let fit = vb(data.clone(), 3);
+    let p = fit.project(&data, &ProjectOptions::default()).unwrap();
+    assert!(matches!(p.covariance, RowCov::Patterns { .. }));
+    assert_posterior(&fit, &data);
+}
+
+/// P1, P2 and U1m by dense algebra, for one row of one component.
+fn by_hand(
+    fit: &Fit,
+    component: usize,
+    data: &polyview_core::Dataset,
+    row: usize,
+    weights: WeightUncertainty,
+) -> (Vec<f64>, SymPacked) {
+    let c = fit.component(component).unwrap();
+    let k = fit.k();
+    let mut precision = SymPacked::identity(k);
+    let mut rhs = vec![0.0; k];
+    for (part, info) in c.views.iter().zip(fit.views()) {
+        let Some(view) = data.view(&info.name) else {
+            continue;
+        };
+        let state = &fit.components[component];
+        let tau = state.arrays()[&format!("views/{}/term/noise/mean", info.name)].values[0];
+        for (d, name) in info.features.iter().enumerate() {
+            let Some(at) = view.features().iter().position(|f| f == name) else {
+                continue;
+            };
+            let Some(x) = view.value(row, at) else {
+                continue;
+            };
+            let x = info.scaling.forward(d, x) - part.bias.mean()[d];
+            let w: Vec<f64> = (0..k).map(|j| part.weights.mean()[(d, j)]).collect();
+            precision.add_outer(tau, &w);
+            if weights == WeightUncertainty::Variational {
+                precision.add_scaled(tau, &part.weights.row_cov(d));
+            }
+            for j in 0..k {
+                rhs[j] += tau * x * w[j];
+            }
+        }
+    }
+    let cov = SpdFactor::factor(&precision).unwrap().0.inverse();
+    (cov.times_vec(&rhs), cov)
+}
+
+#[test]
+fn projections_are_the_formulas() {
+    let data = simulated(30, 4, cells(0.15));
+    let fit = vb(data, 3);
+    let new = simulated(6, 5, cells(0.3));
+    for weights in [WeightUncertainty::Variational, WeightUncertainty::PlugIn] {
+        let p = fit.project(&new, &ProjectOptions { weights }).unwrap();
+        for n in 0..6 {
+            let (mean, cov) = by_hand(&fit, 0, &new, n, weights);
+            for j in 0..fit.k() {
+                assert!((p.mean[(n, j)] - mean[j]).abs() < 1e-9);
+                assert!((p.sd[(n, j)] - cov.get(j, j).sqrt()).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn gibbs_draws_are_mixed() {
+    let fit = gibbs(simulated(25, 6, cells(0.1)), 2);
+    let new = simulated(4, 7, cells(0.2));
+    let p = fit.project(&new, &ProjectOptions::default()).unwrap();
+    let draws = fit.n_components() as f64;
+    assert!(draws > 30.0);
+    for n in 0..4 {
+        let (mut mean, mut second) = (vec![0.0; 2], SymPacked::zeros(2));
+        for i in 0..fit.n_components() {
+            let (m, s) = by_hand(&fit, i, &new, n, WeightUncertainty::Variational);
+            mean[0] += m[0] / draws;
+            mean[1] += m[1] / draws;
+            second.add_scaled(1.0 / draws, &s);
+            second.add_outer(1.0 / draws, &m);
+        }
+        second.add_outer(-1.0, &mean);
+        let found = p.covariance_of(n);
+        for a in 0..2 {
+            assert!((p.mean[(n, a)] - mean[a]).abs() < 1e-9);
+            assert!((p.sd[(n, a)] - second.get(a, a).sqrt()).abs() < 1e-9);
+            for b in 0..=a {
+                assert!((found.get(a, b) - second.get(a, b)).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_decide_not_places() {
+    let data = simulated(30, 8, Missing::default());
+    let fit = vb(data.clone(), 2);
+    let new = simulated(5, 9, cells(0.2));
+    let options = ProjectOptions::default();
+    // view1 without its third feature, in reverse order, with a stranger; view2 absent
+    let changed = rebuilt(&new, &["view1"], |v| {
+        let all = v.to_values_with_nan();
+        let keep = [6, 5, 4, 3, 1, 0];
+        let mut features: Vec<String> = keep.iter().map(|&d| v.features()[d].clone()).collect();
+        features.push("stranger".to_owned());
+        Table {
+            name: v.name().to_owned(),
+            samples: new.samples().to_vec(),
+            features,
+            values: Mat::from_fn(5, 7, |n, j| keep.get(j).map_or(1e6, |&d| all[(n, d)])),
+        }
+    });
+    let holed = rebuilt(&new, &["view1"], |v| {
+        table(&new, &v.hiding(|_, d| d == 2))
+    });
+    let (a, b) = (
+        fit.project(&changed, &options).unwrap(),
+        fit.project(&holed, &options).unwrap(),
+    );
+    assert_eq!(a.samples, new.samples());
+    assert!(gap(&a.mean, &b.mean) < 1e-12 && gap(&a.sd, &b.sd) < 1e-12);
+    assert_eq!(a.notes.len(), 2, "{:?}", a.notes);
+    assert!(a.notes[0].contains("1 of the model's 7 features") && a.notes[0].contains("v1f3"));
+    assert!(a.notes[1].contains("stranger"), "{:?}", a.notes);
+    // one sample alone, and samples in another order
+    let back = fit.project(&rows(&holed, &[4, 2]), &options).unwrap();
+    let one = fit.project(&rows(&holed, &[2]), &options).unwrap();
+    assert_eq!(back.samples, ["s5", "s3"]);
+    for k in 0..fit.k() {
+        assert!((back.mean[(0, k)] - b.mean[(4, k)]).abs() < 1e-12);
+        assert!((back.mean[(1, k)] - b.mean[(2, k)]).abs() < 1e-12);
+        assert!((one.mean[(0, k)] - b.mean[(2, k)]).abs() < 1e-12);
+        assert!((one.sd[(0, k)] - b.sd[(2, k)]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn strangers_are_refused() {
+    let data = simulated(20, 10, Missing::default());
+    let fit = vb(data.clone(), 2);
+    let renamed = |name: &str, feature: &str| {
+        rebuilt(&data, &["view1"], |v| Table {
+            name: name.to_owned(),
+            features: v.features().iter().map(|f| format!("{feature}{f}")).collect(),
+            ..table(&data, v)
+        })
+    };
+    let options = ProjectOptions::default();
+    let e = fit.project(&renamed("proteins", ""), &options).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::UnknownView { view, known }
+        if view == "proteins" && known.len() == 2));
+    let e = fit.project(&renamed("view1", "x"), &options).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::NoKnownFeature { view, found }
+        if view == "view1" && found == "xv1f1"));
+}
+
+#[test]
+fn a_sample_without_a_known_value_gets_the_prior() {
+    let data = simulated(20, 11, Missing::default());
+    let fit = vb(data.clone(), 2);
+    // s1 has only a feature that the model does not know
+    let new = rebuilt(&rows(&data, &[0, 1]), &["view1"], |v| {
+        let all = v.to_values_with_nan();
+        let mut features = v.features().to_vec();
+        features.push("stranger".to_owned());
+        Table {
+            name: "view1".to_owned(),
+            samples: vec!["s1".into(), "s2".into()],
+            features,
+            values: Mat::from_fn(2, 8, |n, d| match (n, d) {
+                (_, 7) => 3.0,
+                (0, _) => f64::NAN,
+                _ => all[(n, d)],
+            }),
+        }
+    });
+    let p = fit.project(&new, &ProjectOptions::default()).unwrap();
+    assert!(p.notes.iter().any(|n| n.contains("average of the model")));
+    for k in 0..fit.k() {
+        assert_eq!((p.mean[(0, k)], p.sd[(0, k)]), (0.0, 1.0));
+        assert!(p.sd[(1, k)] < 1.0);
+    }
+}
+
+#[test]
+fn values_that_overflow_are_refused() {
+    let data = simulated(20, 12, Missing::default());
+    let tiny = rebuilt(&data, &["view1", "view2"], |v| {
+        let mut t = table(&data, v);
+        for d in 0..t.values.ncols() {
+            for x in t.values.col_as_slice_mut(d) {
+                *x *= 1e-9;
+            }
+        }
+        t
+    });
+    let fit = vb(tiny, 2);
+    let huge = rebuilt(&data, &["view1"], |v| {
+        let mut t = table(&data, v);
+        t.values[(0, 0)] = 1e305;
+        t
+    });
+    let e = fit.project(&huge, &ProjectOptions::default()).unwrap_err();
+    assert_eq!(e.view(), Some("view1"));
+    assert!(matches!(e.kind(), ErrorKind::Numeric(_)));
+}
