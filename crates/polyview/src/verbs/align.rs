@@ -41,8 +41,8 @@ impl Aligned {
                 ));
                 continue;
             }
-            let matched = match_features(info, view, &mut out.notes)
-                .map_err(|e| e.in_view(view.name()))?;
+            let matched =
+                match_features(info, view, &mut out.notes).map_err(|e| e.in_view(view.name()))?;
             out.views[at] = Some(matched);
         }
         let empty = out.unobserved();

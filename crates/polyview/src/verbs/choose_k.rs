@@ -135,8 +135,10 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 ///
 /// The recommendation is the smallest number whose held-out log density falls
 /// short of the best by no more than one standard error of that difference
-/// over the repeats (the cells hidden are the same for every number, so the
-/// difference is what varies).
+/// over the repeats (the hidden cells are the same for every number, so the
+/// difference is what counts), or by less than one nat over all hidden cells
+/// of a repeat (numbers whose superfluous factors are removed all end at the
+/// same answer, to rounding).
 ///
 /// # Errors
 /// [`ErrorKind::Option`] for counts of 0 and shares out of range; what a fit
@@ -229,7 +231,8 @@ pub fn choose_k(
             stability: agreement(&loadings)?,
         });
     }
-    let (recommended, reason) = recommend(&rows, &densities);
+    let hidden = cells.iter().sum::<usize>() as f64 / cells.len().max(1) as f64;
+    let (recommended, reason) = recommend(&rows, &densities, hidden);
     Ok(ChooseK {
         rows,
         cells,
@@ -315,8 +318,13 @@ pub(super) fn mean_and_error(x: &[f64]) -> (f64, f64) {
     (mean, error)
 }
 
-/// The one-standard-error rule on paired differences, and its words.
-pub(super) fn recommend(rows: &[ChooseKRow], densities: &[Vec<f64>]) -> (usize, String) {
+/// The one-standard-error rule on paired differences, and its words; `hidden`
+/// is the number of hidden cells of a repeat.
+pub(super) fn recommend(
+    rows: &[ChooseKRow],
+    densities: &[Vec<f64>],
+    hidden: f64,
+) -> (usize, String) {
     let best = (0..rows.len())
         .max_by(|&a, &b| rows[a].log_density.total_cmp(&rows[b].log_density))
         .unwrap_or(0);
@@ -332,7 +340,7 @@ pub(super) fn recommend(rows: &[ChooseKRow], densities: &[Vec<f64>]) -> (usize, 
     let chosen = (0..best)
         .find(|&i| {
             let (mean, error) = shortfall(i);
-            mean <= error
+            mean <= error || mean * hidden < 1.0
         })
         .unwrap_or(best);
     let (row, top) = (&rows[chosen], &rows[best]);
@@ -344,10 +352,14 @@ pub(super) fn recommend(rows: &[ChooseKRow], densities: &[Vec<f64>]) -> (usize, 
         )
     } else {
         let (mean, error) = shortfall(chosen);
+        let margin = if mean <= error {
+            format!("no more than one standard error ({mean:.4}, standard error {error:.4})")
+        } else {
+            format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
+        };
         format!(
             "hidden cells are predicted best with {} factors ({:.4} nats a cell); {} is the \
-             smallest number that falls short of it by no more than one standard error ({mean:.4}, \
-             standard error {error:.4})",
+             smallest number that falls short of it by {margin}",
             top.factors, top.log_density, row.factors
         )
     };

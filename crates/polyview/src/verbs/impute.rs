@@ -54,9 +54,7 @@ impl Fit {
         half_width(level)?;
         let fitted = self.fitted(view)?;
         fill(fitted, level, |n, d| {
-            observed
-                .value(n, d)
-                .map(|x| info.scaling.backward(d, x))
+            observed.value(n, d).map(|x| info.scaling.backward(d, x))
         })
     }
 

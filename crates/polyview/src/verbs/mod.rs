@@ -26,7 +26,8 @@ mod tests;
 
 pub use activity::{Activity, FactorKind};
 pub use choose_k::{
-    ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k, default_candidates,
+    ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k,
+    default_candidates,
 };
 pub use explain::Explained;
 pub use hold_out::{HoldOut, hold_out};

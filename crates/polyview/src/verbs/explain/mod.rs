@@ -110,12 +110,7 @@ impl Fit {
         Ok(self.explained(&views, &draws, notes))
     }
 
-    fn explained(
-        &self,
-        views: &[Option<&View>],
-        draws: &[Draw],
-        notes: Vec<String>,
-    ) -> Explained {
+    fn explained(&self, views: &[Option<&View>], draws: &[Draw], notes: Vec<String>) -> Explained {
         let k = self.k();
         let given: Vec<(usize, &View)> = views
             .iter()

@@ -33,8 +33,10 @@ fn by_hand(fit: &Fit, m: usize, without: impl Fn(usize) -> bool) -> f64 {
     let about_mean = |x: &Mat<f64>| -> f64 {
         (0..features)
             .map(|d| {
-                let seen: Vec<f64> =
-                    (0..n).filter(|&r| view.is_observed(r, d)).map(|r| x[(r, d)]).collect();
+                let seen: Vec<f64> = (0..n)
+                    .filter(|&r| view.is_observed(r, d))
+                    .map(|r| x[(r, d)])
+                    .collect();
                 let mean = seen.iter().sum::<f64>() / seen.len() as f64;
                 seen.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
             })
@@ -118,7 +120,7 @@ fn a_view_that_does_not_vary_has_no_shares() {
     });
     let e = vb(flat, 2).explain().unwrap();
     assert!(e.total[1].is_nan() && e.marginal[(1, 0)].is_nan());
-    assert!(e.total[0] > 0.0, "{:?}", e);
+    assert!(e.total[0] > 0.0, "{e:?}");
 }
 
 /// Worse than the mean is shown as such.
@@ -130,7 +132,8 @@ fn negative_shares_are_not_clipped() {
         .iter()
         .map(|v| {
             let values = v.values().to_owned();
-            v.with_values(Mat::from_fn(30, v.n_features(), |n, d| -values[(n, d)])).unwrap()
+            v.with_values(Mat::from_fn(30, v.n_features(), |n, d| -values[(n, d)]))
+                .unwrap()
         })
         .collect();
     fit.data = Some(wrong);

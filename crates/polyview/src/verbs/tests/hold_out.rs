@@ -11,7 +11,10 @@ fn enough_is_left_everywhere() {
         for (m, (before, after)) in data.views().iter().zip(left.views()).enumerate() {
             assert_eq!(cells[m], before.n_observed() - after.n_observed());
             for d in 0..before.n_features() {
-                let (b, a) = (before.mask().count_feature(d, 40), after.mask().count_feature(d, 40));
+                let (b, a) = (
+                    before.mask().count_feature(d, 40),
+                    after.mask().count_feature(d, 40),
+                );
                 assert!(a >= b.min(2));
                 assert!(b - a <= (share * b as f64) as usize + 1);
                 for n in 0..40 {
@@ -58,7 +61,13 @@ fn a_view_of_one_feature_loses_cells_but_no_sample_its_last() {
     }
     for share in [0.0, 1.0, -0.1, f64::NAN] {
         let e = hold_out(&narrow, share, 1).unwrap_err();
-        assert!(matches!(e.kind(), ErrorKind::Option { option: "share", .. }));
+        assert!(matches!(
+            e.kind(),
+            ErrorKind::Option {
+                option: "share",
+                ..
+            }
+        ));
     }
 }
 
@@ -150,11 +159,16 @@ fn only_what_was_hidden_is_scored() {
         t
     });
     let a = &fit.held_out_score(&turned).unwrap()[0];
-    let b = &fit.held_out_score(&super::rows(&data, &(0..39).collect::<Vec<_>>())).unwrap()[1];
+    let b = &fit
+        .held_out_score(&super::rows(&data, &(0..39).collect::<Vec<_>>()))
+        .unwrap()[1];
     assert_eq!((a.view.as_str(), a.cells), ("view2", b.cells));
     assert!((a.log_density - b.log_density).abs() < 1e-10 && (a.r2 - b.r2).abs() < 1e-10);
     fit.forget_data();
-    assert_eq!(*fit.held_out_score(&data).unwrap_err().kind(), ErrorKind::NoData);
+    assert_eq!(
+        *fit.held_out_score(&data).unwrap_err().kind(),
+        ErrorKind::NoData
+    );
 }
 
 #[test]
@@ -162,6 +176,11 @@ fn held_out_cells_are_covered() {
     let data = simulated(150, 8, Missing::default());
     let h = hold_out(&data, 0.2, 9).unwrap();
     for s in vb(h.data, 3).held_out_score(&data).unwrap() {
-        assert!((s.coverage - 0.95).abs() < 0.05, "{}: {}", s.view, s.coverage);
+        assert!(
+            (s.coverage - 0.95).abs() < 0.05,
+            "{}: {}",
+            s.view,
+            s.coverage
+        );
     }
 }

@@ -47,11 +47,17 @@ fn other_data_are_filled_bit_for_bit() {
     }
     assert_eq!(f.was_missing.count(), 25 - view.n_observed());
     // the training data through the front door: the same answer
-    let (a, b) = (fit.impute("view1", 0.95).unwrap(), fit.impute_data(&data, "view1", 0.95).unwrap());
+    let (a, b) = (
+        fit.impute("view1", 0.95).unwrap(),
+        fit.impute_data(&data, "view1", 0.95).unwrap(),
+    );
     assert!(gap(&a.values, &b.values) < 1e-9 && gap(&a.upper, &b.upper) < 1e-9);
     // a view that is not there at all is its prediction
     let one = rebuilt(&new, &["view1"], |v| table(&new, v));
-    let (a, b) = (fit.impute_data(&one, "view2", 0.95).unwrap(), fit.predict(&one, "view2").unwrap());
+    let (a, b) = (
+        fit.impute_data(&one, "view2", 0.95).unwrap(),
+        fit.predict(&one, "view2").unwrap(),
+    );
     assert!(a.was_missing.is_full() && gap(&a.values, &b.mean) == 0.0);
 }
 
@@ -59,7 +65,13 @@ fn other_data_are_filled_bit_for_bit() {
 fn imputing_needs_data_and_a_level() {
     let mut fit = vb(simulated(20, 4, Missing::default()), 2);
     let e = fit.impute("view1", 1.0).unwrap_err();
-    assert!(matches!(e.kind(), ErrorKind::Option { option: "level", .. }));
+    assert!(matches!(
+        e.kind(),
+        ErrorKind::Option {
+            option: "level",
+            ..
+        }
+    ));
     let e = fit.impute("view9", 0.9).unwrap_err();
     assert!(matches!(e.kind(), ErrorKind::UnknownView { .. }));
     fit.forget_data();

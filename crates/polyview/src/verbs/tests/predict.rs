@@ -16,11 +16,16 @@ fn predictive_variance_is_that_of_draws() {
     let new = simulated(2, 2, Missing::default());
     let p = fit.predict(&new, "view2").unwrap();
     let z = fit
-        .project(&rebuilt(&new, &["view1"], |v| table(&new, v)), &ProjectOptions::default())
+        .project(
+            &rebuilt(&new, &["view1"], |v| table(&new, v)),
+            &ProjectOptions::default(),
+        )
         .unwrap();
     let c = fit.component(0).unwrap();
     let (view, k) = (&c.views[1], fit.k());
-    let noise = |part: &str| fit.components[0].arrays()[&format!("views/view2/term/noise/{part}")].values[0];
+    let noise = |part: &str| {
+        fit.components[0].arrays()[&format!("views/view2/term/noise/{part}")].values[0]
+    };
     let (shape, rate) = (noise("shape"), noise("rate"));
     let mut rng = StreamKey::new(3).rng();
     let draw = |mean: &dyn Fn(usize) -> f64, lower: &Mat<f64>, rng: &mut _| -> Vec<f64> {
@@ -33,12 +38,16 @@ fn predictive_variance_is_that_of_draws() {
     for n in 0..2 {
         let lower_z = SpdFactor::factor(&z.covariance_of(n)).unwrap().0.lower();
         for d in [0, 3] {
-            let lower_w = SpdFactor::factor(&view.weights.row_cov(d)).unwrap().0.lower();
+            let lower_w = SpdFactor::factor(&view.weights.row_cov(d))
+                .unwrap()
+                .0
+                .lower();
             let (mut sum, mut squares) = (0.0, 0.0);
             for _ in 0..draws {
                 let zs = draw(&|j| z.mean[(n, j)], &lower_z, &mut rng);
                 let ws = draw(&|j| view.weights.mean()[(d, j)], &lower_w, &mut rng);
-                let b = view.bias.mean()[d] + view.bias.variance()[d].sqrt() * standard_normal(&mut rng);
+                let b = view.bias.mean()[d]
+                    + view.bias.variance()[d].sqrt() * standard_normal(&mut rng);
                 let tau = ln_gamma_draw(&mut rng, shape, rate).unwrap().exp();
                 let x = zs.iter().zip(&ws).map(|(a, b)| a * b).sum::<f64>()
                     + b
@@ -50,7 +59,9 @@ fn predictive_variance_is_that_of_draws() {
             let sd = (squares / f64::from(draws) - mean * mean).sqrt();
             let scaling = &fit.views()[1].scaling;
             let working_sd = p.sd[(n, d)] / scaling.scale[d];
-            assert!((scaling.backward(d, mean) - p.mean[(n, d)]).abs() < 5.0 * p.sd[(n, d)] / 200.0);
+            assert!(
+                (scaling.backward(d, mean) - p.mean[(n, d)]).abs() < 5.0 * p.sd[(n, d)] / 200.0
+            );
             assert!((sd / working_sd - 1.0).abs() < 0.03, "{sd} {working_sd}");
             // the formula of the papers, noise and factors only, is off by more than that
             let w: Vec<f64> = (0..k).map(|j| view.weights.mean()[(d, j)]).collect();
@@ -78,8 +89,11 @@ fn gibbs_predictions_are_mixtures() {
         for d in 0..7 {
             let mean = singles.iter().map(|s| s.mean[(n, d)]).sum::<f64>() / count;
             let within = singles.iter().map(|s| s.sd[(n, d)].powi(2)).sum::<f64>() / count;
-            let between =
-                singles.iter().map(|s| (s.mean[(n, d)] - mean).powi(2)).sum::<f64>() / count;
+            let between = singles
+                .iter()
+                .map(|s| (s.mean[(n, d)] - mean).powi(2))
+                .sum::<f64>()
+                / count;
             assert!(between > 0.0);
             assert!((p.mean[(n, d)] - mean).abs() < 1e-10);
             assert!((p.sd[(n, d)] - (within + between).sqrt()).abs() < 1e-10);
@@ -113,7 +127,13 @@ fn intervals_cover_new_samples() {
     let p = vb(rows(&data, &train), 2).predict(&truth, "view2").unwrap();
     for level in [0.0, 1.0, -1.0, f64::NAN] {
         let e = p.interval(level).unwrap_err();
-        assert!(matches!(e.kind(), ErrorKind::Option { option: "level", .. }));
+        assert!(matches!(
+            e.kind(),
+            ErrorKind::Option {
+                option: "level",
+                ..
+            }
+        ));
     }
 }
 
@@ -183,7 +203,8 @@ fn with_empty_factor(fit: &Fit) -> Fit {
             a.values.extend(vec![0.0; k]);
             a.values.push(if weights { 1e-18 } else { 1.0 });
             a.shape[0] += k + 1;
-        } else if name.contains("/prior/") && !name.ends_with("/alpha/prior") && a.values.len() == k {
+        } else if name.contains("/prior/") && !name.ends_with("/alpha/prior") && a.values.len() == k
+        {
             a.values.push(1.0);
             a.shape[0] += 1;
         }
@@ -201,7 +222,10 @@ fn an_empty_factor_changes_no_prediction() {
     let more = with_empty_factor(&fit);
     assert_eq!(more.k(), fit.k() + 1);
     let new = simulated(4, 11, cells(0.2));
-    let (a, b) = (fit.predict(&new, "view1").unwrap(), more.predict(&new, "view1").unwrap());
+    let (a, b) = (
+        fit.predict(&new, "view1").unwrap(),
+        more.predict(&new, "view1").unwrap(),
+    );
     assert!(gap(&a.mean, &b.mean) < 1e-6 && gap(&a.sd, &b.sd) < 1e-6);
     let (a, b) = (fit.fitted("view2").unwrap(), more.fitted("view2").unwrap());
     assert!(gap(&a.mean, &b.mean) < 1e-6 && gap(&a.sd, &b.sd) < 1e-6);

@@ -150,9 +150,7 @@ fn names_decide_not_places() {
             values: Mat::from_fn(5, 7, |n, j| keep.get(j).map_or(1e6, |&d| all[(n, d)])),
         }
     });
-    let holed = rebuilt(&new, &["view1"], |v| {
-        table(&new, &v.hiding(|_, d| d == 2))
-    });
+    let holed = rebuilt(&new, &["view1"], |v| table(&new, &v.hiding(|_, d| d == 2)));
     let (a, b) = (
         fit.project(&changed, &options).unwrap(),
         fit.project(&holed, &options).unwrap(),
@@ -181,7 +179,11 @@ fn strangers_are_refused() {
     let renamed = |name: &str, feature: &str| {
         rebuilt(&data, &["view1"], |v| Table {
             name: name.to_owned(),
-            features: v.features().iter().map(|f| format!("{feature}{f}")).collect(),
+            features: v
+                .features()
+                .iter()
+                .map(|f| format!("{feature}{f}"))
+                .collect(),
             ..table(&data, v)
         })
     };

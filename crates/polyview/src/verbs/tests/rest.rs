@@ -23,7 +23,9 @@ fn implied(fit: &Fit) -> ([f64; 2], [f64; 2], f64) {
             of("rate") / (of("shape") - 1.0)
         };
         let dot = |d: usize, e: usize| -> f64 {
-            (0..fit.k()).map(|k| w.mean()[(d, k)] * w.mean()[(e, k)]).sum()
+            (0..fit.k())
+                .map(|k| w.mean()[(d, k)] * w.mean()[(e, k)])
+                .sum()
         };
         for d in 0..2 {
             mean[d] += b.mean()[d] / count;
@@ -64,7 +66,10 @@ fn simulated_data_have_the_moments_of_the_posterior() {
             assert!((found / v[d] - 1.0).abs() < 0.08, "{found} {}", v[d]);
         }
         let found = product - mean[0] * mean[1];
-        assert!((found - c).abs() < 0.08 * (v[0] * v[1]).sqrt(), "{found} {c}");
+        assert!(
+            (found - c).abs() < 0.08 * (v[0] * v[1]).sqrt(),
+            "{found} {c}"
+        );
     }
 }
 
@@ -76,19 +81,25 @@ fn a_seed_fixes_a_simulation() {
     assert_ne!(a, fit.simulate(5, 2).unwrap());
     assert_eq!(a.samples(), ["sim1", "sim2", "sim3", "sim4", "sim5"]);
     for (v, info) in a.views().iter().zip(fit.views()) {
-        assert_eq!((v.features(), v.n_observed()), (info.features.as_slice(), 5 * v.n_features()));
+        assert_eq!(
+            (v.features(), v.n_observed()),
+            (info.features.as_slice(), 5 * v.n_features())
+        );
     }
     let e = fit.simulate(0, 1).unwrap_err();
-    assert!(matches!(e.kind(), ErrorKind::Option { option: "samples", .. }));
+    assert!(matches!(
+        e.kind(),
+        ErrorKind::Option {
+            option: "samples",
+            ..
+        }
+    ));
 }
 
 #[test]
 fn shared_and_private_factors_are_told_apart() {
     let data = simulate_factor_data(&SimulationOptions {
-        activity: Activity::Given(vec![
-            vec![true, true, false],
-            vec![true, false, true],
-        ]),
+        activity: Activity::Given(vec![vec![true, true, false], vec![true, false, true]]),
         noise: Noise::Share(0.2),
         ..SimulationOptions::new(150, &[20, 20], 3, 5)
     })
@@ -100,7 +111,11 @@ fn shared_and_private_factors_are_told_apart() {
         kinds.sort_by_key(|k| format!("{k:?}"));
         assert_eq!(
             kinds,
-            [FactorKind::Common, FactorKind::Private(0), FactorKind::Private(1)],
+            [
+                FactorKind::Common,
+                FactorKind::Private(0),
+                FactorKind::Private(1)
+            ],
             "{:?}",
             a.share
         );
@@ -110,7 +125,11 @@ fn shared_and_private_factors_are_told_apart() {
         let explained = fit.explain().unwrap();
         for m in 0..2 {
             let sum: f64 = (0..3).map(|k| a.share[(m, k)]).sum();
-            assert!((sum - explained.total[m]).abs() < 0.1, "{sum} {:?}", explained.total);
+            assert!(
+                (sum - explained.total[m]).abs() < 0.1,
+                "{sum} {:?}",
+                explained.total
+            );
         }
         let c = fit.factor_correlations().unwrap();
         for i in 0..3 {
@@ -126,7 +145,10 @@ fn shared_and_private_factors_are_told_apart() {
     for t in [-1.0, f64::NAN] {
         assert!(matches!(
             fit.active(t).unwrap_err().kind(),
-            ErrorKind::Option { option: "threshold", .. }
+            ErrorKind::Option {
+                option: "threshold",
+                ..
+            }
         ));
     }
 }
@@ -159,7 +181,10 @@ fn varimax_turns_and_changes_no_prediction() {
         for name in ["view1", "view2"] {
             let (a, b) = (fit.fitted(name).unwrap(), turned.fitted(name).unwrap());
             assert!(gap(&a.mean, &b.mean) < 1e-10 && gap(&a.sd, &b.sd) < 1e-10);
-            let (a, b) = (fit.predict(&new, name).unwrap(), turned.predict(&new, name).unwrap());
+            let (a, b) = (
+                fit.predict(&new, name).unwrap(),
+                turned.predict(&new, name).unwrap(),
+            );
             assert!(gap(&a.mean, &b.mean) < 1e-10 && gap(&a.sd, &b.sd) < 1e-10);
         }
         let (a, b) = (fit.explain().unwrap(), turned.explain().unwrap());
@@ -178,7 +203,10 @@ fn varimax_turns_and_changes_no_prediction() {
         // signed by the largest weight, ordered by explained variance
         let w = turned.stacked_weights().unwrap();
         for k in 0..turned.k() {
-            let peak = w.col_as_slice(k).iter().fold(0.0_f64, |p, x| if x.abs() > p.abs() { *x } else { p });
+            let peak = w
+                .col_as_slice(k)
+                .iter()
+                .fold(0.0_f64, |p, x| if x.abs() > p.abs() { *x } else { p });
             assert!(peak > 0.0);
         }
     }
