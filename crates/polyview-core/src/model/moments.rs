@@ -374,7 +374,8 @@ impl RowMoments {
     /// Keeps the columns `keep`, in that order, each times its sign (±1).
     /// Also reorders; `log_det` is recomputed by the next update.
     pub fn select(&mut self, keep: &[usize], signs: &[f64]) {
-        self.mean = Mat::from_fn(self.mean.nrows(), keep.len(), |r, j| {
+        // the covariances are read with the old number of columns
+        let mean = Mat::from_fn(self.mean.nrows(), keep.len(), |r, j| {
             signs[j] * self.mean[(r, keep[j])]
         });
         let sub = |from: &[f64], to: &mut [f64]| {
@@ -413,6 +414,7 @@ impl RowMoments {
                 *v = Mat::from_fn(v.nrows(), keep.len(), |r, j| v[(r, keep[j])]);
             }
         }
+        self.mean = mean;
         self.changed();
     }
 
