@@ -55,7 +55,6 @@ mod tests {
     struct New(f64);
 
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
     struct All {
         kind: Vec<Kind>,
         tuple: (f64, bool, char),
