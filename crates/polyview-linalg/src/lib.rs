@@ -58,7 +58,6 @@
 
 // A kernel is compiled for an instruction set only where it is inlined into the function that selects the set.
 #![allow(clippy::inline_always)]
-#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub use faer;
 pub use faer::{Accum, Mat, MatMut, MatRef};

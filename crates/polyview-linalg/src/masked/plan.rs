@@ -33,6 +33,15 @@ pub(super) struct Plan {
 impl Plan {
     /// Plan for the columns `first..`, of which `long` marks those with long sums.
     pub(super) fn new(mask: &BitMask, first: usize, long: &[bool]) -> Self {
+        Self::with(mask, first, long, fingerprint)
+    }
+
+    fn with(
+        mask: &BitMask,
+        first: usize,
+        long: &[bool],
+        fingerprint: impl Fn(&[u8]) -> u64,
+    ) -> Self {
         let mut columns = Vec::with_capacity(long.len());
         let mut distinct: Vec<&[u8]> = Vec::new();
         let mut seen = HashMap::new();
@@ -108,4 +117,22 @@ fn fingerprint(bytes: &[u8]) -> u64 {
         .fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
     rest.iter()
         .fold(hash, |hash, byte| mix(hash, u64::from(*byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_share_a_fingerprint_but_differ_are_kept_apart() {
+        let mask = BitMask::from_fn(20, 6, |r, c| (r >> (c % 3)) % 2 == 0);
+        let sources = |plan: &Plan| plan.columns().map(|(_, source)| source).collect::<Vec<_>>();
+        let plan = Plan::new(&mask, 0, &[true; 6]);
+        assert_eq!(sources(&plan), [0, 1, 2, 0, 1, 2]);
+        let poor = Plan::with(&mask, 0, &[true; 6], |_| 7);
+        let first_of = |source: usize| &poor.words[source];
+        for (column, source) in poor.columns() {
+            assert_eq!(first_of(source), &plan.words[column % 3]);
+        }
+    }
 }

@@ -56,10 +56,7 @@ impl Batch {
             failed: Lane::ZERO,
             inverse: vec![Lane::ZERO; inverse],
             reciprocal: vec![Lane::ZERO; even],
-            determinant: Determinant {
-                mantissa: Lane::ONE,
-                exponent: [0; LANES],
-            },
+            determinant: Determinant::ONE,
         }
     }
 
@@ -154,8 +151,7 @@ impl Batch {
     fn factor<const FUSED: bool>(&mut self) {
         let tolerance = self.k as f64 * f64::EPSILON;
         self.failed = Lane([f64::INFINITY; LANES]);
-        self.determinant.mantissa = Lane::ONE;
-        self.determinant.exponent = [0; LANES];
+        self.determinant = Determinant::ONE;
         for j in (0..self.even).step_by(2) {
             let [upper, lower] = [packed_index(j, 0), packed_index(j + 1, 0)];
             let columns = [upper, lower].map(|start| &self.triangle[start..start + j]);
@@ -188,10 +184,7 @@ impl Batch {
                 }
             }
         }
-        let Determinant { mantissa, exponent } = &self.determinant;
-        for r in 0..LANES {
-            self.log_det.0[r] = mantissa.0[r].ln() + exponent[r] as f64 * std::f64::consts::LN_2;
-        }
+        self.log_det = self.determinant.ln();
     }
 
     /// Root of a pivot and its reciprocal. A pivot that is not positive beyond rounding is marked and replaced by 1.
@@ -219,10 +212,7 @@ impl Batch {
             root.0[r] = value.sqrt();
             reciprocal.0[r] = 1.0 / root.0[r];
         }
-        self.determinant.multiply(&bits);
-        if index % FOLD == FOLD - 1 {
-            self.determinant.fold();
-        }
+        self.determinant.multiply(index, &bits);
         (root, reciprocal)
     }
 
@@ -307,22 +297,35 @@ impl Batch {
 }
 
 impl Determinant {
+    const ONE: Self = Self {
+        mantissa: Lane::ONE,
+        exponent: [0; LANES],
+    };
+
+    /// Takes in the pivots number `index`, positive normal numbers given by their bits.
     #[inline(always)]
-    fn multiply(&mut self, bits: &[u64; LANES]) {
+    fn multiply(&mut self, index: usize, bits: &[u64; LANES]) {
         for r in 0..LANES {
             let (mantissa, exponent) = split(bits[r]);
             self.mantissa.0[r] *= mantissa;
             self.exponent[r] += exponent;
         }
+        if index % FOLD == FOLD - 1 {
+            for r in 0..LANES {
+                let (mantissa, exponent) = split(self.mantissa.0[r].to_bits());
+                self.mantissa.0[r] = mantissa;
+                self.exponent[r] += exponent;
+            }
+        }
     }
 
     #[inline(always)]
-    fn fold(&mut self) {
+    fn ln(&self) -> Lane {
+        let mut out = Lane::ZERO;
         for r in 0..LANES {
-            let (mantissa, exponent) = split(self.mantissa.0[r].to_bits());
-            self.mantissa.0[r] = mantissa;
-            self.exponent[r] += exponent;
+            out.0[r] = self.mantissa.0[r].ln() + self.exponent[r] as f64 * std::f64::consts::LN_2;
         }
+        out
     }
 }
 
@@ -397,4 +400,26 @@ fn times(a: &Lane, b: &Lane) -> Lane {
         out.0[r] *= b.0[r];
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_thousands_of_pivots_neither_overflow_nor_vanish() {
+        for pivot in [1.9999_f64, 1e300, 1e-300, 0.7] {
+            let mut determinant = Determinant::ONE;
+            for index in 0..3000 {
+                determinant.multiply(index, &[pivot.to_bits(); LANES]);
+            }
+            let expected = 3000.0 * pivot.ln();
+            for value in determinant.ln().0 {
+                assert!(
+                    (value / expected - 1.0).abs() < 1e-13,
+                    "{value} for {expected}"
+                );
+            }
+        }
+    }
 }

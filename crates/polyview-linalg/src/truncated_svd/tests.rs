@@ -55,7 +55,7 @@ fn leading_triplets_are_those_of_the_dense_decomposition() {
             ..TruncatedSvdOptions::new(4)
         };
         let result = truncated_svd(&a.as_ref(), &options, start(n, &options).as_ref()).unwrap();
-        assert!(result.converged && result.iterations > 0);
+        assert!(result.converged && (1..20).contains(&result.iterations));
         check_triplets(&a, &result, 1e-6);
         for (found, expected) in result.singular_values.iter().zip(&values) {
             assert!((found - expected).abs() < 1e-8);
