@@ -2,7 +2,7 @@
 //!
 //! A kernel is plain safe code over arrays of eight numbers that the compiler turns into vector instructions. The
 //! AVX-512 and the AVX2 version use fused multiply-adds and give the same bits as each other; the portable version
-//! rounds after every multiplication. On one machine the choice is always the same one.
+//! fuses only where every processor of the target can. On one machine the choice is always the same one.
 
 /// Eight numbers side by side, on a cache line of their own: a vector load from it never straddles two lines.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +44,11 @@ pub(crate) fn dispatch(kernel: impl Kernel) {
             return unsafe { avx2(kernel) };
         }
     }
-    kernel.run::<false>();
+    kernel.run::<ALWAYS_FUSED>();
 }
+
+/// Whether every processor of this target has fused multiply-adds.
+const ALWAYS_FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
