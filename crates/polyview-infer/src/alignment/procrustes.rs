@@ -24,7 +24,7 @@ pub fn orthogonal_procrustes(
     // neither scale matters, and so no product overflows
     let product = cross(shrunk(draw).as_ref(), shrunk(reference).as_ref());
     let svd = thin_svd(product.as_ref())?;
-    Ok(&svd.u * svd.v.transpose())
+    Ok(cross(svd.u.transpose(), svd.v.transpose()))
 }
 
 /// The matrix divided by its largest absolute entry.

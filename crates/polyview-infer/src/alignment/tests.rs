@@ -215,6 +215,39 @@ fn columns_of_zeros_and_ties_are_deterministic() {
     );
 }
 
+/// Every pattern of pruned factors, in every order: what has a partner finds it, the rest moves as little as possible.
+#[test]
+fn pruned_factors_stay_where_they_can() {
+    let k = 4;
+    for used in 0..1 << k {
+        for order in permutations(k) {
+            // column c of the draw is factor order[c], or zeros if that is pruned
+            let reference = Mat::from_fn(k, k, |i, j| {
+                if i == j && used >> j & 1 == 1 {
+                    1.0
+                } else {
+                    0.0
+                }
+            });
+            let draw = Mat::from_fn(k, k, |i, c| reference[(i, order[c])]);
+            let found = align_to_reference(reference.as_ref(), draw.as_ref()).unwrap();
+            let pruned = |j: usize| used >> j & 1 == 0;
+            let mut rest = (0..k).filter(|&c| pruned(order[c]) && !pruned(c));
+            for (r, &c) in found.order().iter().enumerate() {
+                let expected = if !pruned(r) {
+                    order.iter().position(|&j| j == r)
+                } else if pruned(order[r]) {
+                    Some(r)
+                } else {
+                    rest.next()
+                };
+                assert_eq!(Some(c), expected, "{used:b} {order:?}");
+            }
+            assert_eq!(found.signs(), [1.0; 4]);
+        }
+    }
+}
+
 #[test]
 fn procrustes_undoes_a_rotation() {
     let mut noise = Noise::new(2);

@@ -228,3 +228,53 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Memory, Preconditioner};
+
+    /// On a quadratic, the remembered pairs give Newton's step in their span.
+    #[test]
+    fn two_pairs_solve_a_quadratic_of_two_variables() {
+        // gradient of -(x^2 + 10 y^2) / 2 at (x, y); only the first two of four entries move
+        let gradient = |x: f64, y: f64| [-x, -10.0 * y, 0.0, 0.0];
+        let plain = Preconditioner::new(2);
+        for capacity in [2, 5] {
+            let mut memory = Memory::new(capacity, 4);
+            let steps = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
+            memory.push(0.5, &steps[0], &gradient(0.0, 0.0), &gradient(0.5, 0.0));
+            memory.push(2.0, &steps[1], &gradient(0.5, 0.0), &gradient(0.5, 2.0));
+            let mut direction = [0.0; 4];
+            memory.direction(&gradient(3.0, -7.0), &plain, &mut direction);
+            for (found, expected) in direction.iter().zip([-3.0, 7.0, 0.0, 0.0]) {
+                assert!((found - expected).abs() < 1e-12, "{direction:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_newest_pairs_that_bend_down_are_kept() {
+        let step = [1.0, 0.0, 0.0, 0.0];
+        let mut memory = Memory::new(2, 4);
+        // bends up; does not bend; is no number
+        memory.push(1.0, &step, &[1.0, 0.0, 0.0, 0.0], &[2.0, 0.0, 0.0, 0.0]);
+        memory.push(1.0, &step, &[1.0, 0.0, 0.0, 0.0], &[1.0, 0.0, 0.0, 0.0]);
+        memory.push(
+            1.0,
+            &step,
+            &[1.0, 0.0, 0.0, 0.0],
+            &[f64::NAN, 0.0, 0.0, 0.0],
+        );
+        assert!(memory.is_empty());
+        for i in 1..6 {
+            let after = [1.0 - f64::from(i), 0.0, 0.0, 0.0];
+            memory.push(1.0, &step, &[1.0, 0.0, 0.0, 0.0], &after);
+        }
+        assert_eq!(memory.newest_first().collect::<Vec<_>>(), [0, 1]);
+        memory.clear();
+        assert!(memory.is_empty());
+        let mut none = Memory::new(0, 4);
+        none.push(1.0, &step, &[1.0, 0.0, 0.0, 0.0], &[0.0; 4]);
+        assert!(none.is_empty());
+    }
+}

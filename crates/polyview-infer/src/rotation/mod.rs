@@ -22,6 +22,7 @@
 
 mod exponential;
 mod lbfgs;
+mod outcome;
 mod search;
 mod terms;
 #[cfg(test)]
@@ -30,7 +31,8 @@ pub(crate) mod test_noise;
 mod tests;
 mod vector;
 
-pub use search::{Rotation, RotationError, RotationOptions, RotationOutcome, maximise};
+pub use outcome::{Rotation, RotationError, RotationOptions, RotationOutcome};
+pub use search::maximise;
 pub use terms::{ArdRotation, NormalFactorsRotation, RidgeRotation};
 
 pub use polyview_core::RotationTerm;

@@ -3,11 +3,10 @@
 use super::RotationTerm;
 use super::exponential::Exponential;
 use super::lbfgs::{Memory, Preconditioner};
+use super::outcome::{Rotation, RotationError, RotationOptions, RotationOutcome};
 use super::vector::{
     add_scaled, dot, multiply, multiply_transposed, norm_bound, set_identity, view, view_mut,
 };
-use polyview_linalg::Mat;
-use thiserror::Error;
 
 /// Longest step: a bound on the spectral norm of $tE$, so one step scales no direction by more than $e$.
 const LONGEST_STEP: f64 = 1.0;
@@ -29,99 +28,6 @@ const SCALING_FIRST: f64 = 1.0;
 const WORST_CONDITION: f64 = 1e4;
 /// Largest norm of $Q$ and of $Q^{-1}$, units included.
 const LARGEST_NORM: f64 = 1e6;
-
-/// How far [`maximise`] goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RotationOptions {
-    /// Most L-BFGS iterations; 0 leaves the identity.
-    pub max_iterations: usize,
-    /// Stops when the gain still expected (half the slope along a quasi-Newton step) is below this fraction of the gain
-    /// so far or of one nat, whichever is larger.
-    pub tolerance: f64,
-    /// Number of steps that L-BFGS remembers.
-    pub memory: usize,
-}
-
-impl Default for RotationOptions {
-    /// 100 iterations, tolerance $10^{-6}$, memory 10.
-    fn default() -> Self {
-        Self {
-            max_iterations: 100,
-            tolerance: 1e-6,
-            memory: 10,
-        }
-    }
-}
-
-/// Why [`maximise`] stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RotationOutcome {
-    /// The gain still expected is below the tolerance.
-    Converged,
-    /// The iterations ran out.
-    IterationLimit,
-    /// No longer step raises the bound in floating point.
-    NoProgress,
-    /// The bound rises towards a singular map; the search stopped where rounding would begin to matter.
-    IllConditioned,
-}
-
-/// The rotation found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rotation {
-    /// $Q$, $K \times K$, of positive determinant: weights become $W Q^\top$ in rows, covariances $Q\Sigma Q^\top$.
-    pub q: Mat<f64>,
-    /// $Q^{-1}$: factors become $Z Q^{-1}$, covariances $Q^{-\top}\Sigma Q^{-1}$.
-    pub q_inverse: Mat<f64>,
-    /// $\log|\det Q|$.
-    pub log_abs_det: f64,
-    /// $\mathcal L(Q) - \mathcal L(I) \ge 0$ in nats; 0 exactly where `q` is the identity.
-    pub gain: f64,
-    /// L-BFGS iterations.
-    pub iterations: usize,
-    /// Evaluations of all terms.
-    pub evaluations: usize,
-    /// Why the search stopped.
-    pub outcome: RotationOutcome,
-}
-
-impl Rotation {
-    fn identity(k: usize, iterations: usize, evaluations: usize, outcome: RotationOutcome) -> Self {
-        Self {
-            q: Mat::identity(k, k),
-            q_inverse: Mat::identity(k, k),
-            log_abs_det: 0.0,
-            gain: 0.0,
-            iterations,
-            evaluations,
-            outcome,
-        }
-    }
-
-    /// Whether nothing better than $Q = I$ was found.
-    pub fn is_identity(&self) -> bool {
-        self.gain == 0.0
-    }
-}
-
-/// What [`maximise`] refuses.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum RotationError {
-    /// The value or the gradient of a term is not finite where the search starts.
-    #[error("rotation: term {term} is not finite at the identity")]
-    NotFinite {
-        /// Index of the term.
-        term: usize,
-    },
-    /// A tolerance that is negative or not a number.
-    #[error("rotation: the tolerance must be non-negative, got {value}")]
-    Tolerance {
-        /// The tolerance.
-        value: f64,
-    },
-}
 
 /// Maximises $\mathcal L(Q)$, the sum of `terms`, over $K \times K$ matrices with positive determinant, from $Q = I$.
 ///
@@ -286,7 +192,10 @@ impl<'a, 't> Search<'a, 't> {
             }
             let (aim, slope) = self.aim();
             let worthwhile = (options.tolerance * self.here.gain.max(1.0)).max(self.noise);
-            if slope.is_nan() || slope <= 2.0 * worthwhile {
+            if !slope.is_finite() {
+                return (iteration, RotationOutcome::NoProgress);
+            }
+            if slope <= 2.0 * worthwhile {
                 return (iteration, RotationOutcome::Converged);
             }
             let line = self.line_search(aim, slope);
