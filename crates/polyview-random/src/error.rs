@@ -31,7 +31,7 @@ pub enum RandomError {
     },
     /// The generalised inverse Gaussian density has no finite integral for these parameters.
     #[error(
-        "GIG(a = {a}, b = {b}, p = {p}) is improper: it needs a, b > 0, or b = 0 with p > 0, or a = 0 with p < 0"
+        "GIG(a = {a}, b = {b}, p = {p}) is improper: it needs a > 0 unless p < 0, b > 0 unless p > 0"
     )]
     Improper {
         /// Coefficient of $-x/2$ in the exponent.

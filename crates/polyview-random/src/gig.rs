@@ -25,8 +25,8 @@ use crate::standard::{standard_exponential, uniform_open01};
 /// $\psi(t) = -\alpha(\cosh t - 1) - \lambda(e^t - t - 1)$, $\lambda = |p|$,
 /// $\omega = \sqrt{ab}$ and $\alpha = \omega^2/(\lambda + \sqrt{\lambda^2 + \omega^2})$ (his
 /// difference of nearly equal numbers, rationalised). The hat is flat in the middle and exponential
-/// on both sides, and its area is bounded for all parameters together, so the time per draw does not
-/// depend on them. Mode and scale enter as $X = e^T(\lambda + \sqrt{\lambda^2+\omega^2})/a$
+/// on both sides, and its area is bounded for all parameters together, so the time per draw hardly
+/// depends on them. Mode and scale enter as $X = e^T(\lambda + \sqrt{\lambda^2+\omega^2})/a$
 /// for $p \ge 0$ and as $X = e^{-T}\,b/(\lambda + \sqrt{\lambda^2+\omega^2})$ for $p < 0$, which
 /// is free of cancellation and of spurious overflow from $\omega = 10^{-150}$ to $10^{150}$.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -214,8 +214,8 @@ impl Hat {
         let touch = if drop > 2.0 {
             (4.0 / (alpha * (1.0 + COSH) + lambda)).sqrt()
         } else if drop < 0.5 {
-            // ln(1 + 1/alpha + sqrt(1/alpha^2 + 2/alpha)), infinite if alpha has underflowed to zero;
-            // then lambda is not zero
+            // ln(1 + 1/alpha + sqrt(1/alpha^2 + 2/alpha)), infinite if alpha has underflowed to
+            // zero; then lambda is not zero
             let wall = libm::log(1.0 + alpha + (1.0 + 2.0 * alpha).sqrt()) - libm::log(alpha);
             wall.min(1.0 / lambda)
         } else {

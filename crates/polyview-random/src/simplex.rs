@@ -34,7 +34,7 @@ impl Beta {
     pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         if self.on_natural_scale() {
             let (x, y) = (self.first.sample(rng), self.second.sample(rng));
-            x / (x + y)
+            1.0 / (1.0 + y / x)
         } else {
             1.0 / (1.0 + libm::exp(self.ln_odds_against(rng)))
         }
@@ -45,7 +45,7 @@ impl Beta {
     pub fn sample_ln<R: Rng + ?Sized>(&self, rng: &mut R) -> (f64, f64) {
         if self.on_natural_scale() {
             let (x, y) = (self.first.sample(rng), self.second.sample(rng));
-            (-libm::log1p(y / x), -libm::log1p(x / y))
+            (ln_share(x, y), ln_share(y, x))
         } else {
             let against = self.ln_odds_against(rng);
             (-softplus(against), -softplus(-against))
@@ -66,6 +66,16 @@ impl Beta {
 impl Distribution<f64> for Beta {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         Beta::sample(self, rng)
+    }
+}
+
+/// $\ln(x / (x + y))$, also where the sum or the quotient overflows.
+fn ln_share(x: f64, y: f64) -> f64 {
+    let odds_against = y / x;
+    if odds_against < f64::INFINITY {
+        -libm::log1p(odds_against)
+    } else {
+        libm::log(x) - libm::log(y)
     }
 }
 

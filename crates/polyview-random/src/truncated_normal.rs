@@ -160,7 +160,8 @@ impl Plan {
             (End::Upper, -beta)
         };
         let proposal = TailProposal::new(near);
-        if width <= proposal.uniform_below(near, width) {
+        // strictly: where `near` has overflowed both sides may be zero, and the tail copes
+        if width < proposal.uniform_below(near, width) {
             let peak = match end {
                 End::Lower => 0.0,
                 End::Upper => 0.5 * (width * (2.0 * near + width)),

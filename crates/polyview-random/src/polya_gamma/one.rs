@@ -28,10 +28,11 @@ const SQUEEZE: f64 = 0.994;
 /// The envelope for tilt $z$.
 ///
 /// Left of $t$ it is the first term of the series in $e^{-1/x}$, *without* the tilt: that term is
-/// the density of $1/N^2$ with $N$ normal beyond $t^{-1/2}$, and its mass is a constant. Polson, Scott and
-/// Windle tilt it, which takes two normal distribution functions for every new $z$. Right of $t$ it is the
-/// first term of the series in $e^{-x}$, tilted, an exponential with rate $\pi^2/8 + z^2/2$. The
-/// tilt on the left goes into the acceptance test, which costs little while $z$ is small.
+/// the density of $1/N^2$ with $N$ normal beyond $t^{-1/2}$, and its mass is a constant. Polson,
+/// Scott and Windle tilt it, which takes two normal distribution functions for every new $z$. Right
+/// of $t$ it is the first term of the series in $e^{-x}$, tilted, an exponential with rate
+/// $\pi^2/8 + z^2/2$. The tilt on the left goes into the acceptance test, which costs little while
+/// $z$ is small.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TwoPiece {
     half_square: f64,

@@ -39,8 +39,9 @@ impl Envelope {
     }
 }
 
-/// Beyond this argument the density is less than $e^{-40}$ of its envelope: there
-/// $f\_h/l\_h \le 1.1\,(\pi/4)^h\, \Gamma(h+1)^{-1} \sqrt{2\pi}\,x^{h+1/2} e^{-\pi^2x/8 + h^2/(2x)}$.
+/// Beyond this argument the density is less than $e^{-40}$ of its envelope, for there $f\_h/l\_h$
+/// is at most 1.1 times
+/// $(\pi/4)^h\, \Gamma(h+1)^{-1} \sqrt{2\pi}\,x^{h+1/2} e^{-\pi^2x/8 + h^2/(2x)}$.
 fn horizon(h: f64) -> f64 {
     44.0 + 4.0 * h
 }
@@ -63,27 +64,25 @@ fn below_series(u: f64, h: f64, x: f64) -> bool {
     let mut term = first;
     let mut sum = 1.0 - first;
     let mut damping = first / (2.0 + h);
+    let mut sign = 1.0;
     let mut n = 1.0;
     loop {
+        // ratio of term n + 1 to term n; in two factors, whose product may overflow before damping
         damping *= step;
-        let ratio = (n + h) * (2.0 * n + 2.0 + h) / ((n + 1.0) * (2.0 * n + h)) * damping;
-        // `ratio` falls with n: below one, all later terms are smaller than this one, and the
+        let ratio = (n + h) / (n + 1.0) * damping * ((2.0 * n + 2.0 + h) / (2.0 * n + h));
+        term *= ratio;
+        sum += sign * term;
+        // the ratio falls with n: below one, all later terms are smaller than this one, and the
         // partial sums bracket the limit
-        let bracketed = ratio < 1.0;
-        term *= ratio;
-        sum += term;
-        if bracketed && u > sum {
-            return false;
+        if ratio < 1.0 {
+            if sign > 0.0 && u > sum {
+                return false;
+            }
+            if sign < 0.0 && (u <= sum || term < NEGLIGIBLE) {
+                return u <= sum;
+            }
         }
-        n += 1.0;
-        damping *= step;
-        let ratio = (n + h) * (2.0 * n + 2.0 + h) / ((n + 1.0) * (2.0 * n + h)) * damping;
-        let bracketed = ratio < 1.0;
-        term *= ratio;
-        sum -= term;
-        if bracketed && (u <= sum || term < NEGLIGIBLE) {
-            return u <= sum;
-        }
+        sign = -sign;
         n += 1.0;
     }
 }
@@ -108,8 +107,8 @@ mod tests {
         for h in [1e-6, 0.1, 0.5, 0.99, 1.0, 1.7, 3.0, 10.0, 60.0] {
             for x in [1e-3, 0.2, 0.5, 0.64, 0.9, 1.3, 2.0, 3.0, 4.0, 6.0, 9.0] {
                 let x = x * if h > 1.0 { h } else { 1.0 };
-                // a large shape comes with a large tilt, so that x stays below its shape; beyond, the
-                // sum is lost in rounding, here and there
+                // a large shape comes with a large tilt, which keeps x below the shape; beyond it
+                // the sum is lost in rounding, here and in the sampler
                 if h > 5.0 && x > h {
                     continue;
                 }

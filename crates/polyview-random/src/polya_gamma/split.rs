@@ -17,9 +17,9 @@ const TERMS: u32 = 12;
 /// The remainder $\sum\_{k > 12}$ has about $10^{-5}$ of the variance, and an inverse Gaussian with
 /// its mean and variance also has its third cumulant to within a fifth: at $c = 0$ and with $K$
 /// terms drawn, $b/(24\pi^6K^5)$ against $b/(20\pi^6K^5)$. What is left is an error of about
-/// $4 \cdot 10^{-9}/\sqrt b$ in the skewness of the draw. Numerical inversion of the two characteristic
-/// functions puts the largest difference of the distribution functions below $5\cdot 10^{-10}$ wherever
-/// this form is used.
+/// $4 \cdot 10^{-9}/\sqrt b$ in the skewness of the draw. Numerical inversion of the two
+/// characteristic functions puts the largest difference of the distribution functions below
+/// $5\cdot 10^{-10}$ wherever this form is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct GammaSplit {
     gamma: Gamma,

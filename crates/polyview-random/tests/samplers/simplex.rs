@@ -64,6 +64,29 @@ fn beta_with_tiny_parameters() {
     }
 }
 
+#[test]
+fn beta_with_huge_parameters() {
+    let mut rng = rng(215);
+    for (a, b) in [
+        (8e307, 1.4),
+        (1.4, 8e307),
+        (1e308, 1e308),
+        (1e20, 1e20),
+        (1e300, 1e-300),
+    ] {
+        let law = Beta::new(a, b).unwrap();
+        for _ in 0..100 {
+            let (ln_x, ln_y) = law.sample_ln(&mut rng);
+            assert!(
+                ln_x.is_finite() && ln_y.is_finite(),
+                "Beta({a}, {b}): {ln_x}, {ln_y}"
+            );
+            let x = law.sample(&mut rng);
+            assert!((x - a / a.max(b) / (1.0 + a.min(b) / a.max(b))).abs() < 1e-9);
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn beta_logarithms_are_those_of_complements(
