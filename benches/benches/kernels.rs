@@ -1,23 +1,30 @@
-//! Kernels of a sweep at the shapes of a factor model.
+//! Kernels of a sweep at the shapes of a factor model. For one thread run with
+//! `RAYON_NUM_THREADS=1`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use polyview_linalg::{
-    Accum, BitMask, Mat, PackedRows, RowCov, Threads, cross, khatri_rao, masked_sums, packed_index,
+    Accum, BitMask, Mat, PackedRows, RowCov, cross, khatri_rao, masked_sums, packed_index,
     packed_len, solve_rows, times, weighted_gram,
 };
 use std::hint::black_box;
 
 fn noise(rows: usize, cols: usize) -> Mat<f64> {
-    Mat::from_fn(rows, cols, |i, j| (((i * 7919 + j * 104_729) % 1009) as f64 - 504.0) / 300.0)
+    Mat::from_fn(rows, cols, |i, j| {
+        (((i * 7919 + j * 104_729) % 1009) as f64 - 504.0) / 300.0
+    })
 }
 
 fn products(c: &mut Criterion) {
     let (x, z, w) = (noise(5000, 2000), noise(5000, 20), noise(2000, 20));
     let mut g = c.benchmark_group("product/5000x2000x20");
     g.throughput(Throughput::Elements(2 * 5000 * 2000 * 20));
-    g.bench_function("ZtX", |b| b.iter(|| black_box(cross(z.as_ref(), x.as_ref()))));
+    g.bench_function("ZtX", |b| {
+        b.iter(|| black_box(cross(z.as_ref(), x.as_ref())));
+    });
     let mut out = Mat::zeros(5000, 20);
-    g.bench_function("XW", |b| b.iter(|| times(x.as_ref(), w.as_ref(), out.as_mut(), Accum::Replace)));
+    g.bench_function("XW", |b| {
+        b.iter(|| times(x.as_ref(), w.as_ref(), out.as_mut(), Accum::Replace));
+    });
     g.finish();
 }
 
@@ -28,8 +35,11 @@ fn spd(c: &mut Criterion) {
         for r in 0..1024 {
             for i in 0..k {
                 for j in 0..=i {
-                    precision.row_mut(r)[packed_index(i, j)] =
-                        if i == j { k as f64 } else { ((r + i * j) % 7) as f64 / 10.0 };
+                    precision.row_mut(r)[packed_index(i, j)] = if i == j {
+                        k as f64
+                    } else {
+                        ((r + i * j) % 7) as f64 / 10.0
+                    };
                 }
             }
         }
@@ -49,18 +59,18 @@ fn spd(c: &mut Criterion) {
 fn grams(c: &mut Criterion) {
     let (z, omega) = (noise(2000, 20), noise(2000, 500));
     let kr = khatri_rao(z.as_ref(), RowCov::Zero);
-    c.bench_function("weighted_gram/2000x500x20", |b| b.iter(|| black_box(weighted_gram(omega.as_ref(), &kr))));
+    c.bench_function("weighted_gram/2000x500x20", |b| {
+        b.iter(|| black_box(weighted_gram(omega.as_ref(), &kr)));
+    });
     let mask = BitMask::from_fn(5000, 5000, |i, j| (i * 31 + j * 17) % 5 != 0);
     let table = noise(packed_len(20) + 20, 5000);
     let mut out = Mat::zeros(packed_len(20) + 20, 5000);
-    c.bench_function("masked_sums/5000x5000x20", |b| b.iter(|| masked_sums(&mask, table.as_ref(), out.as_mut())));
+    c.bench_function("masked_sums/5000x5000x20", |b| {
+        b.iter(|| masked_sums(&mask, table.as_ref(), out.as_mut()));
+    });
 }
 
-fn one_thread(c: &mut Criterion) {
-    if let Ok(pool) = Threads::new(1) {
-        // criterion's closure is not Send; its own pool is what counts here
-        let _ = pool.count();
-    }
+fn all(c: &mut Criterion) {
     products(c);
     spd(c);
     grams(c);
@@ -69,6 +79,6 @@ fn one_thread(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = one_thread
+    targets = all
 }
 criterion_main!(benches);

@@ -1,5 +1,6 @@
 //! Where variational Bayes is too sure of itself: the same model by both
 //! engines.
+#![allow(clippy::print_stdout)]
 
 use polyview::{EngineKind, models};
 use polyview_datasets::{SimulationOptions, simulate_factor_data};
@@ -11,7 +12,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     spec.engine = EngineKind::Gibbs;
     let gibbs = polyview::fit(truth.dataset, spec)?;
     for d in &gibbs.record().diagnostics {
-        println!("{}: R-hat {:.3}, effective size {:.0}", d.quantity, d.summary.rhat, d.summary.ess_bulk);
+        println!(
+            "{}: R-hat {:.3}, effective size {:.0}",
+            d.quantity, d.summary.rhat, d.summary.ess_bulk
+        );
     }
     let mean_sd = |m: &polyview_linalg::Mat<f64>| {
         let mut sum = 0.0;
@@ -23,6 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sum / (m.nrows() * m.ncols()) as f64
     };
     let (a, b) = (mean_sd(&vb.factors()?.sd), mean_sd(&gibbs.factors()?.sd));
-    println!("mean posterior sd of the factors: variational {a:.3}, Gibbs {b:.3} ({:.2} times)", b / a);
+    println!(
+        "mean posterior sd of the factors: variational {a:.3}, Gibbs {b:.3} ({:.2} times)",
+        b / a
+    );
     Ok(())
 }

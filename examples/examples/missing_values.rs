@@ -1,14 +1,22 @@
 //! Simulated data with holes: what was hidden, and what comes back.
+#![allow(clippy::print_stdout)]
 
 use polyview::models;
 use polyview_datasets::{Missing, SimulationOptions, simulate_factor_data};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = SimulationOptions::new(150, &[40, 25], 4, 1);
-    options.missing = Missing { cells: 0.2, ..Missing::default() };
+    options.missing = Missing {
+        cells: 0.2,
+        ..Missing::default()
+    };
     let truth = simulate_factor_data(&options)?;
     let fit = polyview::fit(truth.dataset.clone(), models::bibfa(10))?;
-    println!("{} factors found, {} simulated", fit.k(), truth.factors.ncols());
+    println!(
+        "{} factors found, {} simulated",
+        fit.k(),
+        truth.factors.ncols()
+    );
     for (m, view) in truth.dataset.views().iter().enumerate() {
         let filled = fit.impute(view.name(), 0.95)?;
         let (mut inside, mut hidden, mut squares) = (0.0, 0.0, 0.0);

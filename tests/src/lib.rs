@@ -122,7 +122,9 @@ pub fn model_from(case: &Case, data: Vec<View>, start: Mat<f64>) -> Model {
                     Ard::new(GammaPrior::new(1.2, 0.9), case.k),
                     RowMoments::isotropic(Mat::zeros(d, case.k), 1.0, 0),
                 )),
-                bias: v.bias.map_or_else(|| Bias::absent(d), |p| Bias::gaussian(d, 0, p)),
+                bias: v
+                    .bias
+                    .map_or_else(|| Bias::absent(d), |p| Bias::gaussian(d, 0, p)),
                 name,
             }
         })

@@ -18,7 +18,7 @@ fn holes(pattern: Holes, n: usize, d: usize) -> bool {
     match pattern {
         Holes::None => false,
         Holes::Rows(_) => n == 2 || n == 4,
-        Holes::Cells(_) => (n * 3 + d * 5) % 4 == 0,
+        Holes::Cells(_) => (n * 3 + d * 5).is_multiple_of(4),
     }
 }
 
@@ -28,10 +28,17 @@ fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
         .enumerate()
         .map(|(m, &d)| {
             let pattern = if m == 0 { pattern } else { Holes::None };
-            let values = Mat::from_fn(SAMPLES, d, |n, j| if holes(pattern, n, j) { f64::NAN } else { 0.1 });
+            let values = Mat::from_fn(SAMPLES, d, |n, j| {
+                if holes(pattern, n, j) { f64::NAN } else { 0.1 }
+            });
             let names = (0..d).map(|j| j.to_string()).collect();
             let view = View::from_values(format!("v{m}"), names, values).expect("finite");
-            let options = GaussianOptions { noise, prior: GammaPrior::new(4.0, 3.0), missing, start: 1.0 };
+            let options = GaussianOptions {
+                noise,
+                prior: GammaPrior::new(4.0, 3.0),
+                missing,
+                start: 1.0,
+            };
             ViewPart {
                 name: format!("v{m}"),
                 term: Box::new(Gaussian::new(view, options)),
@@ -44,7 +51,11 @@ fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
             }
         })
         .collect::<Vec<_>>();
-    let factors = FullRows::new("factors", Fixed::standard_normal(K), RowMoments::point(Mat::zeros(SAMPLES, K)));
+    let factors = FullRows::new(
+        "factors",
+        Fixed::standard_normal(K),
+        RowMoments::point(Mat::zeros(SAMPLES, K)),
+    );
     let schedule = Schedule::standard(parts.len());
     Model::new(Box::new(factors), parts, schedule)
 }
@@ -56,15 +67,25 @@ fn draw_prior(model: &mut Model, key: StreamKey) {
         let at = key.block(2000 + 100 * m as u32);
         v.weights.draw_prior(key.chain(7 + m as u32));
         v.bias.draw_prior(at.block(2001 + 100 * m as u32));
-        v.term.augmented().expect("draws").draw_noise_prior(at.block(2002 + 100 * m as u32));
+        v.term
+            .augmented()
+            .expect("draws")
+            .draw_noise_prior(at.block(2002 + 100 * m as u32));
     }
 }
 
 /// Draws data given parameters.
 fn draw_data(model: &mut Model, key: StreamKey) {
     for (m, v) in model.views.iter_mut().enumerate() {
-        let p = Predictor { factors: model.factors.moments(), weights: v.weights.moments(), bias: &v.bias };
-        v.term.augmented().expect("draws").draw_data(&p, key.block(3000 + m as u32));
+        let p = Predictor {
+            factors: model.factors.moments(),
+            weights: v.weights.moments(),
+            bias: &v.bias,
+        };
+        v.term
+            .augmented()
+            .expect("draws")
+            .draw_data(&p, key.block(3000 + m as u32));
     }
 }
 
@@ -72,22 +93,44 @@ fn draw_data(model: &mut Model, key: StreamKey) {
 fn draw_missing(model: &mut Model, key: StreamKey) {
     let mut journal = polyview_core::Journal::default();
     for (m, v) in model.views.iter_mut().enumerate() {
-        let p = Predictor { factors: model.factors.moments(), weights: v.weights.moments(), bias: &v.bias };
-        let mut cx = Context { key: key.block(4000 + m as u32), sweep: 0, journal: &mut journal };
-        v.term.augmented().expect("draws").draw_locals(&p, &mut cx).expect("draws");
+        let p = Predictor {
+            factors: model.factors.moments(),
+            weights: v.weights.moments(),
+            bias: &v.bias,
+        };
+        let mut cx = Context {
+            key: key.block(4000 + m as u32),
+            sweep: 0,
+            journal: &mut journal,
+        };
+        v.term
+            .augmented()
+            .expect("draws")
+            .draw_locals(&p, &mut cx)
+            .expect("draws");
     }
 }
 
 /// Test functions that do not change with signs or the order of factors.
 fn statistics(model: &mut Model) -> Vec<f64> {
     let objective = model.objective();
-    let of = |name: &str| objective.iter().find(|t| t.0 == name).map_or(f64::NAN, |t| t.1);
+    let of = |name: &str| {
+        objective
+            .iter()
+            .find(|t| t.0 == name)
+            .map_or(f64::NAN, |t| t.1)
+    };
     let mut out = vec![of("factors")];
     let zz = model.factors.moments().second_moment(None);
     out.push(zz.trace());
     for v in &model.views {
         let ww = v.weights.moments().second_moment(None);
-        out.extend([ww.trace().ln(), ww.dot(&zz).ln(), of(&format!("scales/{}", v.name)), of(&format!("noise/{}", v.name))]);
+        out.extend([
+            ww.trace().ln(),
+            ww.dot(&zz).ln(),
+            of(&format!("scales/{}", v.name)),
+            of(&format!("noise/{}", v.name)),
+        ]);
         out.push(v.bias.mean()[0]);
         out.push(v.bias.mean()[0].powi(2));
         out.push(of(&format!("likelihood/{}", v.name)));

@@ -1,6 +1,6 @@
 //! What must not matter (spec/sshiba 9.6 items 3, 7, 12).
 
-use polyview_core::{Dataset, Stateful, State, View};
+use polyview_core::{Dataset, State, Stateful, View};
 use polyview_infer::{PruneRule, Rotate, VbOptions, VbRun};
 use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::{Mat, Threads};
@@ -8,12 +8,29 @@ use polyview_random::StreamKey;
 use polyview_tests::{Case, Holes, ViewCase, model_from, normal, views};
 
 fn case(holes: Holes, missing: MissingData, noise: NoiseBy) -> Case {
-    let v = ViewCase { features: 7, holes, noise, missing, bias: Some(1.0) };
-    Case { seed: 11, samples: 24, k: 3, views: vec![v, ViewCase { features: 5, ..v }] }
+    let v = ViewCase {
+        features: 7,
+        holes,
+        noise,
+        missing,
+        bias: Some(1.0),
+    };
+    Case {
+        seed: 11,
+        samples: 24,
+        k: 3,
+        views: vec![v, ViewCase { features: 5, ..v }],
+    }
 }
 
 fn options(rotate: Rotate) -> VbOptions {
-    VbOptions { max_sweeps: 25, tolerance: 1e-300, prune: PruneRule::never(), rotate, ..VbOptions::default() }
+    VbOptions {
+        max_sweeps: 25,
+        tolerance: 1e-300,
+        prune: PruneRule::never(),
+        rotate,
+        ..VbOptions::default()
+    }
 }
 
 fn start(case: &Case) -> Mat<f64> {
@@ -22,7 +39,12 @@ fn start(case: &Case) -> Mat<f64> {
 
 fn bound(case: &Case, data: Vec<View>, start: Mat<f64>, rotate: Rotate) -> (f64, VbRun) {
     let m = model_from(case, data, start);
-    let mut run = VbRun::new(m, options(rotate), StreamKey::new(1), polyview_core::Journal::default());
+    let mut run = VbRun::new(
+        m,
+        options(rotate),
+        StreamKey::new(1),
+        polyview_core::Journal::default(),
+    );
     let mut last = 0.0;
     for _ in 0..25 {
         last = run.sweep().expect("a sweep").bound;
@@ -40,7 +62,10 @@ fn permuted(v: &View, order: &[usize]) -> View {
 #[test]
 fn marginal_equals_impute_on_complete_data() {
     for noise in [NoiseBy::View, NoiseBy::Feature] {
-        let (m, i) = (case(Holes::None, MissingData::Marginal, noise), case(Holes::None, MissingData::Impute, noise));
+        let (m, i) = (
+            case(Holes::None, MissingData::Marginal, noise),
+            case(Holes::None, MissingData::Impute, noise),
+        );
         let a = bound(&m, views(&m, 2), start(&m), Rotate::InLoop).0;
         let b = bound(&i, views(&i, 2), start(&i), Rotate::InLoop).0;
         assert_eq!(a.to_bits(), b.to_bits());
@@ -70,12 +95,22 @@ fn order_of_samples_views_and_signs_do_not_matter() {
         let zp = Mat::from_fn(c.samples, c.k, |n, k| z[(order[n], k)]);
         let (samples, _) = bound(&c, turned, zp, Rotate::InLoop);
         let swapped = vec![data[1].clone(), data[0].clone()];
-        let cs = Case { views: vec![c.views[1], c.views[0]], ..c.clone() };
+        let cs = Case {
+            views: vec![c.views[1], c.views[0]],
+            ..c.clone()
+        };
         let (by_view, _) = bound(&cs, swapped, z.clone(), Rotate::InLoop);
-        let flipped = Mat::from_fn(c.samples, c.k, |n, k| if k == 1 { -z[(n, k)] } else { z[(n, k)] });
+        let flipped = Mat::from_fn(
+            c.samples,
+            c.k,
+            |n, k| if k == 1 { -z[(n, k)] } else { z[(n, k)] },
+        );
         let (signs, _) = bound(&c, data, flipped, Rotate::InLoop);
         for other in [samples, by_view, signs] {
-            assert!((plain - other).abs() < 1e-7 * plain.abs(), "{holes:?}: {plain} {other}");
+            assert!(
+                (plain - other).abs() < 1e-7 * plain.abs(),
+                "{holes:?}: {plain} {other}"
+            );
         }
     }
 }
@@ -98,7 +133,9 @@ fn a_sample_without_data_changes_nothing() {
         .collect();
     c.samples += 1;
     // the empty sample starts where the model will leave it
-    let zl = Mat::from_fn(c.samples, c.k, |n, k| if n + 1 < c.samples { z[(n, k)] } else { 0.0 });
+    let zl = Mat::from_fn(c.samples, c.k, |n, k| {
+        if n + 1 < c.samples { z[(n, k)] } else { 0.0 }
+    });
     let mut m = model_from(&c, longer, zl);
     // a sample nothing is known of has the prior: start it there
     let mut mean = m.factors.moments().mean().to_owned();
@@ -107,7 +144,12 @@ fn a_sample_without_data_changes_nothing() {
     }
     let start = polyview_core::RowMoments::isotropic(mean, 0.1, 0);
     m.factors.set_moments(start);
-    let mut other = VbRun::new(m, options(Rotate::Off), StreamKey::new(1), polyview_core::Journal::default());
+    let mut other = VbRun::new(
+        m,
+        options(Rotate::Off),
+        StreamKey::new(1),
+        polyview_core::Journal::default(),
+    );
     let mut last = 0.0;
     for _ in 0..25 {
         last = other.sweep().expect("a sweep").bound;
@@ -126,8 +168,19 @@ fn a_sample_without_data_changes_nothing() {
 #[test]
 fn bits_do_not_depend_on_threads() {
     let big = |holes, noise| {
-        let v = ViewCase { features: 150, holes, noise, missing: MissingData::Marginal, bias: Some(1.0) };
-        Case { seed: 2, samples: 700, k: 5, views: vec![v, ViewCase { features: 90, ..v }] }
+        let v = ViewCase {
+            features: 150,
+            holes,
+            noise,
+            missing: MissingData::Marginal,
+            bias: Some(1.0),
+        };
+        Case {
+            seed: 2,
+            samples: 700,
+            k: 5,
+            views: vec![v, ViewCase { features: 90, ..v }],
+        }
     };
     for (holes, noise) in [
         (Holes::None, NoiseBy::View),
@@ -141,7 +194,12 @@ fn bits_do_not_depend_on_threads() {
             .map(|t| {
                 Threads::new(t).expect("a pool").install(|| {
                     let m = model_from(&c, views(&c, 3), start(&c));
-                    let mut run = VbRun::new(m, options(Rotate::InLoop), StreamKey::new(1), polyview_core::Journal::default());
+                    let mut run = VbRun::new(
+                        m,
+                        options(Rotate::InLoop),
+                        StreamKey::new(1),
+                        polyview_core::Journal::default(),
+                    );
                     for _ in 0..6 {
                         run.sweep().expect("a sweep");
                     }

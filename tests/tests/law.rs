@@ -42,7 +42,12 @@ fn nudged(m: &RowMoments, row: usize, k: usize, mean: f64, variance: f64) -> Row
 }
 
 fn total(term: &mut dyn ViewTerm, z: &RowMoments, w: &RowMoments, b: &Bias) -> f64 {
-    term.bound(&Predictor { factors: z, weights: w, bias: b }).sum()
+    term.bound(&Predictor {
+        factors: z,
+        weights: w,
+        bias: b,
+    })
+    .sum()
 }
 
 /// Checks both sides of one term; returns the largest gap.
@@ -51,15 +56,25 @@ fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
     let (n, d) = (shape.samples, shape.predictor_columns);
     let (z, w) = (rows(n, 1), rows(d, 2));
     let mut b = Bias::gaussian(d, 0, 1.0);
-    b.set((0..d).map(|i| 0.3 * i as f64 - 0.5).collect(), vec![0.05; d]);
+    b.set(
+        (0..d).map(|i| 0.3 * i as f64 - 0.5).collect(),
+        vec![0.05; d],
+    );
     let h = 1e-4;
     let mut worst: f64 = 0.0;
 
-    let p = Predictor { factors: &z, weights: &w, bias: &b };
+    let p = Predictor {
+        factors: &z,
+        weights: &w,
+        bias: &b,
+    };
     let mut eq = NormalEquations::new(K, 0..n);
     eq.patterns = present.map(|rows| {
         let table = Arc::new(PatternTable::new(n, 1, |r, _| rows[r]));
-        PatternGrams { grams: PackedRows::zeros(table.present.len(), K), table }
+        PatternGrams {
+            grams: PackedRows::zeros(table.present.len(), K),
+            table,
+        }
     });
     term.factor_equations(0, &p, &mut eq).expect("equations");
     for r in 0..n {
@@ -121,7 +136,13 @@ fn cases() -> Vec<(ViewCase, Option<Vec<bool>>)> {
             (Holes::Cells(0.3), MissingData::Impute),
             (Holes::Rows(0.4), MissingData::Impute),
         ] {
-            let v = ViewCase { features: 4, holes, noise, missing, bias: Some(1.0) };
+            let v = ViewCase {
+                features: 4,
+                holes,
+                noise,
+                missing,
+                bias: Some(1.0),
+            };
             out.push((v, None));
         }
     }
@@ -131,7 +152,12 @@ fn cases() -> Vec<(ViewCase, Option<Vec<bool>>)> {
 #[test]
 fn gaussian_terms_obey_the_law() {
     for (v, _) in cases() {
-        let case = Case { seed: 3, samples: 9, k: K, views: vec![v] };
+        let case = Case {
+            seed: 3,
+            samples: 9,
+            k: K,
+            views: vec![v],
+        };
         let view = views(&case, 2).remove(0);
         let present = match (view.mask(), v.missing) {
             (polyview_core::Mask::Rows(r), MissingData::Marginal) => Some(r.clone()),
@@ -167,7 +193,11 @@ fn the_law_notices_a_wrong_precision() {
     let view = views(&case, 2).remove(0);
     let mut term = Gaussian::new(view, GaussianOptions::default());
     let (z, w, b) = (rows(6, 1), rows(3, 2), Bias::absent(3));
-    let p = Predictor { factors: &z, weights: &w, bias: &b };
+    let p = Predictor {
+        factors: &z,
+        weights: &w,
+        bias: &b,
+    };
     let mut eq = NormalEquations::new(K, 0..6);
     term.factor_equations(0, &p, &mut eq).expect("equations");
     let slope = |term: &mut Gaussian| {

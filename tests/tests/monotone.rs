@@ -28,8 +28,18 @@ fn view_case() -> impl Strategy<Value = ViewCase> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    (any::<u64>(), 1usize..30, 1usize..6, prop::collection::vec(view_case(), 1..4))
-        .prop_map(|(seed, samples, k, views)| Case { seed, samples, k, views })
+    (
+        any::<u64>(),
+        1usize..30,
+        1usize..6,
+        prop::collection::vec(view_case(), 1..4),
+    )
+        .prop_map(|(seed, samples, k, views)| Case {
+            seed,
+            samples,
+            k,
+            views,
+        })
 }
 
 proptest! {

@@ -70,7 +70,10 @@ fn difference(a: &Fit, b: &Fit) -> f64 {
     compare(&za.mean, &zb.mean);
     compare(&za.sd, &zb.sd);
     for v in a.views() {
-        let (wa, wb) = (a.weights(&v.name).expect("weights"), b.weights(&v.name).expect("weights"));
+        let (wa, wb) = (
+            a.weights(&v.name).expect("weights"),
+            b.weights(&v.name).expect("weights"),
+        );
         compare(&wa.mean, &wb.mean);
         compare(&wa.sd, &wb.sd);
     }
@@ -96,7 +99,10 @@ fn compressed_features_equal_streaming() {
     for centring in [Centring::Feature, Centring::None] {
         for intercepts in [Intercepts::Learned, Intercepts::None] {
             let a = fit(&data, spec(Path::Streaming, centring, intercepts, 40));
-            let b = fit(&data, spec(Path::CompressFeatures, centring, intercepts, 40));
+            let b = fit(
+                &data,
+                spec(Path::CompressFeatures, centring, intercepts, 40),
+            );
             let gap = difference(&a, &b);
             assert!(gap < 1e-10, "{centring:?} {intercepts:?}: {gap:e}");
         }
@@ -118,19 +124,31 @@ fn noise_by_feature_compresses_samples_too() {
 #[test]
 fn a_path_that_cannot_be_taken_is_refused() {
     let data = data(15, &[60, 40], 2);
-    let s = spec(Path::CompressSamples, Centring::Feature, Intercepts::Learned, 5);
+    let s = spec(
+        Path::CompressSamples,
+        Centring::Feature,
+        Intercepts::Learned,
+        5,
+    );
     assert!(Fitting::new(data, s).is_err());
 }
 
 #[test]
 fn the_choice_is_in_the_journal() {
-    for (n, d, path) in [(4000, [8, 8], "compressed samples"), (20, [900, 800], "compressed features")] {
+    for (n, d, path) in [
+        (4000, [8, 8], "compressed samples"),
+        (20, [900, 800], "compressed features"),
+    ] {
         let data = data(n, &d, 4);
         let mut s = spec(Path::Auto, Centring::Feature, Intercepts::Learned, 3);
         s.factors = 4;
         let f = fit(&data, s);
         assert!(
-            f.record().journal.entries.iter().any(|e| e.to_string().contains(path)),
+            f.record()
+                .journal
+                .entries
+                .iter()
+                .any(|e| e.to_string().contains(path)),
             "{path} for {n} x {d:?}"
         );
     }

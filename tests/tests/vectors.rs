@@ -40,7 +40,12 @@ fn one_sweep(views: Vec<ViewPart>) -> VbRun {
     let mut sweep: Vec<Step> = (0..m).map(Step::Weights).collect();
     sweep.push(Step::Factors);
     for v in 0..m {
-        sweep.extend([Step::Local(v), Step::Noise(v), Step::Bias(v), Step::Scales(v)]);
+        sweep.extend([
+            Step::Local(v),
+            Step::Noise(v),
+            Step::Bias(v),
+            Step::Scales(v),
+        ]);
     }
     let model = Model::new(Box::new(factors), views, Schedule { sweep });
     let options = VbOptions {
@@ -52,7 +57,10 @@ fn one_sweep(views: Vec<ViewPart>) -> VbRun {
 }
 
 fn close(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 6e-9 * (1.0 + expected.abs()), "{found} instead of {expected}");
+    assert!(
+        (found - expected).abs() < 6e-9 * (1.0 + expected.abs()),
+        "{found} instead of {expected}"
+    );
 }
 
 #[test]
@@ -63,7 +71,10 @@ fn missing_real() {
     let mut run = one_sweep(vec![part("a", first), part("b", second)]);
     let report = run.sweep().expect("a sweep");
     let z = run.model().factors.moments().mean().to_owned();
-    for (n, expected) in [0.88269454, -0.26480836, 0.70615563].into_iter().enumerate() {
+    for (n, expected) in [0.88269454, -0.26480836, 0.70615563]
+        .into_iter()
+        .enumerate()
+    {
         close(z[(n, 0)], expected);
     }
     close(report.bound, -18.14716635);

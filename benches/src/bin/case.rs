@@ -70,7 +70,11 @@ fn cpu() -> f64 {
 fn peak() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("VmHWM")).unwrap_or("");
-    line.split_whitespace().nth(1).and_then(|x| x.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|x| x.parse::<f64>().ok())
+        .unwrap_or(f64::NAN)
+        / 1024.0
 }
 
 fn matrix(folder: &FilePath, name: &str) -> Result<Table, Box<dyn Error>> {
@@ -78,7 +82,8 @@ fn matrix(folder: &FilePath, name: &str) -> Result<Table, Box<dyn Error>> {
 }
 
 fn run(o: &Options) -> Result<(), Box<dyn Error>> {
-    let meta: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(o.data.join("meta.json"))?)?;
+    let meta: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(o.data.join("meta.json"))?)?;
     let views = meta["dims"].as_array().map_or(0, Vec::len);
     let mut builder = Dataset::builder();
     for m in 0..views {
@@ -98,7 +103,9 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     }
     let data = builder.build()?;
     let memory_data = peak();
-    let factors = o.factors.unwrap_or(meta["k_fit"].as_u64().unwrap_or(10) as usize);
+    let factors = o
+        .factors
+        .unwrap_or(meta["k_fit"].as_u64().unwrap_or(10) as usize);
     let mut spec = models::bibfa(factors);
     spec.path = serde_json::from_value(serde_json::Value::String(o.path.clone()))?;
     spec.defaults.scaling = FeatureScaling::View;
@@ -107,7 +114,8 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     let (start, start_cpu) = (Instant::now(), cpu());
     let mut fitting = Fitting::new(data, spec)?;
     let setup = start.elapsed().as_secs_f64();
-    let (mut wall, mut processor, mut kept, mut bounds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut wall, mut processor, mut kept, mut bounds) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     loop {
         let (t, c) = (Instant::now(), cpu());
         let p = fitting.step()?;
@@ -124,8 +132,13 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     let fit = fitting.finish()?;
     let memory = peak();
     // the first sweeps still have every factor: the figure to compare at equal K
-    let full: Vec<f64> =
-        processor.iter().zip(&kept).skip(1).filter(|(_, k)| **k == factors).map(|(c, _)| *c).collect();
+    let full: Vec<f64> = processor
+        .iter()
+        .zip(&kept)
+        .skip(1)
+        .filter(|(_, k)| **k == factors)
+        .map(|(c, _)| *c)
+        .collect();
     let mut scores = Vec::new();
     for m in 0..views {
         scores.push(score(o, m, &fit.fitted(&format!("x{m}"))?.mean)?);

@@ -277,7 +277,9 @@ pub struct ImputeArgs {
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json")]
+#[command(
+    after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json"
+)]
 pub struct InspectArgs {
     /// The model file.
     pub model: PathBuf,
@@ -291,7 +293,9 @@ pub struct InspectArgs {
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/")]
+#[command(
+    after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/"
+)]
 pub struct ReportArgs {
     /// The model file.
     pub model: PathBuf,
@@ -314,7 +318,9 @@ pub struct ReportArgs {
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax")]
+#[command(
+    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax"
+)]
 pub struct ExportArgs {
     /// The model file.
     pub model: PathBuf,
@@ -343,7 +349,9 @@ pub struct ExportArgs {
 
 /// Arguments of `choose-k`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5")]
+#[command(
+    after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5"
+)]
 pub struct ChooseKArgs {
     /// A study file (TOML) with data and choices; options given here win.
     #[arg(long, value_name = "FILE")]
@@ -365,7 +373,9 @@ pub struct ChooseKArgs {
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  polyview simulate --model bibfa --samples 200 --features 50,30 --factors 5 --seed 1 --out-dir sim/\n  polyview simulate --from model.pv --samples 100 --out-dir more/")]
+#[command(
+    after_help = "Examples:\n  polyview simulate --model bibfa --samples 200 --features 50,30 --factors 5 --seed 1 --out-dir sim/\n  polyview simulate --from model.pv --samples 100 --out-dir more/"
+)]
 pub struct SimulateArgs {
     /// The model to draw from.
     #[arg(long, value_enum, default_value_t = ModelName::Bibfa)]
@@ -377,7 +387,12 @@ pub struct SimulateArgs {
     #[arg(long, default_value_t = 200)]
     pub samples: usize,
     /// Numbers of features, one a view.
-    #[arg(long, value_delimiter = ',', default_value = "50,30", value_name = "D,D,...")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "50,30",
+        value_name = "D,D,..."
+    )]
     pub features: Vec<usize>,
     /// Number of factors.
     #[arg(long, short = 'k', default_value_t = 5)]

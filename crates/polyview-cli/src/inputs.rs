@@ -21,7 +21,9 @@ pub fn dataset(study: &Study) -> Outcome<Dataset> {
 /// New data given on the command line.
 pub fn new_data(args: &DataArgs) -> Outcome<Dataset> {
     if args.views.is_empty() {
-        return Err(Failure::Usage("no view was given; add --view NAME=FILE".into()));
+        return Err(Failure::Usage(
+            "no view was given; add --view NAME=FILE".into(),
+        ));
     }
     let mut builder = Dataset::builder();
     if args.join.as_deref() == Some("intersection") {
@@ -36,7 +38,11 @@ pub fn new_data(args: &DataArgs) -> Outcome<Dataset> {
 
 fn options(name: &str, transposed: bool) -> ReadOptions {
     ReadOptions {
-        orientation: if transposed { Orientation::FeaturesInRows } else { Orientation::SamplesInRows },
+        orientation: if transposed {
+            Orientation::FeaturesInRows
+        } else {
+            Orientation::SamplesInRows
+        },
         ..ReadOptions::named(name)
     }
 }
@@ -49,18 +55,33 @@ fn with_metadata(
     let Some(path) = path else { return Ok(builder) };
     let columns = read_metadata(path)?;
     if let Some(wanted) = groups {
-        let (ids, column) = columns.iter().find(|(_, c)| c.name == wanted).ok_or_else(|| {
-            Failure::Usage(format!(
-                "'{}' has no column '{wanted}'; it has {}",
-                path.display(),
-                columns.iter().map(|c| c.1.name.clone()).collect::<Vec<_>>().join(", ")
-            ))
-        })?;
+        let (ids, column) = columns
+            .iter()
+            .find(|(_, c)| c.name == wanted)
+            .ok_or_else(|| {
+                Failure::Usage(format!(
+                    "'{}' has no column '{wanted}'; it has {}",
+                    path.display(),
+                    columns
+                        .iter()
+                        .map(|c| c.1.name.clone())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ))
+            })?;
         let names: Vec<Option<String>> = match &column.values {
             MetadataValues::Categories(v) => v.clone(),
-            MetadataValues::Numbers(v) => v.iter().map(|x| x.is_finite().then(|| x.to_string())).collect(),
+            MetadataValues::Numbers(v) => v
+                .iter()
+                .map(|x| x.is_finite().then(|| x.to_string()))
+                .collect(),
         };
-        let pairs = ids.iter().cloned().zip(names).filter_map(|(s, g)| Some((s, g?))).collect();
+        let pairs = ids
+            .iter()
+            .cloned()
+            .zip(names)
+            .filter_map(|(s, g)| Some((s, g?)))
+            .collect();
         builder = builder.groups(pairs);
     }
     for (ids, column) in columns {
@@ -74,5 +95,9 @@ pub fn named_file(text: &str) -> Outcome<(String, PathBuf)> {
     text.split_once('=')
         .filter(|(n, p)| !n.is_empty() && !p.is_empty())
         .map(|(n, p)| (n.to_owned(), p.into()))
-        .ok_or_else(|| Failure::Usage(format!("'{text}' is not VIEW=FILE, such as genes=weights.csv")))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "'{text}' is not VIEW=FILE, such as genes=weights.csv"
+            ))
+        })
 }

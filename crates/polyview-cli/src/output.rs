@@ -49,5 +49,9 @@ pub fn table(header: &[String], rows: &[Vec<String>]) -> Outcome<()> {
 
 /// A share as percent.
 pub fn percent(x: f64) -> String {
-    if x.is_finite() { format!("{:.1}", 100.0 * x) } else { "-".to_owned() }
+    if x.is_finite() {
+        format!("{:.1}", 100.0 * x)
+    } else {
+        "-".to_owned()
+    }
 }

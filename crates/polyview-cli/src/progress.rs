@@ -17,7 +17,9 @@ impl Bar {
             return Self(None);
         }
         let bar = ProgressBar::new(1);
-        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {msg} at most {eta} left") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {msg} at most {eta} left")
+        {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
@@ -31,7 +33,10 @@ impl Bar {
             if p.restarts > 1 {
                 bar.set_prefix(format!("restart {}/{}", p.restart, p.restarts));
             }
-            bar.set_message(format!("sweeps, {} factors, bound {:.1},", p.factors, p.objective));
+            bar.set_message(format!(
+                "sweeps, {} factors, bound {:.1},",
+                p.factors, p.objective
+            ));
         }
     }
     /// Shows a message.

@@ -44,7 +44,10 @@ impl Study {
         study.add_data(data)?;
         study.add_model(model)?;
         if study.data.is_empty() {
-            return Err(Failure::Usage("no view was given; add --view NAME=FILE or a study file with [[data]] entries".into()));
+            return Err(Failure::Usage(
+                "no view was given; add --view NAME=FILE or a study file with [[data]] entries"
+                    .into(),
+            ));
         }
         study.model.validate()?;
         Ok(study)
@@ -55,7 +58,10 @@ impl Study {
             let (name, path, likelihood) = view_option(text)?;
             match self.data.iter_mut().find(|s| s.name == name) {
                 Some(s) => s.path = path,
-                None => self.data.push(Source { name: name.clone(), path }),
+                None => self.data.push(Source {
+                    name: name.clone(),
+                    path,
+                }),
             }
             if let Some(l) = likelihood {
                 let mut choices = self.model.view(&name);
@@ -71,7 +77,11 @@ impl Study {
         }
         self.transposed |= args.transposed;
         if let Some(j) = &args.join {
-            self.model.join = if j == "union" { Join::Union } else { Join::Intersection };
+            self.model.join = if j == "union" {
+                Join::Union
+            } else {
+                Join::Intersection
+            };
         }
         Ok(())
     }
@@ -79,7 +89,10 @@ impl Study {
     fn add_model(&mut self, args: &ModelArgs) -> Outcome<()> {
         let m = &mut self.model;
         if m.model != "bibfa" {
-            return Err(Failure::Usage(format!("unknown model '{}'; known: bibfa", m.model)));
+            return Err(Failure::Usage(format!(
+                "unknown model '{}'; known: bibfa",
+                m.model
+            )));
         }
         set(&mut m.factors, args.factors);
         set(&mut m.seed, args.seed);
@@ -91,7 +104,11 @@ impl Study {
         set(&mut m.gibbs.sweeps, args.sweeps);
         set(&mut m.gibbs.thin, args.thin);
         if let Some(e) = &args.engine {
-            m.engine = if e == "vb" { EngineKind::Vb } else { EngineKind::Gibbs };
+            m.engine = if e == "vb" {
+                EngineKind::Vb
+            } else {
+                EngineKind::Gibbs
+            };
         }
         if let Some(x) = &args.missing {
             m.missing = parsed("missing", x)?;
@@ -117,7 +134,10 @@ impl Study {
         }
         let names: Vec<String> = m.views.iter().map(|v| v.name.clone()).collect();
         let mut all = vec![(None, m.defaults)];
-        all.extend(names.into_iter().map(|n| { let c = m.view(&n); (Some(n), c) }));
+        all.extend(names.into_iter().map(|n| {
+            let c = m.view(&n);
+            (Some(n), c)
+        }));
         for (name, mut choices) in all {
             if let Some(x) = &args.noise {
                 choices.noise = parsed("noise", x)?;
@@ -155,7 +175,10 @@ pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome
 }
 
 fn read(path: &Path) -> Outcome<Study> {
-    let failed = |why: String| Failure::Study { path: path.display().to_string(), why };
+    let failed = |why: String| Failure::Study {
+        path: path.display().to_string(),
+        why,
+    };
     let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
     if let Some(folder) = path.parent() {
@@ -171,7 +194,9 @@ fn read(path: &Path) -> Outcome<Study> {
 /// follows is no likelihood (`C:\data.csv`).
 pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
     let bad = || {
-        Failure::Usage(format!("'{text}' is not NAME=FILE or NAME=FILE:LIKELIHOOD, such as genes=genes.csv:gaussian"))
+        Failure::Usage(format!(
+            "'{text}' is not NAME=FILE or NAME=FILE:LIKELIHOOD, such as genes=genes.csv:gaussian"
+        ))
     };
     let (name, rest) = text.split_once('=').ok_or_else(bad)?;
     if name.is_empty() || rest.is_empty() {
@@ -193,7 +218,14 @@ mod tests {
     #[test]
     fn view_options() {
         let v = view_option("genes=a/genes.csv:gaussian").ok();
-        assert_eq!(v, Some(("genes".into(), "a/genes.csv".into(), Some("gaussian".into()))));
+        assert_eq!(
+            v,
+            Some((
+                "genes".into(),
+                "a/genes.csv".into(),
+                Some("gaussian".into())
+            ))
+        );
         let v = view_option(r"g=C:\x\genes.csv").ok();
         assert_eq!(v, Some(("g".into(), r"C:\x\genes.csv".into(), None)));
         assert!(view_option("genes.csv").is_err());

@@ -308,7 +308,7 @@ impl VbRun {
             }
             largest
         } else {
-            self.previous = blocks.iter().map(|b| b.to_owned()).collect();
+            self.previous = blocks.iter().map(MatRef::to_owned).collect();
             f64::INFINITY
         }
     }

@@ -40,7 +40,13 @@ pub fn start_factors(
         return Ok(normal(rows, k, key.block(1)));
     }
     let operator = FilledColumns::new(blocks)?;
-    let options = TruncatedSvdOptions::new(k);
+    // a start, not an answer: directions that matter stand out after a few
+    // passes, and the sweeps do the rest
+    let options = TruncatedSvdOptions {
+        power_iterations: 4,
+        tolerance: 1e-3,
+        ..TruncatedSvdOptions::new(k)
+    };
     // the test matrix is the same for all restarts: they share the SVD
     let test = normal(
         operator.ncols(),

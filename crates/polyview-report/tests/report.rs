@@ -481,6 +481,24 @@ fn chains_are_traced_with_their_diagnostics() {
 }
 
 #[test]
+fn a_long_journal_is_folded_but_for_what_matters() {
+    let mut report = full(10, 3, 2, "");
+    let remark = |sweep| JournalEntry {
+        sweep: Some(sweep),
+        block: "rotation".into(),
+        message: format!("rotated in sweep no. {sweep}"),
+        severity: Severity::Info,
+    };
+    report.journal.extend((0..3000).map(remark));
+    let (page, text) = passes(&report);
+    assert!(text.contains("3001 remarks") && text.contains("1000 of 3003 rows are shown"));
+    let fold = page.find("All 3003 entries").expect("folded");
+    let (before, after) = page.split_at(fold);
+    assert!(before.contains("jitter") && before.contains("removed"));
+    assert!(!before.contains("rotated in sweep no. 7") && after.contains("rotated in sweep no. 7"));
+}
+
+#[test]
 fn the_same_report_gives_the_same_bytes() {
     let report = full(50, 15, 4, "x");
     assert_eq!(

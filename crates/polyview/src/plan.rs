@@ -145,11 +145,6 @@ impl Plan {
         })
     }
 
-    /// Whether the views' data themselves are not needed while sweeping.
-    pub(crate) fn compresses(&self) -> bool {
-        !matches!(self, Self::Streaming)
-    }
-
     /// The model to sweep, started at `start` (samples × k).
     pub(crate) fn model(&self, spec: &ModelSpec, views: Vec<View>, start: Mat<f64>) -> Model {
         let k = start.ncols();
@@ -424,6 +419,14 @@ impl FeatureCompression {
         let kept: Vec<usize> = (0..n)
             .filter(|&i| values[i] > RANK * largest && values[i] > 0.0)
             .collect();
+        if kept.is_empty() {
+            // data that do not vary at all: one empty column stands for them
+            return Ok(Self {
+                values: Mat::zeros(n, 1),
+                turn: Mat::zeros(n, 1),
+                features: view.n_features(),
+            });
+        }
         let root: Vec<f64> = kept.iter().map(|&i| values[i].sqrt()).collect();
         Ok(Self {
             values: Mat::from_fn(n, kept.len(), |i, r| vectors[(i, kept[r])] * root[r]),

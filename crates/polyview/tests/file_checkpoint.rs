@@ -189,9 +189,15 @@ fn by_way_of_a_disk() {
     let model = folder.path().join("mice.pv");
     whole.save(&model, polyview::Overwrite::Refuse).unwrap();
     let error = new().resume_from(&model).unwrap_err();
-    assert!(error.to_string().contains("a model, not a checkpoint"), "{error}");
+    assert!(
+        error.to_string().contains("a model, not a checkpoint"),
+        "{error}"
+    );
     let error = Fit::load(&path).unwrap_err();
-    assert!(error.to_string().contains("a checkpoint, not a model"), "{error}");
+    assert!(
+        error.to_string().contains("a checkpoint, not a model"),
+        "{error}"
+    );
 }
 
 fn refusal(data: Dataset, spec: ModelSpec, checkpoint: &Checkpoint) -> Error {
@@ -216,8 +222,14 @@ fn another_fit_is_refused_by_name() {
 
     let mut other = vb(3, 12);
     other.seed = 2;
-    says(&refusal(here.clone(), other, &checkpoint), "'seed' is 1 there and 2 here");
-    says(&refusal(here.clone(), vb(4, 12), &checkpoint), "'factors' is 3 there and 4 here");
+    says(
+        &refusal(here.clone(), other, &checkpoint),
+        "'seed' is 1 there and 2 here",
+    );
+    says(
+        &refusal(here.clone(), vb(4, 12), &checkpoint),
+        "'factors' is 3 there and 4 here",
+    );
     says(&refusal(here.clone(), gibbs(3), &checkpoint), "'engine'");
     let mut other = vb(3, 12);
     other.vb.tolerance = 1e-3;
@@ -232,22 +244,38 @@ fn another_fit_is_refused_by_name() {
     drop(changed);
     let changed = polyview_core::View::from_values(view.name(), view.features().to_vec(), values);
     let changed = here.with_view(changed.unwrap()).unwrap();
-    says(&refusal(changed, vb(3, 12), &checkpoint), "values of view 'lipids");
+    says(
+        &refusal(changed, vb(3, 12), &checkpoint),
+        "values of view 'lipids",
+    );
     // one cell hidden
     let hidden = here.views()[0].hiding(|n, d| (n, d) == (4, 1));
     let hidden = here.with_view(hidden).unwrap();
-    says(&refusal(hidden, vb(3, 12), &checkpoint), "values of view 'genes");
+    says(
+        &refusal(hidden, vb(3, 12), &checkpoint),
+        "values of view 'genes",
+    );
     // a feature of another name
     let mut features = view.features().to_vec();
     features[0].push('!');
-    let renamed = polyview_core::View::from_values(view.name(), features, view.to_values_with_nan());
+    let renamed =
+        polyview_core::View::from_values(view.name(), features, view.to_values_with_nan());
     let renamed = here.with_view(renamed.unwrap()).unwrap();
-    says(&refusal(renamed, vb(3, 12), &checkpoint), "features or values of view 'lipids");
+    says(
+        &refusal(renamed, vb(3, 12), &checkpoint),
+        "features or values of view 'lipids",
+    );
     // other samples, other views
     let fewer = data(21, &[6, 5], Holes::Cells, 11);
-    says(&refusal(fewer, vb(3, 12), &checkpoint), "the samples differ");
+    says(
+        &refusal(fewer, vb(3, 12), &checkpoint),
+        "the samples differ",
+    );
     let more = data(22, &[6, 5, 4], Holes::Cells, 11);
-    says(&refusal(more, vb(3, 12), &checkpoint), "the names of the views differ");
+    says(
+        &refusal(more, vb(3, 12), &checkpoint),
+        "the names of the views differ",
+    );
 
     // from a file the error has its path
     let mut fitting = Fitting::new(here, vb(4, 12)).unwrap();
@@ -284,7 +312,12 @@ fn parts_that_do_not_fit_are_refused() {
     let spec = vb(3, 12);
     let huge = serde_json::json!(u64::MAX);
     let none = serde_json::json!([]);
-    for name in ["/restart", "/run/sweep", "/run/quiet", "/run/rotation_interval"] {
+    for name in [
+        "/restart",
+        "/run/sweep",
+        "/run/quiet",
+        "/run/rotation_interval",
+    ] {
         refused(&spec, 3, &set(name, huge.clone()));
     }
     refused(&spec, 3, &set("/bounds", serde_json::json!([1.0])));
@@ -295,7 +328,13 @@ fn parts_that_do_not_fit_are_refused() {
     for name in ["/stored/0", "/chains/1/0"] {
         refused(&chains, 8, &set(name, huge.clone()));
     }
-    for name in ["/chains", "/draws", "/stored", "/draws/0/signal", "/draws/1/stored"] {
+    for name in [
+        "/chains",
+        "/draws",
+        "/stored",
+        "/draws/0/signal",
+        "/draws/1/stored",
+    ] {
         refused(&chains, 8, &set(name, none.clone()));
     }
     refused(&chains, 8, &set("/draws/0/signal/1", none.clone()));

@@ -30,7 +30,10 @@ fn all_kinds() -> Vec<(&'static str, Fit)> {
     let mut no_data = fit(data(20, &[6, 5], Holes::Both, 5), vb(2, 8));
     no_data.forget_data();
     vec![
-        ("complete", fit(data(30, &[6, 5], Holes::None, 1), vb(3, 15))),
+        (
+            "complete",
+            fit(data(30, &[6, 5], Holes::None, 1), vb(3, 15)),
+        ),
         ("wide", fit(data(9, &[14, 11], Holes::None, 2), vb(3, 15))),
         ("rows", fit(data(24, &[6, 5, 4], Holes::Rows, 3), vb(2, 15))),
         ("cells", fit(data(24, &[6, 5], Holes::Cells, 4), by_feature)),
@@ -71,7 +74,10 @@ fn every_number_comes_back() {
         assert_eq!(again.samples(), fit.samples(), "{kind}");
         assert_eq!(again.views(), fit.views(), "{kind}");
         assert_eq!(again.groups(), fit.groups(), "{kind}");
-        assert_eq!((again.k(), again.n_components()), (fit.k(), fit.n_components()));
+        assert_eq!(
+            (again.k(), again.n_components()),
+            (fit.k(), fit.n_components())
+        );
         for i in 0..fit.n_components() {
             let (a, b) = (again.component(i).unwrap(), fit.component(i).unwrap());
             assert_eq!(moment_bits(&a.factors), moment_bits(&b.factors), "{kind}");
@@ -178,7 +184,13 @@ fn the_layout_is_the_documented_one() {
     assert_eq!(parts.header["format"], 1);
     assert_eq!(parts.header["kind"], "model");
     assert_eq!(parts.header["spec"]["factors"], 2);
-    assert_eq!(parts.header["views"][0]["features"].as_array().unwrap().len(), 6);
+    assert_eq!(
+        parts.header["views"][0]["features"]
+            .as_array()
+            .unwrap()
+            .len(),
+        6
+    );
     assert_eq!(parts.header["views"][0]["data"], "cells");
 }
 
@@ -187,7 +199,11 @@ fn the_checksum_is_the_documented_one() {
     for (kind, fit) in all_kinds() {
         let bytes = fit.to_bytes().unwrap();
         let parts = Parts::of(&bytes);
-        assert_eq!(parts.sum(&parts.header.to_string()), parts.checksum, "{kind}");
+        assert_eq!(
+            parts.sum(&parts.header.to_string()),
+            parts.checksum,
+            "{kind}"
+        );
         // what another program seals can be read
         assert_same(&Fit::from_bytes(&parts.seal()).unwrap(), &fit);
     }

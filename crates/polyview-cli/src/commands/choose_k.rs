@@ -20,12 +20,23 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         ..ChooseKOptions::default()
     };
     let bar = Bar::new(cli.quiet);
-    let found = choose_k(data, &study.model, &options, &mut |p| bar.say(p.to_string()))?;
+    let found = choose_k(data, &study.model, &options, &mut |p| {
+        bar.say(p.to_string());
+    })?;
     bar.clear();
     if cli.json {
         return json(&serde_json::to_value(&found).unwrap_or_default());
     }
-    let header = ["factors", "kept", "log density/cell", "se", "R2", "bound", "stability"].map(str::to_owned);
+    let header = [
+        "factors",
+        "kept",
+        "log density/cell",
+        "se",
+        "R2",
+        "bound",
+        "stability",
+    ]
+    .map(str::to_owned);
     let rows: Vec<Vec<String>> = found
         .rows
         .iter()
@@ -43,5 +54,8 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         .collect();
     table(&header, &rows)?;
     line("")?;
-    line(format!("recommended: {} factors. {}", found.recommended, found.reason))
+    line(format!(
+        "recommended: {} factors. {}",
+        found.recommended, found.reason
+    ))
 }

@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     line("Five diets, two genotypes; the model sees neither of the two.")?;
     say(cli, overlap(&full));
     let HoldOut { data, .. } = hold_out(&full, HIDDEN, 1)?;
-    let mut fitting = Fitting::new(data, models::bibfa(10))?;
+    let mut fitting = Fitting::new(data, models::bibfa(15))?;
     let bar = Bar::new(cli.quiet);
     loop {
         let p = fitting.step()?;
@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     let r = fit.record();
     line("")?;
     line(format!(
-        "Ten factors were offered, {} are needed ({} after {} sweeps, {:.2} s).",
+        "Fifteen factors were offered, {} are needed ({} after {} sweeps, {:.2} s).",
         fit.k(),
         r.outcome,
         r.sweeps,
@@ -47,12 +47,22 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     line("both rows is shared by genes and lipids, one with a single large number is private):")?;
     variance_table(&fit, &fit.explain()?)?;
     line("")?;
-    line(format!("{} % of all values were hidden from the model. How well it fills them in:", percent(HIDDEN)))?;
+    line(format!(
+        "{} % of all values were hidden from the model. How well it fills them in:",
+        percent(HIDDEN)
+    ))?;
     let scores = fit.held_out_score(&full)?;
     let header = ["view", "hidden values", "R2", "inside the 95 % interval, %"].map(str::to_owned);
     let rows: Vec<Vec<String>> = scores
         .iter()
-        .map(|h| vec![h.view.clone(), h.cells.to_string(), format!("{:.2}", h.r2), percent(h.coverage)])
+        .map(|h| {
+            vec![
+                h.view.clone(),
+                h.cells.to_string(),
+                format!("{:.2}", h.r2),
+                percent(h.coverage),
+            ]
+        })
         .collect();
     table(&header, &rows)?;
     let model = args.out_dir.join("nutrimouse.pv");

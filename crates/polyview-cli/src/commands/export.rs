@@ -21,7 +21,14 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         let z = fit.factors()?;
         for (path, values) in [(&args.factors, &z.mean), (&args.factors_sd, &z.sd)] {
             if let Some(path) = path {
-                write(path, "sample", fit.samples(), &names, values.as_ref(), args.force)?;
+                write(
+                    path,
+                    "sample",
+                    fit.samples(),
+                    &names,
+                    values.as_ref(),
+                    args.force,
+                )?;
                 written += 1;
             }
         }
@@ -32,7 +39,14 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             let w = fit.weights(&view)?;
             let values = if sd { &w.sd } else { &w.mean };
             let (_, info) = fit.view(&view)?;
-            write(&path, "feature", &info.features, &names, values.as_ref(), args.force)?;
+            write(
+                &path,
+                "feature",
+                &info.features,
+                &names,
+                values.as_ref(),
+                args.force,
+            )?;
             written += 1;
         }
     }
@@ -42,13 +56,19 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         let mut columns = vec!["all".to_owned()];
         columns.extend(names);
         let values = Mat::from_fn(views.len(), columns.len(), |i, j| {
-            if j == 0 { e.total[i] } else { e.marginal[(i, j - 1)] }
+            if j == 0 {
+                e.total[i]
+            } else {
+                e.marginal[(i, j - 1)]
+            }
         });
         write(path, "view", &views, &columns, values.as_ref(), args.force)?;
         written += 1;
     }
     if written == 0 {
-        return Err(Failure::Usage("nothing to export; add --factors, --weights VIEW=FILE or --variance".into()));
+        return Err(Failure::Usage(
+            "nothing to export; add --factors, --weights VIEW=FILE or --variance".into(),
+        ));
     }
     say(cli, format!("{written} table(s) written"));
     Ok(())

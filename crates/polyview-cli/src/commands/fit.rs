@@ -25,7 +25,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         }
         return line(study.to_toml()?);
     }
-    let Some(out) = &args.out else { return Err(Failure::Usage("--out is missing".into())) };
+    let Some(out) = &args.out else {
+        return Err(Failure::Usage("--out is missing".into()));
+    };
     polyview_io::ensure_writable(out, overwrite(args.force))?;
     let data = dataset(&study)?;
     say(cli, overlap(&data));
@@ -85,17 +87,37 @@ pub fn overlap(data: &Dataset) -> String {
     let mut text = format!("{} samples, {} view(s)", data.n_samples(), o.views.len());
     for (v, n) in data.views().iter().zip(&o.samples_of_view) {
         let cells = v.n_features() * n;
-        let missing = if cells > 0 { 1.0 - v.n_observed() as f64 / cells as f64 } else { 0.0 };
-        let _ = write!(text, "\n  {}: {} samples x {} features", v.name(), n, v.n_features());
+        let missing = if cells > 0 {
+            1.0 - v.n_observed() as f64 / cells as f64
+        } else {
+            0.0
+        };
+        let _ = write!(
+            text,
+            "\n  {}: {} samples x {} features",
+            v.name(),
+            n,
+            v.n_features()
+        );
         if missing > 0.0 {
             let _ = write!(text, ", {} % of their cells missing", percent(missing));
         }
     }
     if o.rows.len() > 1 {
         for row in &o.rows {
-            let names: Vec<&str> =
-                o.views.iter().zip(&row.present).filter(|(_, p)| **p).map(|(v, _)| v.as_str()).collect();
-            let _ = write!(text, "\n  {} sample(s) have just: {}", row.samples, names.join(", "));
+            let names: Vec<&str> = o
+                .views
+                .iter()
+                .zip(&row.present)
+                .filter(|(_, p)| **p)
+                .map(|(v, _)| v.as_str())
+                .collect();
+            let _ = write!(
+                text,
+                "\n  {} sample(s) have just: {}",
+                row.samples,
+                names.join(", ")
+            );
         }
     }
     text
@@ -121,7 +143,9 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             })).collect::<Vec<_>>(),
         }));
     }
-    let bound = r.bound.map_or_else(String::new, |b| format!(", bound {b:.2}"));
+    let bound = r
+        .bound
+        .map_or_else(String::new, |b| format!(", bound {b:.2}"));
     line(format!(
         "{}: {} factors of {} after {} sweeps ({}{bound}) in {:.2} s",
         fit.spec().model,

@@ -23,21 +23,48 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         }
         return Ok(());
     }
-    line(format!("model     {} ({})", fit.spec().model, if fit.is_sampled() { "Gibbs" } else { "variational Bayes" }))?;
+    line(format!(
+        "model     {} ({})",
+        fit.spec().model,
+        if fit.is_sampled() {
+            "Gibbs"
+        } else {
+            "variational Bayes"
+        }
+    ))?;
     line(format!("samples   {}", fit.samples().len()))?;
-    line(format!("factors   {} of {} at the start", fit.k(), fit.spec().factors))?;
+    line(format!(
+        "factors   {} of {} at the start",
+        fit.k(),
+        fit.spec().factors
+    ))?;
     line(format!("sweeps    {}, {}", r.sweeps, r.outcome))?;
     if let Some(b) = r.bound {
         line(format!("bound     {b:.4} nats"))?;
     }
     line(format!("seed      {}", fit.spec().seed))?;
-    line(format!("data      {}", if fit.data().is_ok() { "kept" } else { "not kept" }))?;
+    line(format!(
+        "data      {}",
+        if fit.data().is_ok() {
+            "kept"
+        } else {
+            "not kept"
+        }
+    ))?;
     if r.restart_bounds.len() > 1 {
         let all: Vec<String> = r.restart_bounds.iter().map(|b| format!("{b:.2}")).collect();
         line(format!("restarts  {}", all.join(", ")))?;
     }
     line("")?;
-    let header = ["view", "features", "likelihood", "noise by", "scaling", "observed cells"].map(str::to_owned);
+    let header = [
+        "view",
+        "features",
+        "likelihood",
+        "noise by",
+        "scaling",
+        "observed cells",
+    ]
+    .map(str::to_owned);
     let word = |v: serde_json::Value| v.as_str().unwrap_or("").to_owned();
     let rows: Vec<Vec<String>> = fit
         .views()

@@ -17,7 +17,8 @@ use crate::failure::{Failure, Outcome};
 
 /// Runs the command in a pool of the wanted number of threads.
 pub fn run(cli: &Cli) -> Outcome<()> {
-    let threads = Threads::new(cli.threads).map_err(|e| Failure::Usage(format!("--threads: {e}")))?;
+    let threads =
+        Threads::new(cli.threads).map_err(|e| Failure::Usage(format!("--threads: {e}")))?;
     threads.install(|| match &cli.command {
         Command::Fit(a) => fit::run(cli, a),
         Command::Project(a) => tables::project(cli, a),
@@ -30,7 +31,12 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "polyview", &mut std::io::stdout());
+            clap_complete::generate(
+                *shell,
+                &mut Cli::command(),
+                "polyview",
+                &mut std::io::stdout(),
+            );
             Ok(())
         }
     })
@@ -38,12 +44,20 @@ pub fn run(cli: &Cli) -> Outcome<()> {
 
 /// Overwrite policy of `--force`.
 pub fn overwrite(force: bool) -> polyview_io::Overwrite {
-    if force { polyview_io::Overwrite::Replace } else { polyview_io::Overwrite::Refuse }
+    if force {
+        polyview_io::Overwrite::Replace
+    } else {
+        polyview_io::Overwrite::Refuse
+    }
 }
 
 /// The same policy for model files.
 pub fn overwrite_model(force: bool) -> polyview::Overwrite {
-    if force { polyview::Overwrite::Replace } else { polyview::Overwrite::Refuse }
+    if force {
+        polyview::Overwrite::Replace
+    } else {
+        polyview::Overwrite::Refuse
+    }
 }
 
 /// Says something on standard error unless quiet.

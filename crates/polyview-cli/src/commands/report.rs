@@ -25,7 +25,9 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
         for p in pictures(&report)? {
             let path = folder.join(format!("{}.svg", p.stem));
             let svg = p.picture.to_svg();
-            write_atomic(&path, overwrite(args.force), |w| w.write_all(svg.as_bytes()))?;
+            write_atomic(&path, overwrite(args.force), |w| {
+                w.write_all(svg.as_bytes())
+            })?;
         }
     }
     say(cli, format!("report written to {}", args.out.display()));

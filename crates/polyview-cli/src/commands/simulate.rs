@@ -20,16 +20,35 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
         if args.missing > 0.0 {
-            options.missing = Missing { cells: args.missing, ..Missing::default() };
+            options.missing = Missing {
+                cells: args.missing,
+                ..Missing::default()
+            };
         }
-        let s = simulate_bibfa(&options).map_err(|e| Failure::Usage(e.to_string()))?.data;
+        let s = simulate_bibfa(&options)
+            .map_err(|e| Failure::Usage(e.to_string()))?
+            .data;
         views(&s.dataset, &args.out_dir, args.force)?;
         let names = factor_names(s.factors.ncols());
         let at = |name: String| args.out_dir.join(name);
-        write(&at("true-factors.csv".into()), "sample", s.dataset.samples(), &names, s.factors.as_ref(), args.force)?;
+        write(
+            &at("true-factors.csv".into()),
+            "sample",
+            s.dataset.samples(),
+            &names,
+            s.factors.as_ref(),
+            args.force,
+        )?;
         for (v, w) in s.dataset.views().iter().zip(&s.weights) {
             let path = at(format!("true-weights-{}.csv", v.name()));
-            write(&path, "feature", v.features(), &names, w.as_ref(), args.force)?;
+            write(
+                &path,
+                "feature",
+                v.features(),
+                &names,
+                w.as_ref(),
+                args.force,
+            )?;
         }
     }
     say(cli, format!("written to {}", args.out_dir.display()));
@@ -39,7 +58,14 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
 fn views(data: &Dataset, folder: &Path, force: bool) -> Outcome<()> {
     for v in data.views() {
         let path = folder.join(format!("{}.csv", v.name()));
-        write(&path, "sample", data.samples(), v.features(), v.to_values_with_nan().as_ref(), force)?;
+        write(
+            &path,
+            "sample",
+            data.samples(),
+            v.features(),
+            v.to_values_with_nan().as_ref(),
+            force,
+        )?;
     }
     Ok(())
 }

@@ -25,7 +25,15 @@ pub fn write(
         corner: corner.to_owned(),
         ..WriteOptions::default()
     };
-    write_matrix(path, &NamedMatrix { rows, columns, values }, &options)?;
+    write_matrix(
+        path,
+        &NamedMatrix {
+            rows,
+            columns,
+            values,
+        },
+        &options,
+    )?;
     Ok(())
 }
 
@@ -45,55 +53,139 @@ fn notes(cli: &Cli, notes: &[String]) {
 
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
-    all_writable(std::iter::once(args.out.as_path()).chain(args.sd.as_deref()), args.force)?;
+    all_writable(
+        std::iter::once(args.out.as_path()).chain(args.sd.as_deref()),
+        args.force,
+    )?;
     let fit = Fit::load(&args.model)?;
     let data = new_data(&args.data)?;
     let options = ProjectOptions {
-        weights: if args.plug_in { WeightUncertainty::PlugIn } else { WeightUncertainty::Variational },
+        weights: if args.plug_in {
+            WeightUncertainty::PlugIn
+        } else {
+            WeightUncertainty::Variational
+        },
     };
     let z = fit.project(&data, &options)?;
     notes(cli, &z.notes);
     let names = factor_names(z.mean.ncols());
-    write(&args.out, "sample", &z.samples, &names, z.mean.as_ref(), args.force)?;
+    write(
+        &args.out,
+        "sample",
+        &z.samples,
+        &names,
+        z.mean.as_ref(),
+        args.force,
+    )?;
     if let Some(path) = &args.sd {
-        write(path, "sample", &z.samples, &names, z.sd.as_ref(), args.force)?;
+        write(
+            path,
+            "sample",
+            &z.samples,
+            &names,
+            z.sd.as_ref(),
+            args.force,
+        )?;
     }
-    say(cli, format!("{} samples projected to {}", z.samples.len(), args.out.display()));
+    say(
+        cli,
+        format!(
+            "{} samples projected to {}",
+            z.samples.len(),
+            args.out.display()
+        ),
+    );
     Ok(())
 }
 
 /// One view from others.
 pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
-    all_writable(std::iter::once(args.out.as_path()).chain(args.sd.as_deref()), args.force)?;
+    all_writable(
+        std::iter::once(args.out.as_path()).chain(args.sd.as_deref()),
+        args.force,
+    )?;
     let fit = Fit::load(&args.model)?;
     fit.view(&args.target)?;
     let data = new_data(&args.data)?;
     let p = fit.predict(&data, &args.target)?;
     notes(cli, &p.notes);
-    write(&args.out, "sample", &p.samples, &p.features, p.mean.as_ref(), args.force)?;
+    write(
+        &args.out,
+        "sample",
+        &p.samples,
+        &p.features,
+        p.mean.as_ref(),
+        args.force,
+    )?;
     if let Some(path) = &args.sd {
-        write(path, "sample", &p.samples, &p.features, p.sd.as_ref(), args.force)?;
+        write(
+            path,
+            "sample",
+            &p.samples,
+            &p.features,
+            p.sd.as_ref(),
+            args.force,
+        )?;
     }
-    say(cli, format!("'{}' of {} samples predicted to {}", args.target, p.samples.len(), args.out.display()));
+    say(
+        cli,
+        format!(
+            "'{}' of {} samples predicted to {}",
+            args.target,
+            p.samples.len(),
+            args.out.display()
+        ),
+    );
     Ok(())
 }
 
 /// Training data with the holes filled.
 pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     if !(args.level > 0.0 && args.level < 1.0) {
-        return Err(Failure::Usage(format!("--level {} is not between 0 and 1", args.level)));
+        return Err(Failure::Usage(format!(
+            "--level {} is not between 0 and 1",
+            args.level
+        )));
     }
-    let paths = [Some(args.out.as_path()), args.lower.as_deref(), args.upper.as_deref()];
+    let paths = [
+        Some(args.out.as_path()),
+        args.lower.as_deref(),
+        args.upper.as_deref(),
+    ];
     all_writable(paths.into_iter().flatten(), args.force)?;
     let fit = Fit::load(&args.model)?;
     let f = fit.impute(&args.view, args.level)?;
-    write(&args.out, "sample", &f.samples, &f.features, f.values.as_ref(), args.force)?;
+    write(
+        &args.out,
+        "sample",
+        &f.samples,
+        &f.features,
+        f.values.as_ref(),
+        args.force,
+    )?;
     if let Some(path) = &args.lower {
-        write(path, "sample", &f.samples, &f.features, f.lower.as_ref(), args.force)?;
+        write(
+            path,
+            "sample",
+            &f.samples,
+            &f.features,
+            f.lower.as_ref(),
+            args.force,
+        )?;
     }
     if let Some(path) = &args.upper {
-        write(path, "sample", &f.samples, &f.features, f.upper.as_ref(), args.force)?;
+        write(
+            path,
+            "sample",
+            &f.samples,
+            &f.features,
+            f.upper.as_ref(),
+            args.force,
+        )?;
     }
-    say(cli, format!("'{}' filled to {}", args.view, args.out.display()));
+    say(
+        cli,
+        format!("'{}' filled to {}", args.view, args.out.display()),
+    );
     Ok(())
 }

@@ -10,6 +10,8 @@ pub use mask::Mask;
 pub use overlap::{Overlap, OverlapRow};
 pub use scaling::{Centring, FeatureScaling, Scaling};
 
+use std::sync::Arc;
+
 use polyview_linalg::{Mat, MatRef};
 
 use crate::error::DataError;
@@ -37,7 +39,7 @@ pub struct Table {
 pub struct View {
     name: String,
     features: Vec<String>,
-    values: Mat<f64>,
+    values: Arc<Mat<f64>>,
     mask: Mask,
 }
 
@@ -66,7 +68,7 @@ impl View {
         Ok(Self {
             name,
             features,
-            values,
+            values: Arc::new(values),
             mask,
         })
     }
@@ -81,7 +83,7 @@ impl View {
     }
     /// Values, samples × features; zero where the mask says missing.
     pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref()
+        self.values.as_ref().as_ref()
     }
     /// Which cells were observed.
     pub fn mask(&self) -> &Mask {
@@ -108,8 +110,10 @@ impl View {
         self.is_observed(sample, feature)
             .then(|| self.values[(sample, feature)])
     }
-    /// Takes the view apart: name, feature names, values, mask.
-    pub fn into_parts(self) -> (String, Vec<String>, Mat<f64>, Mask) {
+    /// Takes the view apart: name, feature names, values, mask. The values are
+    /// shared with the view's clones; whoever changes them gets a copy of
+    /// their own then.
+    pub fn into_parts(self) -> (String, Vec<String>, Arc<Mat<f64>>, Mask) {
         (self.name, self.features, self.values, self.mask)
     }
     /// The same view with other values at the same places, for example after
@@ -129,14 +133,14 @@ impl View {
         Ok(Self {
             name: self.name.clone(),
             features: self.features.clone(),
-            values,
+            values: Arc::new(values),
             mask: self.mask.clone(),
         })
     }
     /// The same view with further cells hidden: `hide(sample, feature)` is
     /// asked for every observed cell. Used to hold cells out.
     pub fn hiding(&self, mut hide: impl FnMut(usize, usize) -> bool) -> Self {
-        let mut values = self.values.clone();
+        let mut values = self.values.as_ref().clone();
         for d in 0..values.ncols() {
             for n in 0..values.nrows() {
                 if !self.is_observed(n, d) || hide(n, d) {
@@ -148,7 +152,7 @@ impl View {
         Self {
             name: self.name.clone(),
             features: self.features.clone(),
-            values,
+            values: Arc::new(values),
             mask,
         }
     }
@@ -167,7 +171,7 @@ impl View {
         Self {
             name,
             features,
-            values,
+            values: Arc::new(values),
             mask,
         }
     }

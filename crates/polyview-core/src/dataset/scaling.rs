@@ -1,6 +1,8 @@
 //! Standardisation of real views: computed once, stored with the model, undone
 //! on the way out.
 
+use std::sync::Arc;
+
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +124,8 @@ impl Scaling {
     /// The view in working units; missing cells stay zero. Consumes the view
     /// and works in place.
     pub fn apply(&self, view: View) -> View {
-        let (name, features, mut values, mask) = view.into_parts();
+        let (name, features, values, mask) = view.into_parts();
+        let mut values = Arc::unwrap_or_clone(values);
         for d in 0..values.ncols() {
             for n in 0..values.nrows() {
                 if mask.is_observed(n, d) {

@@ -605,7 +605,7 @@ impl RowMoments {
         } else {
             RowCov::Zero
         };
-        if !(implicit >= 0.0 && implicit < 1e15) {
+        if !(0.0..1e15).contains(&implicit) {
             return Err(bad("implicit"));
         }
         Ok(Self::new(mean, cov, log_det, implicit as usize))

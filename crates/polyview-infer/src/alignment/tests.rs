@@ -385,6 +385,21 @@ fn passes_improve_on_a_poor_pivot() {
 }
 
 #[test]
+fn the_number_of_threads_changes_no_bit() {
+    let mut noise = Noise::new(21);
+    let loadings = noise.matrix(17, 4);
+    let (draws, _) = chains(&mut noise, &loadings, &[9, 14], 0.8);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap()
+            .install(|| align_chains(&views(&draws), &AlignmentOptions::default()).unwrap())
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(3));
+}
+
+#[test]
 fn chains_that_cannot_be_aligned_are_refused() {
     let options = AlignmentOptions::default();
     assert_eq!(

@@ -11,7 +11,7 @@
 //! | how many independent draws for the centre | [`ess_bulk`] | above 100 a chain |
 //! | how many for the 5% and 95% quantiles | [`ess_tail`] | above 100 a chain |
 //! | how exact is the mean | [`mcse_mean`] | |
-//! | everything at once | [`summary`] | |
+//! | everything at once | [`summary()`] | |
 //! | means and variances without keeping draws | [`RunningMoments`] | |
 //!
 //! ```

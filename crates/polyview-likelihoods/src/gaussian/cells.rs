@@ -31,14 +31,14 @@ impl Gaussian {
     pub(super) fn observed_sum(&self, column: usize) -> &[f64] {
         match &self.cache.observed {
             Some((_, m)) => {
-                let k = self.factors_of(m.nrows());
+                let k = Self::factors_of(m.nrows());
                 &m.col_as_slice(column)[m.nrows() - k..]
             }
             None => &[],
         }
     }
     /// K from K(K+1)/2 + K = K(K+3)/2.
-    fn factors_of(&self, rows: usize) -> usize {
+    fn factors_of(rows: usize) -> usize {
         let root = ((9 + 8 * rows) as f64).sqrt();
         ((root - 3.0) / 2.0).round() as usize
     }

@@ -1,6 +1,7 @@
 //! Draws of noise precisions, missing cells and data.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use polyview_core::{Augmented, Context, NumericError, Predictor, Stamp};
 use polyview_random::{StreamKey, standard_normal};
@@ -58,13 +59,16 @@ impl Augmented for Gaussian {
         self.noise_stamp = Stamp::fresh();
     }
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
-        for d in 0..self.values.ncols() {
-            let sd = self.tau(d).sqrt().recip();
+        let sds: Vec<f64> = (0..self.values.ncols())
+            .map(|d| self.tau(d).sqrt().recip())
+            .collect();
+        let values = Arc::make_mut(&mut self.values);
+        for (d, sd) in sds.into_iter().enumerate() {
             let mut rng = key.chunk(d as u32).rng();
-            for n in 0..self.values.nrows() {
+            for n in 0..values.nrows() {
                 let noise = sd * standard_normal(&mut rng);
                 if self.mask.is_observed(n, d) {
-                    self.values[(n, d)] = p.mean_cell(n, d) + noise;
+                    values[(n, d)] = p.mean_cell(n, d) + noise;
                 }
             }
         }

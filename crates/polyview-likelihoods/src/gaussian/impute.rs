@@ -1,5 +1,7 @@
 //! Missing cells as mean-field factors: `[I]`, spec/sshiba U10, E9, E10.
 
+use std::sync::Arc;
+
 use polyview_core::{Mask, NumericError, Predictor, Stamp, State, StateReader};
 use polyview_linalg::Mat;
 
@@ -120,16 +122,17 @@ impl Gaussian {
         mut noise: impl FnMut(usize, usize) -> f64,
         p: &Predictor<'_>,
     ) {
-        for d in 0..self.values.ncols() {
+        let values = Arc::make_mut(&mut self.values);
+        for d in 0..values.ncols() {
             if self.imputed.counts[d] > 0.0 {
-                for n in 0..self.values.nrows() {
+                for n in 0..values.nrows() {
                     if !self.mask.is_observed(n, d) {
-                        self.values[(n, d)] = p.mean_cell(n, d) + noise(n, d);
+                        values[(n, d)] = p.mean_cell(n, d) + noise(n, d);
                     }
                 }
-                self.sum_columns(d..d + 1);
             }
         }
+        self.sum_columns(0..self.values.ncols());
         self.data_stamp = Stamp::fresh();
     }
     /// Marks the missing cells as draws.

@@ -23,6 +23,7 @@ mod gibbs;
 mod impute;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, DataError, GammaPrior, Gammas, Mask, NoiseScope, NormalEquations,
@@ -96,7 +97,8 @@ pub struct Compressed {
 #[derive(Clone, Debug)]
 pub struct Gaussian {
     name: String,
-    values: Mat<f64>,
+    /// Shared with whoever else holds the view; copied when it changes.
+    values: Arc<Mat<f64>>,
     mask: Mask,
     missing: MissingData,
     /// Row weights and image of the constant vector; `None` = all ones.
@@ -215,7 +217,7 @@ impl Gaussian {
             squares: vec![0.0; columns],
             imputed: impute::Imputed::default(),
             cache: Cache::default(),
-            values: data.values,
+            values: Arc::new(data.values),
         };
         term.sum_columns(0..columns);
         term
@@ -236,7 +238,7 @@ impl Gaussian {
     }
     /// Values in working units; zero or imputed where missing.
     pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref()
+        self.values.as_ref().as_ref()
     }
     /// Which cells were observed.
     pub fn mask(&self) -> &Mask {
@@ -298,7 +300,10 @@ impl Gaussian {
         }
     }
     fn columns(&self, columns: &Range<usize>) -> MatRef<'_, f64> {
-        self.values.as_ref().subcols(columns.start, columns.len())
+        self.values
+            .as_ref()
+            .as_ref()
+            .subcols(columns.start, columns.len())
     }
     fn xw_key(&self, p: &Predictor<'_>) -> XwKey {
         XwKey {
@@ -659,9 +664,11 @@ impl Stateful for Gaussian {
                 name: format!("{prefix}/noise"),
             });
         }
-        self.imputed
-            .load(prefix, &mut self.values, &self.mask, state)?;
-        self.sum_columns(0..self.values.ncols());
+        if self.imputes() {
+            let values = Arc::make_mut(&mut self.values);
+            self.imputed.load(prefix, values, &self.mask, state)?;
+            self.sum_columns(0..self.values.ncols());
+        }
         self.noise_stamp = Stamp::fresh();
         self.data_stamp = Stamp::fresh();
         self.cache = Cache::default();

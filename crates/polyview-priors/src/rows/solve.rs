@@ -89,7 +89,7 @@ impl Prepared {
                 }
                 Ok(Self::Patterns { factors, covs })
             }
-            (_, Some(_), _) => Ok(Self::Own),
+            (_, Some(_), _) | (PrecisionView::Cells(_), None, _) => Ok(Self::Own),
             (PrecisionView::Columns(alpha), None, None) => {
                 let mut precision = eq.gram.clone();
                 precision.add_diag(alpha);
@@ -116,7 +116,6 @@ impl Prepared {
                     log_prior: alpha.iter().map(|a| a.ln()).sum(),
                 })
             }
-            (PrecisionView::Cells(_), None, _) => Ok(Self::Own),
         }
     }
 }

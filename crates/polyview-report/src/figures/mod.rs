@@ -91,7 +91,8 @@ pub(crate) fn progress(report: &Report) -> Vec<Figure> {
         None => Vec::new(),
         Some(Progress::Bound(trace)) => {
             let caption = "The bound on the log evidence after each sweep. It should rise and level off; \
-                marks at the top say when factors were removed or rotated, after which it may jump. The \
+                marks at the top say when factors were removed or rotated (a bar: again and again), after which it \
+                may jump. The \
                 second panel enlarges the last part as the distance from the last value: a curve that is \
                 still climbing there says that the fit was stopped early."
                 .to_owned();

@@ -4,7 +4,7 @@ use super::html::{Break, Page};
 use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
-use crate::input::{OptionValue, Origin, Progress, Report, Severity, Summary};
+use crate::input::{JournalEntry, OptionValue, Origin, Progress, Report, Severity, Summary};
 use crate::plots::combinations;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
 
@@ -218,24 +218,65 @@ pub(super) fn journal(page: &mut Page, report: &Report) {
         counted(of(Severity::Notice), "notice"),
         counted(of(Severity::Info), "remark"),
     ));
-    let mut table = Table::new("Journal of the fit")
+    let most = report.options.table_rows;
+    if report.journal.len() <= most {
+        page.table(&journal_table(
+            "Journal of the fit",
+            report.journal.iter(),
+            most,
+        ));
+    } else {
+        let serious = |e: &&JournalEntry| e.severity > Severity::Info;
+        if report.journal.iter().any(|e| serious(&e)) {
+            let entries = report.journal.iter().filter(serious);
+            page.table(&journal_table(
+                "Warnings and notices",
+                entries,
+                MOST_ENTRIES,
+            ));
+        }
+        page.fold(&format!("All {} entries", count(report.journal.len())));
+        page.table(&journal_table(
+            "Journal of the fit",
+            report.journal.iter(),
+            MOST_ENTRIES,
+        ));
+        page.unfold();
+    }
+    page.close();
+}
+
+/// Entries of the journal in one table: a fit of many thousand sweeps must not drown the page.
+const MOST_ENTRIES: usize = 1000;
+
+fn journal_table<'a>(
+    caption: &str,
+    entries: impl Iterator<Item = &'a JournalEntry>,
+    most: usize,
+) -> Table {
+    let mut table = Table::new(caption)
         .column("Sweep", Kind::Number)
         .column("Severity", Kind::Text)
         .column("Block", Kind::Text)
         .column("What happened", Kind::Text);
-    for entry in &report.journal {
-        let weight = match entry.severity {
+    let mut left_out = 0;
+    for (i, entry) in entries.enumerate() {
+        if i >= most {
+            left_out += 1;
+            continue;
+        }
+        let severity = match entry.severity {
             Severity::Info => Cell::Classed("Info", "remark".to_owned()),
             Severity::Notice => Cell::Classed("Notice", "notice".to_owned()),
             Severity::Warning => Cell::Classed("Warning", "warning".to_owned()),
         };
         table.row(vec![
             entry.sweep.map_or_else(|| "start".to_owned(), count).into(),
-            weight,
+            severity,
             entry.block.as_str().into(),
             entry.message.as_str().into(),
         ]);
     }
-    page.table(&table);
-    page.close();
+    table.leaving_out(left_out);
+    table
 }

@@ -179,7 +179,6 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
         .column("Cells", Kind::Number)
         .column("R²", Kind::Number)
         .column("RMSE", Kind::Number)
-        .column("Unit", Kind::Text)
         .column("Nominal interval", Kind::Number)
         .column("Cells inside", Kind::Number);
     let mut numeric = false;
@@ -205,9 +204,12 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
                     .map_or_else(none, |r| fixed(r, 3))
                     .into(),
                 accuracy
-                    .map_or_else(none, |a| significant(a.rmse, 3))
+                    .map_or_else(none, |a| {
+                        format!("{} {unit}", significant(a.rmse, 3))
+                            .trim_end()
+                            .to_owned()
+                    })
                     .into(),
-                unit.as_str().into(),
                 intervals
                     .as_ref()
                     .map_or_else(none, |i| percent(i.level))

@@ -91,18 +91,27 @@ pub fn draw_bound(trace: &BoundTrace, window: Window) -> Picture {
         if at.is_empty() {
             continue;
         }
+        // removals sit on the frame, rotations just above, so that neither hides the other
+        let y = axes.frame.top - if kind == EventKind::Rotated { 8.0 } else { 1.0 };
         let mut rules = Path::new();
-        for &s in &at {
-            rules.move_to(axes.x.at(s), axes.frame.top);
-            rules.line_to(axes.x.at(s), axes.frame.bottom);
+        let mut alone = Vec::new();
+        for (first, last) in runs(&at, |s| axes.x.at(s)) {
+            if first == last {
+                rules.move_to(first, y);
+                rules.line_to(first, axes.frame.bottom);
+                alone.push((first, y));
+            } else {
+                canvas.rect(
+                    &format!("f {colour}"),
+                    first - 2.0,
+                    y - 2.0,
+                    last - first + 4.0,
+                    4.0,
+                );
+            }
         }
         canvas.path(&format!("l v {colour}"), &rules);
-        points(
-            &mut canvas,
-            marker,
-            colour,
-            at.iter().map(|&s| (axes.x.at(s), axes.frame.top)),
-        );
+        points(&mut canvas, marker, colour, alone);
         entries.push(Entry {
             sample: Sample::Point(marker),
             colour: colour.into(),
@@ -143,6 +152,22 @@ pub fn draw_bound(trace: &BoundTrace, window: Window) -> Picture {
         below + legend,
         canvas.into_body(),
     )
+}
+
+/// Events on the axis: those closer than a marker is wide become one stretch from first to last, in
+/// pixels.
+fn runs(sweeps: &[f64], at: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    const CLOSE: f64 = 7.0;
+    let mut pixels: Vec<f64> = sweeps.iter().map(|&s| at(s)).collect();
+    pixels.sort_by(f64::total_cmp);
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for x in pixels {
+        match out.last_mut() {
+            Some((_, last)) if x - *last < CLOSE => *last = x,
+            _ => out.push((x, x)),
+        }
+    }
+    out
 }
 
 /// First index from which the rise that is left is at most two per cent of the whole rise; at least
@@ -197,6 +222,16 @@ fn describe(trace: &BoundTrace, window: Window) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_that_touch_become_one_stretch() {
+        let sweeps = [50.0, 1.0, 2.0, 3.0, 50.0, 90.0];
+        assert_eq!(
+            runs(&sweeps, |s| s * 2.0),
+            [(2.0, 6.0), (100.0, 100.0), (180.0, 180.0)]
+        );
+        assert!(runs(&[], |s| s).is_empty());
+    }
 
     #[test]
     fn the_tail_begins_where_the_rise_is_nearly_over() {

@@ -46,7 +46,8 @@ pub fn draw_correlations(names: &[String], correlations: &Grid) -> Result<Pictur
             let r = correlations.at(i, j);
             Cell {
                 colour: drawable(r).then(|| diverging(r)),
-                text: fixed(r, 2),
+                // no room for the zero that every correlation begins with
+                text: fixed(r, 2).replacen("0.", ".", 1),
                 tip: format!("{}, {}: {}", names[i], names[j], fixed(r, 3)),
             }
         })

@@ -97,6 +97,7 @@ fn by_category(
             .map(|i| members[i])
             .collect();
         let style = grouping.style(g);
+        let faint = if drawn.len() > 60 { "v" } else { "a" };
         let size = if drawn.len() > 150 {
             Size::Small
         } else {
@@ -110,7 +111,7 @@ fn by_category(
             &mut canvas,
             style.marker,
             size,
-            &format!("v {}", style.colour),
+            &format!("{faint} {}", style.colour),
             spread,
         );
         let sorted = stats::sorted(&members.iter().map(|&i| values[i]).collect::<Vec<f64>>());

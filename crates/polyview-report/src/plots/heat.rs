@@ -1,6 +1,6 @@
 //! Coloured tables.
 
-use crate::svg::canvas::{Anchor, Canvas, TEXT};
+use crate::svg::canvas::{Anchor, Canvas, SMALL, TEXT};
 use crate::svg::palette::Rgb;
 use crate::svg::picture::PANEL;
 use crate::svg::text::{Labels, width};
@@ -81,6 +81,11 @@ pub(crate) fn heat(canvas: &mut Canvas, top: f64, heat: &Heat<'_>) -> Drawn {
         }
     }
 
+    let cells: Vec<Vec<Option<Cell>>> = (0..rows.len())
+        .map(|i| (0..heads.len()).map(|j| (heat.cell)(i, j)).collect())
+        .collect();
+    let (text_class, text_size) = text_that_fits(&cells, cell - 2.0);
+
     let gap = |i: usize| {
         if heat.gap_before.is_some_and(|g| i >= g) {
             GAP
@@ -101,10 +106,8 @@ pub(crate) fn heat(canvas: &mut Canvas, top: f64, heat: &Heat<'_>) -> Drawn {
                 i,
             );
         }
-        for j in 0..heat.columns.len() {
-            let Some(look) = (heat.cell)(i, j) else {
-                continue;
-            };
+        for (j, look) in cells[i].iter().enumerate() {
+            let Some(look) = look else { continue };
             let x = left + j as f64 * cell;
             let inset = if cell > 12.0 { 1.0 } else { 0.0 };
             match look.colour {
@@ -120,14 +123,15 @@ pub(crate) fn heat(canvas: &mut Canvas, top: f64, heat: &Heat<'_>) -> Drawn {
                 }
                 None => canvas.rect("o", x, y, cell - inset, heat.height - inset),
             }
-            if width(&look.text, TEXT) <= cell - 2.0 {
-                let class = look
-                    .colour
-                    .map_or("t", |c| if c.text_class() == "k" { "k t" } else { "w t" });
+            if width(&look.text, text_size) <= cell - 2.0 {
+                let ink = look.colour.map_or("", Rgb::text_class);
+                let middle = x + (cell - inset) / 2.0;
+                let baseline = y + heat.height / 2.0 + 3.6;
+                let class = format!("{text_class}{ink}");
                 canvas.text(
-                    class,
-                    x + (cell - inset) / 2.0,
-                    y + heat.height / 2.0 + 3.6,
+                    class.trim_end(),
+                    middle,
+                    baseline,
                     Anchor::Middle,
                     &look.text,
                 );
@@ -152,5 +156,30 @@ pub(crate) fn heat(canvas: &mut Canvas, top: f64, heat: &Heat<'_>) -> Drawn {
         width: full,
         bottom,
         left,
+    }
+}
+
+/// Class and size of the numbers in the cells: the ordinary size, the small one when some would not
+/// fit, and a size at which none fits when some would not fit even then: all or none are shown, but for
+/// freaks far wider than the others.
+fn text_that_fits(cells: &[Vec<Option<Cell>>], room: f64) -> (&'static str, f64) {
+    let mut widths: Vec<f64> = cells
+        .iter()
+        .flatten()
+        .flatten()
+        .map(|c| width(&c.text, 1.0))
+        .collect();
+    widths.sort_by(f64::total_cmp);
+    let typical = widths.get(widths.len() / 2).copied().unwrap_or(0.0);
+    let widest = widths
+        .into_iter()
+        .filter(|w| *w <= 2.5 * typical)
+        .fold(0.0, f64::max);
+    if widest * TEXT <= room {
+        ("t ", TEXT)
+    } else if widest * SMALL <= room {
+        ("s t ", SMALL)
+    } else {
+        ("t ", f64::INFINITY)
     }
 }

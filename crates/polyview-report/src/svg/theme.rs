@@ -87,7 +87,7 @@ fn rules(colour: impl Fn(&str) -> String) -> String {
          stroke-linejoin:round;stroke-linecap:round}}\
          .pv .d{{stroke:currentColor;fill:none;stroke-width:5;stroke-linecap:round}}\
          .pv .x{{stroke:currentColor;fill:none;stroke-width:1.7}}\
-         .pv .e{{stroke:currentColor;fill:none;opacity:.55}}.pv .v{{opacity:.3}}\
+         .pv .e{{stroke:currentColor;fill:none;opacity:.55}}.pv .v{{opacity:.3}}.pv .a{{opacity:.6}}\
          .pv .h{{stroke-width:3.4}}.pv .u{{stroke-width:1;opacity:.85}}\
          .pv .n{{color:{muted}}}.pv .y0{{color:{faint}}}.pv .y1{{color:{ink}}}.pv .y2{{stroke-width:2.2}}"
     );

@@ -24,9 +24,21 @@ pub(super) struct Checked<'a> {
 /// Extents that a block of rows must have.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
-    pub(super) rows: usize,
+    pub(super) count: usize,
     pub(super) factors: usize,
     pub(super) implicit: usize,
+    pub(super) spread: Spread,
+}
+
+/// Whether a block of rows has covariances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spread {
+    /// It must have: a variational posterior.
+    Some,
+    /// It must not: a draw.
+    None,
+    /// Either.
+    Any,
 }
 
 impl Checked<'_> {
@@ -75,7 +87,7 @@ impl Checked<'_> {
     /// The moments of a block of rows.
     pub(super) fn moments(&self, prefix: &str, want: Rows) -> Result<(), Fault> {
         let at = |name: &str| format!("{prefix}/{name}");
-        let (rows, k, packed) = (want.rows, want.factors, packed_len(want.factors));
+        let (rows, k, packed) = (want.count, want.factors, packed_len(want.factors));
         self.expect(&at("mean"), &[rows, k])?;
         self.expect(&at("log_det"), &[1])?;
         self.expect(&at("implicit"), &[1])?;
@@ -91,6 +103,15 @@ impl Checked<'_> {
         let kind = kinds.next();
         if kinds.next().is_some() {
             return Err(self.bad(&at("mean"), "has several kinds of covariances"));
+        }
+        match (kind, want.spread) {
+            (None, Spread::Some) => {
+                return Err(self.bad(&at("mean"), "lacks its covariances"));
+            }
+            (Some(_), Spread::None) => {
+                return Err(self.bad(&at("mean"), "is a draw, yet has covariances"));
+            }
+            _ => {}
         }
         match kind {
             Some("cov_shared") => self.expect(&at("cov_shared"), &[packed]),
@@ -115,12 +136,7 @@ impl Checked<'_> {
         }
     }
     /// The intercepts of a view.
-    pub(super) fn bias(
-        &self,
-        prefix: &str,
-        columns: usize,
-        implicit: usize,
-    ) -> Result<(), Fault> {
+    pub(super) fn bias(&self, prefix: &str, columns: usize, implicit: usize) -> Result<(), Fault> {
         self.expect(&format!("{prefix}/mean"), &[columns])?;
         self.expect(&format!("{prefix}/variance"), &[columns])?;
         self.expect(&format!("{prefix}/rest"), &[4])?;

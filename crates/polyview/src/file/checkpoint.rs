@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::check::{Checked, Rows};
+use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Tensor, Values, hex};
 use super::disk::{self, Overwrite};
 use super::fault::Fault;
@@ -149,9 +149,7 @@ impl Checkpoint {
     /// [`ErrorKind::Io`] when the disk refuses.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let file = self
-            .pack()
-            .map_err(|f| f.at(&path.display().to_string()))?;
+        let file = self.pack().map_err(|f| f.at(&path.display().to_string()))?;
         disk::write(path, Overwrite::Replace, &file)
     }
     /// Reads what [`Checkpoint::save`] wrote.
@@ -258,7 +256,9 @@ impl Extents {
         };
         let implicit = |name: String| {
             let array = own.arrays().get(&name);
-            array.and_then(|a| a.values.first()).map_or(0, |x| *x as usize)
+            array
+                .and_then(|a| a.values.first())
+                .map_or(0, |x| *x as usize)
         };
         let mut out = Self {
             blocks: Vec::new(),
@@ -300,9 +300,10 @@ impl Extents {
             }
             for (at, rows, implicit) in &self.blocks {
                 let want = Rows {
-                    rows: *rows,
+                    count: *rows,
                     factors: k,
                     implicit: *implicit,
+                    spread: Spread::Any,
                 };
                 checked.moments(&format!("{prefix}{at}"), want)?;
             }

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use polyview_core::StateArray;
@@ -168,7 +169,8 @@ impl<'a> Sealed<'a> {
         let mut at = 0;
         for t in &tensors {
             let end = at + t.len();
-            head += &format!(
+            let _ = write!(
+                head,
                 ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{at},{end}]}}",
                 text(&t.name),
                 t.dtype(),
@@ -225,7 +227,12 @@ impl Sum {
 
 /// Bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut out, b| {
+            let _ = write!(out, "{b:02x}");
+            out
+        })
 }
 
 /// An array found in a file.

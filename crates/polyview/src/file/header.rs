@@ -251,7 +251,12 @@ impl ViewHeader {
             return Err(Fault::Record("choices of a view and of the model"));
         }
         let increasing = self.constant.windows(2).all(|p| p[0] < p[1]);
-        if !increasing || self.constant.last().is_some_and(|&d| d >= self.features.len()) {
+        if !increasing
+            || self
+                .constant
+                .last()
+                .is_some_and(|&d| d >= self.features.len())
+        {
             return Err(Fault::Record("numbers of the constant features"));
         }
         Ok(())

@@ -6,7 +6,7 @@ use polyview_core::{
 };
 use polyview_linalg::Mat;
 
-use super::check::{Checked, Rows};
+use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Stored, Tensor, Values};
 use super::fault::Fault;
 use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
@@ -14,6 +14,7 @@ use super::json;
 use crate::build;
 use crate::error::Error;
 use crate::fit::{Fit, FitRecord, ViewInfo, save_parameters};
+use crate::spec::EngineKind;
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -91,11 +92,7 @@ fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
     kind
 }
 
-fn push_ledger<'a>(
-    tensors: &mut Vec<Tensor<'a>>,
-    place: &str,
-    ledger: &Ledger,
-) -> Result<(), Fault> {
+fn push_ledger(tensors: &mut Vec<Tensor<'_>>, place: &str, ledger: &Ledger) -> Result<(), Fault> {
     let terms = ledger.names.len();
     if ledger.rows.iter().any(|r| r.values.len() != terms) {
         return Err(Fault::Record("terms of a ledger"));
@@ -238,9 +235,13 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
 
 fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault> {
     let rows = |rows: usize| Rows {
-        rows,
+        count: rows,
         factors: header.factors,
         implicit: 0,
+        spread: match header.spec.engine {
+            EngineKind::Vb => Spread::Some,
+            EngineKind::Gibbs => Spread::None,
+        },
     };
     state.moments("factors", rows(header.samples.len()))?;
     for v in &header.views {
@@ -325,8 +326,8 @@ fn take_data(
             }
         }
     }
-    let data = View::from_values(view.name.clone(), view.features.clone(), values)
-        .map_err(Error::from)?;
+    let data =
+        View::from_values(view.name.clone(), view.features.clone(), values).map_err(Error::from)?;
     Fault::unless_count("observed cells", view.observed, data.n_observed())?;
     Ok(Some(data))
 }
@@ -339,10 +340,7 @@ fn bits(name: &str, bytes: &[u8]) -> Result<(), Fault> {
     }
 }
 
-fn take_metadata(
-    header: &ModelHeader,
-    file: &mut Container<'_>,
-) -> Result<Vec<Metadata>, Fault> {
+fn take_metadata(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec<Metadata>, Fault> {
     let mut out = Vec::with_capacity(header.metadata.len());
     for (i, column) in header.metadata.iter().enumerate() {
         let values = match &column.values {
@@ -361,11 +359,7 @@ fn take_metadata(
     Ok(out)
 }
 
-fn take_ledger(
-    names: &[String],
-    place: &str,
-    file: &mut Container<'_>,
-) -> Result<Ledger, Fault> {
+fn take_ledger(names: &[String], place: &str, file: &mut Container<'_>) -> Result<Ledger, Fault> {
     let name = |of: &str| format!("{place}/{of}");
     let total = file.take(&name("total"))?.to_array(&name("total"))?.values;
     let rows = total.len();

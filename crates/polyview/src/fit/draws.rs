@@ -39,9 +39,8 @@ impl ChainDraws {
     /// Whether there is one value a sweep and view, and `stored` stored draws.
     pub(super) fn fits(&self, views: usize, stored: usize) -> bool {
         let sweeps = self.density.len();
-        let table = |rows: &[Vec<f64>]| {
-            rows.len() == sweeps && rows.iter().all(|r| r.len() == views)
-        };
+        let table =
+            |rows: &[Vec<f64>]| rows.len() == sweeps && rows.iter().all(|r| r.len() == views);
         table(&self.signal)
             && table(&self.likelihood)
             && self.stored.len() == stored
@@ -86,14 +85,14 @@ impl ChainDraws {
 pub(super) fn finish_chains(
     spec: &ModelSpec,
     views: &[View],
-    chains: Vec<GibbsChain>,
+    chains: &[GibbsChain],
     draws: Vec<ChainDraws>,
     mut journal: Journal,
     done: bool,
 ) -> Result<(Vec<State>, FitRecord)> {
     let sweeps = chains.first().map_or(0, GibbsChain::sweeps);
     let ledgers = chains.iter().map(|c| c.ledger().clone()).collect();
-    for c in &chains {
+    for c in chains {
         journal.entries.extend(c.journal().entries.iter().cloned());
     }
     let diagnostics = diagnose(views, &draws);

@@ -15,9 +15,7 @@ use super::order::order_factors;
 use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, validate};
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::{
-    Extents, Origin, is_table, read_record, record_fits, same_origin, write_record,
-};
+use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
 use crate::plan::Plan;
 use crate::spec::{EngineKind, ModelSpec};
 
@@ -179,11 +177,7 @@ impl Fitting {
             EngineKind::Vb => {
                 let plan = Plan::choose(&spec, &working.views, &mut journal)?;
                 let z = start(&spec, &working.views, 0)?;
-                let views = if plan.compresses() {
-                    working.views.clone()
-                } else {
-                    working.views.clone()
-                };
+                let views = working.views.clone();
                 let run = VbRun::new(
                     plan.model(&spec, views, z.clone()),
                     spec.vb.clone(),
@@ -598,7 +592,7 @@ impl Fitting {
                 (vec![state], record)
             }
             Stage::Gibbs { chains, draws } => {
-                finish_chains(&spec, &views, chains, draws, journal, done)?
+                finish_chains(&spec, &views, &chains, draws, journal, done)?
             }
         };
         record.seconds = started.elapsed().as_secs_f64();

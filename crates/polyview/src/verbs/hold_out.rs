@@ -24,6 +24,18 @@ pub struct HoldOut {
 /// feature or sample with no more than that keeps them all. No sample loses
 /// its last value. The same seed hides the same cells.
 ///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let full = polyview_datasets::nutrimouse();
+/// let hidden = polyview::hold_out(&full, 0.1, 1)?;
+/// let fit = polyview::fit(hidden.data, polyview::models::bibfa(4))?;
+/// for score in fit.held_out_score(&full)? {
+///     println!("{}: R2 {:.2}, coverage {:.2}", score.view, score.r2, score.coverage);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::Option`] unless 0 < `share` < 1, and when the data are too
 /// small for a single cell to be hidden.

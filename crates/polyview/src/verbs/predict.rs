@@ -71,6 +71,18 @@ impl Fit {
     /// of the model's). The target's own data, where given, are left out.
     /// Views, features and missing cells are treated as by [`Fit::project`].
     ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let data = polyview_datasets::nutrimouse();
+    /// let fit = polyview::fit(data.clone(), polyview::models::bibfa(4))?;
+    /// let lipids = fit.predict(&data, "lipids")?; // from the genes alone
+    /// let (lower, upper) = lipids.interval(0.9)?;
+    /// assert_eq!(lipids.mean.ncols(), 21);
+    /// assert!(lower[(0, 0)] < lipids.mean[(0, 0)] && lipids.mean[(0, 0)] < upper[(0, 0)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`];
     /// [`ErrorKind::Incompatible`] when the data hold no view but the target;

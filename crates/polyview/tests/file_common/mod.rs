@@ -183,10 +183,7 @@ impl Parts {
             sum.update(format!("\n{name}\n{}\n{}\n", a.dtype, shape.join(",")));
             sum.update(&a.bytes);
         }
-        sum.finalize()
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect()
+        sum.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
     /// The container with a right checksum.
     pub fn seal(&self) -> Vec<u8> {
@@ -250,7 +247,11 @@ pub fn use_all(fit: &Fit) {
     drop(fit.factors());
     for v in fit.views() {
         drop(fit.weights(&v.name));
+        drop(fit.fitted(&v.name).and_then(|p| p.interval(0.9)));
+        drop(fit.impute(&v.name, 0.9));
     }
+    drop(fit.active(0.02));
+    drop(fit.factor_correlations());
     for i in 0..fit.n_components() {
         drop(fit.component(i));
     }

@@ -10,7 +10,7 @@ use super::BITS;
 /// Reads what [`super::write::Lossless`] wrote.
 pub(super) struct Lossless(pub(super) Value);
 
-impl<'de> IntoDeserializer<'de, Error> for Lossless {
+impl IntoDeserializer<'_, Error> for Lossless {
     type Deserializer = Self;
     fn into_deserializer(self) -> Self {
         self

@@ -76,12 +76,11 @@ impl Serializer for Lossless {
     type SerializeStructVariant = Entries;
 
     fn serialize_f64(self, x: f64) -> Result<Value, Error> {
-        Ok(match Number::from_f64(x) {
-            Some(n) => Value::Number(n),
-            None => {
-                let bits = Value::String(format!("{:016x}", x.to_bits()));
-                Value::Object([(BITS.to_owned(), bits)].into_iter().collect())
-            }
+        Ok(if let Some(n) = Number::from_f64(x) {
+            Value::Number(n)
+        } else {
+            let bits = Value::String(format!("{:016x}", x.to_bits()));
+            Value::Object([(BITS.to_owned(), bits)].into_iter().collect())
         })
     }
     fn serialize_f32(self, x: f32) -> Result<Value, Error> {

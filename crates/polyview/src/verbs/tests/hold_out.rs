@@ -1,6 +1,7 @@
+use polyview_core::{Dataset, View};
 use polyview_datasets::Missing;
 
-use super::{cells, gibbs, rebuilt, simulated, table, vb};
+use super::{cells, gibbs, rebuilt, rows, simulated, table, vb};
 use crate::{ErrorKind, HoldOut, hold_out};
 
 #[test]
@@ -38,29 +39,37 @@ fn enough_is_left_everywhere() {
     assert!(hidden.abs_diff(240) <= 12, "{hidden} of 2400");
 }
 
-#[test]
-fn a_view_of_one_feature_loses_cells_but_no_sample_its_last() {
-    let data = simulated(30, 3, Missing::default());
-    let narrow = rebuilt(&data, &["view1", "view2"], |v| {
-        let mut t = table(&data, v);
-        let width = if v.name() == "view2" { 1 } else { 2 };
+/// The first features of each view.
+fn narrow(data: &Dataset, widths: [usize; 2]) -> Dataset {
+    rebuilt(data, &["view1", "view2"], |v| {
+        let mut t = table(data, v);
+        let width = widths[usize::from(v.name() == "view2")];
         t.features.truncate(width);
         t.values = t.values.subcols(0, width).to_owned();
         t
-    });
-    let h = hold_out(&narrow, 0.6, 4).unwrap();
-    assert!(h.cells[1] > 10, "{:?}", h.cells);
-    for n in 0..30 {
-        let left: usize = h
-            .data
-            .views()
-            .iter()
-            .map(|v| v.mask().count_sample(n, v.n_features()))
-            .sum();
-        assert!(left >= 1);
+    })
+}
+
+#[test]
+fn views_of_one_feature_lose_cells_but_no_sample_its_last() {
+    let data = simulated(10, 3, Missing::default());
+    for (widths, share) in [([2, 1], 0.6), ([1, 1], 0.6), ([1, 1], 0.95)] {
+        let narrow = narrow(&data, widths);
+        for seed in 0..20 {
+            let h = hold_out(&narrow, share, seed).unwrap();
+            assert!(h.cells.iter().sum::<usize>() >= 8, "{:?}", h.cells);
+            let seen = |n: usize| -> usize {
+                let of = |v: &View| v.mask().count_sample(n, v.n_features());
+                h.data.views().iter().map(of).sum()
+            };
+            assert!((0..10).all(|n| seen(n) >= 1));
+            for v in h.data.views() {
+                assert!((0..v.n_features()).all(|d| v.mask().count_feature(d, 10) >= 2));
+            }
+        }
     }
     for share in [0.0, 1.0, -0.1, f64::NAN] {
-        let e = hold_out(&narrow, share, 1).unwrap_err();
+        let e = hold_out(&data, share, 1).unwrap_err();
         assert!(matches!(
             e.kind(),
             ErrorKind::Option {
@@ -69,6 +78,9 @@ fn a_view_of_one_feature_loses_cells_but_no_sample_its_last() {
             }
         ));
     }
+    // two samples: nothing can be hidden
+    let e = hold_out(&rows(&narrow(&data, [1, 1]), &[0, 1]), 0.5, 1).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::Option { .. }));
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! Running the command in a folder of its own.
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// Runs `polyview` with words parted by spaces, in `folder`.
+pub fn run(folder: &Path, words: &str) -> Output {
+    Command::cargo_bin("polyview")
+        .expect("the binary")
+        .current_dir(folder)
+        .args(words.split_whitespace())
+        .output()
+        .expect("it runs")
+}
+
+/// Runs it and expects success; returns standard output.
+pub fn ok(folder: &Path, words: &str) -> String {
+    let o = run(folder, words);
+    let err = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success(), "polyview {words}: {err}");
+    String::from_utf8_lossy(&o.stdout).into_owned()
+}
+
+/// Runs it and expects an exit code; returns standard error.
+pub fn fails(folder: &Path, words: &str, code: i32) -> String {
+    let o = run(folder, words);
+    let err = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert_eq!(o.status.code(), Some(code), "polyview {words}: {err}");
+    assert!(!err.contains("panicked"), "{err}");
+    err
+}
+
+/// Writes a file.
+pub fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) {
+    std::fs::write(folder.join(name), text).expect("a file");
+}
+
+/// Reads a file.
+pub fn get(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("a file")
+}
