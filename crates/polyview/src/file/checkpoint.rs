@@ -146,7 +146,7 @@ impl Checkpoint {
     /// one is complete.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the disk refuses.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the disk refuses.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let file = self.pack().map_err(|f| f.at(&path.display().to_string()))?;
@@ -155,8 +155,8 @@ impl Checkpoint {
     /// Reads what [`Checkpoint::save`] wrote.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when it cannot be read, [`ErrorKind::File`] when it
-    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`].
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when it cannot be read, [`ErrorKind::File`](crate::ErrorKind::File) when it
+    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
@@ -164,7 +164,7 @@ impl Checkpoint {
     /// The content of the file that [`Checkpoint::save`] writes.
     ///
     /// # Errors
-    /// [`ErrorKind::File`] when the header would be too long.
+    /// [`ErrorKind::File`](crate::ErrorKind::File) when the header would be too long.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.pack()
             .and_then(|f| Ok(f.to_bytes()?))
@@ -215,7 +215,7 @@ impl Fitting {
     /// interruption at any time leaves a valid one.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the disk refuses.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the disk refuses.
     pub fn save_checkpoint(&self, path: impl AsRef<Path>) -> Result<()> {
         self.checkpoint()?.save(path)
     }

@@ -59,9 +59,9 @@ impl Fit {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] when there is a file and it may not be replaced,
-    /// [`ErrorKind::Io`] when the disk refuses (full, no permission, no such
-    /// folder), [`ErrorKind::File`] when the posterior holds numbers that are
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) when there is a file and it may not be replaced,
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the disk refuses (full, no permission, no such
+    /// folder), [`ErrorKind::File`](crate::ErrorKind::File) when the posterior holds numbers that are
     /// not finite or the names take more than 100 megabytes.
     pub fn save(&self, path: impl AsRef<Path>, overwrite: Overwrite) -> Result<()> {
         let path = path.as_ref();
@@ -75,9 +75,9 @@ impl Fit {
     /// is built; a damaged or hostile file is an error.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be read, [`ErrorKind::File`]
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the file cannot be read, [`ErrorKind::File`](crate::ErrorKind::File)
     /// when it is truncated, damaged or no model file,
-    /// [`ErrorKind::NewerFile`] when a later release wrote it.
+    /// [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile) when a later release wrote it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         model::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
@@ -86,7 +86,7 @@ impl Fit {
     /// The content of the file that [`Fit::save`] writes.
     ///
     /// # Errors
-    /// [`ErrorKind::File`] as [`Fit::save`].
+    /// [`ErrorKind::File`](crate::ErrorKind::File) as [`Fit::save`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         model::pack(self)
             .and_then(|f| Ok(f.to_bytes()?))
@@ -96,7 +96,7 @@ impl Fit {
     /// The model in the content of a file.
     ///
     /// # Errors
-    /// [`ErrorKind::File`] and [`ErrorKind::NewerFile`] as [`Fit::load`].
+    /// [`ErrorKind::File`](crate::ErrorKind::File) and [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile) as [`Fit::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         model::unpack(bytes).map_err(|f| f.at(BYTES))
     }

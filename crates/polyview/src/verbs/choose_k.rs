@@ -206,18 +206,15 @@ pub fn choose_k(
     // copies for all fits but the last, which takes the data themselves
     let mut copies = std::iter::repeat_n(data, specs.len() * options.restarts);
     for (i, s) in specs.iter().enumerate() {
-        let mut best: Option<(f64, usize)> = None;
+        let mut ends = Vec::with_capacity(options.restarts);
         let mut loadings = Vec::with_capacity(options.restarts);
         for (r, data) in copies.by_ref().take(options.restarts).enumerate() {
             tell(s.factors, ChooseKStage::Full(r + 1));
             let fit = restart(data, s, r)?;
-            let bound = fit.record().bound.unwrap_or(f64::NAN);
-            if best.is_none_or(|(b, _)| bound > b) {
-                best = Some((bound, fit.k()));
-            }
+            ends.push((fit.record().bound.unwrap_or(f64::NAN), fit.k()));
             loadings.push(fit.stacked_weights()?);
         }
-        let (bound, kept) = best.unwrap_or((f64::NAN, 0));
+        let (bound, kept) = best(&ends);
         let (log_density, log_density_se) = mean_and_error(&densities[i]);
         let (r2, r2_se) = mean_and_error(&r2s[i]);
         rows.push(ChooseKRow {
@@ -239,6 +236,18 @@ pub fn choose_k(
         recommended,
         reason,
     })
+}
+
+/// Bound and factors of the fit of the largest bound; of the first where there
+/// are no bounds.
+pub(super) fn best(ends: &[(f64, usize)]) -> (f64, usize) {
+    let mut out = ends.first().copied().unwrap_or((f64::NAN, 0));
+    for end in ends {
+        if end.0 > out.0 {
+            out = *end;
+        }
+    }
+    out
 }
 
 /// Agreement of several answers' loadings; `NaN` for fewer than two.

@@ -75,7 +75,7 @@ impl Fit {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let data = polyview_datasets::nutrimouse();
     /// let fit = polyview::fit(data.clone(), polyview::models::bibfa(4))?;
-    /// let lipids = fit.predict(&data, "lipids")?; // from the genes alone
+    /// let lipids = fit.predict(&data, "lipid")?; // from the genes alone
     /// let (lower, upper) = lipids.interval(0.9)?;
     /// assert_eq!(lipids.mean.ncols(), 21);
     /// assert!(lower[(0, 0)] < lipids.mean[(0, 0)] && lipids.mean[(0, 0)] < upper[(0, 0)]);

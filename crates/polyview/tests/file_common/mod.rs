@@ -183,7 +183,10 @@ impl Parts {
             sum.update(format!("\n{name}\n{}\n{}\n", a.dtype, shape.join(",")));
             sum.update(&a.bytes);
         }
-        sum.finalize().iter().map(|b| format!("{b:02x}")).collect()
+        sum.finalize().iter().fold(String::new(), |mut out, b| {
+            let _ = std::fmt::Write::write_fmt(&mut out, format_args!("{b:02x}"));
+            out
+        })
     }
     /// The container with a right checksum.
     pub fn seal(&self) -> Vec<u8> {

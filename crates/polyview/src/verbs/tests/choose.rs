@@ -2,7 +2,7 @@ use polyview_core::FeatureScaling;
 use polyview_datasets::Missing;
 
 use super::simulated;
-use crate::verbs::choose_k::recommend;
+use crate::verbs::choose_k::{best, mean_and_error, recommend};
 use crate::{
     ChooseKOptions, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k, default_candidates,
     models,
@@ -72,6 +72,9 @@ fn row(factors: usize, log_density: f64) -> ChooseKRow {
 
 #[test]
 fn one_standard_error_of_the_difference() {
+    let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0]);
+    assert_eq!(mean, 2.0);
+    assert!((error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-15 && mean_and_error(&[1.0]).1.is_nan());
     // repeats differ much, numbers of factors little but steadily
     let rows = [row(1, -2.0), row(2, -1.005), row(3, -1.0), row(4, -1.02)];
     let densities = vec![
@@ -107,6 +110,13 @@ fn one_standard_error_of_the_difference() {
         why.contains("keeps 1") && why.contains("0.50") && !why.contains("larger"),
         "{why}"
     );
+}
+
+#[test]
+fn the_best_restart_counts() {
+    assert_eq!(best(&[(-5.0, 3), (-2.0, 2), (-4.0, 4)]), (-2.0, 2));
+    let (bound, kept) = best(&[(f64::NAN, 3), (f64::NAN, 2)]);
+    assert!(bound.is_nan() && kept == 3);
 }
 
 #[test]
