@@ -20,7 +20,9 @@ const LEAST_CURVATURE: f64 = 1e-10;
 /// from saddles, and not below [`FLOOR`].
 pub(super) struct Preconditioner {
     k: usize,
+    /// After a refresh: the curvature on the diagonal, the diagonals of the inverse blocks elsewhere.
     own: Vec<f64>,
+    /// After a refresh: the other entry of the inverse blocks, above the diagonal.
     exchange: Vec<f64>,
     /// Whether the terms reported any curvature at all.
     known: bool,
@@ -68,16 +70,29 @@ impl Preconditioner {
             }
         }
         let largest = self.own.iter().copied().fold(0.0, f64::max);
+        // an entry without curvature of its own borrows from its exchange, or else from the others
+        let positive = |own: f64, exchange: f64| {
+            own.max(FLOOR * exchange.abs())
+                .max(f64::EPSILON * largest)
+                .max(f64::MIN_POSITIVE)
+        };
         for s in 0..k {
-            for r in 0..k {
-                let at = s * k + r;
-                if r == s {
-                    let value = (self.own[at] + self.exchange[at]).abs();
-                    self.own[at] = value.max(FLOOR * self.own[at].abs());
-                }
-                // an entry without curvature of its own borrows from its exchange, or else from the others
-                let borrowed = (FLOOR * self.exchange[at].abs()).max(f64::EPSILON * largest);
-                self.own[at] = self.own[at].max(borrowed).max(f64::MIN_POSITIVE);
+            let at = s * k + s;
+            let value = (self.own[at] + self.exchange[at]).abs();
+            self.own[at] = positive(value.max(FLOOR * self.own[at].abs()), self.exchange[at]);
+            for r in 0..s {
+                let (rs, sr) = (s * k + r, r * k + s);
+                let c = 0.5 * (self.exchange[rs] + self.exchange[sr]);
+                let (wr, ws) = (
+                    positive(self.own[rs], c).sqrt(),
+                    positive(self.own[sr], c).sqrt(),
+                );
+                let c = c / wr / ws;
+                let symmetric = 0.5 / (1.0 + c).abs().max(FLOOR);
+                let antisymmetric = 0.5 / (1.0 - c).abs().max(FLOOR);
+                self.own[rs] = (symmetric + antisymmetric) / wr / wr;
+                self.own[sr] = (symmetric + antisymmetric) / ws / ws;
+                self.exchange[rs] = (symmetric - antisymmetric) / wr / ws;
             }
         }
     }
@@ -116,13 +131,9 @@ impl Preconditioner {
             x[s * k + s] /= self.own[s * k + s];
             for r in 0..s {
                 let (rs, sr) = (s * k + r, r * k + s);
-                let (wr, ws) = (self.own[rs].sqrt(), self.own[sr].sqrt());
-                let c = 0.5 * (self.exchange[rs] + self.exchange[sr]) / (wr * ws);
-                let (u, v) = (x[rs] / wr, x[sr] / ws);
-                let symmetric = 0.5 * (u + v) / (1.0 + c).abs().max(FLOOR);
-                let antisymmetric = 0.5 * (u - v) / (1.0 - c).abs().max(FLOOR);
-                x[rs] = (symmetric + antisymmetric) / wr;
-                x[sr] = (symmetric - antisymmetric) / ws;
+                let (u, v) = (x[rs], x[sr]);
+                x[rs] = self.own[rs] * u + self.exchange[rs] * v;
+                x[sr] = self.exchange[rs] * u + self.own[sr] * v;
             }
         }
     }
