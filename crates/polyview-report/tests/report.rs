@@ -1,12 +1,14 @@
 //! Whole reports: rich, empty, degenerate, hostile.
 
+#[path = "support/full.rs"]
+mod fixture;
 mod support;
 
+use fixture::{full, wave};
 use polyview_report::{
-    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
-    HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
-    Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
-    ViewSummary, ViewWeights, pictures, render, write_report,
+    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Factors, Grid, HeldOut,
+    HeldOutCells, Intervals, JournalEntry, MetadataValues, Progress, Report, ReportError, Severity,
+    VarianceExplained, ViewWeights, pictures, render, write_report,
 };
 use support::check;
 
@@ -14,195 +16,6 @@ const HOSTILE: &str = "</title><script>alert('x')</script>\"&<svg onload=\"y\">\
 
 /// Something wrong done to a report.
 type Spoil = fn(&mut Report);
-
-fn names(stem: &str, n: usize) -> Vec<String> {
-    (1..=n).map(|i| format!("{stem} {i}")).collect()
-}
-
-fn wave(i: usize, j: usize) -> f64 {
-    ((i * 37 + j * 101 + 11) % 199) as f64 / 50.0 - 2.0
-}
-
-/// A report with every part. Names carry `tag`.
-fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Report {
-    let views: Vec<String> = names(&format!("view{tag}"), 3);
-    let factor_names = names(&format!("factor{tag}"), factors);
-    let truth: Vec<f64> = (0..80).map(|i| wave(i, 1)).collect();
-    let predicted: Vec<f64> = (0..80).map(|i| wave(i, 1) + 0.1 * wave(i, 5)).collect();
-    Report {
-        title: format!("A report{tag}"),
-        introduction: format!("An introduction{tag}"),
-        summary: Summary {
-            model: format!("model{tag}"),
-            engine: "vb".into(),
-            views: views
-                .iter()
-                .map(|v| ViewSummary {
-                    name: v.clone(),
-                    samples,
-                    features,
-                    likelihood: format!("gaussian{tag}"),
-                    missing: 0.25,
-                })
-                .collect(),
-            samples,
-            factors_kept: factors,
-            factors_started: factors + 2,
-            sweeps: Some(31),
-            outcome: format!("converged{tag}"),
-            bound: Some(-1234.5),
-            seconds: Some(3725.0),
-            seed: Some(u64::MAX),
-            version: "0.1.0".into(),
-            extra: vec![(format!("extra{tag}"), format!("value{tag}"))],
-            options: vec![OptionValue {
-                section: format!("s{tag}"),
-                name: format!("n{tag}"),
-                value: format!("v{tag}"),
-                origin: Origin::Default,
-            }],
-            spec_text: Some(format!("a = 1\n# {tag}\n")),
-        },
-        coverage: Some(Coverage {
-            views: views.clone(),
-            observed: Grid::from_fn(samples, 3, |i, m| {
-                if (i + m) % 4 == 0 {
-                    0.0
-                } else {
-                    0.5 + 0.1 * ((i * m) % 6) as f64
-                }
-            }),
-        }),
-        progress: Some(Progress::Bound(BoundTrace {
-            first_sweep: 1,
-            values: (0..30).map(|s| -1000.0 / f64::from(s + 1)).collect(),
-            events: vec![
-                Event {
-                    sweep: 4,
-                    kind: EventKind::Pruned,
-                },
-                Event {
-                    sweep: 9,
-                    kind: EventKind::Rotated,
-                },
-                Event {
-                    sweep: 9,
-                    kind: EventKind::Other,
-                },
-            ],
-            terms: vec![(format!("likelihood{tag}"), -33.0)],
-        })),
-        variance: Some(VarianceExplained {
-            views: views.clone(),
-            factors: factor_names.clone(),
-            marginal: Grid::from_fn(3, factors, |m, k| 0.1 * wave(m, k)),
-            joint: vec![0.4, -0.1, 0.2],
-            unique: Some(Grid::from_fn(3, factors, |m, k| 0.05 * wave(m, k))),
-            activity: None,
-        }),
-        factors: Some(Factors {
-            samples: names(&format!("sample{tag}"), samples),
-            names: factor_names,
-            means: Grid::from_fn(samples, factors, wave),
-            sds: Some(Grid::from_fn(samples, factors, |i, k| {
-                0.1 + 0.01 * ((i + k) % 3) as f64
-            })),
-        }),
-        metadata: vec![
-            MetadataColumn {
-                name: format!("group{tag}"),
-                unit: String::new(),
-                values: MetadataValues::Categories(
-                    (0..samples)
-                        .map(|i| (i % 7 != 3).then(|| format!("category {}{tag}", i % 13)))
-                        .collect(),
-                ),
-            },
-            MetadataColumn {
-                name: format!("age{tag}"),
-                unit: format!("years{tag}"),
-                values: MetadataValues::Numbers(
-                    (0..samples)
-                        .map(|i| if i % 5 == 2 { f64::NAN } else { wave(i, 3) })
-                        .collect(),
-                ),
-            },
-        ],
-        weights: views
-            .iter()
-            .map(|v| ViewWeights {
-                view: v.clone(),
-                features: names(&format!("feature{tag}"), features),
-                means: Grid::from_fn(features, factors, wave),
-                sds: Some(Grid::from_fn(features, factors, |_, _| 0.2)),
-            })
-            .collect(),
-        correlations: None,
-        held_out: vec![
-            HeldOut {
-                view: format!("numbers{tag}"),
-                cells: HeldOutCells::Numeric {
-                    intervals: Some(Intervals {
-                        level: 0.95,
-                        lower: predicted.iter().map(|p| p - 0.3).collect(),
-                        upper: predicted.iter().map(|p| p + 0.3).collect(),
-                    }),
-                    truth: truth.clone(),
-                    predicted: predicted.clone(),
-                    unit: format!("mm{tag}"),
-                },
-            },
-            HeldOut {
-                view: format!("binary{tag}"),
-                cells: HeldOutCells::Binary {
-                    truth: (0..40).map(|i| f64::from(i % 2)).collect(),
-                    probability: (0..40).map(|i| f64::from(i) / 40.0).collect(),
-                },
-            },
-            HeldOut {
-                view: format!("classes{tag}"),
-                cells: HeldOutCells::Classes {
-                    names: names(&format!("class{tag}"), 3),
-                    truth: vec![0, 1, 2, 2],
-                    predicted: vec![0, 2, 2, 1],
-                },
-            },
-        ],
-        choose_k: Some(ChooseK {
-            factors: vec![2, 4, 8],
-            score: vec![-2.0, -1.0, -1.1],
-            score_error: Some(vec![0.1, 0.1, 0.2]),
-            score_name: format!("score{tag}"),
-            bound: Some(vec![-9.0, -8.0, -8.5]),
-            stability: Some(vec![1.0, 0.9, 0.4]),
-            recommended: Some(4),
-            rule: format!("one standard error{tag}"),
-        }),
-        journal: vec![
-            JournalEntry {
-                sweep: None,
-                block: format!("data{tag}"),
-                message: format!("read{tag}"),
-                severity: Severity::Info,
-            },
-            JournalEntry {
-                sweep: Some(4),
-                block: "factors".into(),
-                message: "removed".into(),
-                severity: Severity::Notice,
-            },
-            JournalEntry {
-                sweep: Some(5),
-                block: "weights".into(),
-                message: "jitter".into(),
-                severity: Severity::Warning,
-            },
-        ],
-        citations: vec![format!("A paper, https://doi.org/10.1000/1{tag}")],
-        versions: vec![(format!("polyview{tag}"), "0.1.0".into())],
-        options: Options::default(),
-    }
-}
 
 fn passes(report: &Report) -> (String, String) {
     let page = render(report).expect("renders");
