@@ -2,13 +2,16 @@
 //! other. Run with `cargo test -p polyview-tests --features slow --release`.
 
 use polyview::{EngineKind, Fit, hold_out, models};
+use polyview_core::FeatureScaling;
 use polyview_datasets::{Missing, SimulationOptions, simulate_factor_data};
-use polyview_infer::alignment::match_factors;
 use polyview_linalg::Mat;
 
 fn fit(data: &polyview_core::Dataset, k: usize, engine: EngineKind) -> Fit {
     let mut spec = models::bibfa(k);
     spec.engine = engine;
+    // the simulated noise is the same for all features of a view, and so it
+    // must stay: dividing each feature by its own spread would undo that
+    spec.defaults.scaling = FeatureScaling::View;
     polyview::fit(data.clone(), spec).expect("a fit")
 }
 
@@ -33,6 +36,24 @@ fn the_number_of_factors_is_recovered() {
     }
 }
 
+/// Share of the variance of each column of `truth` that the columns of `found`
+/// explain; the least of them.
+fn least_explained(truth: &Mat<f64>, found: &Mat<f64>) -> f64 {
+    let gram = found.transpose() * found;
+    let cross = found.transpose() * truth;
+    let slopes =
+        polyview_linalg::solve_spd(gram.as_ref(), cross.as_ref()).expect("independent factors");
+    let rest = truth - found * &slopes;
+    (0..truth.ncols())
+        .map(|j| {
+            let energy = |m: &Mat<f64>| (0..m.nrows()).map(|i| m[(i, j)].powi(2)).sum::<f64>();
+            1.0 - energy(&rest) / energy(truth)
+        })
+        .fold(1.0, f64::min)
+}
+
+/// The space of the factors is found; their axes are not identified by
+/// automatic relevance determination alone.
 #[test]
 fn factors_are_recovered() {
     for (seed, missing) in [(1, 0.0), (2, 0.2)] {
@@ -44,15 +65,8 @@ fn factors_are_recovered() {
         options.density = 0.4;
         let truth = simulate_factor_data(&options).expect("data");
         let fit = fit(&truth.dataset, 10, EngineKind::Vb);
-        let found = match_factors(
-            truth.factors.as_ref(),
-            fit.factors().expect("factors").mean.as_ref(),
-        )
-        .expect("a match");
-        assert!(
-            found.worst().unwrap_or(0.0) > 0.95,
-            "seed {seed}: {found:?}"
-        );
+        let found = least_explained(&truth.factors, &fit.factors().expect("factors").mean);
+        assert!(found > 0.9, "seed {seed}: {found}");
     }
 }
 
