@@ -76,7 +76,8 @@ fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
             table,
         }
     });
-    term.factor_equations(0, &p, &mut eq).expect("equations");
+    term.factor_gram(0, &p, &mut eq).expect("equations");
+    term.factor_equations(&p, &mut eq).expect("equations");
     for r in 0..n {
         let precision = eq.row_precision(r);
         for k in 0..K {
@@ -199,7 +200,8 @@ fn the_law_notices_a_wrong_precision() {
         bias: &b,
     };
     let mut eq = NormalEquations::new(K, 0..6);
-    term.factor_equations(0, &p, &mut eq).expect("equations");
+    term.factor_gram(0, &p, &mut eq).expect("equations");
+    term.factor_equations(&p, &mut eq).expect("equations");
     let slope = |term: &mut Gaussian| {
         (total(term, &nudged(&z, 0, 0, 1e-4, 0.0), &w, &b)
             - total(term, &nudged(&z, 0, 0, -1e-4, 0.0), &w, &b))

@@ -3,6 +3,7 @@
 use polyview::{Fit, Fitting, Intercepts, ModelSpec, Path, models};
 use polyview_core::{Centring, Dataset, FeatureScaling, Table};
 use polyview_infer::PruneRule;
+use polyview_likelihoods::NoiseBy;
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use polyview_tests::normal;
@@ -35,6 +36,7 @@ fn spec(path: Path, centring: Centring, intercepts: Intercepts, sweeps: usize) -
     spec.intercepts = intercepts;
     spec.defaults.centring = centring;
     spec.defaults.scaling = FeatureScaling::View;
+    spec.defaults.noise = NoiseBy::View;
     spec.vb.max_sweeps = sweeps;
     spec.vb.tolerance = 1e-300;
     spec.vb.prune = PruneRule::never();
@@ -114,7 +116,7 @@ fn noise_by_feature_compresses_samples_too() {
     let data = data(90, &[7, 5], 3);
     let with = |path| {
         let mut s = spec(path, Centring::Feature, Intercepts::Learned, 30);
-        s.defaults.noise = polyview_likelihoods::NoiseBy::Feature;
+        s.defaults.noise = NoiseBy::Feature;
         fit(&data, s)
     };
     let gap = difference(&with(Path::Streaming), &with(Path::CompressSamples));

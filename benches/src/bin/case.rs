@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! cargo run --release -p polyview-benches --bin case -- DATA_DIR [--missing 20]
-//!     [--threads 1] [--path streaming] [--engine vb] [--max-sweeps 3000] [--no-rotation]
+//!     [--threads 1] [--path streaming] [--noise view]
+//!     [--max-sweeps 3000] [--factors K] [--no-rotation]
 //! ```
 
 use std::error::Error;
@@ -23,6 +24,7 @@ struct Options {
     missing: bool,
     threads: usize,
     path: String,
+    noise: String,
     max_sweeps: usize,
     rotate: Rotate,
     factors: Option<usize>,
@@ -41,6 +43,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         missing: false,
         threads: 1,
         path: "streaming".into(),
+        noise: "view".into(),
         max_sweeps: 3000,
         rotate: Rotate::InLoop,
         factors: None,
@@ -51,6 +54,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--missing" => o.missing = value()? != "0",
             "--threads" => o.threads = value()?.parse()?,
             "--path" => o.path = value()?,
+            "--noise" => o.noise = value()?,
             "--max-sweeps" => o.max_sweeps = value()?.parse()?,
             "--factors" => o.factors = Some(value()?.parse()?),
             "--no-rotation" => o.rotate = Rotate::Off,
@@ -109,11 +113,13 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     let mut spec = models::bibfa(factors);
     spec.path = serde_json::from_value(serde_json::Value::String(o.path.clone()))?;
     spec.defaults.scaling = FeatureScaling::View;
+    spec.defaults.noise = serde_json::from_value(serde_json::Value::String(o.noise.clone()))?;
     spec.vb.max_sweeps = o.max_sweeps;
     spec.vb.rotate = o.rotate;
     let (start, start_cpu) = (Instant::now(), cpu());
     let mut fitting = Fitting::new(data, spec)?;
     let setup = start.elapsed().as_secs_f64();
+    let memory_setup = peak();
     let (mut wall, mut processor, mut kept, mut bounds) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     loop {
@@ -127,6 +133,7 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
             break;
         }
     }
+    let memory_sweeps = peak();
     let total = start.elapsed().as_secs_f64();
     let total_cpu = cpu() - start_cpu;
     let fit = fitting.finish()?;
@@ -165,6 +172,8 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         "sweeps_at_full_k": full.len(),
         "peak_rss_mb": memory,
         "rss_data_mb": memory_data,
+        "rss_setup_mb": memory_setup,
+        "rss_sweeps_mb": memory_sweeps,
         "factors_kept": fit.k(),
         "bound_last": fit.record().bound,
         "views": scores,

@@ -53,7 +53,7 @@ pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
     Augmented, Bias, Context, Coupling, GammaPrior, Gammas, NoiseScope, NormalEquations, Objective,
     PatternGrams, PatternTable, PrecisionView, PredictedBlock, Predictor, RotationSide,
-    RotationTerm, RowBlock, RowCov, RowMoments, ScalePrior, Stamp, State, StateArray, StateReader,
-    Stateful, ViewShape, ViewTerm, column_block,
+    RotationTerm, RowBlock, RowCov, RowMoments, SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray,
+    StateReader, Stateful, ViewShape, ViewTerm, column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};

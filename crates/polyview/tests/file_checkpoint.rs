@@ -96,6 +96,7 @@ fn compressed_paths() {
     check(&data(30, &[6, 5], Holes::None, 4), &spec, 4);
     let mut spec = vb(3, 12);
     spec.path = Path::CompressFeatures;
+    spec.defaults.noise = NoiseBy::View;
     check(&data(8, &[12, 15], Holes::None, 4), &spec, 3);
 }
 

@@ -16,5 +16,6 @@ pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, Context, Coupling, NoiseScope, Objective, PrecisionView, PredictedBlock,
-    RotationSide, RotationTerm, RowBlock, ScalePrior, ViewShape, ViewTerm, column_block,
+    RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
+    column_block,
 };

@@ -5,9 +5,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::{
-    Mat, MatRef, PackedRows, SymPacked, gram, packed_dot, packed_index, packed_len, packed_quad,
+    Mat, MatMut, MatRef, PackedRows, SymPacked, gram, packed_dot, packed_index, packed_len,
+    packed_quad,
 };
+
+use rayon::prelude::*;
 
 use super::state::{State, StateReader};
 use crate::error::NumericError;
@@ -68,6 +72,7 @@ pub struct RowMoments {
     implicit: usize,
     stamp: Stamp,
     table: OnceLock<Mat<f64>>,
+    cov_total: OnceLock<SymPacked>,
 }
 
 impl RowMoments {
@@ -81,6 +86,7 @@ impl RowMoments {
             implicit,
             stamp: Stamp::fresh(),
             table: OnceLock::new(),
+            cov_total: OnceLock::new(),
         }
     }
     /// Rows known exactly.
@@ -180,6 +186,12 @@ impl RowMoments {
     /// $\sum\_r t\_r S\_r$ over the explicit rows (`t` = 1 without weights),
     /// plus the implicit ones with weight 1 when there are no weights.
     pub fn cov_sum(&self, weights: Option<&[f64]>) -> SymPacked {
+        match weights {
+            None => self.cov_total.get_or_init(|| self.sum_cov(None)).clone(),
+            Some(_) => self.sum_cov(weights),
+        }
+    }
+    fn sum_cov(&self, weights: Option<&[f64]>) -> SymPacked {
         let (k, rows) = (self.k(), self.mean.nrows());
         let weight = |r: usize| weights.map_or(1.0, |t| t[r]);
         let total = || match weights {
@@ -243,34 +255,64 @@ impl RowMoments {
     pub fn second_moment_rows(&self, rows: Range<usize>) -> PackedRows {
         let k = self.k();
         let mut out = PackedRows::zeros(rows.len(), k);
+        let mut mean = vec![0.0; k];
         for (i, r) in rows.enumerate() {
-            let cell = out.row_mut(i);
-            match &self.cov {
-                RowCov::Zero => {}
-                RowCov::Shared(s) => cell.copy_from_slice(s.as_slice()),
-                RowCov::PerRow(cov) => cell.copy_from_slice(cov.row(r)),
-                RowCov::Patterns { cov, of_row } => {
-                    cell.copy_from_slice(cov.row(of_row[r] as usize));
-                }
-                RowCov::Basis { vectors, scales } => {
-                    basis_cov(vectors.as_ref(), |j| scales[(r, j)], cell);
-                }
-                RowCov::Diagonal(v) => {
-                    for j in 0..k {
-                        cell[packed_index(j, j)] = v[(r, j)];
-                    }
-                }
+            self.copy_mean(r, &mut mean);
+            self.second_moment_of(r, &mean, out.row_mut(i));
+        }
+        out
+    }
+    fn copy_mean(&self, row: usize, into: &mut [f64]) {
+        for (j, x) in into.iter_mut().enumerate() {
+            *x = self.mean[(row, j)];
+        }
+    }
+    /// Packed $\langle r^\top r\rangle$ of one explicit row whose mean is
+    /// `mean`; `cell` holds zeros or anything.
+    fn second_moment_of(&self, r: usize, mean: &[f64], cell: &mut [f64]) {
+        match &self.cov {
+            RowCov::Zero => cell.fill(0.0),
+            RowCov::Shared(s) => cell.copy_from_slice(s.as_slice()),
+            RowCov::PerRow(cov) => cell.copy_from_slice(cov.row(r)),
+            RowCov::Patterns { cov, of_row } => {
+                cell.copy_from_slice(cov.row(of_row[r] as usize));
             }
-            let mut p = 0;
-            for a in 0..k {
-                let x = self.mean[(r, a)];
-                for b in 0..=a {
-                    cell[p] += x * self.mean[(r, b)];
-                    p += 1;
+            RowCov::Basis { vectors, scales } => {
+                basis_cov(vectors.as_ref(), |j| scales[(r, j)], cell);
+            }
+            RowCov::Diagonal(v) => {
+                cell.fill(0.0);
+                for j in 0..mean.len() {
+                    cell[packed_index(j, j)] = v[(r, j)];
                 }
             }
         }
-        out
+        let mut rest = cell;
+        for (a, x) in mean.iter().enumerate() {
+            let (row, tail) = rest.split_at_mut(a + 1);
+            for (c, y) in row.iter_mut().zip(mean) {
+                *c += x * y;
+            }
+            rest = tail;
+        }
+    }
+
+    /// $\mathrm{tr}(\langle r^\top r\rangle C)$ of one explicit row, `c`
+    /// packed.
+    pub fn row_energy(&self, row: usize, c: &[f64]) -> f64 {
+        let k = self.k();
+        let mut mean = vec![0.0; k];
+        self.copy_mean(row, &mut mean);
+        packed_quad(c, &mean)
+            + match &self.cov {
+                RowCov::Zero => 0.0,
+                RowCov::Shared(s) => packed_dot(s.as_slice(), c, k),
+                RowCov::Patterns { cov, of_row } => packed_dot(cov.row(of_row[row] as usize), c, k),
+                RowCov::PerRow(cov) => packed_dot(cov.row(row), c, k),
+                RowCov::Basis { .. } | RowCov::Diagonal(_) => {
+                    packed_dot(self.row_cov(row).as_slice(), c, k)
+                }
+            }
     }
 
     /// $\mathrm{tr}(\langle r^\top r\rangle C)$ of each explicit row in `rows`.
@@ -333,19 +375,14 @@ impl RowMoments {
     /// covariances $A^\top S A$. `log_abs_det` is $\ln|\det A|$.
     pub fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
         let (rows, k) = (self.rows() as f64, self.k());
-        let turn = |packed: &mut [f64]| {
-            let mut s = SymPacked::zeros(k);
-            s.as_mut_slice().copy_from_slice(packed);
-            let m = s.to_mat();
-            let am = polyview_linalg::times_small(m.as_ref(), a);
-            let turned =
-                polyview_linalg::times_small(a.transpose().to_owned().as_ref(), am.as_ref());
-            packed.copy_from_slice(SymPacked::from_mat(turned.as_ref()).as_slice());
-        };
         self.mean = polyview_linalg::times_small(self.mean.as_ref(), a);
         match &mut self.cov {
             RowCov::Zero => {}
-            RowCov::Shared(s) => turn(s.as_mut_slice()),
+            RowCov::Shared(s) => {
+                let mut one = PackedRows::repeat(1, s);
+                one.congruence(a);
+                *s = one.sym(0);
+            }
             RowCov::Basis { vectors, .. } => {
                 *vectors = polyview_linalg::times_small(
                     a.transpose().to_owned().as_ref(),
@@ -353,9 +390,7 @@ impl RowMoments {
                 );
             }
             RowCov::Patterns { cov, .. } | RowCov::PerRow(cov) => {
-                for r in 0..cov.rows() {
-                    turn(cov.row_mut(r));
-                }
+                cov.congruence(a);
             }
             RowCov::Diagonal(v) => {
                 // an invertible map that is not a scaled permutation would
@@ -421,6 +456,7 @@ impl RowMoments {
     fn changed(&mut self) {
         self.stamp = Stamp::fresh();
         self.table = OnceLock::new();
+        self.cov_total = OnceLock::new();
     }
 
     /// For each explicit row (a column here) the packed $\\langle r^\\top
@@ -429,19 +465,39 @@ impl RowMoments {
     /// columns of it.
     pub fn moment_table(&self) -> &Mat<f64> {
         self.table.get_or_init(|| {
-            let (k, rows) = (self.k(), self.mean.nrows());
-            let p = packed_len(k);
-            let second = self.second_moment_rows(0..rows);
-            let mut out = Mat::zeros(p + k, rows);
-            for r in 0..rows {
-                let column = out.col_as_slice_mut(r);
-                column[..p].copy_from_slice(second.row(r));
-                for j in 0..k {
-                    column[p + j] = self.mean[(r, j)];
-                }
-            }
+            let mut out = Mat::zeros(packed_len(self.k()) + self.k(), self.mean.nrows());
+            self.write_moment_table(|_| (1.0, 1.0), out.as_mut());
             out
         })
+    }
+    /// Writes the columns of [`RowMoments::moment_table`] to `out`, the
+    /// second moments of row $r$ times the first and its mean times the second
+    /// number of `weights(r)`.
+    pub fn write_moment_table(
+        &self,
+        weights: impl Fn(usize) -> (f64, f64) + Sync,
+        out: MatMut<'_, f64>,
+    ) {
+        const ROWS: usize = 256;
+        let (k, p) = (self.k(), packed_len(self.k()));
+        out.par_col_chunks_mut(ROWS)
+            .enumerate()
+            .for_each(|(chunk, mut out)| {
+                let (mut mean, mut cell) = (vec![0.0; k], vec![0.0; p]);
+                for i in 0..out.ncols() {
+                    let r = chunk * ROWS + i;
+                    self.copy_mean(r, &mut mean);
+                    let (second, first) = weights(r);
+                    self.second_moment_of(r, &mean, &mut cell);
+                    let entries = cell
+                        .iter()
+                        .map(|x| second * x)
+                        .chain(mean.iter().map(|x| first * x));
+                    for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(entries) {
+                        *to = x;
+                    }
+                }
+            });
     }
 
     fn dense_rows(&self, keep: &[usize], signs: &[f64]) -> PackedRows {

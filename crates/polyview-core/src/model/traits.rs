@@ -165,17 +165,36 @@ pub trait ViewTerm: Stateful + Send + Sync {
         columns: Range<usize>,
         p: &Predictor<'_>,
     ) -> Result<(), NumericError>;
-    /// Adds precision and right-hand sides of the samples `eq.rows()`. `view`
-    /// is the term's place in `eq.patterns`.
+    /// Adds the part of the samples' precision that all of them, or all of one
+    /// pattern, have in common (`gram`, `patterns`), before the blocks are
+    /// asked for one by one. `view` is the term's place in `eq.patterns`.
     ///
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
-    fn factor_equations(
+    fn factor_gram(
         &mut self,
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError>;
+    /// Adds own precisions and right-hand sides of the samples `eq.rows()`.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError>;
+    /// Tells the term that the factors of these samples are final in this
+    /// pass, while what it made for their equations is still at hand.
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        let _ = (samples, p);
+    }
+    /// Tells the term that a pass over all samples is over.
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        let _ = p;
+    }
     /// Contributions to the bound at the **current** local variables,
     /// constants included. With factors and weights known exactly and local
     /// variables drawn it is the log density.
@@ -361,3 +380,7 @@ pub trait RotationTerm {
 pub fn column_block(rows: usize) -> usize {
     ((1 << 20) / rows.max(1)).clamp(64, 4096) / 64 * 64
 }
+
+/// Number of samples whose own precisions are made and solved together (fixed,
+/// so that results do not depend on the number of threads).
+pub const SAMPLE_BLOCK: usize = 1024;

@@ -1,8 +1,8 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor, Schedule, Step,
-    ViewId, column_block,
+    Context, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor, SAMPLE_BLOCK,
+    Schedule, Step, ViewId, column_block,
 };
 use polyview_linalg::PackedRows;
 use polyview_random::StreamKey;
@@ -207,7 +207,7 @@ pub fn update_factors(
     let patterns = model.patterns().cloned();
     let Model { factors, views, .. } = model;
     let (rows, k) = (factors.moments().explicit_rows(), factors.moments().k());
-    let mut eq = NormalEquations::new(k, 0..rows);
+    let mut eq = NormalEquations::new(k, 0..0);
     eq.own = own;
     eq.patterns = patterns.map(|table| PatternGrams {
         grams: PackedRows::zeros(table.present.len(), k),
@@ -219,8 +219,39 @@ pub fn update_factors(
             weights: view.weights.moments(),
             bias: &view.bias,
         };
-        view.term.factor_equations(v, &p, &mut eq)?;
+        view.term.factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
-    engine.rows(factors.as_mut(), &mut eq, cx)
+    // own precisions are large: they are made and used up block by block
+    let width = if own { SAMPLE_BLOCK } else { rows.max(1) };
+    for start in (0..rows).step_by(width) {
+        let block = start..(start + width).min(rows);
+        eq.set_rows(block.clone());
+        for view in views.iter_mut() {
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: view.weights.moments(),
+                bias: &view.bias,
+            };
+            view.term.factor_equations(&p, &mut eq)?;
+        }
+        engine.rows(factors.as_mut(), &mut eq, cx)?;
+        for view in views.iter_mut() {
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: view.weights.moments(),
+                bias: &view.bias,
+            };
+            view.term.absorb_samples(block.clone(), &p);
+        }
+    }
+    for view in views.iter_mut() {
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        view.term.seal_samples(&p);
+    }
+    Ok(())
 }

@@ -3,29 +3,36 @@
 
 use std::ops::Range;
 
-use polyview_core::{NormalEquations, Predictor};
+use polyview_core::{Mask, NormalEquations, Predictor};
 use polyview_linalg::SymPacked;
 
-use super::Gaussian;
+use super::{Gaussian, MissingData};
 
 impl Gaussian {
-    /// $C = \sum\_n\langle z\_n^\top z\_n\rangle$ over the samples with data (M2).
-    pub(super) fn dense_gram(&self, p: &Predictor<'_>) -> SymPacked {
-        match (&self.ones, &self.mask) {
-            (Some(s), polyview_core::Mask::Rows(_)) => p.factors.second_moment(Some(s)),
-            _ => p.factors.second_moment(None),
+    /// $C = \sum\_n\langle z\_n^\top z\_n\rangle$ over the samples with data
+    /// (M2), and $\sum\_n s\_n\langle z\_n\rangle$. Asked for block by block,
+    /// made once.
+    pub(super) fn factor_sums(&mut self, p: &Predictor<'_>) -> (SymPacked, Vec<f64>) {
+        let stamp = p.factors.stamp();
+        if let Some((s, gram, sum)) = &self.cache.factor_sums
+            && *s == stamp
+        {
+            return (gram.clone(), sum.clone());
         }
-    }
-    /// $\sum\_n s\_n\langle z\_n\rangle$.
-    pub(super) fn dense_sum(&self, p: &Predictor<'_>) -> Vec<f64> {
+        let gram = match (&self.ones, &self.mask) {
+            (Some(s), Mask::Rows(_)) => p.factors.second_moment(Some(s)),
+            _ => p.factors.second_moment(None),
+        };
         let z = p.factors.mean();
-        (0..z.ncols())
+        let sum: Vec<f64> = (0..z.ncols())
             .map(|k| (0..z.nrows()).map(|n| self.one(n) * z[(n, k)]).sum())
-            .collect()
+            .collect();
+        self.cache.factor_sums = Some((stamp, gram.clone(), sum.clone()));
+        (gram, sum)
     }
     /// Right-hand sides of U2: $\tau(Z^\top x\_d - b\_d\sum z)$.
-    pub(super) fn dense_weights(&self, p: &Predictor<'_>, eq: &mut NormalEquations) {
-        let sum = self.dense_sum(p);
+    pub(super) fn dense_weights(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        let (_, sum) = self.factor_sums(p);
         let zx = self.zx();
         for (i, d) in eq.rows().enumerate() {
             let (tau, b) = (self.tau(d), p.bias.mean()[d]);
@@ -37,9 +44,9 @@ impl Gaussian {
     /// Expected squared residual of each column (U6, E1).
     pub(super) fn dense_residuals(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
         self.ensure_zx_of(&columns, p);
+        let (gram, sum) = self.factor_sums(p);
         let (zx, w) = (self.zx(), p.weights.mean());
-        let sum = self.dense_sum(p);
-        let energies = p.weights.row_energies(columns.clone(), &self.dense_gram(p));
+        let energies = p.weights.row_energies(columns.clone(), &gram);
         columns
             .zip(energies)
             .map(|(d, energy)| {
@@ -73,17 +80,16 @@ impl Gaussian {
         b.scale(self.common_tau());
         b
     }
-    /// U1: adds $\tau B$ and $\tau(X - 1b)W$.
-    pub(super) fn dense_factors(
-        &mut self,
+    /// U1: adds $\tau B$ to what samples have in common.
+    pub(super) fn dense_factor_gram(
+        &self,
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) {
-        self.ensure_xw(p);
-        let moment = self.weight_moment(p);
         match (&self.mask, &mut eq.patterns, self.missing) {
-            (polyview_core::Mask::Rows(_), Some(patterns), super::MissingData::Marginal) => {
+            (Mask::Rows(_), Some(patterns), MissingData::Marginal) => {
+                let moment = self.weight_moment(p);
                 let table = patterns.table.clone();
                 for (i, present) in table.present.iter().enumerate() {
                     if present[view] {
@@ -93,18 +99,27 @@ impl Gaussian {
                     }
                 }
             }
-            (polyview_core::Mask::Rows(rows), None, super::MissingData::Marginal) => {
-                let range = eq.rows();
-                let packed = eq.packed_mut();
-                for (i, n) in range.enumerate() {
-                    if rows[n] {
-                        for (g, m) in packed.row_mut(i).iter_mut().zip(moment.as_slice()) {
-                            *g += m;
-                        }
+            // sample by sample, with the equations
+            (Mask::Rows(_), None, MissingData::Marginal) => {}
+            _ => eq.gram.add_scaled(1.0, &self.weight_moment(p)),
+        }
+    }
+    /// U1: adds $\tau(X - 1b)W$.
+    pub(super) fn dense_factors(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        self.ensure_xw(p);
+        if let (Mask::Rows(rows), None, MissingData::Marginal) =
+            (&self.mask, &eq.patterns, self.missing)
+        {
+            let moment = self.weight_moment(p);
+            let range = eq.rows();
+            let packed = eq.packed_mut();
+            for (i, n) in range.enumerate() {
+                if rows[n] {
+                    for (g, m) in packed.row_mut(i).iter_mut().zip(moment.as_slice()) {
+                        *g += m;
                     }
                 }
             }
-            _ => eq.gram.add_scaled(1.0, &moment),
         }
         let bias = self.weighted_bias(p);
         let tau = self.common_tau();
@@ -143,7 +158,7 @@ impl Gaussian {
             }
             None => 0.0,
         };
-        let sum = self.dense_sum(p);
+        let (gram, sum) = self.factor_sums(p);
         let with_b: f64 = self
             .weighted_bias(p)
             .iter()
@@ -159,6 +174,6 @@ impl Gaussian {
         }
         let (count, variance) = p.bias.implicit();
         own += self.tau(0) * self.samples * count as f64 * variance;
-        own - 2.0 * cross + self.weight_moment(p).dot(&self.dense_gram(p)) + 2.0 * with_b
+        own - 2.0 * cross + self.weight_moment(p).dot(&gram) + 2.0 * with_b
     }
 }

@@ -30,17 +30,19 @@ use polyview_core::{
     NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
     ViewShape, ViewTerm,
 };
-use polyview_linalg::{Accum, Mat, MatRef};
+use polyview_linalg::{Accum, Mat, MatRef, SymPacked};
 use serde::{Deserialize, Serialize};
 
 /// What one noise precision is shared by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseBy {
-    /// One precision for the view.
-    #[default]
+    /// One precision for the view: right where all features are measured in
+    /// the same unit with the same error. Where they are not, the features'
+    /// unequal noise is explained by factors that do not exist.
     View,
     /// One precision for each feature.
+    #[default]
     Feature,
 }
 
@@ -71,7 +73,7 @@ pub struct GaussianOptions {
 impl Default for GaussianOptions {
     fn default() -> Self {
         Self {
-            noise: NoiseBy::View,
+            noise: NoiseBy::default(),
             prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::Marginal,
             start: 1.0,
@@ -129,12 +131,16 @@ struct Cache {
     observed: Option<(Stamp, Mat<f64>)>,
     /// $X\,\mathrm{diag}(t)\,W$, N × K, `t` = τ by feature or 1 by view.
     xw: Option<(XwKey, Mat<f64>)>,
+    /// Second moment and sum of the factors over the samples with data.
+    factor_sums: Option<(Stamp, SymPacked, Vec<f64>)>,
     /// Columns of `zx` made by the current pass.
     filled: Option<Range<usize>>,
     /// Being summed in the current pass.
     partial: Option<Mat<f64>>,
-    /// Incomplete views: data precision of each sample under these weights.
-    samples: Option<(XwKey, Stamp, Mat<f64>)>,
+    /// Incomplete views: the current pass over the samples.
+    pass: Option<cells::SamplePass>,
+    /// Incomplete views: the samples' part of the energy.
+    energy: Option<(cells::EnergyKey, f64)>,
 }
 
 /// State that a product of data and weights belongs to.
@@ -431,12 +437,12 @@ impl Gaussian {
         })
     }
     /// Residual of the implicit columns, whose data and means are zero.
-    fn implicit_residual(&self, p: &Predictor<'_>) -> f64 {
+    fn implicit_residual(&mut self, p: &Predictor<'_>) -> f64 {
         let (count, variance) = p.bias.implicit();
         let explicit: Vec<f64> = vec![1.0; p.weights.explicit_rows()];
         let mut cov = p.weights.cov_sum(None);
         cov.add_scaled(-1.0, &p.weights.cov_sum(Some(&explicit)));
-        cov.dot(&self.dense_gram(p)) + self.samples * count as f64 * variance
+        cov.dot(&self.factor_sums(p).0) + self.samples * count as f64 * variance
     }
 }
 
@@ -478,7 +484,7 @@ impl ViewTerm for Gaussian {
             eq.own = true;
             self.ensure_observed(p);
         } else {
-            let mut gram = self.dense_gram(p);
+            let (mut gram, _) = self.factor_sums(p);
             match self.scope {
                 NoiseBy::View => gram.scale(self.noise.mean()[0]),
                 NoiseBy::Feature => eq.scale = Some(self.noise.mean().to_vec()),
@@ -521,7 +527,11 @@ impl ViewTerm for Gaussian {
         if self.by_cells() {
             self.ensure_observed(p);
         }
-        let shared = self.dense_sum(p);
+        let shared = if self.by_cells() {
+            Vec::new()
+        } else {
+            self.factor_sums(p).1
+        };
         let w = p.weights.mean();
         for (i, d) in columns.enumerate() {
             let fit: f64 = if self.by_cells() {
@@ -576,18 +586,40 @@ impl ViewTerm for Gaussian {
         self.noise_stamp = Stamp::fresh();
         Ok(())
     }
-    fn factor_equations(
+    fn factor_gram(
         &mut self,
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         if self.by_cells() {
-            self.cells_factors(p, eq);
+            self.cells_factor_gram(p);
         } else {
-            self.dense_factors(view, p, eq);
+            self.dense_factor_gram(view, p, eq);
         }
         Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            self.cells_factors(p, eq);
+        } else {
+            self.dense_factors(p, eq);
+        }
+        Ok(())
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        if self.by_cells() {
+            self.cells_absorb(samples, p);
+        }
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        if self.by_cells() {
+            self.cells_seal(p);
+        }
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let energy = if self.by_cells() {

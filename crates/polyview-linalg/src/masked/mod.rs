@@ -18,6 +18,7 @@ use lookup::{Lookup, Scratch};
 use plan::Plan;
 use rayon::prelude::*;
 use sparse::{Total, sum_of_rows};
+use std::ops::Range;
 
 mod lookup;
 mod plan;
@@ -61,14 +62,29 @@ pub fn masked_gram(mask: &BitMask, kr: &PackedRows) -> PackedRows {
 /// assert_eq!((out[(0, 0)], out[(0, 1)]), (110.0, 101.0));
 /// ```
 pub fn masked_sums(mask: &BitMask, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    masked_sums_of(mask, 0..mask.cols(), table, out);
+}
+
+/// As [`masked_sums`], for some columns of the mask: `out` has one column for each of them. The results have the
+/// same bits as among all columns.
+///
+/// # Panics
+/// If the shapes disagree or the columns are out of range.
+pub fn masked_sums_of(
+    mask: &BitMask,
+    columns: Range<usize>,
+    table: MatRef<'_, f64>,
+    out: MatMut<'_, f64>,
+) {
+    assert!(columns.end <= mask.cols(), "columns of the mask");
     assert_eq!(mask.rows(), table.ncols(), "rows of the mask");
     assert_eq!(out.nrows(), table.nrows(), "length of the summed vectors");
-    assert_eq!(out.ncols(), mask.cols(), "columns of the mask");
+    assert_eq!(out.ncols(), columns.len(), "columns of the sums");
     let mut out = out;
     if out.nrows() == 0 || out.ncols() == 0 {
         return;
     }
-    let counts: Vec<usize> = (0..mask.cols()).map(|d| mask.count_col(d)).collect();
+    let counts: Vec<usize> = columns.clone().map(|d| mask.count_col(d)).collect();
     let long: Vec<bool> = counts
         .iter()
         .map(|&count| plan::is_long(count, mask.rows(), table.nrows()))
@@ -79,13 +95,13 @@ pub fn masked_sums(mask: &BitMask, table: MatRef<'_, f64>, out: MatMut<'_, f64>)
         .zip(long.par_chunks(block))
         .enumerate()
         .for_each(|(b, (out, long))| {
-            let plan = Plan::new(mask, b * block, long);
+            let plan = Plan::new(mask, columns.start + b * block, long);
             if plan.distinct() > 0 {
                 dense_columns(&plan, table, out);
             }
         });
     if !long.iter().all(|&long| long) {
-        sparse_columns(mask, &counts, &long, table, out);
+        sparse_columns(mask, columns.start, &counts, &long, table, out);
     }
 }
 
@@ -122,6 +138,7 @@ fn dense_chunk<const LANES: usize>(plan: &Plan, table: MatRef<'_, f64>, out: Mat
 /// The columns whose sums are short.
 fn sparse_columns(
     mask: &BitMask,
+    first: usize,
     counts: &[usize],
     long: &[bool],
     table: MatRef<'_, f64>,
@@ -143,9 +160,9 @@ fn sparse_columns(
                     }
                     let sum = match &total {
                         Some(total) if most(d) => {
-                            total.without(table, mask.zeros_in_col(d), scratch)
+                            total.without(table, mask.zeros_in_col(first + d), scratch)
                         }
-                        _ => sum_of_rows(table, mask.ones_in_col(d), scratch),
+                        _ => sum_of_rows(table, mask.ones_in_col(first + d), scratch),
                     };
                     write_column(out.rb_mut().col_mut(j), sum);
                 }

@@ -157,3 +157,20 @@ proptest! {
         close(&together, &apart, 1e-12);
     }
 }
+
+#[test]
+fn some_columns_have_the_bits_that_they_have_among_all() {
+    for observed in [0.004, 0.5, 0.996] {
+        let mask = random_mask(410, 90, observed, 3);
+        let table = noise(35, 410, 2);
+        let all = fast(&mask, table.as_ref());
+        for columns in [0..1, 13..77, 89..90, 40..40] {
+            let mut some = noise(35, columns.len(), 9);
+            masked_sums_of(&mask, columns.clone(), table.as_ref(), some.as_mut());
+            assert_eq!(
+                some.as_ref(),
+                all.as_ref().subcols(columns.start, columns.len())
+            );
+        }
+    }
+}

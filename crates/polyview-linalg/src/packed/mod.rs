@@ -3,6 +3,7 @@
 //! A symmetric $K \times K$ matrix is stored row by row as its lower triangle: entry $(i, j)$ with $j \le i$
 //! lies at $i(i+1)/2 + j$. A triangle takes $P = K(K+1)/2$ numbers.
 
+mod congruence;
 mod rows;
 mod sym;
 

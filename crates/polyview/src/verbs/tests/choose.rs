@@ -1,5 +1,6 @@
 use polyview_core::FeatureScaling;
 use polyview_datasets::Missing;
+use polyview_likelihoods::NoiseBy;
 
 use super::simulated;
 use crate::verbs::choose_k::{best, mean_and_error, recommend};
@@ -17,10 +18,11 @@ fn the_number_of_factors_is_found() {
         restarts: 2,
         ..ChooseKOptions::default()
     };
-    // one noise variance a view, so that scaling by feature would spoil the model
+    // the data have one noise variance a view
     let spec = ModelSpec {
         defaults: ViewChoices {
             scaling: FeatureScaling::View,
+            noise: NoiseBy::View,
             ..ViewChoices::default()
         },
         ..models::bibfa(9)

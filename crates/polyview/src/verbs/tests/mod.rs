@@ -10,6 +10,7 @@ mod rest;
 
 use polyview_core::{Dataset, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
+use polyview_likelihoods::NoiseBy;
 use polyview_linalg::Mat;
 
 use crate::spec::{EngineKind, GibbsOptions, ModelSpec};
@@ -33,8 +34,15 @@ fn cells(share: f64) -> Missing {
     }
 }
 
+/// One noise precision a view, as the formulas of most tests have it.
+fn noise_by_view(factors: usize) -> ModelSpec {
+    let mut spec = models::bibfa(factors);
+    spec.defaults.noise = NoiseBy::View;
+    spec
+}
+
 fn vb(data: Dataset, factors: usize) -> Fit {
-    crate::fit(data, models::bibfa(factors)).unwrap()
+    crate::fit(data, noise_by_view(factors)).unwrap()
 }
 
 /// A Gibbs fit of some forty draws.
@@ -47,7 +55,7 @@ fn gibbs(data: Dataset, factors: usize) -> Fit {
             sweeps: 100,
             thin: 5,
         },
-        ..models::bibfa(factors)
+        ..noise_by_view(factors)
     };
     crate::fit(data, spec).unwrap()
 }

@@ -63,7 +63,7 @@ fn by_hand(
             continue;
         };
         let state = &fit.components[component];
-        let tau = state.arrays()[&format!("views/{}/term/noise/mean", info.name)].values[0];
+        let noise = &state.arrays()[&format!("views/{}/term/noise/mean", info.name)].values;
         for (d, name) in info.features.iter().enumerate() {
             let Some(at) = view.features().iter().position(|f| f == name) else {
                 continue;
@@ -71,6 +71,7 @@ fn by_hand(
             let Some(x) = view.value(row, at) else {
                 continue;
             };
+            let tau = noise[d.min(noise.len() - 1)];
             let x = info.scaling.forward(d, x) - part.bias.mean()[d];
             let w: Vec<f64> = (0..k).map(|j| part.weights.mean()[(d, j)]).collect();
             precision.add_outer(tau, &w);
@@ -89,15 +90,17 @@ fn by_hand(
 #[test]
 fn projections_are_the_formulas() {
     let data = simulated(30, 4, cells(0.15));
-    let fit = vb(data, 3);
-    let new = simulated(6, 5, cells(0.3));
-    for weights in [WeightUncertainty::Variational, WeightUncertainty::PlugIn] {
-        let p = fit.project(&new, &ProjectOptions { weights }).unwrap();
-        for n in 0..6 {
-            let (mean, cov) = by_hand(&fit, 0, &new, n, weights);
-            for j in 0..fit.k() {
-                assert!((p.mean[(n, j)] - mean[j]).abs() < 1e-9);
-                assert!((p.sd[(n, j)] - cov.get(j, j).sqrt()).abs() < 1e-9);
+    let by_feature = crate::fit(data.clone(), models::bibfa(3)).unwrap();
+    for fit in [vb(data, 3), by_feature] {
+        let new = simulated(6, 5, cells(0.3));
+        for weights in [WeightUncertainty::Variational, WeightUncertainty::PlugIn] {
+            let p = fit.project(&new, &ProjectOptions { weights }).unwrap();
+            for n in 0..6 {
+                let (mean, cov) = by_hand(&fit, 0, &new, n, weights);
+                for j in 0..fit.k() {
+                    assert!((p.mean[(n, j)] - mean[j]).abs() < 1e-9);
+                    assert!((p.sd[(n, j)] - cov.get(j, j).sqrt()).abs() < 1e-9);
+                }
             }
         }
     }
