@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use polyview_linalg::{Mat, packed_index};
+use polyview_linalg::{Mat, MatRef, PackedRows, packed_dot, packed_index, packed_len, packed_quad};
 
 use super::bias::Bias;
-use super::moments::RowMoments;
+use super::moments::{RowCov, RowMoments};
 
 /// The linear predictor $\eta\_{nd} = z\_n w\_d^\top + b\_d$ of one view, seen
 /// through the moments of its three parts. The only window that a likelihood
@@ -47,51 +47,163 @@ impl Predictor<'_> {
     /// $\mathrm{Var}\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
-        let k = self.factors.k();
-        let doubled = |packed: &[f64]| -> Vec<f64> {
-            let mut v = packed.to_vec();
-            for i in 0..k {
-                for j in 0..i {
-                    v[packed_index(i, j)] *= 2.0;
-                }
-            }
-            v
-        };
-        let outer = |m: polyview_linalg::MatRef<'_, f64>, r: usize| -> Vec<f64> {
-            let mut v = Vec::with_capacity(k * (k + 1) / 2);
-            for i in 0..k {
-                for j in 0..=i {
-                    v.push(m[(r, i)] * m[(r, j)]);
-                }
-            }
-            v
-        };
-        // <S_n, ww' + S_d> + <zz', S_d> as one product over packed triangles
-        let p = k * (k + 1) / 2;
-        let mut left: Mat<f64> = Mat::zeros(2 * p, samples.len());
-        for (i, n) in samples.clone().enumerate() {
-            let s = doubled(self.factors.row_cov(n).as_slice());
-            let zz = doubled(&outer(self.factors.mean(), n));
-            for q in 0..p {
-                left[(q, i)] = s[q];
-                left[(p + q, i)] = zz[q];
-            }
-        }
-        let mut right: Mat<f64> = Mat::zeros(2 * p, columns.len());
-        for (j, d) in columns.clone().enumerate() {
-            let s = self.weights.row_cov(d);
-            let ww = outer(self.weights.mean(), d);
-            for q in 0..p {
-                right[(q, j)] = ww[q] + s.as_slice()[q];
-                right[(p + q, j)] = s.as_slice()[q];
-            }
-        }
-        let mut out = polyview_linalg::cross(left.as_ref(), right.as_ref());
+        let weights = self.weights.second_moment_rows(columns.clone());
+        let mut out = traces(self.factors, samples.clone(), &weights);
+        let factors = outer_products(self.factors.mean(), samples);
+        let own = traces(self.weights, columns.clone(), &factors);
         for (j, d) in columns.enumerate() {
+            let bias = self.bias.variance()[d];
             for i in 0..out.nrows() {
-                out[(i, j)] += self.bias.variance()[d];
+                out[(i, j)] += own[(j, i)] + bias;
             }
         }
         out
+    }
+}
+
+/// $r^\top r$ of each row, packed.
+fn outer_products(mean: MatRef<'_, f64>, rows: Range<usize>) -> PackedRows {
+    let mut out = PackedRows::zeros(rows.len(), mean.ncols());
+    for (i, r) in rows.enumerate() {
+        let mut cells = out.row_mut(i).iter_mut();
+        for a in 0..mean.ncols() {
+            for (b, cell) in (0..=a).zip(&mut cells) {
+                *cell = mean[(r, a)] * mean[(r, b)];
+            }
+        }
+    }
+    out
+}
+
+/// $\mathrm{tr}(S\_r M\_o)$ for the covariances of some rows and symmetric
+/// matrices, rows × matrices. What rows have in common is worked out once.
+fn traces(block: &RowMoments, rows: Range<usize>, matrices: &PackedRows) -> Mat<f64> {
+    let (k, others) = (block.k(), matrices.rows());
+    let one = |cov: &[f64]| -> Vec<f64> {
+        (0..others)
+            .map(|o| packed_dot(cov, matrices.row(o), k))
+            .collect()
+    };
+    match block.cov() {
+        RowCov::Zero => Mat::zeros(rows.len(), others),
+        RowCov::Shared(s) => {
+            let line = one(s.as_slice());
+            Mat::from_fn(rows.len(), others, |_, o| line[o])
+        }
+        RowCov::Patterns { cov, of_row } => {
+            let lines: Vec<Vec<f64>> = (0..cov.rows()).map(|p| one(cov.row(p))).collect();
+            Mat::from_fn(rows.len(), others, |i, o| {
+                lines[of_row[rows.start + i] as usize][o]
+            })
+        }
+        RowCov::Basis { vectors, scales } => {
+            let turned = Mat::from_fn(vectors.ncols(), others, |j, o| {
+                let v: Vec<f64> = (0..k).map(|i| vectors[(i, j)]).collect();
+                packed_quad(matrices.row(o), &v)
+            });
+            let scales = scales.as_ref().subrows(rows.start, rows.len());
+            polyview_linalg::times_small(scales, turned.as_ref())
+        }
+        RowCov::Diagonal(variances) => {
+            let diagonals = Mat::from_fn(k, others, |j, o| matrices.row(o)[packed_index(j, j)]);
+            let variances = variances.as_ref().subrows(rows.start, rows.len());
+            polyview_linalg::times_small(variances, diagonals.as_ref())
+        }
+        RowCov::PerRow(cov) => {
+            // entries off the diagonal count twice
+            let mut left = Mat::zeros(packed_len(k), rows.len());
+            for (i, r) in rows.enumerate() {
+                let column = left.col_as_slice_mut(i);
+                column.copy_from_slice(cov.row(r));
+                for x in column.iter_mut() {
+                    *x *= 2.0;
+                }
+                for j in 0..k {
+                    column[packed_index(j, j)] *= 0.5;
+                }
+            }
+            polyview_linalg::cross(left.as_ref(), matrices.as_mat())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_linalg::SymPacked;
+
+    use super::*;
+
+    const K: usize = 3;
+
+    fn number(i: usize) -> f64 {
+        ((i * 7919 + 13) % 101) as f64 / 50.0 - 1.0
+    }
+
+    fn spd(seed: usize) -> SymPacked {
+        let mut s = SymPacked::identity(K);
+        for i in 0..2 {
+            let v: Vec<f64> = (0..K).map(|j| number(seed * 17 + i * 5 + j)).collect();
+            s.add_outer(0.5, &v);
+        }
+        s
+    }
+
+    fn packed(rows: usize, seed: usize) -> PackedRows {
+        let mut out = PackedRows::zeros(rows, K);
+        for r in 0..rows {
+            out.row_mut(r).copy_from_slice(spd(seed + r).as_slice());
+        }
+        out
+    }
+
+    fn kinds(rows: usize, seed: usize) -> Vec<RowMoments> {
+        let positive = |r: usize, j: usize| 0.1 + number(seed + 3 * r + j).abs();
+        [
+            RowCov::Zero,
+            RowCov::Shared(spd(seed)),
+            RowCov::Patterns {
+                cov: packed(2, seed),
+                of_row: (0..rows).map(|r| (r % 2) as u32).collect(),
+            },
+            RowCov::Basis {
+                vectors: Mat::from_fn(K, K, |i, j| number(seed + 5 * i + j)),
+                scales: Mat::from_fn(rows, K, positive),
+            },
+            RowCov::PerRow(packed(rows, seed)),
+            RowCov::Diagonal(Mat::from_fn(rows, K, positive)),
+        ]
+        .into_iter()
+        .map(|cov| {
+            let mean = Mat::from_fn(rows, K, |r, j| number(seed + 11 * r + j));
+            RowMoments::new(mean, cov, 0.0, 0)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn variances_are_those_of_each_cell_for_all_kinds_of_covariances() {
+        let (n, d) = (5, 4);
+        let mut bias = Bias::gaussian(d, 0, 1.0);
+        bias.set(vec![0.3; d], vec![0.1, 0.2, 0.3, 0.4]);
+        for factors in &kinds(n, 1) {
+            for weights in &kinds(d, 40) {
+                let p = Predictor {
+                    factors,
+                    weights,
+                    bias: &bias,
+                };
+                let found = p.variance(1..n, 1..d);
+                for r in 1..n {
+                    for c in 1..d {
+                        let (s, t) = (factors.row_cov(r), weights.row_cov(c));
+                        let z: Vec<f64> = (0..K).map(|j| factors.mean()[(r, j)]).collect();
+                        let w: Vec<f64> = (0..K).map(|j| weights.mean()[(c, j)]).collect();
+                        let expected = s.quad(&w) + t.quad(&z) + s.dot(&t) + bias.variance()[c];
+                        let gap = (found[(r - 1, c - 1)] - expected).abs();
+                        assert!(gap < 1e-12, "{gap:e}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -57,6 +57,10 @@ impl State {
     pub fn put(&mut self, name: &str, array: StateArray) {
         self.arrays.insert(name.to_owned(), array);
     }
+    /// Keeps the arrays whose names pass.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.arrays.retain(|name, _| keep(name));
+    }
     /// All arrays by name.
     pub fn arrays(&self) -> &BTreeMap<String, StateArray> {
         &self.arrays

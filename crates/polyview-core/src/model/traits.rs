@@ -383,4 +383,4 @@ pub fn column_block(rows: usize) -> usize {
 
 /// Number of samples whose own precisions are made and solved together (fixed,
 /// so that results do not depend on the number of threads).
-pub const SAMPLE_BLOCK: usize = 1024;
+pub const SAMPLE_BLOCK: usize = 512;

@@ -13,7 +13,7 @@ use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
 use super::json;
 use crate::build;
 use crate::error::Error;
-use crate::fit::{Fit, FitRecord, ViewInfo, save_parameters};
+use crate::fit::{Fit, FitRecord, ViewInfo, saved_parameters};
 use crate::spec::EngineKind;
 
 /// The file of a fit.
@@ -222,8 +222,7 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
     let mut model = build::parameters(&header.spec, empty, header.factors);
     for (i, state) in states.iter().enumerate() {
         model.load("", &state.reader()).map_err(Error::from)?;
-        let mut again = State::new();
-        save_parameters(&model, &mut again);
+        let again = saved_parameters(&model);
         Checked {
             state,
             place: &format!("components/{i}/"),

@@ -7,7 +7,7 @@ use polyview_infer::{GibbsChain, Model, Outcome};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::fitting::save_parameters;
+use super::fitting::saved_parameters;
 use super::order::by_variance;
 use super::{Diagnostic, FitRecord};
 use crate::build::parameters;
@@ -73,9 +73,7 @@ impl ChainDraws {
                 .collect(),
         );
         if store {
-            let mut state = State::new();
-            save_parameters(model, &mut state);
-            self.states.push(state);
+            self.states.push(saved_parameters(model));
             self.stored.push(density);
         }
     }
@@ -165,9 +163,7 @@ fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<
                     }
                 })?;
             model.select(p.order(), p.signs())?;
-            let mut next = State::new();
-            save_parameters(&model, &mut next);
-            *state = next;
+            *state = saved_parameters(&model);
             sum += stacked(&model);
         }
         reference = sum;

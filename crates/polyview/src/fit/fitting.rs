@@ -576,8 +576,8 @@ impl Fitting {
                     Some(Event::Ended { .. }) => Outcome::MaxSweeps,
                     _ => Outcome::Interrupted,
                 };
-                let mut state = State::new();
-                save_parameters(&full, &mut state);
+                let state = saved_parameters(&full);
+                drop(full);
                 journal.entries.extend(record.journal.entries);
                 let record = FitRecord {
                     outcome,
@@ -609,16 +609,12 @@ impl Fitting {
     }
 }
 
-/// Saves factors and parameters, without what belongs to the training data
-/// alone.
-pub(crate) fn save_parameters(model: &Model, state: &mut State) {
-    let mut all = State::new();
-    model.save("", &mut all);
-    for (name, array) in all.arrays() {
-        if !name.contains("/term/imputed/") {
-            state.put(name, array.clone());
-        }
-    }
+/// Factors and parameters, without what belongs to the training data alone.
+pub(crate) fn saved_parameters(model: &Model) -> State {
+    let mut state = State::new();
+    model.save("", &mut state);
+    state.retain(|name| !name.contains("/term/imputed/"));
+    state
 }
 
 fn copy(from: &State, prefix: &str, to: &mut State) {

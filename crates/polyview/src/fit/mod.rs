@@ -12,7 +12,7 @@ use polyview_infer::{Model, Outcome};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use fitting::save_parameters;
+pub(crate) use fitting::saved_parameters;
 pub use fitting::{Checkpoint, Fitting, Progress};
 
 use crate::build;
