@@ -30,6 +30,7 @@
 //! | [`NormalEquations`] | what the data say about a block of rows |
 //! | [`ViewTerm`], [`RowBlock`], [`ScalePrior`] | the species of a model's parts |
 //! | [`Ledger`], [`Journal`], [`Schedule`] | objective by term, what happened, order of steps |
+//! | [`write_atomic`], [`Overwrite`] | files that appear whole or not at all |
 //!
 //! One model serves all: $\eta^{(m)} = Z W^{(m)\top} + 1 b^{(m)}$ with any
 //! data term that is, or is bounded by, a quadratic in $\eta$. A term gives
@@ -37,6 +38,7 @@
 //! update is variational Bayes, with draws it is a Gibbs sampler.
 
 mod dataset;
+mod disk;
 mod error;
 mod journal;
 mod ledger;
@@ -47,6 +49,7 @@ pub use dataset::{
     Centring, Dataset, DatasetBuilder, FeatureScaling, Groups, Join, Mask, Metadata,
     MetadataValues, Overlap, OverlapRow, Scaling, Table, View,
 };
+pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};

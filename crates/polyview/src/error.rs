@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use polyview_core::{DataError, NumericError};
+use polyview_core::{DataError, NumericError, WriteError, WriteFault};
 use polyview_linalg::LinalgError;
 use thiserror::Error;
 
@@ -204,6 +204,20 @@ impl<K: Into<ErrorKind>> From<K> for Error {
             view: None,
             sweep: None,
         }))
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(WriteError { path, fault }: WriteError) -> Self {
+        let path = path.display().to_string();
+        match fault {
+            WriteFault::Exists => ErrorKind::Exists { path },
+            other => ErrorKind::Io {
+                path,
+                why: other.to_string(),
+            },
+        }
+        .into()
     }
 }
 

@@ -5,7 +5,7 @@ use polyview_datasets::nutrimouse;
 use polyview_report::Report;
 
 use super::fit::{overlap, variance_table};
-use super::{overwrite_model, report, say};
+use super::{overwrite, report, say};
 use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;
 use crate::output::{line, percent, table};
@@ -67,7 +67,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     table(&header, &rows)?;
     let model = args.out_dir.join("nutrimouse.pv");
     let page = args.out_dir.join("report.html");
-    fit.save(&model, overwrite_model(true))?;
+    fit.save(&model, overwrite(true))?;
     let mut contents = Report::from_fit(&fit)?.with_held_out(&scores);
     contents.title = "Forty mice, two views".into();
     contents.introduction = "Liver gene activity and fatty acids of forty mice (Martin et al. 2007), fitted together by Bayesian inter-battery factor analysis. Diet and genotype were not shown to the model; they colour the pictures.".into();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use polyview::{Fit, Fitting};
 use polyview_core::Dataset;
 
-use super::{overwrite, overwrite_model, say};
+use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::dataset;
@@ -40,7 +40,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     if args.no_data {
         fit.forget_data();
     }
-    fit.save(out, overwrite_model(args.force))?;
+    fit.save(out, overwrite(args.force))?;
     summary(cli, &fit)?;
     say(cli, format!("written to {}", out.display()));
     Ok(())

@@ -10,6 +10,7 @@ mod simulate;
 mod tables;
 
 use clap::CommandFactory;
+use polyview_core::Overwrite;
 use polyview_linalg::Threads;
 
 use crate::args::{Cli, Command};
@@ -43,20 +44,11 @@ pub fn run(cli: &Cli) -> Outcome<()> {
 }
 
 /// Overwrite policy of `--force`.
-pub fn overwrite(force: bool) -> polyview_io::Overwrite {
+pub fn overwrite(force: bool) -> Overwrite {
     if force {
-        polyview_io::Overwrite::Replace
+        Overwrite::Replace
     } else {
-        polyview_io::Overwrite::Refuse
-    }
-}
-
-/// The same policy for model files.
-pub fn overwrite_model(force: bool) -> polyview::Overwrite {
-    if force {
-        polyview::Overwrite::Replace
-    } else {
-        polyview::Overwrite::Refuse
+        Overwrite::Refuse
     }
 }
 

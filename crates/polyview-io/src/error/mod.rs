@@ -6,6 +6,7 @@ mod kinds;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use polyview_core::{WriteError, WriteFault};
 use thiserror::Error;
 
 pub use array::ArrayError;
@@ -304,13 +305,34 @@ impl IoError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::PermissionDenied { path, action }
             }
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Self::DiskFull { path },
             _ => Self::System {
                 path,
                 action,
                 source,
+            },
+        }
+    }
+}
+
+impl From<WriteError> for IoError {
+    fn from(WriteError { path, fault }: WriteError) -> Self {
+        let action = Action::Write;
+        match fault {
+            WriteFault::Exists => Self::Exists { path },
+            WriteFault::NoFolder { folder } => Self::NoFolder { path, folder },
+            WriteFault::IsDirectory => Self::IsDirectory { path },
+            WriteFault::NotRegular => Self::NotRegular { path },
+            WriteFault::PermissionDenied => Self::PermissionDenied { path, action },
+            WriteFault::DiskFull => Self::DiskFull { path },
+            WriteFault::System(source) => Self::System {
+                path,
+                action,
+                source,
+            },
+            other => Self::System {
+                path,
+                action,
+                source: io::Error::other(other.to_string()),
             },
         }
     }

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{IoError, NameKind};
 use crate::numpy::{write_npy, write_npz};
 use crate::text::StringTable;
-pub use atomic::{Overwrite, ensure_writable, write_atomic};
+pub use atomic::{ensure_writable, write_atomic};
+pub use polyview_core::Overwrite;
 
 /// A matrix with the names of its rows and columns.
 #[derive(Clone, Copy, Debug)]
@@ -162,7 +163,7 @@ pub fn write_matrix(
             });
         }
     }
-    atomic::write_atomic_file(path, options.overwrite, |file| match format {
+    polyview_core::write_atomic(path, options.overwrite, |file| match format {
         Format::Text { delimiter, gzip } => {
             text::write_matrix(file, delimiter, gzip, matrix, options)
         }
@@ -177,6 +178,7 @@ pub fn write_matrix(
             atomic::finish(out)
         }
     })
+    .map_err(IoError::from)
 }
 
 /// Writes a table of words as `.csv` or `.tsv`, either with `.gz`; the file
@@ -210,7 +212,8 @@ pub fn write_string_table(
             });
         }
     }
-    atomic::write_atomic_file(path, options.overwrite, |file| {
+    polyview_core::write_atomic(path, options.overwrite, |file| {
         text::write_words(file, delimiter, gzip, table, options)
     })
+    .map_err(IoError::from)
 }

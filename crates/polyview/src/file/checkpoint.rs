@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use polyview_core::{Ledger, Mask, State, View};
+use polyview_core::{Ledger, Mask, Overwrite, State, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Tensor, Values, hex};
-use super::disk::{self, Overwrite};
+use super::disk;
 use super::fault::Fault;
 use super::header::{Kind, program};
 use super::model::{push_state, to_state};

@@ -1,96 +1,23 @@
 //! Files on a disk: written whole or not at all, read with care.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tempfile::NamedTempFile;
+use polyview_core::{Overwrite, write_atomic};
 
 use super::container::{Sealed, head_len, metadata};
 use super::fault::Fault;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, Result};
 
-/// What happens to a file of the same name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overwrite {
-    /// It stays, and saving is an error.
-    #[default]
-    Refuse,
-    /// The new file takes its place when it is complete.
-    Replace,
-}
-
-/// Writes a file beside its place, makes sure that the disk has it, and moves
-/// it there: whoever looks finds the old file or the new one, never a part.
+/// Writes a file whole or not at all.
 pub(super) fn write(path: &Path, overwrite: Overwrite, file: &Sealed<'_>) -> Result<()> {
-    let shown = path.display().to_string();
-    let exists = || ErrorKind::Exists {
-        path: shown.clone(),
-    };
-    let place = place(path).map_err(|e| Fault::Io(e).at(&shown))?;
-    if overwrite == Overwrite::Refuse && place.symlink_metadata().is_ok() {
-        return Err(exists().into());
-    }
-    let partial = write_partial(&place, file).map_err(|e| Fault::Io(e).at(&shown))?;
-    let moved = match overwrite {
-        Overwrite::Refuse => partial.persist_noclobber(&place),
-        Overwrite::Replace => partial.persist(&place),
-    };
-    match moved {
-        Ok(_) => sync_folder(&place),
-        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => return Err(exists().into()),
-        Err(e) => return Err(Fault::Io(e.error).at(&shown)),
-    }
-    Ok(())
-}
-
-/// The file that is meant: links are followed, and only a plain file or
-/// nothing may stand there.
-fn place(path: &Path) -> io::Result<PathBuf> {
-    match fs::metadata(path) {
-        Ok(m) if m.is_file() => fs::canonicalize(path),
-        Ok(_) => Err(io::Error::other("it is not a plain file")),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
-        Err(e) => Err(e),
-    }
-}
-
-fn write_partial(place: &Path, file: &Sealed<'_>) -> io::Result<NamedTempFile> {
-    let name = place
-        .file_name()
-        .ok_or_else(|| io::Error::other("the name of the file is missing"))?;
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".partial");
-    #[cfg(unix)]
-    {
-        // as any new file; the process's mask takes away what it forbids
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut partial = builder.tempfile_in(folder(place))?;
-    let mut out = BufWriter::with_capacity(1 << 20, partial.as_file_mut());
-    file.write(&mut out)?;
-    out.flush()?;
-    drop(out);
-    partial.as_file().sync_all()?;
-    Ok(partial)
-}
-
-fn folder(place: &Path) -> &Path {
-    match place.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    }
-}
-
-/// Makes the new name last. The file itself is safe already and some systems
-/// cannot do this for folders, so that a failure is none of the caller's.
-fn sync_folder(place: &Path) {
-    if let Ok(folder) = File::open(folder(place)) {
-        drop(folder.sync_all());
-    }
+    write_atomic(path, overwrite, |out| {
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        file.write(&mut out)?;
+        out.flush()
+    })
+    .map_err(Error::from)
 }
 
 /// Reads a file whose first bytes promise the length that it has.
@@ -144,6 +71,7 @@ fn read_up_to(file: &mut File, bytes: &mut Vec<u8>, len: usize) -> io::Result<()
 mod tests {
     use super::super::container::{Tensor, Values};
     use super::*;
+    use crate::error::ErrorKind;
 
     /// A disk with room for so many bytes.
     struct Small(usize);

@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) use checkpoint::{
     Extents, Origin, is_table, read_record, record_fits, same_origin, write_record,
 };
-pub use disk::Overwrite;
+pub use polyview_core::Overwrite;
 
 use crate::error::Result;
 use crate::fit::Fit;
