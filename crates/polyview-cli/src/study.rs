@@ -179,7 +179,10 @@ fn read(path: &Path) -> Outcome<Study> {
         path: path.display().to_string(),
         why,
     };
-    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => failed("there is no such file; check the path".to_owned()),
+        _ => failed(e.to_string()),
+    })?;
     let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
     if let Some(folder) = path.parent() {
         for s in &mut study.data {

@@ -149,7 +149,9 @@ struct Target {
 
 impl Target {
     fn of(path: &Path, overwrite: Overwrite) -> Result<Self, WriteFault> {
-        if path.file_name().is_none() {
+        let text = path.as_os_str().as_encoded_bytes();
+        let separator = |&b: &u8| std::path::is_separator(char::from(b));
+        if path.file_name().is_none() || text.last().is_some_and(separator) {
             return Err(WriteFault::IsDirectory);
         }
         let mut target = Self {

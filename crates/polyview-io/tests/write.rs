@@ -230,6 +230,8 @@ fn places_that_cannot_be_written() {
     let at = |path: std::path::PathBuf| ensure_writable(path, Overwrite::Replace).unwrap_err();
     assert!(matches!(at(folder.to_owned()), IoError::IsDirectory { .. }));
     assert!(matches!(at(folder.join("..")), IoError::IsDirectory { .. }));
+    // a folder that does not exist yet, by the look of it
+    assert!(matches!(at(folder.join("s/")), IoError::IsDirectory { .. }));
     let e = at(folder.join("no/such/out.csv"));
     assert!(matches!(e, IoError::NoFolder { .. }));
     assert!(

@@ -62,6 +62,14 @@ pub enum ErrorKind {
         /// Names of the model's views.
         known: Vec<String>,
     },
+    /// A group of samples that the model does not have.
+    #[error("the model has no group '{group}'; it has {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
+    UnknownGroup {
+        /// The name asked for.
+        group: String,
+        /// Names of the model's groups.
+        known: Vec<String>,
+    },
     /// Features that do not match those of the model.
     #[error("view '{view}': {} of the model's {expected} features are absent, first '{}'", absent.len(), absent.first().map_or("", String::as_str))]
     MissingFeatures {
@@ -80,12 +88,20 @@ pub enum ErrorKind {
         /// First feature of the data.
         found: String,
     },
-    /// A model file that cannot be read.
-    #[error("'{path}' is not a readable model file: {why}")]
+    /// A model file or checkpoint that cannot be read.
+    #[error("'{path}' cannot be read: {why}")]
     File {
         /// The file.
         path: String,
         /// What is wrong with it.
+        why: String,
+    },
+    /// A checkpoint of other data or choices.
+    #[error("'{path}' cannot be gone on with: {why}")]
+    OtherFit {
+        /// The file.
+        path: String,
+        /// What differs.
         why: String,
     },
     /// A model file of a later version.
@@ -170,6 +186,10 @@ impl Error {
             },
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
+            ErrorKind::UnknownGroup { known, .. } if known.is_empty() => {
+                "give the samples groups when fitting".to_owned()
+            }
+            ErrorKind::UnknownGroup { .. } => "name one of the model's groups".to_owned(),
             ErrorKind::MissingFeatures { .. } => {
                 "give every feature of the model by name; leave unknown values empty".to_owned()
             }
@@ -178,7 +198,11 @@ impl Error {
             }
             ErrorKind::NewerFile { .. } => "use a newer release of polyview".to_owned(),
             ErrorKind::File { .. } => {
-                "fit the model again, or restore the file from a copy".to_owned()
+                "check that it is the right file, restore it from a copy, or make it again"
+                    .to_owned()
+            }
+            ErrorKind::OtherFit { .. } => {
+                "give the data and choices it was made with, or start afresh without it".to_owned()
             }
             ErrorKind::Exists { .. } => {
                 "choose another name, or allow it to be replaced".to_owned()
@@ -223,10 +247,14 @@ impl From<WriteError> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.0.kind.to_string();
         if let Some(v) = &self.0.view {
-            write!(f, "view '{v}': ")?;
+            let place = format!("view '{v}': ");
+            if !what.starts_with(&place) {
+                f.write_str(&place)?;
+            }
         }
-        write!(f, "{}", self.0.kind)?;
+        f.write_str(&what)?;
         if let Some(s) = self.0.sweep {
             write!(f, " (sweep {s})")?;
         }

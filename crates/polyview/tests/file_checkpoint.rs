@@ -204,7 +204,10 @@ fn by_way_of_a_disk() {
 fn refusal(data: Dataset, spec: ModelSpec, checkpoint: &Checkpoint) -> Error {
     let mut fitting = Fitting::new(data, spec).unwrap();
     let error = fitting.resume(checkpoint).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::File { .. }), "{error:?}");
+    assert!(
+        matches!(error.kind(), ErrorKind::OtherFit { .. }),
+        "{error:?}"
+    );
     error
 }
 

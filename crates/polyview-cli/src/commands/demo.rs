@@ -4,7 +4,8 @@ use polyview::{Fitting, HoldOut, hold_out, models};
 use polyview_datasets::nutrimouse;
 use polyview_report::Report;
 
-use super::fit::{overlap, variance_table};
+use super::explained::variance_table;
+use super::fit::overlap;
 use super::{overwrite, report, say};
 use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use polyview::{Fit, Fitting};
-use polyview_core::Dataset;
+use polyview_core::{Dataset, Overwrite};
 
+use super::explained::{GroupShares, explained_by_group, variance_table};
 use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::dataset;
-use crate::output::{json, line, percent, table};
+use crate::output::{json, line, percent};
 use crate::progress::Bar;
 use crate::study::Study;
 
@@ -29,6 +30,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         return Err(Failure::Usage("--out is missing".into()));
     };
     polyview_io::ensure_writable(out, overwrite(args.force))?;
+    if let Some(path) = &args.checkpoint {
+        polyview_io::ensure_writable(path, Overwrite::Replace)?;
+    }
     let data = dataset(&study)?;
     say(cli, overlap(&data));
     let mut fit = Fitting::new(data, study.model.clone())?;
@@ -141,13 +145,14 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
                 "features": v.features.len(),
                 "explained": explained.as_ref().map(|e| e.total[i]),
             })).collect::<Vec<_>>(),
+            "groups": explained_by_group(fit)?.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
         }));
     }
     let bound = r
         .bound
         .map_or_else(String::new, |b| format!(", bound {b:.2}"));
     line(format!(
-        "{}: {} factors of {} after {} sweeps ({}{bound}) in {:.2} s",
+        "{}: {} of {} factors after {} sweeps ({}{bound}) in {:.2} s",
         fit.spec().model,
         fit.k(),
         fit.spec().factors,
@@ -160,21 +165,4 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         variance_table(fit, &e)?;
     }
     Ok(())
-}
-
-/// Variance explained by view and factor.
-pub fn variance_table(fit: &Fit, e: &polyview::Explained) -> Outcome<()> {
-    let mut header = vec!["view".to_owned(), "all".to_owned()];
-    header.extend((1..=fit.k()).map(|k| k.to_string()));
-    let rows: Vec<Vec<String>> = fit
-        .views()
-        .iter()
-        .enumerate()
-        .map(|(i, v)| {
-            let mut row = vec![v.name.clone(), percent(e.total[i])];
-            row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
-            row
-        })
-        .collect();
-    table(&header, &rows)
 }

@@ -2,7 +2,7 @@
 
 use polyview::Fit;
 
-use super::fit::variance_table;
+use super::explained::{GroupShares, explained_by_group, shares, variance_table};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{json, line, table};
@@ -86,6 +86,14 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         line("")?;
         line("variance explained, % (marginal by factor)")?;
         variance_table(&fit, &fit.explain()?)?;
+        for g in explained_by_group(&fit)? {
+            line("")?;
+            line(format!(
+                "variance explained within group '{}' ({} samples), %",
+                g.name, g.samples
+            ))?;
+            variance_table(&fit, &g.explained)?;
+        }
     }
     if !r.diagnostics.is_empty() {
         line("")?;
@@ -113,6 +121,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
 fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
     let r = fit.record();
     let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+    let groups = explained_by_group(fit)?;
     Ok(serde_json::json!({
         "spec": fit.spec(),
         "samples": fit.samples(),
@@ -130,11 +139,8 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "features": v.features,
             "choices": v.choices,
             "observed": v.observed,
-            "explained": explained.as_ref().map(|e| serde_json::json!({
-                "total": e.total[i],
-                "marginal": (0..fit.k()).map(|k| e.marginal[(i, k)]).collect::<Vec<_>>(),
-                "unique": (0..fit.k()).map(|k| e.unique[(i, k)]).collect::<Vec<_>>(),
-            })),
+            "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
+        "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
     }))
 }

@@ -2,6 +2,7 @@
 
 mod choose_k;
 mod demo;
+mod explained;
 mod export;
 mod fit;
 mod inspect;

@@ -133,13 +133,3 @@ fn model_files() {
     let err = fails(at, "project m.pv --view x=x.csv --out taken.csv", 1);
     assert!(err.contains("taken.csv"), "{err}");
 }
-
-#[cfg(unix)]
-#[test]
-fn a_full_disk() {
-    let dir = tempfile::tempdir().expect("a folder");
-    put(dir.path(), "x.csv", GOOD);
-    // a folder that does not exist stands for every failed write
-    let err = fails(dir.path(), "fit --view x=x.csv -k 1 --out no/such/m.pv", 1);
-    assert!(err.contains("no/such"), "{err}");
-}

@@ -10,6 +10,7 @@ pub fn run(folder: &Path, words: &str) -> Output {
     Command::cargo_bin("polyview")
         .expect("the binary")
         .current_dir(folder)
+        .env("COLUMNS", "100")
         .args(words.split_whitespace())
         .output()
         .expect("it runs")

@@ -1,5 +1,12 @@
-//! Tests of the command: every verb, every kind of bad input.
+//! Tests of the command: every verb, every kind of bad input, what it says,
+//! Ctrl-C and full disks.
 
 mod bad_input;
 mod common;
+#[cfg(unix)]
+mod full_disk;
+#[cfg(unix)]
+mod interrupt;
+#[cfg(unix)]
+mod transcripts;
 mod verbs;

@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::header::{Kind, program};
 use super::model::{push_state, to_state};
 use super::{BYTES, json};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::fit::{Checkpoint, Fitting, ViewInfo};
 use crate::spec::ModelSpec;
 
@@ -228,12 +228,13 @@ impl Fitting {
     pub fn resume_from(&mut self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let checkpoint = Checkpoint::load(path)?;
-        self.resume(&checkpoint).map_err(|e| match e.kind() {
-            ErrorKind::File { why, .. } => Error::from(ErrorKind::File {
-                path: path.display().to_string(),
-                why: why.clone(),
-            }),
-            _ => e,
+        self.resume(&checkpoint).map_err(|e| {
+            let path = path.display().to_string();
+            match e.kind().clone() {
+                ErrorKind::File { why, .. } => ErrorKind::File { path, why }.into(),
+                ErrorKind::OtherFit { why, .. } => ErrorKind::OtherFit { path, why }.into(),
+                _ => e,
+            }
         })
     }
 }

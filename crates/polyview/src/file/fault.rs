@@ -81,9 +81,17 @@ impl Fault {
                 found,
                 known: super::FORMAT_VERSION,
             },
+            Self::Io(e) if e.kind() == io::ErrorKind::NotFound => ErrorKind::Io {
+                path,
+                why: "there is no such file; check the path".to_owned(),
+            },
             Self::Io(e) => ErrorKind::Io {
                 path,
                 why: e.to_string(),
+            },
+            other @ (Self::OtherData(_) | Self::OtherChoices { .. }) => ErrorKind::OtherFit {
+                path,
+                why: other.to_string(),
             },
             other => ErrorKind::File {
                 path,

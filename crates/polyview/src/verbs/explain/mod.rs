@@ -8,7 +8,7 @@ use polyview_linalg::Mat;
 use super::align::Aligned;
 use super::latent;
 use super::project::WeightUncertainty;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use sums::{Draw, Sums};
 
@@ -68,6 +68,70 @@ impl Fit {
     /// give them to [`Fit::explain_on`]; when a component's state is damaged.
     pub fn explain(&self) -> Result<Explained> {
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
+        self.explained(&views, &self.draws()?, None, Vec::new())
+    }
+
+    /// Variance of the training data explained within one group of samples
+    /// ([`Fit::groups`]): the definition of [`Explained`] with the samples of
+    /// that group alone, about each feature's mean **over them**, so that
+    /// differences between groups do not count.
+    ///
+    /// A view that does not vary in the group, or was not observed there, has
+    /// shares of `NaN`.
+    ///
+    /// ```
+    /// # use polyview_core::{Dataset, Table};
+    /// # use polyview_linalg::Mat;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let samples: Vec<String> = (0..12).map(|n| format!("s{n}")).collect();
+    /// # let table = Table {
+    /// #     name: "genes".into(),
+    /// #     samples: samples.clone(),
+    /// #     features: (0..4).map(|d| format!("g{d}")).collect(),
+    /// #     values: Mat::from_fn(12, 4, |n, d| (n * (d + 1)) as f64 + ((n * 7 + d * 3) % 5) as f64),
+    /// # };
+    /// let groups = samples.iter().enumerate().map(|(n, s)| {
+    ///     (s.clone(), if n < 6 { "liver" } else { "kidney" }.to_owned())
+    /// });
+    /// let data = Dataset::builder().view(table).groups(groups.collect()).build()?;
+    /// let fit = polyview::fit(data, polyview::models::bibfa(2))?;
+    /// let liver = fit.explain_group("liver")?;
+    /// assert_eq!(liver.observed, [24]);
+    /// assert!(liver.total[0] < fit.explain()?.total[0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownGroup`] when there is no such group,
+    /// [`ErrorKind::NoData`] when the model was saved without data; when a
+    /// component's state is damaged.
+    pub fn explain_group(&self, group: &str) -> Result<Explained> {
+        let members = self.group_members(group)?;
+        let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
+        self.explained(&views, &self.draws()?, Some(&members), Vec::new())
+    }
+
+    /// Rows of the samples of a group.
+    fn group_members(&self, group: &str) -> Result<Vec<usize>> {
+        let names = self.groups().map_or(&[][..], |g| &g.names);
+        let (Some(groups), Some(at)) = (self.groups(), names.iter().position(|n| n == group))
+        else {
+            return Err(ErrorKind::UnknownGroup {
+                group: group.to_owned(),
+                known: names.to_vec(),
+            }
+            .into());
+        };
+        let of_sample = groups.of_sample.iter().enumerate();
+        Ok(of_sample
+            .filter(|(_, g)| **g as usize == at)
+            .map(|(n, _)| n)
+            .collect())
+    }
+
+    /// Posterior means of every component.
+    fn draws(&self) -> Result<Vec<Draw>> {
         let mut draws = Vec::with_capacity(self.n_components());
         for i in 0..self.n_components() {
             let component = self.component(i)?;
@@ -76,7 +140,7 @@ impl Fit {
                 weights: weights(&component),
             });
         }
-        Ok(self.explained(&views, &draws, Vec::new()))
+        Ok(draws)
     }
 
     /// Variance of other data explained, from the factors that these data
@@ -107,10 +171,17 @@ impl Fit {
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
-        Ok(self.explained(&views, &draws, notes))
+        self.explained(&views, &draws, None, notes)
     }
 
-    fn explained(&self, views: &[Option<&View>], draws: &[Draw], notes: Vec<String>) -> Explained {
+    /// The shares over all samples, or over some rows alone.
+    fn explained(
+        &self,
+        views: &[Option<&View>],
+        draws: &[Draw],
+        rows: Option<&[usize]>,
+        notes: Vec<String>,
+    ) -> Result<Explained> {
         let k = self.k();
         let given: Vec<(usize, &View)> = views
             .iter()
@@ -124,13 +195,13 @@ impl Fit {
             unique: Mat::zeros(given.len(), k),
             total: Vec::with_capacity(given.len()),
             shared: Vec::with_capacity(given.len()),
-            observed: given.iter().map(|(_, v)| v.n_observed()).collect(),
+            observed: given.iter().map(|(_, v)| observed(v, rows)).collect(),
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
-            let sums = match draws {
-                [one] => Sums::of_one(view, one, at),
-                many => Sums::of_many(view, many, at),
+            let sums = match rows {
+                None => Sums::of(view, draws, at),
+                Some(rows) => Sums::of_samples(view, draws, at, rows)?,
             };
             let share = |x: f64| {
                 if sums.total > 0.0 {
@@ -154,8 +225,21 @@ impl Fit {
             out.total.push(share(explained));
             out.shared.push(share(overlap));
         }
-        out
+        Ok(out)
     }
+}
+
+/// Observed cells of all rows, or of some.
+fn observed(view: &View, rows: Option<&[usize]>) -> usize {
+    let Some(rows) = rows else {
+        return view.n_observed();
+    };
+    let of_row = |&n: &usize| {
+        (0..view.n_features())
+            .filter(|&d| view.is_observed(n, d))
+            .count()
+    };
+    rows.iter().map(of_row).sum()
 }
 
 fn weights(component: &crate::fit::Component) -> Vec<Mat<f64>> {

@@ -1,6 +1,6 @@
 //! The three sums that all shares of variance are made of.
 
-use polyview_core::{Mask, RowMoments, View};
+use polyview_core::{DataError, Mask, RowMoments, View};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
 
@@ -35,9 +35,65 @@ impl Sums {
         }
     }
 
+    /// All components of a posterior.
+    pub(super) fn of(view: &View, draws: &[Draw], at: usize) -> Self {
+        match draws {
+            [one] => Self::of_one(view, one, at),
+            many => Self::of_many(view, many, at),
+        }
+    }
+
+    /// The sums over some samples alone, about each feature's mean over them.
+    /// A block of features at a time is looked at as a view of its own, so
+    /// that the rows are never copied all together.
+    pub(super) fn of_samples(
+        view: &View,
+        draws: &[Draw],
+        at: usize,
+        rows: &[usize],
+    ) -> Result<Self, DataError> {
+        let k = draws.first().map_or(0, |d| d.factors.ncols());
+        let mut out = Self::zero(k);
+        let some: Vec<Mat<f64>> = draws
+            .iter()
+            .map(|d| Mat::from_fn(rows.len(), k, |r, j| d.factors[(rows[r], j)]))
+            .collect();
+        for start in (0..view.n_features()).step_by(BLOCK) {
+            let columns = start..(start + BLOCK).min(view.n_features());
+            let values = Mat::from_fn(rows.len(), columns.len(), |r, j| {
+                view.value(rows[r], start + j).unwrap_or(f64::NAN)
+            });
+            let names = view.features()[columns.clone()].to_vec();
+            let block = View::from_values(view.name(), names, values)?;
+            let parts: Vec<Draw> = draws
+                .iter()
+                .zip(&some)
+                .map(|(d, z)| Draw {
+                    factors: z.clone(),
+                    weights: vec![Mat::from_fn(columns.len(), k, |j, f| {
+                        d.weights[at][(start + j, f)]
+                    })],
+                })
+                .collect();
+            out.add(&Self::of(&block, &parts, 0));
+        }
+        Ok(out)
+    }
+
+    fn add(&mut self, part: &Self) {
+        let k = self.cross.len();
+        self.total += part.total;
+        for j in 0..k {
+            self.cross[j] += part.cross[j];
+            for l in 0..k {
+                self.gram[(j, l)] += part.gram[(j, l)];
+            }
+        }
+    }
+
     /// One component, $F\_k = z\_k w\_k^\top$: everything follows from K × K
     /// sums of each side, no contribution is ever spelt out.
-    pub(super) fn of_one(view: &View, draw: &Draw, at: usize) -> Self {
+    fn of_one(view: &View, draw: &Draw, at: usize) -> Self {
         let z = centred(&draw.factors);
         let w = &draw.weights[at];
         let (n, k) = (z.nrows(), z.ncols());
@@ -93,7 +149,7 @@ impl Sums {
 
     /// Several components: $F\_k$ is the mean of their contributions, spelt
     /// out feature by feature.
-    pub(super) fn of_many(view: &View, draws: &[Draw], at: usize) -> Self {
+    fn of_many(view: &View, draws: &[Draw], at: usize) -> Self {
         let k = draws.first().map_or(0, |d| d.factors.ncols());
         let factors: Vec<Mat<f64>> = draws.iter().map(|d| centred(&d.factors)).collect();
         let share = 1.0 / draws.len().max(1) as f64;
@@ -126,14 +182,8 @@ impl Sums {
             })
             .collect();
         let mut out = Self::zero(k);
-        for part in parts {
-            out.total += part.total;
-            for j in 0..k {
-                out.cross[j] += part.cross[j];
-                for l in 0..=j {
-                    out.gram[(j, l)] += part.gram[(j, l)];
-                }
-            }
+        for part in &parts {
+            out.add(part);
         }
         for j in 0..k {
             for l in 0..j {

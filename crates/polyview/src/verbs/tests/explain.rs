@@ -18,6 +18,16 @@ fn rectangles() -> Vec<Missing> {
 
 /// The definition, with every contribution spelt out.
 fn by_hand(fit: &Fit, m: usize, without: impl Fn(usize) -> bool) -> f64 {
+    by_hand_among(fit, m, |_| true, without)
+}
+
+/// The definition among some of the samples.
+fn by_hand_among(
+    fit: &Fit,
+    m: usize,
+    among: impl Fn(usize) -> bool,
+    without: impl Fn(usize) -> bool,
+) -> f64 {
     let view = &fit.data().unwrap()[m];
     let (n, features) = (view.n_samples(), view.n_features());
     let mut left = view.values().to_owned();
@@ -34,7 +44,7 @@ fn by_hand(fit: &Fit, m: usize, without: impl Fn(usize) -> bool) -> f64 {
         (0..features)
             .map(|d| {
                 let seen: Vec<f64> = (0..n)
-                    .filter(|&r| view.is_observed(r, d))
+                    .filter(|&r| among(r) && view.is_observed(r, d))
                     .map(|r| x[(r, d)])
                     .collect();
                 let mean = seen.iter().sum::<f64>() / seen.len() as f64;
@@ -106,6 +116,60 @@ fn training_data_given_again_say_the_same() {
     let c = fit.explain_on(&one).unwrap();
     assert_eq!((c.views.len(), c.views[0].as_str()), (1, "view2"));
     assert_identity(&c);
+}
+
+#[test]
+fn a_group_is_explained_by_the_definition_within_it() {
+    for (i, missing) in rectangles().into_iter().enumerate() {
+        let data = simulated(30, 70 + i as u64, missing);
+        let of = |n: usize| ["a", "b"][usize::from(n % 3 == 0)];
+        let pairs = data.samples().iter().enumerate();
+        let pairs = pairs.map(|(n, s)| (s.clone(), of(n).to_owned())).collect();
+        let mut builder = Dataset::builder().groups(pairs);
+        for view in data.views() {
+            builder = builder.view(table(&data, view));
+        }
+        let data = builder.build().unwrap();
+        // joining may have moved the samples
+        let names = &data.groups().unwrap().names;
+        let of = data.groups().unwrap().of_sample.iter();
+        let of: Vec<&str> = of.map(|&g| names[g as usize].as_str()).collect();
+        for fit in [vb(data.clone(), 3), gibbs(data.clone(), 2)] {
+            let mut observed = [0, 0];
+            for group in ["a", "b"] {
+                let e = fit.explain_group(group).unwrap();
+                assert_identity(&e);
+                let among = |r: usize| of[r] == group;
+                for m in 0..2 {
+                    observed[m] += e.observed[m];
+                    let total = by_hand_among(&fit, m, among, |_| false);
+                    assert!((e.total[m] - total).abs() < 1e-10);
+                    assert!((e.total[m] - fit.explain().unwrap().total[m]).abs() > 1e-4);
+                    for k in 0..fit.k() {
+                        let alone = by_hand_among(&fit, m, among, |j| j != k);
+                        let rest = by_hand_among(&fit, m, among, |j| j == k);
+                        assert!((e.marginal[(m, k)] - alone).abs() < 1e-10);
+                        assert!((e.unique[(m, k)] - (total - rest)).abs() < 1e-10);
+                    }
+                }
+            }
+            assert_eq!(observed.to_vec(), fit.explain().unwrap().observed);
+            let error = fit.explain_group("c").unwrap_err();
+            assert_eq!(
+                *error.kind(),
+                ErrorKind::UnknownGroup {
+                    group: "c".to_owned(),
+                    known: names.clone()
+                }
+            );
+        }
+    }
+    let fit = vb(simulated(20, 75, Missing::default()), 2);
+    let error = fit.explain_group("a").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the model has no group 'a'; it has none; give the samples groups when fitting"
+    );
 }
 
 #[test]

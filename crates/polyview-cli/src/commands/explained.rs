@@ -1,0 +1,78 @@
+//! Variance explained, as tables and as JSON.
+
+use polyview::{Explained, Fit};
+use serde_json::{Value, json};
+
+use crate::failure::Outcome;
+use crate::output::{percent, table};
+
+/// Variance explained within one group of samples.
+pub struct GroupShares {
+    /// Name of the group.
+    pub name: String,
+    /// Number of its samples.
+    pub samples: usize,
+    /// The shares.
+    pub explained: Explained,
+}
+
+impl GroupShares {
+    /// Name, size and the shares of each view.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "samples": self.samples,
+            "views": self.explained.views.iter().enumerate().map(|(i, v)| json!({
+                "name": v,
+                "observed": self.explained.observed[i],
+                "explained": shares(&self.explained, i),
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The shares within each group; none without groups or without data.
+pub fn explained_by_group(fit: &Fit) -> Outcome<Vec<GroupShares>> {
+    let (Some(groups), Ok(_)) = (fit.groups(), fit.data()) else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::with_capacity(groups.names.len());
+    for (g, name) in groups.names.iter().enumerate() {
+        all.push(GroupShares {
+            name: name.clone(),
+            samples: groups
+                .of_sample
+                .iter()
+                .filter(|&&s| s as usize == g)
+                .count(),
+            explained: fit.explain_group(name)?,
+        });
+    }
+    Ok(all)
+}
+
+/// The shares of one view; `null` where it does not vary.
+pub fn shares(e: &Explained, view: usize) -> Value {
+    json!({
+        "total": e.total[view],
+        "marginal": (0..e.factors).map(|k| e.marginal[(view, k)]).collect::<Vec<_>>(),
+        "unique": (0..e.factors).map(|k| e.unique[(view, k)]).collect::<Vec<_>>(),
+    })
+}
+
+/// Variance explained by view and factor.
+pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
+    let mut header = vec!["view".to_owned(), "all".to_owned()];
+    header.extend((1..=fit.k()).map(|k| k.to_string()));
+    let rows: Vec<Vec<String>> = fit
+        .views()
+        .iter()
+        .enumerate()
+        .map(|(i, v)| {
+            let mut row = vec![v.name.clone(), percent(e.total[i])];
+            row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
+            row
+        })
+        .collect();
+    table(&header, &rows)
+}

@@ -1,0 +1,167 @@
+//! Ctrl-C in the middle of a fit, and going on.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use polyview::{Checkpoint, Fit};
+use serde_json::Value;
+
+use crate::common::ok;
+
+/// Longest that a test waits for a child.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Starts the command and leaves it to itself.
+fn start(folder: &Path, words: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_polyview"))
+        .current_dir(folder)
+        .args(words.split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+/// Presses Ctrl-C when the file exists, and waits for the end.
+fn interrupt_when(mut child: Child, file: &Path) -> Output {
+    let started = Instant::now();
+    while !file.exists() && started.elapsed() < PATIENCE {
+        assert!(child.try_wait().expect("a status").is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    interrupt(child)
+}
+
+/// Presses Ctrl-C and waits for the end.
+fn interrupt(child: Child) -> Output {
+    let sent = Command::new("sh")
+        .args(["-c", "kill -INT \"$0\"", &child.id().to_string()])
+        .status()
+        .expect("a shell");
+    assert!(sent.success(), "the fit was over before Ctrl-C");
+    child.wait_with_output().expect("an end")
+}
+
+/// A model file in two parts: its header without what a clock put there (and
+/// the checksum, which depends on it), and the bytes of its arrays.
+fn parts(path: &Path) -> (Value, Vec<u8>) {
+    let mut bytes = std::fs::read(path).expect("a file");
+    let (len, _) = bytes.split_first_chunk::<8>().expect("a length");
+    let arrays = bytes.split_off(8 + u64::from_le_bytes(*len) as usize);
+    let mut table: Value = serde_json::from_slice(&bytes[8..]).expect("JSON");
+    let metadata = table["__metadata__"].take();
+    let header = metadata["polyview"].as_str().expect("a header");
+    let mut header: Value = serde_json::from_str(header).expect("JSON");
+    let seconds = header["record"]["seconds"].take();
+    assert!(seconds.is_number());
+    (serde_json::json!([table, header]), arrays)
+}
+
+fn interrupted_and_resumed(fit: &str) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 60 --features 12,8 --factors 3 --missing 0.1 --seed 2 --out-dir sim",
+    );
+    let fit = format!("fit --view a=sim/view1.csv --view b=sim/view2.csv {fit}");
+    // a checkpoint after each sweep tells when the fit is under way
+    let child = start(
+        at,
+        &format!("{fit} --out m.pv --checkpoint run.ckpt --checkpoint-every 0"),
+    );
+    let o = interrupt_when(child, &at.join("run.ckpt"));
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(o.status.code(), Some(130), "{err}");
+    assert!(o.stdout.is_empty(), "no result was claimed");
+    let said = err.lines().last().unwrap_or("");
+    assert!(
+        said.starts_with("error: interrupted at sweep ")
+            && said.ends_with("; go on with --resume run.ckpt"),
+        "{err}"
+    );
+    let mut files: Vec<String> = std::fs::read_dir(at)
+        .expect("a folder")
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().into())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["run.ckpt", "sim"], "no model, nothing unfinished");
+    Checkpoint::load(at.join("run.ckpt")).expect("a checkpoint that can be read");
+
+    ok(
+        at,
+        &format!("{fit} --resume run.ckpt --out resumed.pv --quiet"),
+    );
+    ok(at, &format!("{fit} --out whole.pv --quiet"));
+    let (resumed, whole) = (parts(&at.join("resumed.pv")), parts(&at.join("whole.pv")));
+    assert_eq!(resumed.0, whole.0, "the headers differ");
+    assert!(resumed.1 == whole.1, "the numbers differ");
+    // the checkpoint was in the middle, not at the end
+    let sweep: usize = said
+        .trim_start_matches("error: interrupted at sweep ")
+        .split(';')
+        .next()
+        .and_then(|n| n.parse().ok())
+        .expect("a sweep");
+    let whole = Fit::load(at.join("whole.pv")).expect("a model");
+    assert!(sweep >= 1 && sweep < whole.record().sweeps, "{sweep}");
+}
+
+#[test]
+fn variational_bayes() {
+    interrupted_and_resumed("-k 5 --seed 4 --tolerance 1e-300 --max-sweeps 3000");
+}
+
+#[test]
+fn gibbs() {
+    interrupted_and_resumed(
+        "-k 3 --seed 4 --engine gibbs --chains 2 --warm-up 500 --sweeps 1500 --thin 50",
+    );
+}
+
+/// Presses Ctrl-C as soon as the command listens for it, which the system
+/// tells, and waits for the end.
+#[cfg(target_os = "linux")]
+fn interrupt_when_listening(mut child: Child) -> Output {
+    let status = format!("/proc/{}/status", child.id());
+    let listens = || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"));
+        let mask = mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
+        mask.is_some_and(|m| m & 2 != 0) // the bit of SIGINT
+    };
+    let started = Instant::now();
+    while !listens() && started.elapsed() < PATIENCE {
+        assert!(child.try_wait().expect("a status").is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    interrupt(child)
+}
+
+/// The checkpoint is that of Ctrl-C: the next one by the clock is far away.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_at_once_or_none_at_all() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 60 --features 12 --factors 3 --seed 2 --out-dir sim",
+    );
+    let fit = "fit --view a=sim/view1.csv -k 3 --engine gibbs --sweeps 100000000 --thin 1000 \
+               --out m.pv --quiet";
+    let o = interrupt_when_listening(start(at, &format!("{fit} --checkpoint run.ckpt")));
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(o.status.code(), Some(130), "{err}");
+    assert!(err.ends_with("; go on with --resume run.ckpt\n"), "{err}");
+    Checkpoint::load(at.join("run.ckpt")).expect("a checkpoint that can be read");
+
+    let o = interrupt_when_listening(start(at, fit));
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(o.status.code(), Some(130), "{err}");
+    let sweep = err.trim_start_matches("error: interrupted at sweep ");
+    assert!(sweep.trim_end().parse::<usize>().is_ok(), "{err}");
+    assert!(!at.join("m.pv").exists());
+}
