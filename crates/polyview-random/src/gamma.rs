@@ -101,7 +101,7 @@ pub fn ln_gamma_draw<R: Rng + ?Sized>(
 }
 
 /// Marsaglia and Tsang's generator for a shape of at least one and rate one:
-/// $d\,(1 + cX)^3$ with $d = s - 1/3$, $c = (9d)^{-1/2}$ and $X$ normal, with rejection.
+/// $d\\,(1 + cX)^3$ with $d = s - 1/3$, $c = (9d)^{-1/2}$ and $X$ normal, with rejection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kernel {
     d: f64,
@@ -133,8 +133,8 @@ impl Kernel {
         }
     }
 
-    /// $x^2/2 + d\,(1 - v + \ln v)$. With $w = cx$ it equals
-    /// $3d\,(\ln(1+w) - w + w^2/2 - w^3/3)$, whose series is used for small $w$: the direct form
+    /// $x^2/2 + d\\,(1 - v + \ln v)$. With $w = cx$ it equals
+    /// $3d\\,(\ln(1+w) - w + w^2/2 - w^3/3)$, whose series is used for small $w$: the direct form
     /// loses all digits at shapes near $10^{16}$.
     fn ln_acceptance(&self, w: f64, x2: f64, v: f64) -> f64 {
         if w.abs() > 0.05 {

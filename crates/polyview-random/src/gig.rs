@@ -27,7 +27,7 @@ use crate::standard::{standard_exponential, uniform_open01};
 /// difference of nearly equal numbers, rationalised). The hat is flat in the middle and exponential
 /// on both sides, and its area is bounded for all parameters together, so the time per draw hardly
 /// depends on them. Mode and scale enter as $X = e^T(\lambda + \sqrt{\lambda^2+\omega^2})/a$
-/// for $p \ge 0$ and as $X = e^{-T}\,b/(\lambda + \sqrt{\lambda^2+\omega^2})$ for $p < 0$, which
+/// for $p \ge 0$ and as $X = e^{-T}\\,b/(\lambda + \sqrt{\lambda^2+\omega^2})$ for $p < 0$, which
 /// is free of cancellation and of spurious overflow from $\omega = 10^{-150}$ to $10^{150}$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gig {

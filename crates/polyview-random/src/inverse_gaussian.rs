@@ -7,7 +7,7 @@ use crate::error::{RandomError, positive};
 use crate::standard::{positive_normal_square, uniform_open01};
 
 /// Inverse Gaussian distribution with mean $\mu$ and shape $\lambda$: density
-/// $\sqrt{\lambda / (2\pi x^3)}\,\exp\\{-\lambda (x-\mu)^2 / (2\mu^2 x)\\}$ on $x > 0$, variance
+/// $\sqrt{\lambda / (2\pi x^3)}\\,\exp\\{-\lambda (x-\mu)^2 / (2\mu^2 x)\\}$ on $x > 0$, variance
 /// $\mu^3/\lambda$. (Not the inverse *Gamma* distribution.)
 ///
 /// The method of Michael, Schucany and Haas (1976): the roots of a quadratic are drawn from a

@@ -67,3 +67,8 @@ pub use simplex::{Beta, Categorical, Dirichlet, categorical_ln};
 pub use standard::{fill_standard_normal, standard_exponential, standard_normal, uniform_open01};
 pub use stream::StreamKey;
 pub use truncated_normal::TruncatedNormal;
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

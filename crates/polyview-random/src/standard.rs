@@ -22,7 +22,7 @@ pub fn fill_standard_normal<R: Rng + ?Sized>(rng: &mut R, out: &mut [f64]) {
 
 /// Uniform draw from the open interval $(0, 1)$.
 ///
-/// Takes the values $(i + \tfrac12)\,2^{-52}$, $0 \le i < 2^{52}$: never 0, never 1, symmetric
+/// Takes the values $(i + \tfrac12)\\,2^{-52}$, $0 \le i < 2^{52}$: never 0, never 1, symmetric
 /// about one half, so both $\ln u$ and $\ln(1-u)$ are finite.
 #[inline]
 pub fn uniform_open01<R: Rng + ?Sized>(rng: &mut R) -> f64 {

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 /// $$ w\_0 = m(\text{seed}),\quad w\_1 = m(w\_0 \oplus \text{sweep}),\quad
 ///    w\_2 = m(w\_1 \oplus \text{chain}),\quad w\_3 = m(w\_2 \oplus \text{constant}), $$
 ///
-/// and the stream number is $2^{32}\,\text{block} + \text{chunk}$. Seed, sweep and chain can be
+/// and the stream number is $2^{32}\\,\text{block} + \text{chunk}$. Seed, sweep and chain can be
 /// read back from $w\_0, w\_1, w\_2$ one after the other, block and chunk from the stream number:
 /// the map from keys to generators is one to one, so there is no collision to estimate. (A 64-bit
 /// hash of chain, sweep, block and chunk would have a collision among $n$ keys with probability

@@ -40,7 +40,7 @@ enum Plan {
     /// Draw from the whole normal, keep what falls inside.
     Normal,
     /// Uniform over the interval; `start` is the near end and `width` the length, in deviations.
-    /// `peak` is the largest value of $-(\text{start}\,t + t^2/2)$ over the interval.
+    /// `peak` is the largest value of $-(\text{start}\\,t + t^2/2)$ over the interval.
     Uniform { start: f64, width: f64, peak: f64 },
     /// Near end plus exponential excess.
     Tail {

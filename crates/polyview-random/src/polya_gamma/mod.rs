@@ -28,12 +28,12 @@ use split::GammaSplit;
 ///
 /// | case | method | accuracy | proposals |
 /// |---|---|---|---|
-/// | $b \in \{1, \dots, 16\}$, $\lvert c\rvert \le 1.5$ | sum of $b$ draws of $\mathrm{PG}(1, c)$, Devroye's series under his two-piece envelope | exact | $1.00 b$ to $1.06 b$ |
+/// | $b \in \\{1, \dots, 16\\}$, $\lvert c\rvert \le 1.5$ | sum of $b$ draws of $\mathrm{PG}(1, c)$, Devroye's series under his two-piece envelope | exact | $1.00 b$ to $1.06 b$ |
 /// | $n \le 16$ | sum of $n$ draws of $\mathrm{PG}(b/n, c)$, Devroye's series under an inverse Gaussian envelope | exact | at most $2n$ |
 /// | $n > 16$ | first twelve terms of the sum above, the rest as an inverse Gaussian with its mean and variance | distribution function within $5 \cdot 10^{-10}$ | 13 |
 ///
 /// So $\mathrm{PG}(1, c)$ is exact for every $c$, and $\mathrm{PG}(b, c)$ for $b \le 16$ and
-/// wherever $b \le 11\,e^{|c|}$.
+/// wherever $b \le 11\\,e^{|c|}$.
 ///
 /// # The inverse Gaussian envelope
 ///

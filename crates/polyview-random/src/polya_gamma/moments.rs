@@ -16,7 +16,7 @@ pub fn pg_mean(b: f64, c: f64) -> f64 {
     0.25 * b * ratio
 }
 
-/// Variance of $\mathrm{PG}(b, c)$: $\frac{b}{4c^3}(\sinh c - c)\,\mathrm{sech}^2\frac c2$, and
+/// Variance of $\mathrm{PG}(b, c)$: $\frac{b}{4c^3}(\sinh c - c)\\,\mathrm{sech}^2\frac c2$, and
 /// $b/24$ at $c = 0$.
 ///
 /// A formula, with no range check: NaN in, NaN out.

@@ -1,4 +1,4 @@
-//! Exact draws of $J = 4\,\mathrm{PG}(1, 2z)$ for a small tilt, under Devroye's two-piece envelope.
+//! Exact draws of $J = 4\\,\mathrm{PG}(1, 2z)$ for a small tilt, under Devroye's two-piece envelope.
 
 use std::f64::consts::PI;
 
@@ -12,7 +12,7 @@ const DIVIDE: f64 = 0.64;
 const INVERSE_ROOT: f64 = 1.25;
 
 /// Mass of the untilted envelope left of the point of division,
-/// $\int\_0^t l\_1 = 2\,\mathrm{erfc}(1/\sqrt{2t})$.
+/// $\int\_0^t l\_1 = 2\\,\mathrm{erfc}(1/\sqrt{2t})$.
 const LEFT_MASS: f64 = 0.422_599_094_667_421_03;
 
 /// Proposal for a standard normal beyond 1.25: nearly the best rate, and exactly the shift that

@@ -1,4 +1,4 @@
-//! Exact draws of $J = 4\,\mathrm{PG}(h, 2z)$ under an inverse Gaussian envelope.
+//! Exact draws of $J = 4\\,\mathrm{PG}(h, 2z)$ under an inverse Gaussian envelope.
 
 use rand::Rng;
 
@@ -41,7 +41,7 @@ impl Envelope {
 
 /// Beyond this argument the density is less than $e^{-40}$ of its envelope, for there $f\_h/l\_h$
 /// is at most 1.1 times
-/// $(\pi/4)^h\, \Gamma(h+1)^{-1} \sqrt{2\pi}\,x^{h+1/2} e^{-\pi^2x/8 + h^2/(2x)}$.
+/// $(\pi/4)^h\\, \Gamma(h+1)^{-1} \sqrt{2\pi}\\,x^{h+1/2} e^{-\pi^2x/8 + h^2/(2x)}$.
 fn horizon(h: f64) -> f64 {
     44.0 + 4.0 * h
 }

@@ -3,8 +3,8 @@
 //!
 //! Everything comes out in data units. With one component (variational Bayes)
 //! the formulas are those of spec/sshiba 4; with several (Gibbs draws) the
-//! answer is the equally weighted mixture over the draws, $\mathrm{E}\,y =
-//! \overline{m\_i}$ and $\mathrm{Var}\,y = \overline{v\_i} +
+//! answer is the equally weighted mixture over the draws, $\mathrm{E}\\,y =
+//! \overline{m\_i}$ and $\mathrm{Var}\\,y = \overline{v\_i} +
 //! \overline{(m\_i - \bar m)^2}$.
 
 mod activity;

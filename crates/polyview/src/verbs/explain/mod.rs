@@ -15,19 +15,19 @@ use sums::{Draw, Sums};
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
 ///
 /// With $F\_k$ the posterior mean of what factor k adds to a view, samples ×
-/// features, $X$ the data, and $\|\cdot\|$ the sum of squares over the
+/// features, $X$ the data, and $\\|\cdot\\|$ the sum of squares over the
 /// observed cells **about each feature's mean over them**, in working units
 /// (so that every feature weighs as it does in the fit),
 ///
-/// $$ R^2(S) = 1 - \|X - \textstyle\sum\_{k\in S} F\_k\|^2 / \|X\|^2 . $$
+/// $$ R^2(S) = 1 - \\|X - \textstyle\sum\_{k\in S} F\_k\\|^2 / \\|X\\|^2 . $$
 ///
-/// * marginal: $R^2(\{k\})$, what factor k explains alone;
+/// * marginal: $R^2(\\{k\\})$, what factor k explains alone;
 /// * unique: $R^2(\text{all}) - R^2(\text{all but } k)$, what is lost without
 ///   it;
 /// * total: $R^2(\text{all})$.
 ///
 /// **They add up**, exactly, whatever the missing cells: with $s = \sum\_{k\ne
-/// l} \langle F\_k, F\_l\rangle / \|X\|^2$, the overlap of the factors,
+/// l} \langle F\_k, F\_l\rangle / \\|X\\|^2$, the overlap of the factors,
 ///
 /// $$ \sum\_k \text{unique}\_k + s = \text{total} = \sum\_k
 /// \text{marginal}\_k - s . $$

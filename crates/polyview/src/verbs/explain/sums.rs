@@ -15,7 +15,7 @@ pub(super) struct Draw {
 /// Sums over the observed cells of one view, everything about the feature's
 /// mean over its observed cells, with $F\_k$ the contribution of factor k.
 pub(super) struct Sums {
-    /// $\|X\|^2$.
+    /// $\\|X\\|^2$.
     pub total: f64,
     /// $\langle F\_k, X\rangle$.
     pub cross: Vec<f64>,
