@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     version,
     about = "Bayesian factor models for several views of the same samples",
     after_help = "Results go to standard output or to files, progress and messages to standard error.\n\
-Exit codes: 0 done, 1 something is wrong with data, model or files, 2 wrong usage,\n\
-130 interrupted (a checkpoint was written if --checkpoint was given).\n\n\
+Exit codes: 0 done, 1 something is wrong with data, model or files, 2 wrong usage (or a study\n\
+file that cannot be read), 130 interrupted (a checkpoint was written if --checkpoint was given).\n\n\
 Start with:  polyview demo"
 )]
 pub struct Cli {

@@ -58,3 +58,8 @@ pub fn fit(data: polyview_core::Dataset, spec: ModelSpec) -> Result<Fit> {
     while !fitting.step()?.done {}
     fitting.finish()
 }
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

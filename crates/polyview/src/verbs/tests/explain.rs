@@ -122,7 +122,7 @@ fn training_data_given_again_say_the_same() {
 fn a_group_is_explained_by_the_definition_within_it() {
     for (i, missing) in rectangles().into_iter().enumerate() {
         let data = simulated(30, 70 + i as u64, missing);
-        let of = |n: usize| ["a", "b"][usize::from(n % 3 == 0)];
+        let of = |n: usize| ["a", "b"][usize::from(n.is_multiple_of(3))];
         let pairs = data.samples().iter().enumerate();
         let pairs = pairs.map(|(n, s)| (s.clone(), of(n).to_owned())).collect();
         let mut builder = Dataset::builder().groups(pairs);
