@@ -274,6 +274,47 @@ impl Fitting {
         }
     }
 
+    /// The chains of a Gibbs fit as the latest step left them, each holding its
+    /// current draw in working units; none for variational Bayes.
+    ///
+    /// Draws are streamed by looking at them between steps: sum up or write
+    /// out what is needed, and let [`GibbsOptions::thin`](crate::GibbsOptions)
+    /// keep as few as one.
+    ///
+    /// ```
+    /// use polyview::{EngineKind, Fitting, models};
+    /// use polyview_datasets::{BibfaOptions, simulate_bibfa};
+    ///
+    /// let data = simulate_bibfa(&BibfaOptions::new(20, &[4, 3], 2, 1))?.data.dataset;
+    /// let mut spec = models::bibfa(2);
+    /// spec.engine = EngineKind::Gibbs;
+    /// (spec.gibbs.warm_up, spec.gibbs.sweeps, spec.gibbs.thin) = (5, 20, 20);
+    /// let mut fitting = Fitting::new(data, spec)?;
+    /// let (mut sum, mut draws) = (0.0, 0.0);
+    /// loop {
+    ///     let progress = fitting.step()?;
+    ///     if progress.sweep > 5 {
+    ///         for chain in fitting.chains() {
+    ///             let weights = chain.model().views[0].weights.moments().mean();
+    ///             sum += weights.norm_l2();
+    ///             draws += 1.0;
+    ///         }
+    ///     }
+    ///     if progress.done {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(draws, 40.0);
+    /// assert!(sum / draws > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn chains(&self) -> &[GibbsChain] {
+        match &self.stage {
+            Stage::Gibbs { chains, .. } => chains,
+            Stage::Vb { .. } => &[],
+        }
+    }
+
     /// One sweep (of all chains, for Gibbs).
     ///
     /// # Errors
