@@ -229,6 +229,7 @@ fn data_sets_join_by_id() {
         samples: ids.iter().map(|s| (*s).to_owned()).collect(),
         features: vec!["a".into(), "b".into()],
         values: Mat::from_fn(ids.len(), 2, |n, d| (ids[n].len() + n + d) as f64),
+        levels: Vec::new(),
     };
     let d = Dataset::builder()
         .view(table("x", &["p", "q", "r"]))

@@ -25,6 +25,7 @@ fn data(samples: usize, features: &[usize], seed: u64) -> Dataset {
             samples: (0..samples).map(|n| format!("s{n}")).collect(),
             features: (0..d).map(|j| format!("f{j}")).collect(),
             values: x,
+            levels: Vec::new(),
         });
     }
     builder.build().expect("a data set")

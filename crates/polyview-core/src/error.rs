@@ -102,6 +102,76 @@ pub enum DataError {
         /// The sample.
         sample: String,
     },
+    /// A class code that is no whole number.
+    #[error(
+        "view '{view}': the class code {value} at row {} is not a whole number; codes are 0, 1, 2, …",
+        sample + 1
+    )]
+    NotACode {
+        /// The view.
+        view: String,
+        /// Row from 0.
+        sample: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A class code without a class name.
+    #[error(
+        "view '{view}': the class code {code} at row {} is out of range; with {classes} classes codes run from 0 to {}",
+        sample + 1, classes - 1
+    )]
+    CodeOutOfRange {
+        /// The view.
+        view: String,
+        /// Row from 0.
+        sample: usize,
+        /// The code.
+        code: f64,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// One class name for two codes.
+    #[error(
+        "view '{view}': the class '{class}' has the codes {first} and {second}; class names must be unique"
+    )]
+    DuplicateClass {
+        /// The view.
+        view: String,
+        /// The name.
+        class: String,
+        /// First code.
+        first: usize,
+        /// Second code.
+        second: usize,
+    },
+    /// Every observed sample is of one class: there is nothing to tell apart.
+    #[error(
+        "view '{view}': every sample is of class '{class}'; a categorical view needs two classes"
+    )]
+    OneClass {
+        /// The view.
+        view: String,
+        /// The class.
+        class: String,
+    },
+    /// Class names where there are none.
+    #[error("view '{view}' has no class names; a categorical view needs them")]
+    NotCategorical {
+        /// The view.
+        view: String,
+    },
+    /// A class that the trained model has not seen.
+    #[error(
+        "view '{view}': {samples} samples are of class '{class}', which the model was not trained on"
+    )]
+    UnknownClass {
+        /// The view.
+        view: String,
+        /// The class.
+        class: String,
+        /// Samples of that class.
+        samples: usize,
+    },
     /// A view that does not exist.
     #[error("there is no view '{view}'")]
     UnknownView {

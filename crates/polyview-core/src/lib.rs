@@ -12,6 +12,7 @@
 //!     samples: ids.map(str::to_owned).to_vec(),
 //!     features: vec!["a".to_owned(), "b".to_owned()],
 //!     values: Mat::from_fn(3, 2, |n, d| (n + d) as f64),
+//!     levels: Vec::new(),
 //! };
 //! let data = Dataset::builder()
 //!     .view(table("genes", ["s1", "s2", "s3"]))
@@ -47,7 +48,7 @@ mod schedule;
 
 pub use dataset::{
     Centring, Dataset, DatasetBuilder, FeatureScaling, Groups, Join, Mask, Metadata,
-    MetadataValues, Overlap, OverlapRow, Scaling, Table, View,
+    MetadataValues, Overlap, OverlapRow, Relevelled, Scaling, Table, UnknownClass, View,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

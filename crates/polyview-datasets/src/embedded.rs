@@ -88,6 +88,7 @@ fn tables(source: &Source) -> Vec<Table> {
                 samples: grid.samples,
                 features: grid.columns,
                 values: Mat::from_fn(rows, width, |n, d| grid.cells[n * width + d]),
+                levels: Vec::new(),
             }
         })
         .collect()

@@ -47,6 +47,7 @@ impl Labels {
             samples: self.samples.clone(),
             features: vec![self.name.clone()],
             values: Mat::from_fn(self.samples.len(), 1, |n, _| self.codes[n] as f64),
+            levels: self.levels.clone(),
         }
     }
 
@@ -59,6 +60,7 @@ impl Labels {
             values: Mat::from_fn(self.samples.len(), self.levels.len(), |n, c| {
                 f64::from(u8::from(self.codes[n] == c))
             }),
+            levels: Vec::new(),
         }
     }
 

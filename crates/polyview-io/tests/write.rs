@@ -56,6 +56,7 @@ fn table() -> impl Strategy<Value = Table> {
                     .map(|(i, s)| format!("{i}f{s}"))
                     .collect(),
                 values: Mat::from_fn(n, d, |i, j| values[i * d + j]),
+                levels: Vec::new(),
             })
     })
 }

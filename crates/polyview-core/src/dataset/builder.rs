@@ -67,7 +67,7 @@ impl DatasetBuilder {
     /// [`DataError`]: no view, an empty view, names that do not match the
     /// matrix, a duplicate view, sample or feature, an infinite value, no
     /// sample left after the join, a sample or view with nothing observed, a
-    /// sample without a group.
+    /// sample without a group, class codes that do not fit their class names.
     pub fn build(self) -> Result<Dataset, DataError> {
         if self.tables.is_empty() {
             return Err(DataError::NoViews);
@@ -198,6 +198,7 @@ fn align(
         samples: own,
         features,
         mut values,
+        levels,
     } = table;
     if own != samples {
         let mut to: Vec<Option<usize>> = vec![None; samples.len()];
@@ -214,7 +215,8 @@ fn align(
     if mask.count(samples.len(), features.len()) == 0 {
         return Err(DataError::NothingObserved { view: name });
     }
-    Ok(View::new_unchecked(name, features, values, mask))
+    super::levels::check(&name, &levels, &values, &mask)?;
+    Ok(View::new_unchecked(name, features, values, mask, levels))
 }
 
 fn group(

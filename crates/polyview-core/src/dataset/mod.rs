@@ -1,11 +1,13 @@
 //! Data sets: named views whose samples are joined by their IDs.
 
 mod builder;
+mod levels;
 mod mask;
 mod overlap;
 mod scaling;
 
 pub use builder::{DatasetBuilder, Join};
+pub use levels::{Relevelled, UnknownClass};
 pub use mask::Mask;
 pub use overlap::{Overlap, OverlapRow};
 pub use scaling::{Centring, FeatureScaling, Scaling};
@@ -31,6 +33,9 @@ pub struct Table {
     pub features: Vec<String>,
     /// Values, samples × features, column-major; `NaN` = missing.
     pub values: Mat<f64>,
+    /// Class names of a categorical view, whose one column holds the index of
+    /// each sample's class; empty for every other view.
+    pub levels: Vec<String>,
 }
 
 /// One view of a [`Dataset`]: a matrix with a row for **every** sample of the
@@ -41,6 +46,7 @@ pub struct View {
     features: Vec<String>,
     values: Arc<Mat<f64>>,
     mask: Mask,
+    levels: Vec<String>,
 }
 
 impl View {
@@ -70,6 +76,7 @@ impl View {
             features,
             values: Arc::new(values),
             mask,
+            levels: Vec::new(),
         })
     }
 
@@ -110,7 +117,8 @@ impl View {
         self.is_observed(sample, feature)
             .then(|| self.values[(sample, feature)])
     }
-    /// Takes the view apart: name, feature names, values, mask. The values are
+    /// Takes the view apart: name, feature names, values, mask; class names are
+    /// dropped ([`View::levels`] has them). The values are
     /// shared with the view's clones; whoever changes them gets a copy of
     /// their own then.
     pub fn into_parts(self) -> (String, Vec<String>, Arc<Mat<f64>>, Mask) {
@@ -120,7 +128,8 @@ impl View {
     /// standardisation. Missing cells must be zero.
     ///
     /// # Errors
-    /// [`DataError::LengthMismatch`] when the shape differs.
+    /// [`DataError::LengthMismatch`] when the shape differs; for a categorical
+    /// view as [`View::with_levels`].
     pub fn with_values(&self, values: Mat<f64>) -> Result<Self, DataError> {
         if values.nrows() != self.n_samples() || values.ncols() != self.n_features() {
             return Err(DataError::LengthMismatch {
@@ -130,11 +139,13 @@ impl View {
                 found: values.nrows() * values.ncols(),
             });
         }
+        levels::check(&self.name, &self.levels, &values, &self.mask)?;
         Ok(Self {
             name: self.name.clone(),
             features: self.features.clone(),
             values: Arc::new(values),
             mask: self.mask.clone(),
+            levels: self.levels.clone(),
         })
     }
     /// The same view with further cells hidden: `hide(sample, feature)` is
@@ -154,6 +165,7 @@ impl View {
             features: self.features.clone(),
             values: Arc::new(values),
             mask,
+            levels: self.levels.clone(),
         }
     }
     /// Values with `NaN` in the missing cells, as a [`Table`] would hold them.
@@ -167,12 +179,14 @@ impl View {
         features: Vec<String>,
         values: Mat<f64>,
         mask: Mask,
+        levels: Vec<String>,
     ) -> Self {
         Self {
             name,
             features,
             values: Arc::new(values),
             mask,
+            levels,
         }
     }
 }

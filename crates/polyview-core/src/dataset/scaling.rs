@@ -59,8 +59,12 @@ impl Scaling {
     ///
     /// Sums are taken about the first observed value of each feature, so that
     /// features of scale 1e9 or 1e-9 keep their digits. A feature without
-    /// spread keeps scale 1 (or the view's) and is listed in `constant`.
+    /// spread keeps scale 1 (or the view's) and is listed in `constant`. Class
+    /// codes are names, not numbers: a categorical view is left as it is.
     pub fn learn(view: &View, centring: Centring, scaling: FeatureScaling) -> Self {
+        if !view.levels().is_empty() {
+            return Self::identity(view.n_features());
+        }
         let (rows, cols) = (view.n_samples(), view.n_features());
         let mut map = Self::identity(cols);
         let mut variance = vec![0.0; cols];
@@ -124,6 +128,7 @@ impl Scaling {
     /// The view in working units; missing cells stay zero. Consumes the view
     /// and works in place.
     pub fn apply(&self, view: View) -> View {
+        let levels = view.levels().to_vec();
         let (name, features, values, mask) = view.into_parts();
         let mut values = Arc::unwrap_or_clone(values);
         for d in 0..values.ncols() {
@@ -133,7 +138,7 @@ impl Scaling {
                 }
             }
         }
-        View::new_unchecked(name, features, values, mask)
+        View::new_unchecked(name, features, values, mask, levels)
     }
     /// A matrix samples × features from working to data units.
     pub fn restore(&self, values: &mut Mat<f64>) {

@@ -32,7 +32,8 @@ pub struct ViewShape {
     pub samples: usize,
     /// Columns of the data.
     pub observed_columns: usize,
-    /// Columns of the linear predictor; C for each categorical column.
+    /// Columns of the linear predictor: those of the data, or C for the one
+    /// column of codes of a categorical view with C classes.
     pub predictor_columns: usize,
 }
 
@@ -67,10 +68,14 @@ pub enum NoiseScope {
     View,
 }
 
-/// Predicted data of a block: samples × observed columns.
+/// Predicted data of a block: samples × **predictor** columns.
+///
+/// For a categorical view the columns are its classes: the mean holds their
+/// probabilities p, which sum to one over all columns of a sample, and the
+/// variance p(1 − p).
 #[derive(Clone, Debug)]
 pub struct PredictedBlock {
-    /// Predictive means, in working units.
+    /// Predictive means, in working units, or class probabilities.
     pub mean: Mat<f64>,
     /// Predictive variances, observation noise and parameter uncertainty
     /// included, in squared working units.
@@ -199,7 +204,8 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// constants included. With factors and weights known exactly and local
     /// variables drawn it is the log density.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms;
-    /// Predictive mean and variance of a block, in working units.
+    /// Predictive mean and variance of a block of predictor columns, in working
+    /// units (class probabilities for a categorical view).
     fn predict(
         &self,
         p: &Predictor<'_>,
@@ -207,10 +213,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
         columns: Range<usize>,
     ) -> PredictedBlock;
     /// A term with the same parameters for other data: new samples of the
-    /// same features in working units.
+    /// same features in working units. Classes are matched by name; where an
+    /// unseen class is to count as missing, [`View::relevel`] comes first.
     ///
     /// # Errors
-    /// [`DataError`] when the columns do not fit.
+    /// [`DataError`] when the columns do not fit or a class is unknown.
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError>;
     /// The exact augmentation for Gibbs, where there is one.
     fn augmented(&mut self) -> Option<&mut dyn Augmented> {

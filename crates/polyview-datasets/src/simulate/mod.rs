@@ -122,6 +122,7 @@ fn assemble(views: Vec<Mat<f64>>, samples: usize) -> Result<Dataset, SimulationE
             samples: ids.clone(),
             features,
             values,
+            levels: Vec::new(),
         });
     }
     Ok(builder.build()?)

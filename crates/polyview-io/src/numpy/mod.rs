@@ -48,6 +48,7 @@ pub(crate) fn read_npy(
         samples: names::numbered('s', samples),
         features: names::numbered('f', features),
         values: turned(values, options.orientation),
+        levels: Vec::new(),
     })
 }
 

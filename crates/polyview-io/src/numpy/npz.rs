@@ -99,6 +99,7 @@ pub(crate) fn read_npz(
         samples,
         features,
         values: turned(values, options.orientation),
+        levels: Vec::new(),
     })
 }
 

@@ -54,12 +54,14 @@ pub(crate) fn read_text_table(
             samples: names,
             features: columns,
             values: blocks.into_rows(),
+            levels: Vec::new(),
         },
         Orientation::FeaturesInRows => Table {
             name,
             samples: columns,
             features: names,
             values: blocks.into_columns(),
+            levels: Vec::new(),
         },
     })
 }

@@ -127,6 +127,7 @@ impl Format {
 ///     samples: vec!["m1".into(), "m2".into()],
 ///     features: vec!["C16:0".into()],
 ///     values: Mat::from_fn(2, 1, |n, _| if n == 0 { 26.45 } else { f64::NAN }),
+///     levels: Vec::new(),
 /// };
 /// write_matrix(&path, &(&table).into(), &WriteOptions::default())?;
 /// let back = read_table(&path, &ReadOptions::default())?;

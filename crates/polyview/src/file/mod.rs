@@ -43,6 +43,7 @@ impl Fit {
     /// #     samples: (0..12).map(|n| format!("s{n}")).collect(),
     /// #     features: (0..4).map(|d| format!("g{d}")).collect(),
     /// #     values: Mat::from_fn(12, 4, |n, d| (n * (d + 1)) as f64 + ((n * 7 + d * 3) % 5) as f64),
+    /// #     levels: Vec::new(),
     /// # };
     /// # let data = Dataset::builder().view(table).build()?;
     /// # let folder = tempfile::tempdir()?;

@@ -79,6 +79,7 @@ impl Fit {
                 samples: names.clone(),
                 features: info.features.clone(),
                 values,
+                levels: Vec::new(),
             });
         }
         Ok(builder.build()?)

@@ -78,6 +78,7 @@ pub fn data(samples: usize, features: &[usize], holes: Holes, seed: u64) -> Data
             samples: ids.clone(),
             features: v.features().to_vec(),
             values: v.to_values_with_nan(),
+            levels: v.levels().to_vec(),
         });
     }
     builder.build().unwrap()

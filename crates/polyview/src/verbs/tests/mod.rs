@@ -75,6 +75,7 @@ fn table(data: &Dataset, view: &View) -> Table {
         samples: data.samples().to_vec(),
         features: view.features().to_vec(),
         values: view.to_values_with_nan(),
+        levels: view.levels().to_vec(),
     }
 }
 
@@ -88,6 +89,7 @@ fn rows(data: &Dataset, keep: &[usize]) -> Dataset {
             samples: keep.iter().map(|&n| data.samples()[n].clone()).collect(),
             features: v.features().to_vec(),
             values: Mat::from_fn(keep.len(), all.ncols(), |n, d| all[(keep[n], d)]),
+            levels: v.levels().to_vec(),
         });
     }
     builder.build().unwrap()

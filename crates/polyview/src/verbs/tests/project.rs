@@ -151,6 +151,7 @@ fn names_decide_not_places() {
             samples: new.samples().to_vec(),
             features,
             values: Mat::from_fn(5, 7, |n, j| keep.get(j).map_or(1e6, |&d| all[(n, d)])),
+            levels: Vec::new(),
         }
     });
     let holed = rebuilt(&new, &["view1"], |v| table(&new, &v.hiding(|_, d| d == 2)));
@@ -217,6 +218,7 @@ fn a_sample_without_a_known_value_gets_the_prior() {
                 (0, _) => f64::NAN,
                 _ => all[(n, d)],
             }),
+            levels: Vec::new(),
         }
     });
     let p = fit.project(&new, &ProjectOptions::default()).unwrap();
