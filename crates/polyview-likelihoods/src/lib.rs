@@ -25,8 +25,11 @@
 //!
 //! | type | data | site on $\eta$ |
 //! |---|---|---|
+//! | [`Categorical`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
 //! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
 
+mod categorical;
 mod gaussian;
 
+pub use categorical::{Categorical, CategoricalOptions, ScoreUncertainty};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

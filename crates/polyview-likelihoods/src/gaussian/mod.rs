@@ -21,6 +21,7 @@ mod cells;
 mod dense;
 mod gibbs;
 mod impute;
+mod latent;
 
 use std::ops::Range;
 use std::sync::Arc;

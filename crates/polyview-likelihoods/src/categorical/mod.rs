@@ -1,0 +1,279 @@
+//! Categorical views by multinomial probit.
+//!
+//! Each sample has one of C classes, the one whose latent score is the
+//! largest: $x\_n \sim N(z\_n W^\top + b, I\_C)$, $t\_n = \arg\max\_c x\_{nc}$
+//! (spec/sshiba G12, 1.5). The data are one column of codes, the predictor has
+//! C columns.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | $\langle x\rangle$ | `layer`: a Gaussian layer of precision 1 over the scores |
+//! | $t$ | `classes` |
+//! | $\ln\xi\_n + \tfrac12\lvert m\_n - \langle x\_n\rangle\rvert^2$ | `offsets` |
+//!
+//! The bound L9 at the scores' current parameters $m\_n$ is
+//! $\sum\_n \mathtt{offset}\_n - \tfrac12\sum\_{nc}\langle(\langle
+//! x\_{nc}\rangle - \eta\_{nc})^2\rangle$: completing the square leaves one
+//! number a sample of $m\_n$, and the layer has the rest.
+//!
+//! A missing class is integrated out (`[M]`: the row is left out) or has a
+//! mean-field factor (`[I]`, U12: $\langle x\_n\rangle = m\_n$).
+
+mod gibbs;
+mod probabilities;
+mod quadrature;
+mod scores;
+
+use std::ops::Range;
+
+use polyview_core::{
+    Augmented, Context, DataError, Mask, NormalEquations, NumericError, PredictedBlock, Predictor,
+    State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape, ViewTerm,
+};
+use polyview_linalg::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+use crate::gaussian::{Gaussian, MissingData};
+use quadrature::Rule;
+
+/// How sure a predicted score is taken to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreUncertainty {
+    /// As sure as the posterior says: P8, correlations between scores ignored.
+    #[default]
+    Posterior,
+    /// Known: the papers' plug-in P7.
+    PlugIn,
+}
+
+/// Choices of a categorical view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CategoricalOptions {
+    /// Treatment of missing classes.
+    pub missing: MissingData,
+    /// How class probabilities are predicted.
+    pub scores: ScoreUncertainty,
+}
+
+/// Data term of a categorical view.
+#[derive(Clone, Debug)]
+pub struct Categorical {
+    name: String,
+    levels: Vec<String>,
+    classes: Vec<Option<usize>>,
+    options: CategoricalOptions,
+    layer: Gaussian,
+    /// One a sample, nats; zero where the class is missing.
+    offsets: Vec<f64>,
+    /// Whether the scores are draws.
+    drawn: bool,
+    rule: Rule,
+}
+
+impl Categorical {
+    /// The term of a view with class names ([`View::levels`]). Classes without
+    /// a sample keep their place: the data push their probability down.
+    ///
+    /// # Errors
+    /// [`DataError::NotCategorical`] without class names,
+    /// [`DataError::OneClass`] when all observed samples are of one class.
+    pub fn new(view: &View, options: CategoricalOptions) -> Result<Self, DataError> {
+        let term = Self::of_classes(view, options)?;
+        let mut seen = term.classes.iter().flatten();
+        if let Some(first) = seen.next()
+            && (seen.all(|c| c == first) || term.levels.len() < 2)
+        {
+            return Err(DataError::OneClass {
+                view: term.name,
+                class: term.levels[*first].clone(),
+            });
+        }
+        Ok(term)
+    }
+    /// Scores start at U9 with $m\_n = 0$: the class in front by the same
+    /// distance for every sample.
+    fn of_classes(view: &View, options: CategoricalOptions) -> Result<Self, DataError> {
+        let levels = view.levels().to_vec();
+        if levels.is_empty() {
+            return Err(DataError::NotCategorical {
+                view: view.name().to_owned(),
+            });
+        }
+        let classes = view.classes();
+        let rule = Rule::for_classes(levels.len());
+        let mut shift = vec![0.0; levels.len()];
+        let zero = vec![0.0; levels.len()];
+        let ln_xi = rule.moments(&zero, 0, &mut shift, &mut Vec::new());
+        let (front, others) = (shift[0], shift.last().copied().unwrap_or(0.0));
+        let offset = ln_xi + 0.5 * shift.iter().map(|s| s * s).sum::<f64>();
+        let left_out = match options.missing {
+            MissingData::Marginal => f64::NAN,
+            MissingData::Impute => 0.0,
+        };
+        let values = Mat::from_fn(classes.len(), levels.len(), |n, c| match classes[n] {
+            Some(class) if class == c => front,
+            Some(_) => others,
+            None => left_out,
+        });
+        Ok(Self {
+            name: view.name().to_owned(),
+            offsets: classes.iter().map(|c| c.map_or(0.0, |_| offset)).collect(),
+            layer: Gaussian::latent(view.name(), values)?,
+            levels,
+            classes,
+            options,
+            drawn: false,
+            rule,
+        })
+    }
+
+    /// Names of the classes by code.
+    pub fn levels(&self) -> &[String] {
+        &self.levels
+    }
+    /// Class of each sample, `None` where missing.
+    pub fn classes(&self) -> &[Option<usize>] {
+        &self.classes
+    }
+    /// Scores (means, or draws), samples × classes; zero for rows left out.
+    /// The working data of a start.
+    pub fn scores(&self) -> MatRef<'_, f64> {
+        self.layer.values()
+    }
+    /// How class probabilities are predicted.
+    pub fn options(&self) -> CategoricalOptions {
+        self.options
+    }
+    fn not_finite(&self) -> NumericError {
+        NumericError::NotFinite {
+            block: format!("likelihood/{}", self.name),
+            what: "a class score",
+        }
+    }
+}
+
+impl ViewTerm for Categorical {
+    fn shape(&self) -> ViewShape {
+        ViewShape {
+            samples: self.classes.len(),
+            observed_columns: 1,
+            predictor_columns: self.levels.len(),
+        }
+    }
+    fn mask(&self) -> Option<&Mask> {
+        Some(Gaussian::mask(&self.layer))
+    }
+    fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.refresh_scores(p)
+    }
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.weight_gram(p, eq)
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.weight_equations(p, eq)
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        self.layer.bias_equations(columns, p, precision, rhs)
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        self.layer.absorb(columns, p);
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        self.layer.seal(p);
+    }
+    /// Nothing: the precision is 1.
+    fn update_noise(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.factor_equations(view, p, eq)
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let energy = self.layer.energy(p);
+        let offsets = polyview_core::compensated(self.offsets.iter().copied());
+        Terms(vec![("likelihood", offsets - 0.5 * energy)])
+    }
+    /// Class probabilities and p(1 − p). A block of some classes costs as much
+    /// as one of all: ask for all columns at once.
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let all = self.predict_probabilities(p, samples);
+        let mean = Mat::from_fn(all.ncols(), columns.len(), |n, c| {
+            all[(columns.start + c, n)]
+        });
+        let variance = Mat::from_fn(mean.nrows(), mean.ncols(), |n, c| {
+            mean[(n, c)] * (1.0 - mean[(n, c)])
+        });
+        PredictedBlock { mean, variance }
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        let matched = view.relevel(&self.levels, UnknownClass::Error)?;
+        let options = CategoricalOptions {
+            missing: MissingData::Marginal,
+            ..self.options
+        };
+        Ok(Box::new(Self::of_classes(&matched.view, options)?))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Stateful for Categorical {
+    fn save(&self, prefix: &str, state: &mut State) {
+        state.put_mat(&format!("{prefix}/scores"), self.layer.values());
+        state.put_vec(&format!("{prefix}/offsets"), &self.offsets);
+        state.put_vec(
+            &format!("{prefix}/drawn"),
+            &[f64::from(u8::from(self.drawn))],
+        );
+    }
+    /// The scores belong to samples, so a term without samples (one that holds
+    /// parameters only) takes none.
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let name = format!("{prefix}/scores");
+        let scores = state.mat(&name)?;
+        if scores.ncols() != self.levels.len() {
+            return Err(NumericError::BadState { name });
+        }
+        if self.classes.is_empty() {
+            return Ok(());
+        }
+        if scores.nrows() != self.classes.len() {
+            return Err(NumericError::BadState { name });
+        }
+        self.offsets = state.vec_of(&format!("{prefix}/offsets"), self.classes.len())?;
+        self.drawn = state.scalar(&format!("{prefix}/drawn"))? != 0.0;
+        self.layer.write_scores(|values| values.copy_from(&scores));
+        self.layer.scores_written();
+        Ok(())
+    }
+}
