@@ -1,5 +1,7 @@
 //! Random models for the tests across polyview's crates.
 
+pub mod categorical;
+
 use polyview_core::{Bias, GammaPrior, Journal, RowMoments, Schedule, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
@@ -103,8 +105,12 @@ pub fn model(case: &Case, data: Vec<View>) -> Model {
 
 /// The model of these views, started from `start`.
 pub fn model_from(case: &Case, data: Vec<View>, start: Mat<f64>) -> Model {
-    let parts = data
-        .into_iter()
+    assemble(gaussian_parts(case, data), start)
+}
+
+/// The parts of these Gaussian views.
+pub fn gaussian_parts(case: &Case, data: Vec<View>) -> Vec<ViewPart> {
+    data.into_iter()
         .zip(&case.views)
         .map(|(view, v)| {
             let name = view.name().to_owned();
@@ -128,10 +134,14 @@ pub fn model_from(case: &Case, data: Vec<View>, start: Mat<f64>) -> Model {
                 name,
             }
         })
-        .collect::<Vec<_>>();
+        .collect()
+}
+
+/// The model of these parts, started from `start`.
+pub fn assemble(parts: Vec<ViewPart>, start: Mat<f64>) -> Model {
     let factors = FullRows::new(
         "factors",
-        Fixed::standard_normal(case.k),
+        Fixed::standard_normal(start.ncols()),
         RowMoments::isotropic(start, 0.1, 0),
     );
     let schedule = Schedule::standard(parts.len());

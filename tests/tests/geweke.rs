@@ -2,13 +2,16 @@
 //! of data given parameters, must leave the joint distribution alone, so that
 //! its moments equal those of draws from the prior.
 
-use polyview_core::{Bias, Context, GammaPrior, Predictor, RowMoments, Schedule, View};
+use polyview_core::{Bias, Context, GammaPrior, Predictor, RowMoments, Schedule, State, View};
 use polyview_infer::{GibbsChain, Model, ViewPart};
-use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
+use polyview_likelihoods::{
+    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+};
 use polyview_linalg::Mat;
 use polyview_priors::{Ard, Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::Holes;
+use polyview_tests::categorical::view_of_codes;
 
 const SAMPLES: usize = 6;
 const FEATURES: [usize; 2] = [4, 3];
@@ -51,6 +54,10 @@ fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
             }
         })
         .collect::<Vec<_>>();
+    assemble(parts)
+}
+
+fn assemble(parts: Vec<ViewPart>) -> Model {
     let factors = FullRows::new(
         "factors",
         Fixed::standard_normal(K),
@@ -58,6 +65,35 @@ fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
     );
     let schedule = Schedule::standard(parts.len());
     Model::new(Box::new(factors), parts, schedule)
+}
+
+/// One real view and one of three classes.
+fn build_classes(missing: MissingData, with_holes: bool) -> Model {
+    let codes: Vec<f64> = (0..SAMPLES)
+        .map(|n| match n {
+            1 | 4 if with_holes => f64::NAN,
+            _ => (n % 3) as f64,
+        })
+        .collect();
+    let options = CategoricalOptions {
+        missing,
+        ..CategoricalOptions::default()
+    };
+    let Model { mut views, .. } = build(Holes::None, NoiseBy::View, MissingData::Marginal);
+    views.truncate(1);
+    views.push(ViewPart {
+        name: "c".into(),
+        term: Box::new(
+            Categorical::new(&view_of_codes("c", &codes, 3), options).expect("three classes"),
+        ),
+        weights: Box::new(FullRows::new(
+            "weights/c",
+            Ard::new(GammaPrior::new(4.0, 4.0), K),
+            RowMoments::point(Mat::zeros(3, K)),
+        )),
+        bias: Bias::gaussian(3, 0, 2.0),
+    });
+    assemble(views)
 }
 
 /// Draws parameters from the prior.
@@ -129,8 +165,23 @@ fn statistics(model: &mut Model) -> Vec<f64> {
             ww.trace().ln(),
             ww.dot(&zz).ln(),
             of(&format!("scales/{}", v.name)),
-            of(&format!("noise/{}", v.name)),
         ]);
+        let mut state = State::new();
+        v.term.save("t", &mut state);
+        match state.reader().mat("t/scores") {
+            Ok(scores) => {
+                let first = |n: usize| scores[(n, 0)];
+                let top = |n: usize| (0..3).fold(f64::MIN, |t, c| scores[(n, c)].max(t));
+                out.extend([
+                    first(0),
+                    first(0).powi(2),
+                    top(0),
+                    first(3) * top(0),
+                    f64::from(u8::from(first(2) == top(2))),
+                ]);
+            }
+            Err(_) => out.push(of(&format!("noise/{}", v.name))),
+        }
         out.push(v.bias.mean()[0]);
         out.push(v.bias.mean()[0].powi(2));
         out.push(of(&format!("likelihood/{}", v.name)));
@@ -144,10 +195,9 @@ fn statistics(model: &mut Model) -> Vec<f64> {
 }
 
 /// Largest z score of the difference of means, chains against prior.
-fn largest_score(pattern: Holes, noise: NoiseBy, missing: MissingData, seed: u64) -> f64 {
+fn largest_score(mut m: Model, seed: u64) -> f64 {
     let draws = 6000;
     let mut prior: Vec<Vec<f64>> = Vec::new();
-    let mut m = build(pattern, noise, missing);
     for i in 0..draws {
         let key = StreamKey::new(seed).chain(1).sweep(i);
         draw_prior(&mut m, key);
@@ -161,8 +211,9 @@ fn largest_score(pattern: Holes, noise: NoiseBy, missing: MissingData, seed: u64
     let mut chain = GibbsChain::new(m, StreamKey::new(seed).chain(3));
     for i in 0..4 * draws {
         chain.advance().expect("a sweep");
-        draw_data(chain.model_mut(), StreamKey::new(seed).chain(4).sweep(i));
+        // before the data change, so that scores are those of the sweep
         joint.push(statistics(chain.model_mut()));
+        draw_data(chain.model_mut(), StreamKey::new(seed).chain(4).sweep(i));
     }
     let mut worst: f64 = 0.0;
     for s in 0..prior[0].len() {
@@ -189,7 +240,19 @@ fn gibbs_leaves_the_joint_distribution_alone() {
         (Holes::Cells(0.0), NoiseBy::View, MissingData::Marginal),
         (Holes::Cells(0.0), NoiseBy::Feature, MissingData::Impute),
     ] {
-        let score = largest_score(pattern, noise, missing, 3);
+        let score = largest_score(build(pattern, noise, missing), 3);
         assert!(score < 4.5, "{pattern:?} {noise:?} {missing:?}: {score}");
+    }
+}
+
+#[test]
+fn classes_too() {
+    for (missing, holes) in [
+        (MissingData::Marginal, false),
+        (MissingData::Marginal, true),
+        (MissingData::Impute, true),
+    ] {
+        let score = largest_score(build_classes(missing, holes), 5);
+        assert!(score < 4.5, "{missing:?} {holes}: {score}");
     }
 }

@@ -3,12 +3,15 @@
 //! covariance `−P_ii / 2`.
 
 use polyview_core::{
-    Bias, GammaPrior, NormalEquations, PatternGrams, PatternTable, Predictor, RowCov, RowMoments,
-    ViewTerm,
+    Bias, Context, GammaPrior, Journal, NormalEquations, PatternGrams, PatternTable, Predictor,
+    RowCov, RowMoments, ViewTerm,
 };
-use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
+use polyview_likelihoods::{
+    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+};
 use polyview_linalg::{Mat, PackedRows, packed_index, packed_len};
 use polyview_random::StreamKey;
+use polyview_tests::categorical::random_view;
 use polyview_tests::{Case, Holes, ViewCase, normal, views};
 use std::sync::Arc;
 
@@ -173,6 +176,47 @@ fn gaussian_terms_obey_the_law() {
         let mut term = Gaussian::new(view, options);
         let gap = gap(&mut term, present);
         assert!(gap < 1e-6, "{v:?}: {gap:e}");
+    }
+}
+
+/// At fresh locals and at ones whose predictor has moved on.
+#[test]
+fn categorical_terms_obey_the_law() {
+    for missing in [MissingData::Marginal, MissingData::Impute] {
+        for (classes, share) in [(2, 0.0), (3, 0.4), (7, 0.4)] {
+            let view = random_view(9, classes, share, 5);
+            let present = match (view.mask(), missing) {
+                (polyview_core::Mask::Rows(r), MissingData::Marginal) => Some(r.clone()),
+                _ => None,
+            };
+            let options = CategoricalOptions {
+                missing,
+                ..CategoricalOptions::default()
+            };
+            let mut term = Categorical::new(&view, options).expect("two classes");
+            for (seed, refreshed) in [(0, false), (1, true), (7, true)] {
+                if refreshed {
+                    let (z, w) = (rows(9, seed), rows(classes, seed + 1));
+                    let mut bias = Bias::gaussian(classes, 0, 1.0);
+                    let means = (0..classes).map(|i| 0.3 * i as f64 - 0.5).collect();
+                    bias.set(means, vec![0.05; classes]);
+                    let p = Predictor {
+                        factors: &z,
+                        weights: &w,
+                        bias: &bias,
+                    };
+                    let mut journal = Journal::default();
+                    let mut cx = Context {
+                        key: StreamKey::new(1),
+                        sweep: 1,
+                        journal: &mut journal,
+                    };
+                    term.refresh(&p, &mut cx).expect("finite");
+                }
+                let gap = gap(&mut term, present.clone());
+                assert!(gap < 1e-6, "{missing:?} {classes} {seed}: {gap:e}");
+            }
+        }
     }
 }
 

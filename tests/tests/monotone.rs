@@ -1,9 +1,13 @@
 //! No block update ever lowers the bound (spec/sshiba 9.6.1; DESIGN 4.7), over
 //! random shapes, masks and compositions.
 
-use polyview_infer::{Audit, PruneRule, VbOptions};
-use polyview_likelihoods::{MissingData, NoiseBy};
-use polyview_tests::{Case, Holes, ViewCase, run};
+use polyview_core::Journal;
+use polyview_infer::{Audit, PruneRule, VbOptions, VbRun};
+use polyview_likelihoods::{CategoricalOptions, MissingData, NoiseBy};
+use polyview_random::StreamKey;
+use polyview_tests::{
+    Case, Holes, ViewCase, assemble, categorical, gaussian_parts, normal, run, views,
+};
 use proptest::prelude::*;
 
 fn view_case() -> impl Strategy<Value = ViewCase> {
@@ -42,24 +46,57 @@ fn case() -> impl Strategy<Value = Case> {
         })
 }
 
+fn audited() -> VbOptions {
+    VbOptions {
+        max_sweeps: 12,
+        audit: Audit::Blocks,
+        prune: PruneRule::never(),
+        ..VbOptions::default()
+    }
+}
+
+fn rises(mut run: VbRun) -> Result<(), TestCaseError> {
+    let mut last = f64::NEG_INFINITY;
+    loop {
+        let report = run
+            .sweep()
+            .map_err(|e| TestCaseError::fail(e.to_string()))?;
+        prop_assert!(report.bound.is_finite());
+        prop_assert!(
+            report.bound >= last - 1e-9 * last.abs().max(1.0),
+            "{} after {last}",
+            report.bound
+        );
+        last = report.bound;
+        if report.outcome.is_some() {
+            return Ok(());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
     #[test]
     fn no_block_lowers_the_bound(case in case()) {
-        let options = VbOptions {
-            max_sweeps: 12,
-            audit: Audit::Blocks,
-            prune: PruneRule::never(),
-            ..VbOptions::default()
-        };
-        let mut run = run(&case, options);
-        let mut last = f64::NEG_INFINITY;
-        loop {
-            let report = run.sweep().map_err(|e| TestCaseError::fail(e.to_string()))?;
-            prop_assert!(report.bound.is_finite());
-            prop_assert!(report.bound >= last - 1e-9 * last.abs().max(1.0), "{} after {last}", report.bound);
-            last = report.bound;
-            if report.outcome.is_some() { break; }
-        }
+        rises(run(&case, audited()))?;
+    }
+    #[test]
+    fn no_block_lowers_the_bound_with_classes(
+        mut case in case(),
+        classes in 2usize..9,
+        share in prop_oneof![Just(0.0), 0.1f64..0.8],
+        missing in prop_oneof![Just(MissingData::Marginal), Just(MissingData::Impute)],
+        bias in prop_oneof![Just(None), Just(Some(1.0))],
+        alone in any::<bool>(),
+    ) {
+        case.samples = case.samples.max(2);
+        if alone { case.views.clear(); }
+        let view = categorical::random_view(case.samples, classes, share, case.seed);
+        let options = CategoricalOptions { missing, ..CategoricalOptions::default() };
+        let mut parts = gaussian_parts(&case, views(&case, 2));
+        parts.push(categorical::part(&view, options, case.k, bias));
+        let key = StreamKey::new(case.seed);
+        let start = normal(case.samples, case.k, &mut key.block(78).rng());
+        rises(VbRun::new(assemble(parts, start), audited(), key, Journal::default()))?;
     }
 }
