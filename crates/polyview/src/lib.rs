@@ -21,11 +21,13 @@
 //! | [`ModelSpec`] | every choice of a fit, with its value |
 //! | [`fit`](fit()), [`Fitting`] | fits, at once or sweep by sweep |
 //! | [`Fit`] | the posterior and its verbs |
+//! | [`metrics`] | scores of predictions against the truth |
 
 mod build;
 mod error;
 mod file;
 mod fit;
+pub mod metrics;
 pub mod models;
 mod plan;
 mod spec;

@@ -1,0 +1,196 @@
+//! Hand-worked values and brute force.
+
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, uniform_open01};
+
+use super::*;
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.expect("a score");
+    assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+}
+
+/// Coarse random scores, so that there are ties.
+fn random(n: usize, seed: u64) -> (Vec<bool>, Vec<f64>) {
+    let mut rng = StreamKey::new(seed).rng();
+    let truth: Vec<bool> = (0..n).map(|_| uniform_open01(&mut rng) < 0.4).collect();
+    let scores = (0..n)
+        .map(|_| (uniform_open01(&mut rng) * 8.0).floor() / 8.0)
+        .collect();
+    (truth, scores)
+}
+
+fn pairs(truth: &[bool], scores: &[f64]) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (i, a) in scores.iter().enumerate() {
+        for (j, b) in scores.iter().enumerate() {
+            if truth[i] && !truth[j] {
+                count += 1.0;
+                sum += match a.partial_cmp(b) {
+                    Some(std::cmp::Ordering::Greater) => 1.0,
+                    Some(std::cmp::Ordering::Equal) => 0.5,
+                    _ => 0.0,
+                };
+            }
+        }
+    }
+    (count > 0.0).then(|| sum / count)
+}
+
+#[test]
+fn area_equals_all_pairs() {
+    for seed in 0..40 {
+        let (truth, scores) = random(2 + 3 * seed as usize, seed);
+        let found = auc(&truth, &scores).expect("scores");
+        match pairs(&truth, &scores) {
+            Some(expected) => near(found, expected),
+            None => assert_eq!(found, None),
+        }
+    }
+    assert_eq!(
+        auc(&[true, false], &[0.0, -0.0]).expect("scores"),
+        Some(0.5)
+    );
+}
+
+#[test]
+fn averages_of_areas() {
+    // label 0: 1 of 4 positive, perfect; label 1: 3 of 4, area 1/3; label 2:
+    // never positive, so no area
+    let truth = Mat::from_fn(4, 3, |n, d| match d {
+        0 => f64::from(u8::from(n == 3)),
+        1 => f64::from(u8::from(n != 2)),
+        _ => 0.0,
+    });
+    let scores = Mat::from_fn(4, 3, |n, _| n as f64);
+    let table = auc_by_label(truth.as_ref(), scores.as_ref()).expect("scores");
+    near(table.labels[0].auc, 1.0);
+    near(table.labels[1].auc, 1.0 / 3.0);
+    assert_eq!(table.labels[2].auc, None);
+    let plain = table.macro_average();
+    near(plain.over_defined, 2.0 / 3.0);
+    assert_eq!((plain.value(), plain.undefined), (None, vec![2]));
+    // E22: divided by the sum of the counts
+    let weighted = table.weighted_average();
+    near(weighted.over_defined, (1.0 + 3.0 / 3.0) / 4.0);
+    assert_eq!(weighted.undefined, [2]);
+}
+
+#[test]
+fn classes_against_the_rest() {
+    let p = [
+        [0.7, 0.2, 0.1],
+        [0.1, 0.6, 0.3],
+        [0.3, 0.4, 0.3],
+        [0.2, 0.2, 0.6],
+    ];
+    let p = Mat::from_fn(4, 3, |n, c| p[n][c]);
+    let truth = [Some(0), Some(1), Some(0), None];
+    let table = auc_by_class(&truth, p.as_ref()).expect("scores");
+    near(table.labels[0].auc, 1.0);
+    near(table.labels[1].auc, 1.0);
+    assert_eq!((table.labels[2].positives, table.labels[2].auc), (0, None));
+    let loss = class_log_loss(&truth, p.as_ref()).expect("scores");
+    near(loss.mean, -(0.7f64.ln() + 0.6f64.ln() + 0.3f64.ln()) / 3.0);
+    assert_eq!(loss.samples, 3);
+    // (.09+.04+.01) + (.01+.16+.09) + (.49+.16+.09)
+    near(
+        class_brier(&truth, p.as_ref()).expect("scores"),
+        (0.14 + 0.26 + 0.74) / 3.0,
+    );
+    let confusion = Confusion::new(&truth, &[0, 1, 1, 2], 3).expect("classes");
+    assert_eq!(confusion.counts, [[1, 1, 0], [0, 1, 0], [0, 0, 0]]);
+    assert_eq!(confusion.left_out, 1);
+    near(confusion.accuracy(), 2.0 / 3.0);
+    let balanced = confusion.balanced_accuracy();
+    near(balanced.over_defined, 0.75);
+    assert_eq!((balanced.value(), balanced.undefined), (None, vec![2]));
+}
+
+#[test]
+fn probabilities_of_labels() {
+    let (truth, p) = ([true, false, true], [0.8, 0.3, 0.5]);
+    let loss = log_loss(&truth, &p).expect("scores");
+    near(loss.mean, -(0.8f64.ln() + 0.7f64.ln() + 0.5f64.ln()) / 3.0);
+    near(
+        brier(&truth, &p).expect("scores"),
+        (0.04 + 0.09 + 0.25) / 3.0,
+    );
+    let certain = log_loss(&[true, false], &[1.0, 1.0]).expect("scores");
+    assert_eq!(
+        (certain.mean, certain.impossible),
+        (Some(f64::INFINITY), vec![1])
+    );
+    assert_eq!(log_loss(&[], &[]).expect("none").mean, None);
+    assert_eq!(brier(&[], &[]).expect("none"), None);
+}
+
+#[test]
+fn calibration_by_bins() {
+    let truth = [true, false, true, true, false];
+    let p = [0.0, 0.1, 0.5, 1.0, 0.74];
+    let bins = calibration(&truth, &p, 4).expect("a curve");
+    let counts: Vec<usize> = bins.iter().map(|b| b.count).collect();
+    assert_eq!(counts, [2, 0, 2, 1]);
+    near(bins[0].predicted, 0.05);
+    near(bins[0].observed, 0.5);
+    assert_eq!((bins[1].predicted, bins[1].observed), (None, None));
+    near(bins[2].predicted, 0.62);
+    near(bins[3].observed, 1.0);
+    for count in [3, 7, 10, 49] {
+        for i in 0..count {
+            let p = i as f64 / count as f64;
+            let bins = calibration(&[true], &[p], count).expect("a curve");
+            assert_eq!(bins[i].count, 1, "{p} of {count}");
+        }
+    }
+    assert_eq!(calibration(&truth, &p, 0), Err(MetricError::NoBins));
+}
+
+#[test]
+fn real_values() {
+    let s = real(&[1.0, 2.0, f64::NAN, 6.0], &[1.5, 2.0, 9.0, 5.0]).expect("scores");
+    assert_eq!(s.count, 3);
+    near(s.rmse, (1.25f64 / 3.0).sqrt());
+    near(s.r2, 1.0 - 1.25 / 14.0);
+    let constant = real(&[0.1; 7], &[0.2; 7]).expect("scores");
+    assert_eq!(constant.r2, None);
+    near(constant.rmse, 0.1);
+    assert_eq!(real(&[f64::NAN], &[1.0]).expect("none").rmse, None);
+    let truth = Mat::from_fn(3, 2, |n, d| if d == 0 { 4.0 } else { n as f64 });
+    let scores = real_by_column(truth.as_ref(), truth.as_ref()).expect("scores");
+    let average = Average::of(scores.iter().map(|s| (s.r2, 1.0)));
+    assert_eq!(
+        (average.over_defined, average.undefined),
+        (Some(1.0), vec![0])
+    );
+    let i = intervals(
+        &[1.0, 2.0, f64::NAN, 3.0],
+        &[0.0, 2.5, 0.0, 3.0],
+        &[2.0, 3.0, 1.0, 4.5],
+    )
+    .expect("intervals");
+    assert_eq!(i.count, 3);
+    near(i.coverage, 2.0 / 3.0);
+    near(i.mean_width, 4.0 / 3.0);
+}
+
+#[test]
+fn refusals() {
+    assert!(matches!(
+        auc(&[true], &[]),
+        Err(MetricError::LengthMismatch { found: 0, .. })
+    ));
+    assert!(auc(&[true, false], &[f64::NAN, 0.0]).is_err());
+    assert!(log_loss(&[true], &[1.1]).is_err());
+    let p = Mat::from_fn(1, 2, |_, _| 0.4);
+    assert!(class_log_loss(&[Some(0)], p.as_ref()).is_err());
+    assert!(matches!(
+        auc_by_class(&[Some(2)], p.as_ref()),
+        Err(MetricError::UnknownClass { class: 2, .. })
+    ));
+    assert!(Confusion::new(&[Some(0)], &[5], 2).is_err());
+    assert!(intervals(&[1.0], &[2.0], &[1.0]).is_err());
+    let bad = Mat::from_fn(1, 1, |_, _| 0.5);
+    assert!(auc_by_label(bad.as_ref(), bad.as_ref()).is_err());
+}
