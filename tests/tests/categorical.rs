@@ -132,16 +132,19 @@ fn hidden_classes_are_predicted() {
     assert!(loss / 200.0 < 0.75, "{}", loss / 200.0);
 }
 
+/// With factors that the real view pins down. Where they are uncertain the
+/// mean-field bound punishes their variance at the full precision 1 of the
+/// scores, and variational weights of classes come out too small.
 #[test]
 fn variational_bayes_agrees_with_gibbs() {
-    let s = study(120, 8, 3, 5);
-    let view = s.view(|n| n >= 90);
-    let (run, _) = sweeps(s.model(&view, plain()), 150, Rotate::InLoop);
+    let s = study(300, 60, 3, 5);
+    let view = s.view(|n| n >= 250);
+    let (run, _) = sweeps(s.model(&view, plain()), 60, Rotate::InLoop);
     let vb = probabilities(run.model());
     let (model, _) = run.into_parts();
     let mut chain = GibbsChain::new(model, StreamKey::new(2));
-    let mut mean: Mat<f64> = Mat::zeros(120, 3);
-    let (burn, draws) = (200, 800);
+    let mut mean: Mat<f64> = Mat::zeros(300, 3);
+    let (burn, draws) = (100, 400);
     for i in 0..burn + draws {
         chain.advance().expect("a sweep");
         if i >= burn {
@@ -151,10 +154,10 @@ fn variational_bayes_agrees_with_gibbs() {
     let mut gap: f64 = 0.0;
     let mut total = 0.0;
     for c in 0..3 {
-        for n in 0..120 {
+        for n in 0..300 {
             let d = (vb[(n, c)] - mean[(n, c)] / f64::from(draws)).abs();
             gap = gap.max(d);
-            total += d / 360.0;
+            total += d / 900.0;
         }
     }
     assert!(total < 0.03 && gap < 0.15, "{total} {gap}");
