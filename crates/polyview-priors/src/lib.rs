@@ -20,15 +20,18 @@
 //! |---|---|
 //! | [`FullRows`] | Gaussian rows with full K × K covariances under any scale prior |
 //! | [`Ard`] | $w\_{dk} \sim N(0, \alpha\_k^{-1})$, $\alpha\_k \sim \mathrm{Ga}(a\_0, b\_0)$ |
+//! | [`DoubleArd`] | $w\_{dk} \sim N(0, (\gamma\_d\alpha\_k)^{-1})$, a Gamma precision for each factor and for each feature |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
 
 mod ard;
+mod double_ard;
 mod fixed;
 mod rotation;
 mod rows;
 
 pub use ard::Ard;
+pub use double_ard::DoubleArd;
 pub use fixed::Fixed;
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::FullRows;

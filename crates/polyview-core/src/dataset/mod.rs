@@ -288,6 +288,59 @@ impl Dataset {
         next.views[at] = view;
         Ok(next)
     }
+    /// The data set with only some features of one view, the columns `keep` in
+    /// that order. Samples, other views, groups and metadata stay.
+    ///
+    /// # Errors
+    /// [`DataError::UnknownView`]; [`DataError::EmptyView`] when no feature is
+    /// kept; [`DataError::LengthMismatch`] when there is no such column;
+    /// [`DataError::DuplicateFeature`] when a column is named twice;
+    /// [`DataError::EmptySample`] when a sample has nothing left.
+    pub fn with_features(&self, view: &str, keep: &[usize]) -> Result<Self, DataError> {
+        let old = self.view(view).ok_or_else(|| DataError::UnknownView {
+            view: view.to_owned(),
+        })?;
+        if keep.is_empty() {
+            return Err(DataError::EmptyView {
+                view: view.to_owned(),
+            });
+        }
+        let mut place = vec![None; old.n_features()];
+        for (second, &d) in keep.iter().enumerate() {
+            if d >= old.n_features() {
+                return Err(DataError::LengthMismatch {
+                    view: view.to_owned(),
+                    what: "features",
+                    expected: d + 1,
+                    found: old.n_features(),
+                });
+            }
+            if let Some(first) = place[d].replace(second) {
+                return Err(DataError::DuplicateFeature {
+                    view: view.to_owned(),
+                    feature: old.features[d].clone(),
+                    first,
+                    second,
+                });
+            }
+        }
+        let names = keep.iter().map(|&d| old.features[d].clone()).collect();
+        let values = Mat::from_fn(self.n_samples(), keep.len(), |n, j| {
+            old.value(n, keep[j]).unwrap_or(f64::NAN)
+        });
+        let next = self.with_view(View::from_values(view, names, values)?)?;
+        let nothing = |n: usize| {
+            next.views
+                .iter()
+                .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
+        };
+        match (0..next.n_samples()).find(|&n| nothing(n)) {
+            Some(n) => Err(DataError::EmptySample {
+                sample: next.samples[n].clone(),
+            }),
+            None => Ok(next),
+        }
+    }
     /// Takes the data set apart: samples, views, groups, metadata.
     pub fn into_parts(self) -> (Vec<String>, Vec<View>, Option<Groups>, Vec<Metadata>) {
         (self.samples, self.views, self.groups, self.metadata)

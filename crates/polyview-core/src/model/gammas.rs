@@ -69,6 +69,10 @@ impl Gammas {
     pub fn is_empty(&self) -> bool {
         self.mean.is_empty()
     }
+    /// Whether they are draws, not distributions.
+    pub fn is_draw(&self) -> bool {
+        self.drawn
+    }
     /// $\langle x\rangle$ of each; the value itself for a draw.
     pub fn mean(&self) -> &[f64] {
         &self.mean

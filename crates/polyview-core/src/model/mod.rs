@@ -1,5 +1,6 @@
 //! The containers that every model passes around, and the traits of its parts.
 
+mod basis;
 mod bias;
 mod equations;
 mod gammas;

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::{
-    Mat, MatMut, MatRef, PackedRows, SymPacked, gram, packed_dot, packed_index, packed_len,
-    packed_quad,
+    Mat, MatMut, MatRef, PackedRows, SpdFactor, SymPacked, gram, packed_dot, packed_index,
+    packed_len, packed_quad,
 };
 
 use rayon::prelude::*;
 
+use super::basis;
 use super::state::{State, StateReader};
 use crate::error::NumericError;
 
@@ -40,9 +41,10 @@ pub enum RowCov {
     /// $S\_r = V\\,\mathrm{diag}(\rho\_r)\\,V^\top$: common vectors, own
     /// scales (spec/sshiba 2.6).
     Basis {
-        /// $V$, K × K.
+        /// $V$, K × J. J = K after an update; more after columns of the rows
+        /// were dropped.
         vectors: Mat<f64>,
-        /// $\rho$, rows × K.
+        /// $\rho$, rows × J.
         scales: Mat<f64>,
     },
     /// Rows of one missingness pattern share a covariance.
@@ -153,7 +155,7 @@ impl RowMoments {
             RowCov::Zero => {}
             RowCov::Shared(s) => out.add_scaled(1.0, s),
             RowCov::Basis { vectors, scales } => {
-                basis_cov(vectors.as_ref(), |j| scales[(row, j)], out.as_mut_slice());
+                basis::covariance(vectors.as_ref(), |j| scales[(row, j)], out.as_mut_slice());
             }
             RowCov::Patterns { cov, of_row } => {
                 out.as_mut_slice()
@@ -174,7 +176,7 @@ impl RowMoments {
         match &self.cov {
             RowCov::Zero => 0.0,
             RowCov::Shared(s) => s.as_slice()[p],
-            RowCov::Basis { vectors, scales } => (0..self.k())
+            RowCov::Basis { vectors, scales } => (0..vectors.ncols())
                 .map(|j| scales[(row, j)] * vectors[(k, j)] * vectors[(k, j)])
                 .sum(),
             RowCov::Patterns { cov, of_row } => cov.row(of_row[row] as usize)[p],
@@ -203,10 +205,10 @@ impl RowMoments {
             RowCov::Zero => {}
             RowCov::Shared(s) => out.add_scaled(total(), s),
             RowCov::Basis { vectors, scales } => {
-                let sums: Vec<f64> = (0..k)
+                let sums: Vec<f64> = (0..vectors.ncols())
                     .map(|j| (0..rows).map(|r| weight(r) * scales[(r, j)]).sum())
                     .collect();
-                basis_cov(vectors.as_ref(), |j| sums[j], out.as_mut_slice());
+                basis::covariance(vectors.as_ref(), |j| sums[j], out.as_mut_slice());
             }
             RowCov::Patterns { cov, of_row } => {
                 let mut per = vec![0.0; cov.rows()];
@@ -278,7 +280,7 @@ impl RowMoments {
                 cell.copy_from_slice(cov.row(of_row[r] as usize));
             }
             RowCov::Basis { vectors, scales } => {
-                basis_cov(vectors.as_ref(), |j| scales[(r, j)], cell);
+                basis::covariance(vectors.as_ref(), |j| scales[(r, j)], cell);
             }
             RowCov::Diagonal(v) => {
                 cell.fill(0.0);
@@ -329,7 +331,7 @@ impl RowMoments {
             _ => Vec::new(),
         };
         let in_basis: Vec<f64> = match &self.cov {
-            RowCov::Basis { vectors, .. } => (0..k)
+            RowCov::Basis { vectors, .. } => (0..vectors.ncols())
                 .map(|j| {
                     let v: Vec<f64> = (0..k).map(|i| vectors[(i, j)]).collect();
                     packed_quad(c.as_slice(), &v)
@@ -346,9 +348,11 @@ impl RowMoments {
                 quad + match &self.cov {
                     RowCov::Zero => 0.0,
                     RowCov::Shared(_) => shared,
-                    RowCov::Basis { scales, .. } => {
-                        (0..k).map(|j| scales[(r, j)] * in_basis[j]).sum()
-                    }
+                    RowCov::Basis { scales, .. } => in_basis
+                        .iter()
+                        .enumerate()
+                        .map(|(j, e)| scales[(r, j)] * e)
+                        .sum(),
                     RowCov::Patterns { of_row, .. } => by_pattern[of_row[r] as usize],
                     RowCov::PerRow(cov) => packed_dot(cov.row(r), c.as_slice(), k),
                     RowCov::Diagonal(v) => (0..k).map(|j| v[(r, j)] * c.get(j, j)).sum(),
@@ -369,6 +373,47 @@ impl RowMoments {
                 means + cov.get(k, k)
             })
             .collect()
+    }
+
+    /// $\sum\_k c\_k\langle r\_k^2\rangle$ of each explicit row, one weight a
+    /// column.
+    pub fn row_squares(&self, weights: &[f64]) -> Vec<f64> {
+        let (k, rows) = (self.k(), self.mean.nrows());
+        let diagonal = |packed: &[f64]| -> f64 {
+            (0..k)
+                .map(|j| weights[j] * packed[packed_index(j, j)])
+                .sum()
+        };
+        let mut out: Vec<f64> = match &self.cov {
+            RowCov::Zero => vec![0.0; rows],
+            RowCov::Shared(s) => vec![diagonal(s.as_slice()); rows],
+            RowCov::Basis { vectors, scales } => {
+                let mut out = vec![0.0; rows];
+                for j in 0..vectors.ncols() {
+                    let energy: f64 = (0..k).map(|i| weights[i] * vectors[(i, j)].powi(2)).sum();
+                    axpy(energy, scales.col_as_slice(j), &mut out);
+                }
+                out
+            }
+            RowCov::Patterns { cov, of_row } => {
+                let per: Vec<f64> = (0..cov.rows()).map(|p| diagonal(cov.row(p))).collect();
+                of_row.iter().map(|&p| per[p as usize]).collect()
+            }
+            RowCov::PerRow(cov) => (0..rows).map(|r| diagonal(cov.row(r))).collect(),
+            RowCov::Diagonal(v) => {
+                let mut out = vec![0.0; rows];
+                for j in 0..k {
+                    axpy(weights[j], v.col_as_slice(j), &mut out);
+                }
+                out
+            }
+        };
+        for j in 0..k {
+            for (sum, x) in out.iter_mut().zip(self.mean.col_as_slice(j)) {
+                *sum += weights[j] * x * x;
+            }
+        }
+        out
     }
 
     /// The rows after multiplication by `a` from the right: means $r A$,
@@ -429,14 +474,9 @@ impl RowMoments {
                 *s = next;
             }
             RowCov::Basis { vectors, .. } => {
-                if keep.len() == vectors.nrows() {
-                    *vectors = Mat::from_fn(keep.len(), vectors.ncols(), |i, j| {
-                        signs[i] * vectors[(keep[i], j)]
-                    });
-                } else {
-                    let cov = self.dense_rows(keep, signs);
-                    self.cov = RowCov::PerRow(cov);
-                }
+                *vectors = Mat::from_fn(keep.len(), vectors.ncols(), |i, j| {
+                    signs[i] * vectors[(keep[i], j)]
+                });
             }
             RowCov::Patterns { cov, .. } | RowCov::PerRow(cov) => {
                 let mut next = PackedRows::zeros(cov.rows(), keep.len());
@@ -500,20 +540,6 @@ impl RowMoments {
             });
     }
 
-    fn dense_rows(&self, keep: &[usize], signs: &[f64]) -> PackedRows {
-        let mut out = PackedRows::zeros(self.mean.nrows(), keep.len());
-        for r in 0..self.mean.nrows() {
-            let full = self.row_cov(r);
-            let cell = out.row_mut(r);
-            for (i, &a) in keep.iter().enumerate() {
-                for (j, &b) in keep.iter().enumerate().take(i + 1) {
-                    cell[packed_index(i, j)] = signs[i] * signs[j] * full.get(a, b);
-                }
-            }
-        }
-        out
-    }
-
     /// Sets $\sum\_r\ln|S\_r|$ anew, by factoring what there is. Needed after
     /// [`RowMoments::select`] dropped columns.
     ///
@@ -521,7 +547,7 @@ impl RowMoments {
     /// [`NumericError::Linalg`] when a covariance is not positive definite.
     pub fn refresh_log_det(&mut self, block: &str) -> Result<(), NumericError> {
         let one = |s: &SymPacked| {
-            polyview_linalg::SpdFactor::factor(s)
+            SpdFactor::factor(s)
                 .map(|(f, _)| f.log_det())
                 .map_err(|source| NumericError::Linalg {
                     block: block.to_owned(),
@@ -537,19 +563,11 @@ impl RowMoments {
         self.log_det = match &self.cov {
             RowCov::Zero => 0.0,
             RowCov::Shared(s) => self.rows() as f64 * one(s)?,
-            RowCov::Basis { vectors, scales } => {
-                let log_v = polyview_linalg::log_abs_det(vectors.as_ref()).map_err(|source| {
-                    NumericError::Linalg {
-                        block: block.to_owned(),
-                        source,
-                    }
-                })?;
-                let rows = scales.nrows();
-                let logs: f64 = (0..k)
-                    .map(|j| (0..rows).map(|r| scales[(r, j)].ln()).sum::<f64>())
-                    .sum();
-                2.0 * rows as f64 * log_v + logs
-            }
+            RowCov::Basis { vectors, scales } => basis::log_det(vectors.as_ref(), scales.as_ref())
+                .map_err(|source| NumericError::Linalg {
+                    block: block.to_owned(),
+                    source,
+                })?,
             RowCov::Patterns { cov, of_row } => {
                 let per: Vec<f64> = (0..cov.rows())
                     .map(|p| one(&packed(cov.row(p))))
@@ -630,6 +648,7 @@ impl RowMoments {
             let vectors = state.mat(&format!("{prefix}/cov_vectors"))?;
             let scales = state.mat(&format!("{prefix}/cov_scales"))?;
             if vectors.nrows() != k
+                || vectors.ncols() < k
                 || scales.nrows() != mean.nrows()
                 || scales.ncols() != vectors.ncols()
             {
@@ -671,22 +690,5 @@ impl RowMoments {
 fn axpy(t: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += t * x;
-    }
-}
-
-/// Packed $V\\,\mathrm{diag}(\rho)\\,V^\top$.
-fn basis_cov(vectors: MatRef<'_, f64>, scale: impl Fn(usize) -> f64, out: &mut [f64]) {
-    let k = vectors.nrows();
-    out.fill(0.0);
-    for j in 0..vectors.ncols() {
-        let s = scale(j);
-        let mut p = 0;
-        for a in 0..k {
-            let va = s * vectors[(a, j)];
-            for b in 0..=a {
-                out[p] += va * vectors[(b, j)];
-                p += 1;
-            }
-        }
     }
 }

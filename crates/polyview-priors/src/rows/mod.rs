@@ -143,11 +143,11 @@ impl<P: ScalePrior> Stateful for FullRows<P> {
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         self.moments = RowMoments::load(prefix, state)?;
         self.prior.load(&format!("{prefix}/prior"), state)?;
-        let k = self.moments.k();
+        let (rows, k) = (self.moments.explicit_rows(), self.moments.k());
         let fits = match self.prior.precision() {
             PrecisionView::Columns(c) => c.len() == k,
-            PrecisionView::Outer { columns, .. } => columns.len() == k,
-            PrecisionView::Cells(m) => m.ncols() == k,
+            PrecisionView::Outer { rows: r, columns } => r.len() == rows && columns.len() == k,
+            PrecisionView::Cells(m) => m.nrows() == rows && m.ncols() == k,
         };
         if fits {
             Ok(())

@@ -1,0 +1,201 @@
+//! Double automatic relevance determination: factors and features.
+
+use polyview_core::{
+    GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments,
+    ScalePrior, State, StateReader, Stateful,
+};
+use polyview_random::StreamKey;
+
+use crate::rotation::{ColumnPenalty, ColumnRotation};
+
+/// First random stream of the rows' precisions; those of the columns come
+/// before it.
+const ROW_STREAMS: u32 = 1 << 31;
+
+/// Double automatic relevance determination: $w\_{dk} \sim N\big(0,
+/// (\gamma\_d\alpha\_k)^{-1}\big)$ with $\alpha\_k \sim
+/// \mathrm{Ga}(a^\alpha, b^\alpha)$, one a factor, and $\gamma\_d \sim
+/// \mathrm{Ga}(a^\gamma, b^\gamma)$, one a feature (shape, rate; spec/sshiba
+/// G8, G9, errata E15, E23).
+///
+/// A feature that the factors do not need gets a large $\gamma\_d$ and weights
+/// near zero; its relevance is $1/\langle\gamma\_d\rangle$ (spec/thesis 6.2).
+/// Only the products $\gamma\_d\alpha\_k$ enter the likelihood, so $(c\alpha,
+/// \gamma/c)$ is a direction that the hyperpriors alone fix: ratios within a
+/// view mean something, absolute values do not.
+///
+/// $$q(\gamma\_d) = \mathrm{Ga}\Big(a^\gamma + \tfrac K2,\ b^\gamma + \tfrac12
+/// \sum\_k\langle\alpha\_k\rangle\langle w\_{dk}^2\rangle\Big), \qquad
+/// q(\alpha\_k) = \mathrm{Ga}\Big(a^\alpha + \tfrac D2,\ b^\alpha + \tfrac12
+/// \sum\_d\langle\gamma\_d\rangle\langle w\_{dk}^2\rangle\Big)$$
+///
+/// (spec/sshiba U5, U4). The features come first, as in spec/thesis 15.2: the
+/// factors' precisions are then at their optimum for the present weights and
+/// feature precisions, which is what the rotation assumes.
+///
+/// There are no implicit rows: every feature has a precision of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DoubleArd {
+    alpha: Gammas,
+    gamma: Gammas,
+}
+
+impl DoubleArd {
+    /// K columns with the prior `columns` and D `rows` with the prior
+    /// `of_rows`, all started at precision 1.
+    pub fn new(columns: GammaPrior, of_rows: GammaPrior, rows: usize, k: usize) -> Self {
+        Self {
+            alpha: Gammas::new(columns, k, 1.0),
+            gamma: Gammas::new(of_rows, rows, 1.0),
+        }
+    }
+    /// Expected column precisions $\langle\alpha\_k\rangle$, one a factor; see
+    /// the type for what their size means.
+    pub fn column_precisions(&self) -> &[f64] {
+        self.alpha.mean()
+    }
+    /// Expected row precisions $\langle\gamma\_d\rangle$, one a feature; see
+    /// the type for what their size means.
+    pub fn row_precisions(&self) -> &[f64] {
+        self.gamma.mean()
+    }
+    /// The Gamma variables of the columns.
+    pub fn columns(&self) -> &Gammas {
+        &self.alpha
+    }
+    /// Write access to the Gamma variables of the columns, for starts.
+    pub fn columns_mut(&mut self) -> &mut Gammas {
+        &mut self.alpha
+    }
+    /// The Gamma variables of the rows.
+    pub fn rows(&self) -> &Gammas {
+        &self.gamma
+    }
+    /// Write access to the Gamma variables of the rows, for starts.
+    pub fn rows_mut(&mut self) -> &mut Gammas {
+        &mut self.gamma
+    }
+    /// spec/sshiba U4 (erratum E27: row by row, weighted by the rows' own
+    /// precisions).
+    fn column_posterior(&self, rows: &RowMoments) -> Vec<(f64, f64)> {
+        let half = 0.5 * self.gamma.len() as f64;
+        rows.column_squares(Some(self.gamma.mean()))
+            .iter()
+            .map(|e| self.alpha.posterior(half, 0.5 * e))
+            .collect()
+    }
+    /// spec/sshiba U5 (erratum E7: one a feature).
+    fn row_posterior(&self, rows: &RowMoments) -> Vec<(f64, f64)> {
+        let half = 0.5 * self.alpha.len() as f64;
+        rows.row_squares(self.alpha.mean())
+            .iter()
+            .map(|e| self.gamma.posterior(half, 0.5 * e))
+            .collect()
+    }
+}
+
+impl ScalePrior for DoubleArd {
+    fn precision(&self) -> PrecisionView<'_> {
+        PrecisionView::Outer {
+            rows: self.gamma.mean(),
+            columns: self.alpha.mean(),
+        }
+    }
+    fn update(&mut self, rows: &RowMoments) {
+        for (d, (a, b)) in self.row_posterior(rows).into_iter().enumerate() {
+            self.gamma.set(d, a, b);
+        }
+        for (k, (a, b)) in self.column_posterior(rows).into_iter().enumerate() {
+            self.alpha.set(k, a, b);
+        }
+    }
+    fn draw(&mut self, rows: &RowMoments, key: StreamKey) {
+        for (d, (a, b)) in self.row_posterior(rows).into_iter().enumerate() {
+            self.gamma.draw(d, a, b, key.chunk(ROW_STREAMS | d as u32));
+        }
+        for (k, (a, b)) in self.column_posterior(rows).into_iter().enumerate() {
+            self.alpha.draw(k, a, b, key.chunk(k as u32));
+        }
+    }
+    fn draw_prior(&mut self, key: StreamKey) {
+        let p = self.gamma.prior();
+        for d in 0..self.gamma.len() {
+            self.gamma
+                .draw(d, p.shape, p.rate, key.chunk(ROW_STREAMS | d as u32));
+        }
+        let p = self.alpha.prior();
+        for k in 0..self.alpha.len() {
+            self.alpha.draw(k, p.shape, p.rate, key.chunk(k as u32));
+        }
+    }
+    /// The part of spec/sshiba L2 that is no entropy.
+    fn expected_log_density(&self, rows: &RowMoments) -> f64 {
+        let (n, k) = (self.gamma.len() as f64, self.alpha.len() as f64);
+        let logs = k * self.gamma.mean_ln().iter().sum::<f64>()
+            + n * self.alpha.mean_ln().iter().sum::<f64>();
+        let energy: f64 = rows
+            .column_squares(Some(self.gamma.mean()))
+            .iter()
+            .zip(self.alpha.mean())
+            .map(|(e, a)| a * e)
+            .sum();
+        0.5 * (logs - energy)
+    }
+    /// spec/sshiba L4 and L5.
+    fn bound(&self) -> f64 {
+        self.alpha.bound() + self.gamma.bound()
+    }
+    /// With the rows' precisions held fixed and the columns' at their optimum
+    /// for every rotation: $D\ln|\det Q| - (a^\alpha + \tfrac D2)\sum\_k
+    /// \ln\big(b^\alpha + \tfrac12 q\_k\Lambda q\_k^\top\big)$ with $\Lambda =
+    /// \sum\_d\langle\gamma\_d\rangle\langle w\_d w\_d^\top\rangle$.
+    ///
+    /// It is the gain of the bound when [`ScalePrior::update`] was the last to
+    /// touch the scales; the update that follows the rotation also moves the
+    /// rows' precisions, to at least as good a bound.
+    fn rotation_term(
+        &self,
+        rows: &RowMoments,
+        side: RotationSide,
+    ) -> Option<Box<dyn RotationTerm>> {
+        let prior = self.alpha.prior();
+        Some(Box::new(ColumnRotation::new(
+            rows.rows(),
+            &rows.second_moment(Some(self.gamma.mean())),
+            side,
+            ColumnPenalty::Gamma {
+                shape: prior.shape + 0.5 * rows.rows() as f64,
+                rate: prior.rate,
+            },
+        )))
+    }
+    /// Where columns are dropped, the shapes of $q(\gamma\_d)$ follow their new
+    /// number and the means stay, which is what U5 gives when the weights that
+    /// leave are at their prior.
+    fn select(&mut self, keep: &[usize]) {
+        let before = self.alpha.len();
+        self.alpha.select(keep);
+        if self.gamma.is_draw() || keep.len() == before {
+            return;
+        }
+        let change = 0.5 * (before as f64 - keep.len() as f64);
+        for d in 0..self.gamma.len() {
+            let (mean, shape) = (self.gamma.mean()[d], self.gamma.shape()[d] - change);
+            // a start has not counted the columns yet
+            if shape > 0.0 {
+                self.gamma.set(d, shape, shape / mean);
+            }
+        }
+    }
+}
+
+impl Stateful for DoubleArd {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.alpha.save(&format!("{prefix}/alpha"), state);
+        self.gamma.save(&format!("{prefix}/gamma"), state);
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        self.alpha.load(&format!("{prefix}/alpha"), state)?;
+        self.gamma.load(&format!("{prefix}/gamma"), state)
+    }
+}
