@@ -122,16 +122,45 @@ impl Prepared {
 
 /// $\rho\_{rj} = 1/(g\_r + t\_r s\_j)$ for the rows of the current range.
 fn basis_scales(values: &[f64], prior: PrecisionView<'_>, eq: &NormalEquations) -> Mat<f64> {
-    let start = eq.rows().start;
-    Mat::from_fn(eq.rows().len(), values.len(), |i, j| {
-        let r = start + i;
-        let g = match prior {
-            PrecisionView::Outer { rows, .. } => rows[r],
-            _ => 1.0,
-        };
-        let t = eq.scale.as_ref().map_or(1.0, |s| s[r]);
-        1.0 / (g + t * values[j])
-    })
+    let range = eq.rows();
+    let own = match prior {
+        PrecisionView::Outer { rows, .. } => rows[range.clone()].to_vec(),
+        _ => vec![1.0; range.len()],
+    };
+    let scale = eq.scale.as_ref().map(|s| &s[range.clone()]);
+    let mut out = Mat::zeros(range.len(), values.len());
+    for (j, s) in values.iter().enumerate() {
+        let column = out.col_as_slice_mut(j);
+        match scale {
+            None => {
+                for (x, g) in column.iter_mut().zip(&own) {
+                    *x = 1.0 / (g + s);
+                }
+            }
+            Some(scale) => {
+                for ((x, g), t) in column.iter_mut().zip(&own).zip(scale) {
+                    *x = 1.0 / (g + t * s);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// $\sum\ln x$ of positive numbers, with one logarithm for several of them.
+fn sum_of_logs(values: &[f64]) -> f64 {
+    const FAR: f64 = 1e150;
+    let (mut sum, mut product) = (0.0, 1.0);
+    for &x in values {
+        let next = product * x;
+        if next > 1.0 / FAR && next < FAR {
+            product = next;
+        } else {
+            sum += f64::ln(product) + x.ln();
+            product = 1.0;
+        }
+    }
+    sum + f64::ln(product)
 }
 
 /// Own precision of each row of the current range, prior included.
@@ -216,11 +245,7 @@ pub(super) fn update(
             log_prior,
         } => {
             let rho = basis_scales(values, prior, eq);
-            put_rows(
-                mean,
-                start,
-                in_basis(&eq.rhs, vectors, &rho, |r| r).as_ref(),
-            );
+            put_rows(mean, start, in_basis(&eq.rhs, vectors, &rho).as_ref());
             if start == 0 {
                 *cov = RowCov::Basis {
                     vectors: vectors.clone(),
@@ -231,9 +256,7 @@ pub(super) fn update(
             if let RowCov::Basis { scales, .. } = cov {
                 put_rows(scales, start, rho.as_ref());
             }
-            let logs: f64 = (0..k)
-                .map(|j| (0..len).map(|i| rho[(i, j)].ln()).sum::<f64>())
-                .sum();
+            let logs: f64 = (0..k).map(|j| sum_of_logs(rho.col_as_slice(j))).sum();
             *log_det += logs - len as f64 * log_prior;
         }
         Prepared::Patterns { factors, covs } => {
@@ -295,17 +318,13 @@ pub(super) fn update(
     }
 }
 
-/// `((rhs·V) ∘ f(ρ))·Vᵀ`.
-fn in_basis(
-    rhs: &Mat<f64>,
-    vectors: &Mat<f64>,
-    rho: &Mat<f64>,
-    f: impl Fn(f64) -> f64,
-) -> Mat<f64> {
+/// `((rhs·V) ∘ ρ)·Vᵀ`.
+fn in_basis(rhs: &Mat<f64>, vectors: &Mat<f64>, rho: &Mat<f64>) -> Mat<f64> {
     let mut turned = times_small(rhs.as_ref(), vectors.as_ref());
     for j in 0..turned.ncols() {
-        for i in 0..turned.nrows() {
-            turned[(i, j)] *= f(rho[(i, j)]);
+        let scales = rho.col_as_slice(j);
+        for (x, r) in turned.col_as_slice_mut(j).iter_mut().zip(scales) {
+            *x *= r;
         }
     }
     times_small(turned.as_ref(), vectors.transpose().to_owned().as_ref())
@@ -391,7 +410,7 @@ pub(super) fn draw(
             vectors, values, ..
         } => {
             let rho = basis_scales(values, prior, eq);
-            let mut rows = in_basis(&eq.rhs, vectors, &rho, |r| r);
+            let mut rows = in_basis(&eq.rhs, vectors, &rho);
             let scaled = Mat::from_fn(len, k, |i, j| eps[(i, j)] * rho[(i, j)].sqrt());
             rows += times_small(scaled.as_ref(), vectors.transpose().to_owned().as_ref());
             put_rows(mean, start, rows.as_ref());
@@ -438,5 +457,30 @@ pub(super) fn draw(
             block: block.to_owned(),
             what: "a draw",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum_of_logs;
+
+    #[test]
+    fn logarithms_of_products_are_sums() {
+        let cases = [
+            vec![],
+            vec![2.5],
+            (1..400).map(|i| 10_f64.powi(i % 37 - 18)).collect(),
+            vec![1e-300; 9],
+            vec![1e300, 1e-300, 1e300, 5e-324, 3.0],
+        ];
+        for values in cases {
+            let plain: f64 = values.iter().map(|x: &f64| x.ln()).sum();
+            let found = sum_of_logs(&values);
+            assert!(
+                (found - plain).abs() < 1e-12 * (1.0 + plain.abs()),
+                "{found} {plain}"
+            );
+        }
+        assert!(sum_of_logs(&[1.0, f64::NAN, 2.0]).is_nan());
     }
 }
