@@ -1,14 +1,14 @@
 //! From data and choices to the parts of a model.
 
-use polyview_core::RowMoments;
 use polyview_core::{Bias, Dataset, FeatureScaling, Mask, Scaling, Schedule, View};
+use polyview_core::{RowBlock, RowMoments};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData};
 use polyview_linalg::{BitMask, FilledBlock, Mat};
-use polyview_priors::{Ard, Fixed, FullRows};
+use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Intercepts, Likelihood, ModelSpec};
+use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec};
 
 /// A data set in working units, with the way back.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub(crate) fn gaussian_options(
 }
 
 /// One view's part around a data term: `columns` explicit and `implicit`
-/// implicit predictor columns.
+/// implicit predictor columns (which a view that selects features has not).
 pub(crate) fn view_part(
     spec: &ModelSpec,
     name: &str,
@@ -102,11 +102,20 @@ pub(crate) fn view_part(
 ) -> ViewPart {
     let columns = term.shape().predictor_columns;
     let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
-    let prior = Ard::new(spec.weight_prior, k);
+    let block = format!("weights/{name}");
+    let weights: Box<dyn RowBlock> = match spec.view(name).selection {
+        FeatureSelection::None => {
+            Box::new(FullRows::new(block, Ard::new(spec.weight_prior, k), start))
+        }
+        FeatureSelection::Relevance => {
+            let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, columns, k);
+            Box::new(FullRows::new(block, prior, start))
+        }
+    };
     ViewPart {
         name: name.to_owned(),
         term,
-        weights: Box::new(FullRows::new(format!("weights/{name}"), prior, start)),
+        weights,
         bias: match spec.intercepts {
             Intercepts::Learned => Bias::gaussian(columns, implicit, spec.intercept_precision),
             Intercepts::None => Bias::absent(columns),

@@ -128,6 +128,12 @@ pub enum ErrorKind {
         /// The file.
         path: String,
     },
+    /// The relevance of features was asked of a view that did not learn it.
+    #[error("view '{view}' was fitted without selection of features")]
+    NoRelevance {
+        /// The view.
+        view: String,
+    },
     /// The model file holds no data, and the verb needs them.
     #[error("the model was saved without its data")]
     NoData,
@@ -206,6 +212,9 @@ impl Error {
             }
             ErrorKind::Exists { .. } => {
                 "choose another name, or allow it to be replaced".to_owned()
+            }
+            ErrorKind::NoRelevance { .. } => {
+                "fit it again with selection = \"relevance\"".to_owned()
             }
             ErrorKind::NoData => {
                 "give the training data again, or save the model with them".to_owned()

@@ -41,13 +41,14 @@ pub use fit::{
     ViewInfo,
 };
 pub use spec::{
-    EngineKind, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path, ViewChoices, ViewSpec,
+    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path,
+    ViewChoices, ViewSpec,
 };
 
 pub use verbs::{
     Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, Explained,
     FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, Prediction, ProjectOptions, Projection,
-    WeightUncertainty, choose_k, default_candidates, hold_out,
+    Selection, WeightUncertainty, choose_k, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

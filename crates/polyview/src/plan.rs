@@ -18,7 +18,7 @@ use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
 use crate::build::{factor_block, gaussian_options, model, view_part};
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Likelihood, ModelSpec, Path};
+use crate::spec::{FeatureSelection, Likelihood, ModelSpec, Path};
 
 /// Sweeps that the cost model reckons with.
 const SWEEPS: f64 = 100.0;
@@ -71,6 +71,10 @@ fn costs(spec: &ModelSpec, views: &[View], k: usize) -> Costs {
     let by_view = views
         .iter()
         .all(|v| spec.view(v.name()).noise == NoiseBy::View);
+    // features with precisions of their own cannot be mixed
+    let alike = views
+        .iter()
+        .all(|v| spec.view(v.name()).selection == FeatureSelection::None);
     // an eigenvalue problem runs at about a tenth of the speed of a product
     let eigen = |m: f64| 100.0 * m.powi(3);
     let small = |m: f64| m <= 6000.0;
@@ -80,6 +84,7 @@ fn costs(spec: &ModelSpec, views: &[View], k: usize) -> Costs {
             .then(|| 2.0 * n * d * d + eigen(d) + SWEEPS * 4.0 * d * d * k),
         features: (complete
             && by_view
+            && alike
             && views.iter().all(|v| v.n_features() as f64 > n)
             && small(n))
         .then(|| views.len() as f64 * (eigen(n) + SWEEPS * 4.0 * n * n * k) + 2.0 * n * n * d),
@@ -113,7 +118,7 @@ impl Plan {
             Path::CompressFeatures if costs.features.is_none() => {
                 return refused(
                     "compress-features",
-                    "these data: it needs complete Gaussian views, noise by view, and more features than samples in every view",
+                    "these data: it needs complete Gaussian views, noise by view, no selection of features, and more features than samples in every view",
                 );
             }
             Path::CompressSamples => (Path::CompressSamples, "asked for".to_owned()),

@@ -32,6 +32,9 @@ pub struct ModelSpec {
     pub intercept_precision: f64,
     /// Prior of the precision of the weights, one a view and factor.
     pub weight_prior: GammaPrior,
+    /// Prior of the precisions of single features, where a view selects
+    /// them.
+    pub relevance_prior: GammaPrior,
     /// Prior of the noise precisions, per squared working unit.
     pub noise_prior: GammaPrior,
     /// Treatment of missing values.
@@ -71,6 +74,20 @@ pub struct ViewChoices {
     pub centring: Centring,
     /// What values are divided by.
     pub scaling: FeatureScaling,
+    /// Whether the relevance of each feature is learnt.
+    pub selection: FeatureSelection,
+}
+
+/// Whether the relevance of each feature of a view is learnt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureSelection {
+    /// No: all features of a view share the precisions of the factors (ARD).
+    #[default]
+    None,
+    /// Yes: each feature has a precision of its own besides (double ARD;
+    /// spec/sshiba G8, G9). See [`Fit::relevance`](crate::Fit::relevance).
+    Relevance,
 }
 
 /// How the data of a view arise from its linear predictor.
@@ -158,6 +175,7 @@ impl Default for ModelSpec {
             intercepts: Intercepts::default(),
             intercept_precision: 1.0,
             weight_prior: GammaPrior::new(1e-6, 1e-6),
+            relevance_prior: GammaPrior::new(1e-6, 1e-6),
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
             defaults: ViewChoices::default(),
@@ -220,6 +238,7 @@ impl ModelSpec {
         }
         for (option, prior) in [
             ("weight-prior", self.weight_prior),
+            ("relevance-prior", self.relevance_prior),
             ("noise-prior", self.noise_prior),
         ] {
             if !prior.is_proper() {

@@ -4,7 +4,7 @@
 
 mod file_common;
 
-use file_common::{Holes, Parts, assert_same, data, gibbs, vb};
+use file_common::{Holes, Parts, assert_same, data, gibbs, relevance, vb};
 use polyview::{
     Checkpoint, Error, ErrorKind, Fit, Fitting, Intercepts, ModelSpec, Path, ViewChoices,
 };
@@ -85,6 +85,13 @@ fn variational_bayes_until_factors_are_gone() {
     }
     assert!(left < 6, "nothing was removed");
     check(&data, &spec, 7);
+}
+
+#[test]
+fn relevances() {
+    let data = data(40, &[9, 8], Holes::None, 3);
+    check(&data, &relevance(vb(6, 60)), 7);
+    check(&data, &relevance(gibbs(2)), 4);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod file_common;
 
 use std::fs;
 
-use file_common::{Holes, Parts, assert_same, data, fit, gibbs, vb};
+use file_common::{Holes, Parts, assert_same, data, fit, gibbs, relevance, vb};
 use polyview::{ErrorKind, Fit, Overwrite, ViewChoices};
 use polyview_core::{Bias, MetadataValues, RowMoments};
 use polyview_infer::Outcome;
@@ -39,6 +39,14 @@ fn all_kinds() -> Vec<(&'static str, Fit)> {
         ("cells", fit(data(24, &[6, 5], Holes::Cells, 4), by_feature)),
         ("mixed", fit(data(24, &[6, 5], Holes::Both, 6), mixed)),
         ("gibbs", fit(data(20, &[6, 5], Holes::Both, 7), gibbs(2))),
+        (
+            "relevance",
+            fit(data(40, &[9, 8], Holes::None, 3), relevance(vb(6, 60))),
+        ),
+        (
+            "sampled relevance",
+            fit(data(20, &[6, 5], Holes::None, 7), relevance(gibbs(2))),
+        ),
         ("no data", no_data),
     ]
 }
@@ -129,7 +137,14 @@ fn the_kinds_are_what_they_are_called() {
         let complete = shapes.iter().all(Option::is_none);
         assert_eq!(
             complete,
-            ["complete", "wide", "no data"].contains(&kind),
+            [
+                "complete",
+                "wide",
+                "relevance",
+                "sampled relevance",
+                "no data"
+            ]
+            .contains(&kind),
             "{kind}"
         );
         let rows = shapes.contains(&Some(("U8".to_owned(), 1)));

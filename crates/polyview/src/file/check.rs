@@ -116,8 +116,13 @@ impl Checked<'_> {
         match kind {
             Some("cov_shared") => self.expect(&at("cov_shared"), &[packed]),
             Some("cov_vectors") => {
-                self.expect(&at("cov_vectors"), &[k, k])?;
-                self.expect(&at("cov_scales"), &[rows, k])
+                // more vectors than factors where factors were removed since
+                let vectors = self.columns(&at("cov_vectors"))?;
+                if vectors < k {
+                    return Err(self.bad(&at("cov_vectors"), "has too few columns"));
+                }
+                self.expect(&at("cov_vectors"), &[k, vectors])?;
+                self.expect(&at("cov_scales"), &[rows, vectors])
             }
             Some("cov_patterns") => {
                 let patterns = self.columns(&at("cov_patterns"))?;

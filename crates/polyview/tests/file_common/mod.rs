@@ -100,6 +100,12 @@ pub fn gibbs(factors: usize) -> ModelSpec {
     spec
 }
 
+/// The same with the relevance of each feature.
+pub fn relevance(mut spec: ModelSpec) -> ModelSpec {
+    spec.defaults.selection = polyview::FeatureSelection::Relevance;
+    spec
+}
+
 /// Fits to the end.
 pub fn fit(data: Dataset, spec: ModelSpec) -> Fit {
     let mut fitting = Fitting::new(data, spec).unwrap();

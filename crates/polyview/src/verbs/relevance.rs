@@ -1,0 +1,167 @@
+//! Which features matter: relevances, selection, and the fit of what is left.
+
+use polyview_core::Dataset;
+
+use crate::error::{ErrorKind, Result};
+use crate::fit::Fit;
+use crate::spec::FeatureSelection;
+
+/// Which features of a view to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Selection {
+    /// So many of the most relevant, at least one.
+    Top(usize),
+    /// This share of the features, above 0 and at most 1, rounded up.
+    Share(f64),
+    /// Those whose relevance, relative to the view's median, is above this.
+    Above(f64),
+}
+
+impl Fit {
+    /// Relevance of each feature of a view, in the order of its features:
+    /// $1/\langle\gamma\_d\rangle$ divided by the median over the view
+    /// (spec/thesis 6.2, spec/sshiba G8). 1 is an ordinary feature.
+    ///
+    /// Only ratios within a view mean something: the common scale of all
+    /// features is also one of the factors' precisions. Over Gibbs draws it is
+    /// the geometric mean, which that scale leaves alone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoRelevance`] when the view was
+    /// fitted without [`FeatureSelection::Relevance`]; when a component's state
+    /// is damaged.
+    pub fn relevance(&self, view: &str) -> Result<Vec<f64>> {
+        let (_, info) = self.view(view)?;
+        if info.choices.selection == FeatureSelection::None {
+            return Err(ErrorKind::NoRelevance {
+                view: view.to_owned(),
+            }
+            .into());
+        }
+        let features = info.features.len();
+        if features == 0 {
+            return Ok(Vec::new());
+        }
+        let mut logs = vec![0.0; features];
+        for state in &self.components {
+            let name = format!("views/{view}/weights/prior/gamma/mean");
+            let precisions = state.reader().vec_of(&name, features)?;
+            for (sum, p) in logs.iter_mut().zip(precisions) {
+                *sum -= p.ln() / self.components.len() as f64;
+            }
+        }
+        let level = logs.iter().sum::<f64>() / features as f64;
+        let raw: Vec<f64> = logs.iter().map(|l| (l - level).exp()).collect();
+        let mut sorted = raw.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = f64::midpoint(sorted[(features - 1) / 2], sorted[features / 2]);
+        Ok(raw.into_iter().map(|r| r / median).collect())
+    }
+
+    /// The features of a view that `selection` keeps, as places among its
+    /// features, most relevant first; equals in the order of the features.
+    ///
+    /// # Errors
+    /// Those of [`Fit::relevance`]; [`ErrorKind::Option`] when the selection is
+    /// out of its range or keeps nothing.
+    pub fn select_features(&self, view: &str, selection: Selection) -> Result<Vec<usize>> {
+        let relevance = self.relevance(view)?;
+        let all = relevance.len();
+        let mut order: Vec<usize> = (0..all).collect();
+        order.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]).then(a.cmp(&b)));
+        let (option, value, keep) = match selection {
+            Selection::Top(n) => ("top", n.to_string(), (n <= all).then_some(n)),
+            Selection::Share(f) => {
+                // a share that is meant to give a whole number gives it
+                let n = (f * all as f64 - 1e-9).ceil().max(1.0) as usize;
+                let legal = f > 0.0 && f <= 1.0;
+                ("share", f.to_string(), legal.then_some(n.min(all)))
+            }
+            Selection::Above(t) => {
+                let n = relevance.iter().filter(|r| **r > t).count();
+                ("above", t.to_string(), Some(n))
+            }
+        };
+        match keep {
+            None | Some(0) => Err(ErrorKind::Option { option, value }.into()),
+            Some(n) => {
+                order.truncate(n);
+                Ok(order)
+            }
+        }
+    }
+
+    /// `data` with only the selected features of the named views, matched by
+    /// name, in the order in which they stand in `data`. Everything else
+    /// stays.
+    ///
+    /// # Errors
+    /// Those of [`Fit::select_features`]; [`ErrorKind::UnknownView`] and
+    /// [`ErrorKind::MissingFeatures`] when `data` lack what was selected;
+    /// [`polyview_core::DataError::EmptySample`] when a sample has nothing
+    /// left.
+    pub fn reduce(&self, data: &Dataset, selections: &[(&str, Selection)]) -> Result<Dataset> {
+        let mut out = data.clone();
+        for &(view, selection) in selections {
+            let (_, info) = self.view(view)?;
+            let chosen = self.select_features(view, selection)?;
+            let Some(table) = out.view(view) else {
+                return Err(ErrorKind::UnknownView {
+                    view: view.to_owned(),
+                    known: data.views().iter().map(|v| v.name().to_owned()).collect(),
+                }
+                .into());
+            };
+            let places: std::collections::HashMap<&str, usize> = table
+                .features()
+                .iter()
+                .enumerate()
+                .map(|(d, name)| (name.as_str(), d))
+                .collect();
+            let (mut keep, mut absent) = (Vec::new(), Vec::new());
+            for d in chosen {
+                let name = info.features[d].as_str();
+                match places.get(name) {
+                    Some(&at) => keep.push(at),
+                    None => absent.push(name.to_owned()),
+                }
+            }
+            if !absent.is_empty() {
+                return Err(ErrorKind::MissingFeatures {
+                    view: view.to_owned(),
+                    expected: keep.len() + absent.len(),
+                    absent,
+                }
+                .into());
+            }
+            keep.sort_unstable();
+            out = out.with_features(view, &keep)?;
+        }
+        Ok(out)
+    }
+
+    /// Fits the same choices to `data` with only the selected features: their
+    /// weights without the shadow of the others (spec/thesis 6.2).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use polyview::{FeatureSelection, Selection, models};
+    ///
+    /// let data = polyview_datasets::nutrimouse();
+    /// let mut spec = models::bibfa(3);
+    /// # spec.vb.max_sweeps = 20;
+    /// let mut choices = spec.view("gene");
+    /// choices.selection = FeatureSelection::Relevance;
+    /// let fit = polyview::fit(data.clone(), spec.with_view("gene", choices))?;
+    /// let small = fit.refit(&data, &[("gene", Selection::Top(20))])?;
+    /// assert_eq!(small.weights("gene")?.mean.nrows(), 20);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Fit::reduce`] and of a fit.
+    pub fn refit(&self, data: &Dataset, selections: &[(&str, Selection)]) -> Result<Fit> {
+        crate::fit(self.reduce(data, selections)?, self.spec.clone())
+    }
+}
