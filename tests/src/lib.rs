@@ -2,11 +2,11 @@
 
 pub mod categorical;
 
-use polyview_core::{Bias, GammaPrior, Journal, RowMoments, Schedule, View};
+use polyview_core::{Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
 use polyview_linalg::Mat;
-use polyview_priors::{Ard, Fixed, FullRows};
+use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
 use polyview_random::{Rng, StreamKey, standard_normal, uniform_open01};
 
 /// Which cells of a view are missing.
@@ -33,6 +33,8 @@ pub struct ViewCase {
     pub missing: MissingData,
     /// Prior precision of intercepts; none without.
     pub bias: Option<f64>,
+    /// Whether features have precisions of their own.
+    pub relevance: bool,
 }
 
 /// A random model.
@@ -123,11 +125,12 @@ pub fn gaussian_parts(case: &Case, data: Vec<View>) -> Vec<ViewPart> {
             let d = view.n_features();
             ViewPart {
                 term: Box::new(Gaussian::new(view, options)),
-                weights: Box::new(FullRows::new(
+                weights: weights(
                     format!("weights/{name}"),
-                    Ard::new(GammaPrior::new(1.2, 0.9), case.k),
+                    GammaPrior::new(1.2, 0.9),
+                    v.relevance.then_some(GammaPrior::new(1.4, 1.1)),
                     RowMoments::isotropic(Mat::zeros(d, case.k), 1.0, 0),
-                )),
+                ),
                 bias: v
                     .bias
                     .map_or_else(|| Bias::absent(d), |p| Bias::gaussian(d, 0, p)),
@@ -146,6 +149,20 @@ pub fn assemble(parts: Vec<ViewPart>, start: Mat<f64>) -> Model {
     );
     let schedule = Schedule::standard(parts.len());
     Model::new(Box::new(factors), parts, schedule)
+}
+
+/// Weights under ARD, or under double ARD with the prior `relevance`.
+pub fn weights(
+    name: String,
+    prior: GammaPrior,
+    relevance: Option<GammaPrior>,
+    start: RowMoments,
+) -> Box<dyn RowBlock> {
+    let (d, k) = (start.rows(), start.k());
+    match relevance {
+        None => Box::new(FullRows::new(name, Ard::new(prior, k), start)),
+        Some(r) => Box::new(FullRows::new(name, DoubleArd::new(prior, r, d, k), start)),
+    }
 }
 
 /// A run of variational Bayes of the case's model.

@@ -2,16 +2,18 @@
 //! of data given parameters, must leave the joint distribution alone, so that
 //! its moments equal those of draws from the prior.
 
-use polyview_core::{Bias, Context, GammaPrior, Predictor, RowMoments, Schedule, State, View};
+use polyview_core::{
+    Bias, Context, GammaPrior, PrecisionView, Predictor, RowMoments, Schedule, State, View,
+};
 use polyview_infer::{GibbsChain, Model, ViewPart};
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::Mat;
-use polyview_priors::{Ard, Fixed, FullRows};
+use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
-use polyview_tests::Holes;
 use polyview_tests::categorical::view_of_codes;
+use polyview_tests::{Holes, weights};
 
 const SAMPLES: usize = 6;
 const FEATURES: [usize; 2] = [4, 3];
@@ -25,7 +27,7 @@ fn holes(pattern: Holes, n: usize, d: usize) -> bool {
     }
 }
 
-fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
+fn build(pattern: Holes, noise: NoiseBy, missing: MissingData, relevance: bool) -> Model {
     let parts = FEATURES
         .iter()
         .enumerate()
@@ -45,11 +47,12 @@ fn build(pattern: Holes, noise: NoiseBy, missing: MissingData) -> Model {
             ViewPart {
                 name: format!("v{m}"),
                 term: Box::new(Gaussian::new(view, options)),
-                weights: Box::new(FullRows::new(
+                weights: weights(
                     format!("weights/v{m}"),
-                    Ard::new(GammaPrior::new(4.0, 4.0), K),
+                    GammaPrior::new(4.0, 4.0),
+                    relevance.then_some(GammaPrior::new(5.0, 3.0)),
                     RowMoments::point(Mat::zeros(d, K)),
-                )),
+                ),
                 bias: Bias::gaussian(d, 0, 2.0),
             }
         })
@@ -165,7 +168,13 @@ fn statistics(model: &mut Model) -> Vec<f64> {
             ww.trace().ln(),
             ww.dot(&zz).ln(),
             of(&format!("scales/{}", v.name)),
+            of(&format!("weights/{}", v.name)),
         ]);
+        // a feature's and a factor's precision, where there are such
+        if let PrecisionView::Outer { rows, columns } = v.weights.precision() {
+            out.extend([rows[0].ln(), columns.iter().sum::<f64>().ln()]);
+            out.push(rows.iter().sum::<f64>() * columns.iter().sum::<f64>());
+        }
         let mut state = State::new();
         v.term.save("t", &mut state);
         match state.reader().mat("t/scores") {
@@ -240,8 +249,20 @@ fn gibbs_leaves_the_joint_distribution_alone() {
         (Holes::Cells(0.0), NoiseBy::View, MissingData::Marginal),
         (Holes::Cells(0.0), NoiseBy::Feature, MissingData::Impute),
     ] {
-        let score = largest_score(build(pattern, noise, missing), 3);
+        let score = largest_score(build(pattern, noise, missing, false), 3);
         assert!(score < 4.5, "{pattern:?} {noise:?} {missing:?}: {score}");
+    }
+}
+
+#[test]
+fn so_it_does_with_relevances() {
+    for (pattern, noise) in [
+        (Holes::None, NoiseBy::View),
+        (Holes::Rows(0.0), NoiseBy::Feature),
+        (Holes::Cells(0.0), NoiseBy::View),
+    ] {
+        let score = largest_score(build(pattern, noise, MissingData::Marginal, true), 5);
+        assert!(score < 4.5, "{pattern:?} {noise:?}: {score}");
     }
 }
 

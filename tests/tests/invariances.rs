@@ -14,6 +14,7 @@ fn case(holes: Holes, missing: MissingData, noise: NoiseBy) -> Case {
         noise,
         missing,
         bias: Some(1.0),
+        relevance: false,
     };
     Case {
         seed: 11,
@@ -167,13 +168,14 @@ fn a_sample_without_data_changes_nothing() {
 
 #[test]
 fn bits_do_not_depend_on_threads() {
-    let big = |holes, noise| {
+    let big = |holes, noise, relevance| {
         let v = ViewCase {
             features: 150,
             holes,
             noise,
             missing: MissingData::Marginal,
             bias: Some(1.0),
+            relevance,
         };
         Case {
             seed: 2,
@@ -182,13 +184,13 @@ fn bits_do_not_depend_on_threads() {
             views: vec![v, ViewCase { features: 90, ..v }],
         }
     };
-    for (holes, noise) in [
-        (Holes::None, NoiseBy::View),
-        (Holes::None, NoiseBy::Feature),
-        (Holes::Rows(0.2), NoiseBy::View),
-        (Holes::Cells(0.2), NoiseBy::Feature),
+    for (holes, noise, relevance) in [
+        (Holes::None, NoiseBy::View, false),
+        (Holes::None, NoiseBy::Feature, true),
+        (Holes::Rows(0.2), NoiseBy::View, true),
+        (Holes::Cells(0.2), NoiseBy::Feature, false),
     ] {
-        let c = big(holes, noise);
+        let c = big(holes, noise, relevance);
         let states: Vec<State> = [1, 2, 3]
             .into_iter()
             .map(|t| {

@@ -146,6 +146,7 @@ fn cases() -> Vec<(ViewCase, Option<Vec<bool>>)> {
                 noise,
                 missing,
                 bias: Some(1.0),
+                relevance: false,
             };
             out.push((v, None));
         }
@@ -233,6 +234,7 @@ fn the_law_notices_a_wrong_precision() {
             noise: NoiseBy::View,
             missing: MissingData::Marginal,
             bias: None,
+            relevance: false,
         }],
     };
     let view = views(&case, 2).remove(0);

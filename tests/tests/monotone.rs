@@ -21,14 +21,18 @@ fn view_case() -> impl Strategy<Value = ViewCase> {
         prop_oneof![Just(NoiseBy::View), Just(NoiseBy::Feature)],
         prop_oneof![Just(MissingData::Marginal), Just(MissingData::Impute)],
         prop_oneof![Just(None), Just(Some(1.0)), Just(Some(0.01))],
+        any::<bool>(),
     )
-        .prop_map(|(features, holes, noise, missing, bias)| ViewCase {
-            features,
-            holes,
-            noise,
-            missing,
-            bias,
-        })
+        .prop_map(
+            |(features, holes, noise, missing, bias, relevance)| ViewCase {
+                features,
+                holes,
+                noise,
+                missing,
+                bias,
+                relevance,
+            },
+        )
 }
 
 fn case() -> impl Strategy<Value = Case> {

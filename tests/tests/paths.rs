@@ -1,6 +1,6 @@
 //! The compressed paths give the iterates of the streaming path (DESIGN 5).
 
-use polyview::{Fit, Fitting, Intercepts, ModelSpec, Path, models};
+use polyview::{FeatureSelection, Fit, Fitting, Intercepts, ModelSpec, Path, models};
 use polyview_core::{Centring, Dataset, FeatureScaling, Table};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
@@ -122,6 +122,44 @@ fn noise_by_feature_compresses_samples_too() {
     };
     let gap = difference(&with(Path::Streaming), &with(Path::CompressSamples));
     assert!(gap < 1e-10, "{gap:e}");
+}
+
+#[test]
+fn relevances_compress_samples_and_not_features() {
+    let tall = data(90, &[7, 5], 5);
+    let with = |path, data: &Dataset| {
+        let mut s = spec(path, Centring::Feature, Intercepts::Learned, 30);
+        s.defaults.selection = FeatureSelection::Relevance;
+        Fitting::new(data.clone(), s)
+    };
+    let done = |path| {
+        let mut fitting = with(path, &tall).expect("a model");
+        while !fitting.step().expect("a sweep").done {}
+        fitting.finish().expect("a fit")
+    };
+    let (a, b) = (done(Path::Streaming), done(Path::CompressSamples));
+    let gap = difference(&a, &b);
+    assert!(gap < 1e-10, "{gap:e}");
+    for v in ["v0", "v1"] {
+        let (ra, rb) = (
+            a.relevance(v).expect("learnt"),
+            b.relevance(v).expect("learnt"),
+        );
+        for (x, y) in ra.iter().zip(rb) {
+            assert!((x - y).abs() < 1e-9 * x, "{v}: {x} {y}");
+        }
+    }
+    let wide = data(15, &[60, 40], 2);
+    assert!(with(Path::CompressFeatures, &wide).is_err());
+    let mut fitting = with(Path::Auto, &wide).expect("a model");
+    while !fitting.step().expect("a sweep").done {}
+    let journal = fitting.finish().expect("a fit").record().journal.clone();
+    assert!(
+        journal
+            .entries
+            .iter()
+            .any(|e| e.to_string().contains("streaming"))
+    );
 }
 
 #[test]
