@@ -8,7 +8,7 @@ use polyview_report::{
     BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
     HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
     Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
-    ViewSummary, ViewWeights, pictures, write_report,
+    ViewRelevance, ViewSummary, ViewWeights, pictures, write_report,
 };
 use std::path::{Path, PathBuf};
 
@@ -191,6 +191,32 @@ fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
     (factors, columns)
 }
 
+/// Some proteins that matter, and an image with a bright spot.
+fn relevance() -> Vec<ViewRelevance> {
+    let (height, width) = (40, 56);
+    let spot = |d: usize| {
+        let (y, x) = ((d / width) as f64 - 14.0, (d % width) as f64 - 30.0);
+        0.3 + 40.0 * (-(x * x / 90.0 + y * y / 50.0)).exp()
+    };
+    let names = |stem: &str, n: usize| (0..n).map(|d| format!("{stem}{d}")).collect();
+    vec![
+        ViewRelevance {
+            view: "protein".into(),
+            features: names("P", 60),
+            relevance: (0..60)
+                .map(|d| 18.0 / (1.0 + f64::from((d * 23) % 60)))
+                .collect(),
+            shape: None,
+        },
+        ViewRelevance {
+            view: "scans".into(),
+            features: names("pixel ", height * width),
+            relevance: (0..height * width).map(spot).collect(),
+            shape: Some([height, width]),
+        },
+    ]
+}
+
 fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
     let genes = [
         "ESR1", "GATA3", "FOXA1", "KRT5", "KRT17", "ERBB2", "MKI67", "TP53", "CDH1", "PGR",
@@ -355,6 +381,7 @@ fn variational() -> Report {
         factors: Some(factors),
         metadata,
         weights: weights(&mut rng),
+        relevance: relevance(),
         correlations: None,
         held_out: held_out(&mut rng),
         choose_k: Some(ChooseK {

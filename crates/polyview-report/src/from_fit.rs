@@ -1,13 +1,14 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{Explained, Fit, HeldOut as FitHeldOut};
+use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
 use polyview_linalg::Mat;
 
 use crate::{
     BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut,
     HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Origin,
-    Progress, Report, Severity, Summary, VarianceExplained, ViewSummary, ViewWeights,
+    Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
+    ViewWeights,
 };
 
 impl Report {
@@ -31,6 +32,19 @@ impl Report {
                     features: v.features.clone(),
                     means: grid(&w.mean),
                     sds: Some(grid(&w.sd)),
+                })
+            })
+            .collect::<polyview::Result<Vec<_>>>()?;
+        let relevance = fit
+            .views()
+            .iter()
+            .filter(|v| v.choices.selection == FeatureSelection::Relevance)
+            .map(|v| {
+                Ok(ViewRelevance {
+                    view: v.name.clone(),
+                    features: v.features.clone(),
+                    relevance: fit.relevance(&v.name)?,
+                    shape: None,
                 })
             })
             .collect::<polyview::Result<Vec<_>>>()?;
@@ -60,6 +74,7 @@ impl Report {
                 })
                 .collect(),
             weights,
+            relevance,
             journal: journal(fit),
             versions: vec![("polyview".into(), env!("CARGO_PKG_VERSION").into())],
             ..Self::default()

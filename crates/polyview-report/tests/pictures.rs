@@ -5,9 +5,9 @@ mod support;
 use polyview_report::{
     BoundTrace, ChooseK, Coverage, Curve, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
     Intervals, MetadataColumn, MetadataValues, Options, Picture, ReportError, Share,
-    VarianceExplained, ViewWeights, Window, draw_bound, draw_choose_k, draw_correlations,
-    draw_factor_against, draw_factor_pair, draw_held_out, draw_missingness, draw_overlap,
-    draw_top_weights, draw_variance, draw_variance_by_view,
+    VarianceExplained, ViewRelevance, ViewWeights, Window, draw_bound, draw_choose_k,
+    draw_correlations, draw_factor_against, draw_factor_pair, draw_held_out, draw_missingness,
+    draw_overlap, draw_relevance, draw_top_weights, draw_variance, draw_variance_by_view,
 };
 use support::{Element, check};
 
@@ -203,6 +203,73 @@ fn top_weights_come_in_order_with_their_intervals() {
         draw_top_weights(&weights, 1, "F2", 3),
         Err(ReportError::NoSuchFactor { .. })
     ));
+}
+
+#[test]
+fn relevant_features_come_in_order() {
+    let relevance = ViewRelevance {
+        view: "rna".into(),
+        features: strings(&["small", "largest", "middle", "none"]),
+        relevance: vec![0.2, 9.0, 1.0, f64::NAN],
+        shape: None,
+    };
+    let picture = draw_relevance(&relevance, 2).expect("draws");
+    let (_, text) = read(&picture);
+    let place = |name: &str| text.rfind(name).expect("named");
+    assert!(place("largest") < place("middle"));
+    assert!(!picture.to_svg().contains(">small<"));
+    assert!(picture.description().contains("largest 9.0, middle 1.0"));
+    let mut wrong = relevance;
+    wrong.relevance.pop();
+    assert!(matches!(
+        draw_relevance(&wrong, 2),
+        Err(ReportError::LengthMismatch { .. })
+    ));
+}
+
+#[test]
+fn relevances_of_pixels_are_an_image() {
+    // one pixel in the second row and third column stands out
+    let image = |rows: usize, columns: usize, bright: usize| ViewRelevance {
+        view: "faces".into(),
+        features: (0..rows * columns).map(|d| format!("p{d}")).collect(),
+        relevance: (0..rows * columns)
+            .map(|d| match d {
+                0 => f64::NAN,
+                d if d == bright => 1000.0,
+                _ => 1.0,
+            })
+            .collect(),
+        shape: Some([rows, columns]),
+    };
+    let blocks = |picture: &Picture| -> Vec<(usize, f64, f64)> {
+        let (elements, _) = read(picture);
+        elements
+            .iter()
+            .filter(|e| e.name == "path" && attribute(e, "fill").starts_with('#'))
+            .map(|e| {
+                let d = attribute(e, "d");
+                let at = d[1..].split(['H', ' ']).collect::<Vec<_>>();
+                let number = |i: usize| at[i].parse().unwrap_or(f64::NAN);
+                (d.matches('z').count(), number(0), number(1))
+            })
+            .collect()
+    };
+    let small = blocks(&draw_relevance(&image(4, 5, 7), 3).expect("draws"));
+    assert_eq!(small.iter().map(|b| b.0).collect::<Vec<_>>(), [18, 1]);
+    // pixels are at most 24 wide; the title takes 28
+    assert_eq!((small[1].1, small[1].2), (48.0, 28.0 + 24.0));
+    // a large image has its neighbours averaged, never more than 128 a side
+    let large = blocks(&draw_relevance(&image(200, 300, 40_000), 3).expect("draws"));
+    assert!(large.iter().map(|b| b.0).sum::<usize>() <= 128 * 128);
+    // nothing to draw is no failure
+    for shape in [[0, 0], [0, 3]] {
+        let nothing = ViewRelevance {
+            shape: Some(shape),
+            ..ViewRelevance::default()
+        };
+        assert!(blocks(&draw_relevance(&nothing, 3).expect("draws")).is_empty());
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 use polyview_report::{
     BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut,
     HeldOutCells, MetadataColumn, MetadataValues, Options, Progress, Report, VarianceExplained,
-    ViewWeights, pictures, render,
+    ViewRelevance, ViewWeights, pictures, render,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -81,6 +81,8 @@ prop_compose! {
         sds in grid(spread(), n, k),
         weights in grid(number(), d, k),
         weight_sds in grid(spread(), d, k),
+        relevance in prop::collection::vec(spread(), d),
+        image in any::<bool>(),
         marginal in grid(number(), m, k),
         joint in prop::collection::vec(number(), m),
         shares in prop::collection::vec(0.0..=1.0f64, n * m),
@@ -123,6 +125,8 @@ prop_compose! {
                 MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },
                 MetadataColumn { name: other[2].clone(), unit: String::new(), values: MetadataValues::Categories(labels) },
             ],
+            relevance: vec![ViewRelevance { view: other[3].clone(), features: features.clone(),
+                relevance, shape: image.then_some([d, 1]) }],
             weights: vec![ViewWeights { view: other[3].clone(), features, means: weights,
                 sds: Some(weight_sds) }],
             held_out: vec![HeldOut {

@@ -40,6 +40,7 @@ fn a_full_report_has_every_section() {
         "variance",
         "factors",
         "weights",
+        "relevance",
         "correlations",
         "held-out",
         "choose-k",
@@ -343,7 +344,12 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 13] = [
+    let cases: [(&str, Spoil); 16] = [
+        ("relevances", |r| {
+            r.relevance[0].relevance.push(1.0);
+        }),
+        ("relevances", |r| r.relevance[0].relevance[2] = -1.0),
+        ("pixels", |r| r.relevance[1].shape = Some([2, 5])),
         ("factor standard deviations", |r| {
             r.factors.as_mut().expect("given").sds = Some(Grid::from_fn(20, 3, |_, _| -0.1));
         }),

@@ -5,7 +5,7 @@ use crate::ReportError;
 use crate::input::{Factors, MetadataColumn, MetadataValues, Report};
 use crate::plots::{
     associations, correlations_of, draw_correlations, draw_factor_against, draw_factor_histogram,
-    draw_factor_pair, draw_top_weights, has_values,
+    draw_factor_pair, draw_relevance, draw_top_weights, has_values,
 };
 use crate::svg::number::count;
 use crate::svg::palette::CATEGORIES;
@@ -230,6 +230,26 @@ fn weights_caption(report: &Report, name: &str) -> String {
     caption
         .push_str(" Weights of different views are on different scales: compare within a panel.");
     caption
+}
+
+pub(crate) fn relevance(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    if report.relevance.is_empty() {
+        return Ok(Vec::new());
+    }
+    let panels = report
+        .relevance
+        .iter()
+        .enumerate()
+        .map(|(m, r)| {
+            let picture = draw_relevance(r, report.options.top_weights)?;
+            Ok(named(format!("relevance{}", m + 1), picture))
+        })
+        .collect::<Result<Vec<_>, ReportError>>()?;
+    let caption = "How much the factors need each feature, relative to the median of its view (the dashed line): \
+        the inverse of the precision that the model learnt for all weights of the feature together. Only \
+        ratios within a view mean something; compare within a panel."
+        .to_owned();
+    Ok(vec![figure(caption, panels)])
 }
 
 pub(crate) fn correlations(report: &Report) -> Result<Vec<Figure>, ReportError> {

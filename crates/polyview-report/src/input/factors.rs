@@ -81,3 +81,17 @@ pub struct ViewWeights {
     /// Features x factors: posterior standard deviations, not negative; `NaN` where not known.
     pub sds: Option<Grid>,
 }
+
+/// Relevance of the features of one view, as shares of its median: 2 is twice as relevant as an ordinary
+/// feature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ViewRelevance {
+    /// Name of the view.
+    pub view: String,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// Relevance of each feature, not negative; `NaN` where not known.
+    pub relevance: Vec<f64>,
+    /// Height and width where the features are the pixels of an image, row by row.
+    pub shape: Option<[usize; 2]>,
+}

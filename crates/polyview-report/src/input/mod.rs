@@ -7,7 +7,9 @@ mod results;
 mod summary;
 mod validate;
 
-pub use factors::{Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewWeights};
+pub use factors::{
+    Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewRelevance, ViewWeights,
+};
 pub use grid::Grid;
 pub use progress::{BoundTrace, Chain, ChainTraces, Diagnostic, Event, EventKind, Progress};
 pub use results::{ChooseK, HeldOut, HeldOutCells, Intervals};
@@ -38,6 +40,8 @@ pub struct Report {
     pub metadata: Vec<MetadataColumn>,
     /// Posterior of the weights, one entry per view.
     pub weights: Vec<ViewWeights>,
+    /// Relevance of the features, one entry per view that learnt it.
+    pub relevance: Vec<ViewRelevance>,
     /// Factors x factors: correlations. Computed from the factor means when not given.
     pub correlations: Option<Grid>,
     /// Held-out predictions, one entry per view.

@@ -2,7 +2,7 @@
 
 use super::{
     ChooseK, Coverage, Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, Report,
-    VarianceExplained, ViewWeights,
+    VarianceExplained, ViewRelevance, ViewWeights,
 };
 use crate::ReportError;
 
@@ -39,6 +39,9 @@ impl Report {
                 names.len(),
                 weights.means.columns(),
             )?;
+        }
+        for relevance in &self.relevance {
+            relevance.validate()?;
         }
         if let (Some(variance), Some(factors)) = (&self.variance, &self.factors) {
             same("factors", "", factors.names.len(), variance.factors.len())?;
@@ -173,6 +176,22 @@ impl ViewWeights {
                 self.means.columns(),
             )?;
             spreads(what, &self.view, sds.values())
+        })
+    }
+}
+
+impl ViewRelevance {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        same(
+            "relevances",
+            &self.view,
+            self.features.len(),
+            self.relevance.len(),
+        )?;
+        spreads("relevances", &self.view, &self.relevance)?;
+        self.shape.map_or(Ok(()), |[rows, columns]| {
+            let pixels = rows.saturating_mul(columns);
+            same("pixels", &self.view, pixels, self.features.len())
         })
     }
 }

@@ -5,10 +5,12 @@ use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
 use crate::input::{
-    Factors, HeldOutCells, MetadataValues, Progress, Report, VarianceExplained, ViewWeights,
+    Factors, HeldOutCells, MetadataValues, Progress, Report, VarianceExplained, ViewRelevance,
+    ViewWeights,
 };
 use crate::plots::{
-    Association, Combination, Reach, associations, combinations, leading_features, reach_of,
+    Association, Combination, Reach, associations, combinations, leading_features, most_relevant,
+    reach_of,
 };
 use crate::stats;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
@@ -153,6 +155,19 @@ pub(super) fn weights(page: &mut Page, report: &Report) -> Result<(), ReportErro
     Ok(())
 }
 
+pub(super) fn relevance(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let figures = figures::relevance(report)?;
+    if figures.is_empty() {
+        return Ok(());
+    }
+    page.open("relevance", "Relevance of the features", Break::Flow);
+    for figure in &figures {
+        page.figure(figure);
+    }
+    page.close();
+    Ok(())
+}
+
 pub(super) fn correlations(page: &mut Page, report: &Report) -> Result<(), ReportError> {
     let figures = figures::correlations(report)?;
     if figures.is_empty() {
@@ -276,6 +291,10 @@ pub(super) fn raw_numbers(page: &mut Page, report: &Report) {
             .map(|w| weight_table(w, &names[..leading], report.options.top_weights));
         tables.push(("Largest weights".into(), of_view.collect()));
     }
+    if !report.relevance.is_empty() {
+        let of_view = report.relevance.iter().map(|r| relevance_table(r, most));
+        tables.push(("Relevance of the features".into(), of_view.collect()));
+    }
     if let Some(choose) = &report.choose_k {
         tables.push(("Number of factors".into(), vec![choose_table(choose)]));
     }
@@ -374,6 +393,20 @@ fn weight_table(weights: &ViewWeights, names: &[String], top: usize) -> Table {
             ]);
         }
     }
+    table
+}
+
+fn relevance_table(relevance: &ViewRelevance, most: usize) -> Table {
+    let mut table = Table::new(format!("Most relevant features of {}", relevance.view))
+        .column("Feature", Kind::Text)
+        .column("Relevance", Kind::Number);
+    for d in most_relevant(relevance, most) {
+        table.row(vec![
+            relevance.features[d].as_str().into(),
+            significant(relevance.relevance[d], 4).into(),
+        ]);
+    }
+    table.leaving_out(relevance.features.len().saturating_sub(most));
     table
 }
 

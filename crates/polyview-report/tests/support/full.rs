@@ -3,7 +3,8 @@
 use polyview_report::{
     BoundTrace, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
     Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin,
-    Progress, Report, Severity, Summary, VarianceExplained, ViewSummary, ViewWeights,
+    Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
+    ViewWeights,
 };
 
 /// `stem 1`, `stem 2`, ...
@@ -128,6 +129,16 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 features: names(&format!("feature{tag}"), features),
                 means: Grid::from_fn(features, factors, wave),
                 sds: Some(Grid::from_fn(features, factors, |_, _| 0.2)),
+            })
+            .collect(),
+        relevance: views
+            .iter()
+            .enumerate()
+            .map(|(m, v)| ViewRelevance {
+                view: v.clone(),
+                features: names(&format!("feature{tag}"), features),
+                relevance: (0..features).map(|d| (2.0 * wave(d, 2)).exp()).collect(),
+                shape: (m == 1).then_some([1, features]),
             })
             .collect(),
         correlations: None,
