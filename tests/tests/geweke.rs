@@ -10,7 +10,7 @@ use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::Mat;
-use polyview_priors::{Fixed, FullRows};
+use polyview_priors::{Ard, Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::categorical::view_of_codes;
 use polyview_tests::{Holes, weights};
@@ -82,7 +82,7 @@ fn build_classes(missing: MissingData, with_holes: bool) -> Model {
         missing,
         ..CategoricalOptions::default()
     };
-    let Model { mut views, .. } = build(Holes::None, NoiseBy::View, MissingData::Marginal);
+    let Model { mut views, .. } = build(Holes::None, NoiseBy::View, MissingData::Marginal, false);
     views.truncate(1);
     views.push(ViewPart {
         name: "c".into(),

@@ -117,6 +117,10 @@ pub struct ModelArgs {
     /// Subtract nothing, or each feature's mean.
     #[arg(long, value_parser = ["none", "feature"])]
     pub centring: Option<String>,
+    /// Learn how relevant each feature of this view is; may be given several
+    /// times.
+    #[arg(long, value_name = "VIEW")]
+    pub select_features: Vec<String>,
     /// Model without intercepts.
     #[arg(long)]
     pub no_intercepts: bool,

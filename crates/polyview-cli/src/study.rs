@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{EngineKind, Intercepts, ModelSpec};
+use polyview::{EngineKind, FeatureSelection, Intercepts, ModelSpec};
 use polyview_core::Join;
 use serde::{Deserialize, Serialize};
 
@@ -152,6 +152,11 @@ impl Study {
                 None => m.defaults = choices,
                 Some(n) => *m = m.clone().with_view(&n, choices),
             }
+        }
+        for name in &args.select_features {
+            let mut choices = m.view(name);
+            choices.selection = FeatureSelection::Relevance;
+            *m = m.clone().with_view(name, choices);
         }
         Ok(())
     }

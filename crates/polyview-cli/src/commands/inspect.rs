@@ -1,6 +1,6 @@
 //! `polyview inspect`.
 
-use polyview::Fit;
+use polyview::{FeatureSelection, Fit, Selection, ViewInfo};
 
 use super::explained::{GroupShares, explained_by_group, shares, variance_table};
 use crate::args::{Cli, InspectArgs};
@@ -82,6 +82,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    relevances(&fit)?;
     if fit.data().is_ok() {
         line("")?;
         line("variance explained, % (marginal by factor)")?;
@@ -118,10 +119,48 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     Ok(())
 }
 
+/// How many of the most relevant features are listed.
+const TOP: usize = 10;
+
+/// The most relevant features of the views that learnt it.
+fn relevances(fit: &Fit) -> Outcome<()> {
+    for v in fit.views() {
+        let Some(relevance) = relevance(fit, v)? else {
+            continue;
+        };
+        let top = fit.select_features(&v.name, Selection::Top(TOP.min(relevance.len())))?;
+        line("")?;
+        line(format!(
+            "most relevant of the {} features of {} (median 1)",
+            relevance.len(),
+            v.name
+        ))?;
+        let header = ["feature", "relevance"].map(str::to_owned);
+        let rows: Vec<Vec<String>> = top
+            .into_iter()
+            .map(|d| vec![v.features[d].clone(), format!("{:.4}", relevance[d])])
+            .collect();
+        table(&header, &rows)?;
+    }
+    Ok(())
+}
+
+fn relevance(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<f64>>> {
+    Ok(match view.choices.selection {
+        FeatureSelection::None => None,
+        FeatureSelection::Relevance => Some(fit.relevance(&view.name)?),
+    })
+}
+
 fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
     let r = fit.record();
     let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
     let groups = explained_by_group(fit)?;
+    let relevances = fit
+        .views()
+        .iter()
+        .map(|v| relevance(fit, v))
+        .collect::<Outcome<Vec<_>>>()?;
     Ok(serde_json::json!({
         "spec": fit.spec(),
         "samples": fit.samples(),
@@ -139,6 +178,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "features": v.features,
             "choices": v.choices,
             "observed": v.observed,
+            "relevance": relevances[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),

@@ -242,3 +242,70 @@ fn choose_k_recommends() {
     );
     assert!(text.contains("recommended:"), "{text}");
 }
+
+#[test]
+fn relevant_features() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    // two of the four features follow one factor
+    let mut x = String::from("sample,p,q,r,s\n");
+    let mut y = String::from("sample,u,v\n");
+    for n in 0..40 {
+        let z = f64::from(n % 8) - 3.5;
+        let noise = |a: i32| f64::from((n * a + a) % 11) / 5.0 - 1.0;
+        x += &format!(
+            "s{n},{},{},{},{}\n",
+            2.0 * z + noise(3),
+            noise(5),
+            noise(7) - 2.0 * z,
+            noise(13)
+        );
+        y += &format!("s{n},{},{}\n", z + noise(17), noise(19) - z);
+    }
+    put(at, "x.csv", x);
+    put(at, "y.csv", y);
+    let words = "fit --view x=x.csv --view y=y.csv --factors 2 --scaling view --noise view --select-features x";
+    let toml = ok(at, &format!("{words} --dry-run"));
+    assert_eq!(
+        toml.matches("selection = \"relevance\"").count(),
+        1,
+        "{toml}"
+    );
+    assert!(toml.contains("relevance-prior"), "{toml}");
+    put(at, "study.toml", toml);
+    ok(at, "fit --spec study.toml --out m.pv --audit");
+    let text = ok(at, "inspect m.pv");
+    let list = text.split("most relevant").nth(1).expect("a list");
+    let names: Vec<&str> = list
+        .lines()
+        .skip(2)
+        .take(4)
+        .filter_map(|l| l.split_whitespace().next())
+        .collect();
+    assert!(
+        names[..2].contains(&"p") && names[..2].contains(&"r"),
+        "{text}"
+    );
+    assert_eq!(text.matches("most relevant").count(), 1, "{text}");
+    let json = ok(at, "inspect m.pv --json");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        json["views"][0]["relevance"].as_array().map(Vec::len),
+        Some(4)
+    );
+    assert!(json["views"][1]["relevance"].is_null());
+    ok(at, "report m.pv --out r.html");
+    assert!(get(at, "r.html").contains("Relevance of the features"));
+    let err = fails(
+        at,
+        "fit --view x=x.csv --factors 1 --select-features z --out n.pv",
+        1,
+    );
+    assert!(err.contains("'z'"), "{err}");
+    let err = fails(
+        at,
+        "fit --view x=x.csv --factors 1 --select-features x --path compress-features --out n.pv",
+        1,
+    );
+    assert!(err.contains("no selection of features"), "{err}");
+}
