@@ -68,6 +68,20 @@ pub enum DataError {
         /// Column from 0.
         feature: usize,
     },
+    /// A value that the view's likelihood does not know.
+    #[error("view '{view}', feature '{feature}': the value {value} at row {} is not allowed; the likelihood needs {needs}", sample + 1)]
+    OutOfDomain {
+        /// The view.
+        view: String,
+        /// The feature.
+        feature: String,
+        /// Row from 0.
+        sample: usize,
+        /// The value.
+        value: f64,
+        /// What is allowed.
+        needs: &'static str,
+    },
     /// A number of names that does not fit the matrix.
     #[error("view '{view}': expected {expected} {what}, found {found}")]
     LengthMismatch {

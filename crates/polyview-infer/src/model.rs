@@ -64,9 +64,7 @@ impl Model {
     }
     /// Whether samples have precisions of their own.
     pub fn has_cells(&self) -> bool {
-        self.views
-            .iter()
-            .any(|v| matches!(v.term.mask(), Some(Mask::Cells { .. })))
+        self.views.iter().any(|v| v.term.by_cells())
     }
     /// The objective by named term: the bound of variational Bayes, or the log
     /// joint density when the blocks hold draws.

@@ -44,6 +44,38 @@ impl Predictor<'_> {
             + self.bias.mean()[column]
     }
 
+    /// $\langle\eta^2\rangle$ for a block, samples × columns: one product of
+    /// packed second moments,
+    /// $\langle(z w^\top)^2\rangle + 2\langle b\rangle\langle z\rangle\langle w\rangle^\top +
+    /// \langle b^2\rangle$ (spec/sshiba M5, mofa A.2).
+    pub fn square(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        let (k, w) = (self.weights.k(), self.weights.mean());
+        let len = packed_len(k);
+        let second = self.weights.second_moment_rows(columns.clone());
+        let mut right: Mat<f64> = Mat::zeros(len + k, columns.len());
+        for (j, d) in columns.clone().enumerate() {
+            let b = self.bias.mean()[d];
+            let column = right.col_as_slice_mut(j);
+            column[..len].copy_from_slice(second.row(j));
+            for a in 0..k {
+                for c in 0..a {
+                    column[packed_index(a, c)] *= 2.0;
+                }
+                column[len + a] = 2.0 * b * w[(d, a)];
+            }
+        }
+        let table = self.factors.moment_table().as_ref();
+        let left = table.subcols(samples.start, samples.len());
+        let mut out = polyview_linalg::cross(left, right.as_ref());
+        for (j, d) in columns.enumerate() {
+            let square = self.bias.mean()[d].powi(2) + self.bias.variance()[d];
+            for x in out.col_as_slice_mut(j) {
+                *x += square;
+            }
+        }
+        out
+    }
+
     /// $\mathrm{Var}\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {

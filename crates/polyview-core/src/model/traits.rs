@@ -112,6 +112,20 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn mask(&self) -> Option<&Mask> {
         None
     }
+    /// Whether each sample has a data precision of its own, so that nothing is
+    /// to be factored for all of them.
+    fn by_cells(&self) -> bool {
+        matches!(self.mask(), Some(Mask::Cells { .. }))
+    }
+    /// Whether the term has local variables that depend on the factors, so
+    /// that factors of given samples take several rounds (spec/sshiba 4.1).
+    fn has_locals(&self) -> bool {
+        false
+    }
+    /// Intercepts to start from, one a predictor column; `None` = zero.
+    fn start_intercepts(&self) -> Option<Vec<f64>> {
+        None
+    }
     /// Whether the term lets rotations of factors and weights pass unchanged
     /// (true unless it keeps local variables tied to single columns).
     fn rotates(&self) -> bool {
