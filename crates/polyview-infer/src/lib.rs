@@ -58,7 +58,10 @@ mod run;
 mod start;
 
 pub use chain::GibbsChain;
-pub use engine::{Engine, Gibbs, StepReport, Vb, run_step_group, step_groups, update_factors};
+pub use engine::{
+    Engine, Gibbs, ProjectionRounds, StepReport, Vb, project_factors, run_step_group, step_groups,
+    update_factors,
+};
 pub use model::{Model, ViewPart};
 pub use prune::{EmptyFactor, PruneRule, empty_factors};
 pub use run::{Audit, FALL, Outcome, Rotate, RunRecord, SweepReport, VbOptions, VbRun};

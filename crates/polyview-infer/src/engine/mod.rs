@@ -1,6 +1,7 @@
 //! Engines: how one step is carried out, by expectations or by draws.
 
 mod gibbs;
+mod project;
 mod sweep;
 mod vb;
 
@@ -9,6 +10,7 @@ use std::ops::Range;
 use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
 
 pub use gibbs::Gibbs;
+pub use project::{ProjectionRounds, project_factors};
 pub use sweep::{StepReport, run_step_group, step_groups, update_factors};
 pub use vb::Vb;
 

@@ -1,7 +1,7 @@
 //! Factors of given data under one component of the posterior.
 
 use polyview_core::{Context, Journal, NumericError, RowMoments, Schedule, View};
-use polyview_infer::{Model, Vb, ViewPart, update_factors};
+use polyview_infer::{Model, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
@@ -10,12 +10,12 @@ use super::project::WeightUncertainty;
 use crate::build::factor_block;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
-use crate::spec::Likelihood;
 
 /// $q(z\_*)$ of each row of `views` (spec/sshiba P1, P2, partial rows U1m):
 /// the factors' equations with weights, intercepts and noise held fixed.
 ///
-/// Under a Gibbs draw the weights are known and this is the exact conditional.
+/// Under a Gibbs draw the weights are known; without local variables this is
+/// then the exact conditional, with them its variational approximation.
 pub(super) fn factors(
     fit: &Fit,
     component: &Component,
@@ -28,10 +28,6 @@ pub(super) fn factors(
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
         let Some(view) = view else { continue };
-        // terms without local variables reach their optimum in one pass
-        match info.choices.likelihood {
-            Likelihood::Gaussian => {}
-        }
         let moments = match weights {
             WeightUncertainty::Variational => part.weights.clone(),
             WeightUncertainty::PlugIn => RowMoments::point(part.weights.mean().to_owned()),
@@ -54,7 +50,7 @@ pub(super) fn factors(
         sweep: 0,
         journal,
     };
-    update_factors(&Vb, &mut model, &mut cx)?;
+    project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
     let moments = model.factors.moments().clone();
     let means = moments.mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
