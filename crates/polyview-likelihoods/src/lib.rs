@@ -27,9 +27,20 @@
 //! |---|---|---|
 //! | [`Categorical`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
 //! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
+//! | [`Cells`] of [`Bernoulli`] | 0 or 1 | $\omega = 2\lambda(\xi)$ or $\mathrm{PG}(1, \eta)$, $h = x - \tfrac12$ |
+//! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
+//!
+//! A likelihood of single cells is a [`CellLikelihood`]; [`Cells`] makes a data
+//! term of it.
 
+mod bernoulli;
 mod categorical;
+mod cells;
 mod gaussian;
 
+pub use bernoulli::{
+    Bernoulli, BinaryPrediction, LatentBernoulli, LatentBernoulliOptions, ScoreStart,
+};
 pub use categorical::{Categorical, CategoricalOptions, ScoreUncertainty};
+pub use cells::{CellAugmentation, CellLikelihood, Cells, Site};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

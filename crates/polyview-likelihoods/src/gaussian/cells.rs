@@ -109,7 +109,7 @@ impl Gaussian {
                     with_b += w[(d, j)] * sum[j];
                 }
                 let gram = &observed.col_as_slice(d)[..packed_len(k)];
-                self.squares[d] - 2.0 * with_x - 2.0 * b * self.sums[d]
+                self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
                     + packed_dot(gram, moments.row(i), k)
                     + 2.0 * b * with_b
                     + self.counts[d] * (b * b + p.bias.variance()[d])
@@ -254,7 +254,7 @@ impl Gaussian {
         for d in 0..self.counts.len() {
             let b = p.bias.mean()[d];
             energy += self.tau(d)
-                * (self.squares[d] - 2.0 * b * self.sums[d]
+                * (self.squares[d] + self.hidden_variance(d) - 2.0 * b * self.sums[d]
                     + self.counts[d] * (b * b + p.bias.variance()[d]));
         }
         energy

@@ -56,7 +56,7 @@ impl Gaussian {
                     with_x += w[(d, k)] * zx[(k, d)];
                     with_b += w[(d, k)] * sum[k];
                 }
-                self.squares[d] + self.imputed_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
+                self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
                     + energy
                     + 2.0 * b * with_b
                     + self.counts[d] * (b * b + p.bias.variance()[d])
@@ -169,7 +169,7 @@ impl Gaussian {
         for d in 0..self.counts.len() {
             let b = p.bias.mean()[d];
             own += self.tau(d)
-                * (self.squares[d] + self.imputed_variance(d) - 2.0 * b * self.sums[d]
+                * (self.squares[d] + self.hidden_variance(d) - 2.0 * b * self.sums[d]
                     + self.counts[d] * (b * b + p.bias.variance()[d]));
         }
         let (count, variance) = p.bias.implicit();

@@ -22,6 +22,7 @@ mod dense;
 mod gibbs;
 mod impute;
 mod latent;
+mod scores;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -119,6 +120,9 @@ pub struct Gaussian {
     sums: Vec<f64>,
     squares: Vec<f64>,
     imputed: impute::Imputed,
+    /// Where the data are means of latent scores: the sum of the scores'
+    /// variances by feature (E1); else empty.
+    score_variance: Vec<f64>,
     cache: Cache,
 }
 
@@ -188,6 +192,7 @@ impl Gaussian {
             sums: vec![0.0; columns],
             squares: vec![0.0; columns],
             imputed: impute::Imputed::default(),
+            score_variance: Vec::new(),
             cache: Cache::default(),
         };
         term.count_cells();
@@ -223,6 +228,7 @@ impl Gaussian {
             sums: vec![0.0; columns],
             squares: vec![0.0; columns],
             imputed: impute::Imputed::default(),
+            score_variance: Vec::new(),
             cache: Cache::default(),
             values: Arc::new(data.values),
         };

@@ -1,0 +1,96 @@
+//! The bound at the current local numbers.
+
+use polyview_core::Predictor;
+use polyview_linalg::{packed_dot, packed_len};
+use rayon::prelude::*;
+
+use super::{CellLikelihood, Cells, blocks};
+
+impl<L: CellLikelihood> Cells<L> {
+    /// $\sum c\_{nd}$, or the log density where local numbers are draws.
+    pub(super) fn constants(&mut self, p: &Predictor<'_>) -> f64 {
+        if let (true, Some(a)) = (self.drawn, self.likelihood.augmentation()) {
+            let rows = self.values.nrows();
+            let mut total = 0.0;
+            for columns in blocks(rows, self.values.ncols()) {
+                let eta = p.mean(0..rows, columns.clone());
+                let of_column = |(j, d): (usize, usize)| -> f64 {
+                    (0..rows)
+                        .filter(|&n| self.mask.is_observed(n, d))
+                        .map(|n| a.log_density(d, self.values[(n, d)], eta[(n, j)]))
+                        .sum()
+                };
+                let sums: Vec<f64> = (0..columns.len())
+                    .into_par_iter()
+                    .map(|j| of_column((j, columns.start + j)))
+                    .collect();
+                total += sums.iter().sum::<f64>();
+            }
+            return total;
+        }
+        if let Some((stamp, sum)) = self.cache.offset
+            && stamp == self.stamp
+        {
+            return sum;
+        }
+        let of_column = |d: usize| -> f64 {
+            (0..self.values.nrows())
+                .filter(|&n| self.mask.is_observed(n, d))
+                .map(|n| {
+                    self.likelihood
+                        .offset(d, self.values[(n, d)], self.local[(n, d)])
+                })
+                .sum()
+        };
+        let sums: Vec<f64> = (0..self.values.ncols())
+            .into_par_iter()
+            .map(of_column)
+            .collect();
+        let sum = sums.iter().sum();
+        self.cache.offset = Some((self.stamp, sum));
+        sum
+    }
+    /// $\sum h\langle\eta\rangle - \tfrac12\omega\langle\eta^2\rangle$, from
+    /// whichever sums are still valid.
+    pub(super) fn quadratic(&mut self, p: &Predictor<'_>) -> f64 {
+        let k = p.weights.k();
+        let len = packed_len(k);
+        let mut total = 0.0;
+        if self.has_factor_sums(p) {
+            let (z, table) = (p.factors.mean(), p.factors.moment_table());
+            if let Some(side) = &self.cache.factors {
+                for n in 0..z.nrows() {
+                    let sums = side.sums.col_as_slice(n);
+                    let mut linear = 0.0;
+                    for j in 0..k {
+                        linear += z[(n, j)] * (side.linear[(n, j)] - sums[len + j]);
+                    }
+                    total +=
+                        linear - 0.5 * packed_dot(&sums[..len], &table.col_as_slice(n)[..len], k);
+                }
+            }
+        } else {
+            self.ensure_weight_sums(self.values.ncols(), p);
+            let w = p.weights.mean();
+            if let Some(side) = &self.cache.weights {
+                for columns in blocks(self.values.nrows(), self.values.ncols()) {
+                    let moments = p.weights.second_moment_rows(columns.clone());
+                    for (i, d) in columns.enumerate() {
+                        let sums = side.sums.col_as_slice(d);
+                        let b = p.bias.mean()[d];
+                        let mut linear = 0.0;
+                        for j in 0..k {
+                            linear += w[(d, j)] * (side.linear[(j, d)] - b * sums[len + j]);
+                        }
+                        total += linear - 0.5 * packed_dot(&sums[..len], moments.row(i), k);
+                    }
+                }
+            }
+        }
+        for (d, &(omega, h)) in self.cache.columns.iter().enumerate() {
+            let b = p.bias.mean()[d];
+            total += b * h - 0.5 * omega * (b * b + p.bias.variance()[d]);
+        }
+        total
+    }
+}

@@ -1,0 +1,368 @@
+//! Likelihoods that are, or are bounded by, a quadratic in each cell's
+//! predictor: local variables, cell-wise precision, normal equations.
+//!
+//! $$ \log p(x\_{nd}\mid\eta\_{nd}) \ge h\_{nd}\eta\_{nd} - \tfrac12\omega\_{nd}\eta\_{nd}^2 + c\_{nd} $$
+//!
+//! with h, ω, c functions of the datum and of one local number a cell (spec/mofa
+//! A.2-A.4). A missing cell has $h = \omega = c = 0$: it is integrated out.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | $x$ | `values` |
+//! | local number | `local`: the bound's parameter, or the drawn augmentation |
+//! | $\sum\_n\omega\_{nd}\langle z\_n^\top z\_n\rangle$ | `cache.weights` |
+//! | $\sum\_d\omega\_{nd}\langle w\_d^\top w\_d\rangle$ | `cache.factors` |
+//!
+//! Data and local numbers are the only arrays of samples × features; ω and h
+//! exist for one block of columns at a time.
+
+mod bound;
+mod gibbs;
+mod likelihood;
+mod shared;
+mod sums;
+
+pub use likelihood::{CellAugmentation, CellLikelihood, Site};
+pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{
+    Augmented, Context, DataError, Event, Mask, NormalEquations, NumericError, Objective,
+    PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
+};
+use polyview_linalg::{Mat, packed_len};
+use rayon::prelude::*;
+
+/// Samples whose predictors are made at one time.
+const ROW_TILE: usize = 16_384;
+
+/// Data term of a view with a [`CellLikelihood`]; missing cells, in whatever
+/// pattern, are integrated out.
+#[derive(Clone, Debug)]
+pub struct Cells<L> {
+    name: String,
+    features: Vec<String>,
+    likelihood: L,
+    /// Shared with whoever else holds the view; copied when it changes.
+    values: Arc<Mat<f64>>,
+    mask: Mask,
+    /// The bound's parameters or the drawn augmentation, samples × features.
+    local: Mat<f64>,
+    /// Whether `local` holds draws.
+    drawn: bool,
+    /// Changes with local numbers and data.
+    stamp: Stamp,
+    cache: sums::Cache,
+}
+
+impl<L: CellLikelihood> Cells<L> {
+    /// The term of a view.
+    ///
+    /// # Errors
+    /// [`DataError::OutOfDomain`] for a datum that the likelihood does not
+    /// know, [`DataError::NothingObserved`] when every cell of a view with
+    /// samples is missing.
+    pub fn new(view: View, likelihood: L) -> Result<Self, DataError> {
+        if view.n_samples() > 0 && view.n_observed() == 0 {
+            return Err(DataError::NothingObserved {
+                view: view.name().to_owned(),
+            });
+        }
+        Self::bind(view, likelihood)
+    }
+    /// As [`Cells::new`], also for views without any data (new samples).
+    fn bind(view: View, likelihood: L) -> Result<Self, DataError> {
+        check_domain(&view, likelihood.needs(), |d, x| likelihood.admits(d, x))?;
+        let (name, features, values, mask) = view.into_parts();
+        let local = Mat::from_fn(values.nrows(), values.ncols(), |n, d| {
+            if mask.is_observed(n, d) {
+                likelihood.start(d, values[(n, d)])
+            } else {
+                0.0
+            }
+        });
+        Ok(Self {
+            name,
+            features,
+            likelihood,
+            values,
+            mask,
+            local,
+            drawn: false,
+            stamp: Stamp::fresh(),
+            cache: sums::Cache::default(),
+        })
+    }
+    /// The likelihood.
+    pub fn likelihood(&self) -> &L {
+        &self.likelihood
+    }
+    /// The local number of a cell: the bound's parameter or, in a Gibbs chain,
+    /// the drawn augmentation; `None` where the cell is missing.
+    pub fn local(&self, sample: usize, column: usize) -> Option<f64> {
+        self.mask
+            .is_observed(sample, column)
+            .then(|| self.local[(sample, column)])
+    }
+    /// The site of a cell, zero where it is missing.
+    pub fn site(&self, sample: usize, column: usize) -> Site {
+        if !self.mask.is_observed(sample, column) {
+            return Site::default();
+        }
+        let (x, local) = (self.values[(sample, column)], self.local[(sample, column)]);
+        match (self.drawn, self.likelihood.augmentation()) {
+            (true, Some(a)) => a.site(column, x, local),
+            _ => self.likelihood.site(column, x, local),
+        }
+    }
+    /// Mean and number of the observed data of a feature.
+    fn column_mean(&self, column: usize) -> (f64, usize) {
+        mean_of(self.values.as_ref().as_ref(), &self.mask, column)
+    }
+    fn not_finite(&self, what: &'static str) -> NumericError {
+        NumericError::NotFinite {
+            block: format!("likelihood/{}", self.name),
+            what,
+        }
+    }
+}
+
+impl<L: CellLikelihood> ViewTerm for Cells<L> {
+    fn shape(&self) -> ViewShape {
+        ViewShape {
+            samples: self.values.nrows(),
+            observed_columns: self.values.ncols(),
+            predictor_columns: self.values.ncols(),
+        }
+    }
+    fn objective(&self) -> Objective {
+        self.likelihood.objective()
+    }
+    fn by_cells(&self) -> bool {
+        true
+    }
+    fn has_locals(&self) -> bool {
+        true
+    }
+    fn start_intercepts(&self) -> Option<Vec<f64>> {
+        Some(
+            (0..self.values.ncols())
+                .map(|d| {
+                    let (mean, count) = self.column_mean(d);
+                    self.likelihood.start_intercept(d, mean, count)
+                })
+                .collect(),
+        )
+    }
+    /// The bound's parameters at their optimum (spec/mofa A.2).
+    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        if cx.sweep == 1 {
+            for d in 0..self.values.ncols() {
+                let (mean, count) = self.column_mean(d);
+                if let Some(remark) = self.likelihood.remark(mean, count) {
+                    let note = format!("feature '{}' {remark}", self.features[d]);
+                    cx.journal.note(
+                        cx.sweep,
+                        format!("likelihood/{}", self.name),
+                        Event::Data { note },
+                    );
+                }
+            }
+        }
+        let rows = self.values.nrows();
+        let mut finite = true;
+        for columns in blocks(rows, self.values.ncols()) {
+            for start in (0..rows).step_by(ROW_TILE) {
+                let tile = start..(start + ROW_TILE).min(rows);
+                let mean = p.mean(tile.clone(), columns.clone());
+                let square = p.square(tile.clone(), columns.clone());
+                let Self {
+                    likelihood,
+                    values,
+                    mask,
+                    local,
+                    ..
+                } = self;
+                let out =
+                    local
+                        .as_mut()
+                        .submatrix_mut(start, columns.start, tile.len(), columns.len());
+                let fine: Vec<bool> = out
+                    .par_col_chunks_mut(1)
+                    .enumerate()
+                    .map(|(j, mut out)| {
+                        let d = columns.start + j;
+                        let mut fine = true;
+                        for i in 0..tile.len() {
+                            if mask.is_observed(start + i, d) {
+                                let x = values[(start + i, d)];
+                                let (m, s) = (mean[(i, j)], square[(i, j)]);
+                                fine &= m.is_finite() && s.is_finite();
+                                out[(i, 0)] = likelihood.optimise(d, x, m, s.max(0.0));
+                            }
+                        }
+                        fine
+                    })
+                    .collect();
+                finite &= fine.iter().all(|f| *f);
+            }
+        }
+        self.drawn = false;
+        self.stamp = Stamp::fresh();
+        if finite {
+            Ok(())
+        } else {
+            Err(self.not_finite("a linear predictor"))
+        }
+    }
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        eq.own = true;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let (k, columns) = (eq.k(), eq.rows());
+        self.ensure_weight_sums(columns.end, p);
+        let Some(side) = &self.cache.weights else {
+            return Ok(());
+        };
+        let len = packed_len(k);
+        let packed = eq.packed_mut();
+        for (i, d) in columns.clone().enumerate() {
+            for (g, s) in packed.row_mut(i).iter_mut().zip(side.sums.col_as_slice(d)) {
+                *g += s;
+            }
+        }
+        for (i, d) in columns.enumerate() {
+            let (b, sums) = (p.bias.mean()[d], side.sums.col_as_slice(d));
+            for j in 0..k {
+                eq.rhs[(i, j)] += side.linear[(j, d)] - b * sums[len + j];
+            }
+        }
+        Ok(())
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        self.ensure_weight_sums(columns.end, p);
+        let (k, w) = (p.weights.k(), p.weights.mean());
+        let len = packed_len(k);
+        if let Some(side) = &self.cache.weights {
+            for (i, d) in columns.enumerate() {
+                let (omega, h) = self.cache.columns[d];
+                let sums = side.sums.col_as_slice(d);
+                precision[i] = omega;
+                rhs[i] = h - (0..k).map(|j| w[(d, j)] * sums[len + j]).sum::<f64>();
+            }
+        }
+        0.0
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        self.add_factor_sums(columns, p);
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        self.finish_factor_sums(p);
+    }
+    fn update_noise(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        _view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.ensure_factor_sums(p);
+        let Some(side) = &self.cache.factors else {
+            return Ok(());
+        };
+        let (k, rows) = (eq.k(), eq.rows());
+        let len = packed_len(k);
+        let packed = eq.packed_mut();
+        for (i, n) in rows.clone().enumerate() {
+            for (g, s) in packed.row_mut(i).iter_mut().zip(side.sums.col_as_slice(n)) {
+                *g += s;
+            }
+        }
+        for j in 0..k {
+            for (i, n) in rows.clone().enumerate() {
+                eq.rhs[(i, j)] += side.linear[(n, j)] - side.sums[(len + j, n)];
+            }
+        }
+        Ok(())
+    }
+    /// With drawn local numbers it is $\sum\log p(x\mid\eta)$: the
+    /// augmentation is summed out.
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let constants = self.constants(p);
+        let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
+        Terms(vec![("likelihood", constants + quadratic)])
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let mean = p.mean(samples.clone(), columns.clone());
+        let variance = p.variance(samples, columns.clone());
+        predict_cells(mean, variance, |j, mean, variance| {
+            self.likelihood.predict(columns.start + j, mean, variance)
+        })
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        check_features(view, self.values.ncols())?;
+        Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        if self.likelihood.augmentation().is_some() {
+            Some(self)
+        } else {
+            None
+        }
+    }
+}
+
+impl<L: CellLikelihood> Stateful for Cells<L> {
+    fn save(&self, prefix: &str, state: &mut State) {
+        state.put_mat(&format!("{prefix}/local"), self.local.as_ref());
+        state.put_vec(
+            &format!("{prefix}/drawn"),
+            &[f64::from(u8::from(self.drawn))],
+        );
+    }
+    /// A term without samples takes parameters only, and there are none.
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        if self.values.nrows() == 0 {
+            return Ok(());
+        }
+        let name = format!("{prefix}/local");
+        let local = state.mat(&name)?;
+        if local.shape() != self.local.shape() {
+            return Err(NumericError::BadState { name });
+        }
+        self.drawn = state.scalar(&format!("{prefix}/drawn"))? != 0.0;
+        self.local = local;
+        self.stamp = Stamp::fresh();
+        self.cache = sums::Cache::default();
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What terms of labels and counts have in common.
+
+use std::ops::Range;
+
+use polyview_core::{DataError, Mask, PredictedBlock, View, column_block};
+use polyview_linalg::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// Mean and number of the observed data of a feature.
+pub(crate) fn mean_of(values: MatRef<'_, f64>, mask: &Mask, column: usize) -> (f64, usize) {
+    let (mut sum, mut count) = (0.0, 0);
+    for (n, x) in values.col(column).iter().enumerate() {
+        if mask.is_observed(n, column) {
+            sum += x;
+            count += 1;
+        }
+    }
+    (if count > 0 { sum / count as f64 } else { 0.0 }, count)
+}
+
+/// Checks every observed datum of a view.
+pub(crate) fn check_domain(
+    view: &View,
+    needs: &'static str,
+    admits: impl Fn(usize, f64) -> bool,
+) -> Result<(), DataError> {
+    for d in 0..view.n_features() {
+        for n in 0..view.n_samples() {
+            match view.value(n, d) {
+                Some(value) if !admits(d, value) => {
+                    return Err(DataError::OutOfDomain {
+                        view: view.name().to_owned(),
+                        feature: view.features()[d].clone(),
+                        sample: n,
+                        value,
+                        needs,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a view has the features of a term.
+pub(crate) fn check_features(view: &View, expected: usize) -> Result<(), DataError> {
+    if view.n_features() == expected {
+        return Ok(());
+    }
+    Err(DataError::LengthMismatch {
+        view: view.name().to_owned(),
+        what: "features",
+        expected,
+        found: view.n_features(),
+    })
+}
+
+/// Blocks of columns in which cells are visited.
+pub(crate) fn blocks(rows: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
+    let width = column_block(rows);
+    (0..columns)
+        .step_by(width)
+        .map(move |start| start..(start + width).min(columns))
+}
+
+/// Replaces moments of predictors by moments of data, cell by cell.
+pub(crate) fn predict_cells(
+    mut mean: Mat<f64>,
+    mut variance: Mat<f64>,
+    of: impl Fn(usize, f64, f64) -> (f64, f64) + Sync,
+) -> PredictedBlock {
+    let rows = mean.nrows();
+    mean.as_mut()
+        .par_col_chunks_mut(1)
+        .zip(variance.as_mut().par_col_chunks_mut(1))
+        .enumerate()
+        .for_each(|(j, (mut mean, mut variance))| {
+            for i in 0..rows {
+                (mean[(i, 0)], variance[(i, 0)]) = of(j, mean[(i, 0)], variance[(i, 0)].max(0.0));
+            }
+        });
+    PredictedBlock { mean, variance }
+}
