@@ -1,4 +1,8 @@
-//! Random models for the tests across polyview's crates.
+//! Random models for the tests across polyview's crates, and the tests that
+//! every data term must pass.
+
+pub mod geweke;
+pub mod law;
 
 pub mod categorical;
 

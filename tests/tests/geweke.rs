@@ -1,18 +1,14 @@
-//! Geweke (2004): a sampler of parameters given data, alternated with a draw
-//! of data given parameters, must leave the joint distribution alone, so that
-//! its moments equal those of draws from the prior.
+//! Gibbs against the prior, see [`polyview_tests::geweke`].
 
-use polyview_core::{
-    Bias, Context, GammaPrior, PrecisionView, Predictor, RowMoments, Schedule, State, View,
-};
-use polyview_infer::{GibbsChain, Model, ViewPart};
+use polyview_core::{Bias, GammaPrior, RowMoments, Schedule, View};
+use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{Ard, Fixed, FullRows};
-use polyview_random::StreamKey;
 use polyview_tests::categorical::view_of_codes;
+use polyview_tests::geweke::largest_score;
 use polyview_tests::{Holes, weights};
 
 const SAMPLES: usize = 6;
@@ -99,148 +95,6 @@ fn build_classes(missing: MissingData, with_holes: bool) -> Model {
     assemble(views)
 }
 
-/// Draws parameters from the prior.
-fn draw_prior(model: &mut Model, key: StreamKey) {
-    model.factors.draw_prior(key.block(1000));
-    for (m, v) in model.views.iter_mut().enumerate() {
-        let at = key.block(2000 + 100 * m as u32);
-        v.weights.draw_prior(key.chain(7 + m as u32));
-        v.bias.draw_prior(at.block(2001 + 100 * m as u32));
-        v.term
-            .augmented()
-            .expect("draws")
-            .draw_noise_prior(at.block(2002 + 100 * m as u32));
-    }
-}
-
-/// Draws data given parameters.
-fn draw_data(model: &mut Model, key: StreamKey) {
-    for (m, v) in model.views.iter_mut().enumerate() {
-        let p = Predictor {
-            factors: model.factors.moments(),
-            weights: v.weights.moments(),
-            bias: &v.bias,
-        };
-        v.term
-            .augmented()
-            .expect("draws")
-            .draw_data(&p, key.block(3000 + m as u32));
-    }
-}
-
-/// Draws missing cells, where they are latent variables, given parameters.
-fn draw_missing(model: &mut Model, key: StreamKey) {
-    let mut journal = polyview_core::Journal::default();
-    for (m, v) in model.views.iter_mut().enumerate() {
-        let p = Predictor {
-            factors: model.factors.moments(),
-            weights: v.weights.moments(),
-            bias: &v.bias,
-        };
-        let mut cx = Context {
-            key: key.block(4000 + m as u32),
-            sweep: 0,
-            journal: &mut journal,
-        };
-        v.term
-            .augmented()
-            .expect("draws")
-            .draw_locals(&p, &mut cx)
-            .expect("draws");
-    }
-}
-
-/// Test functions that do not change with signs or the order of factors.
-fn statistics(model: &mut Model) -> Vec<f64> {
-    let objective = model.objective();
-    let of = |name: &str| {
-        objective
-            .iter()
-            .find(|t| t.0 == name)
-            .map_or(f64::NAN, |t| t.1)
-    };
-    let mut out = vec![of("factors")];
-    let zz = model.factors.moments().second_moment(None);
-    out.push(zz.trace());
-    for v in &model.views {
-        let ww = v.weights.moments().second_moment(None);
-        out.extend([
-            ww.trace().ln(),
-            ww.dot(&zz).ln(),
-            of(&format!("scales/{}", v.name)),
-            of(&format!("weights/{}", v.name)),
-        ]);
-        // a feature's and a factor's precision, where there are such
-        if let PrecisionView::Outer { rows, columns } = v.weights.precision() {
-            out.extend([rows[0].ln(), columns.iter().sum::<f64>().ln()]);
-            out.push(rows.iter().sum::<f64>() * columns.iter().sum::<f64>());
-        }
-        let mut state = State::new();
-        v.term.save("t", &mut state);
-        match state.reader().mat("t/scores") {
-            Ok(scores) => {
-                let first = |n: usize| scores[(n, 0)];
-                let top = |n: usize| (0..3).fold(f64::MIN, |t, c| scores[(n, c)].max(t));
-                out.extend([
-                    first(0),
-                    first(0).powi(2),
-                    top(0),
-                    first(3) * top(0),
-                    f64::from(u8::from(first(2) == top(2))),
-                ]);
-            }
-            Err(_) => out.push(of(&format!("noise/{}", v.name))),
-        }
-        out.push(v.bias.mean()[0]);
-        out.push(v.bias.mean()[0].powi(2));
-        out.push(of(&format!("likelihood/{}", v.name)));
-        let mean: f64 = (0..v.weights.moments().explicit_rows())
-            .map(|d| v.weights.moments().mean()[(d, 0)] * model.factors.moments().mean()[(0, 0)])
-            .sum();
-        out.push(mean);
-        out.push(mean * v.bias.mean()[1]);
-    }
-    out
-}
-
-/// Largest z score of the difference of means, chains against prior.
-fn largest_score(mut m: Model, seed: u64) -> f64 {
-    let draws = 6000;
-    let mut prior: Vec<Vec<f64>> = Vec::new();
-    for i in 0..draws {
-        let key = StreamKey::new(seed).chain(1).sweep(i);
-        draw_prior(&mut m, key);
-        draw_data(&mut m, key);
-        draw_missing(&mut m, key);
-        prior.push(statistics(&mut m));
-    }
-    let mut joint: Vec<Vec<f64>> = Vec::new();
-    draw_prior(&mut m, StreamKey::new(seed).chain(2));
-    draw_data(&mut m, StreamKey::new(seed).chain(2));
-    let mut chain = GibbsChain::new(m, StreamKey::new(seed).chain(3));
-    for i in 0..4 * draws {
-        chain.advance().expect("a sweep");
-        // before the data change, so that scores are those of the sweep
-        joint.push(statistics(chain.model_mut()));
-        draw_data(chain.model_mut(), StreamKey::new(seed).chain(4).sweep(i));
-    }
-    let mut worst: f64 = 0.0;
-    for s in 0..prior[0].len() {
-        let a: Vec<f64> = prior.iter().map(|r| r[s]).collect();
-        let b: Vec<f64> = joint.iter().map(|r| r[s]).collect();
-        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-        let variance = |v: &[f64]| {
-            let m = mean(v);
-            v.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (v.len() - 1) as f64
-        };
-        // batch means: the chain's draws depend on one another
-        let batches: Vec<f64> = b.chunks(b.len() / 60).map(mean).collect();
-        let error = variance(&a) / a.len() as f64 + variance(&batches) / batches.len() as f64;
-        worst = worst.max((mean(&a) - mean(&b)).abs() / error.sqrt());
-    }
-    worst
-}
-
 #[test]
 fn gibbs_leaves_the_joint_distribution_alone() {
     for (pattern, noise, missing) in [
@@ -249,7 +103,7 @@ fn gibbs_leaves_the_joint_distribution_alone() {
         (Holes::Cells(0.0), NoiseBy::View, MissingData::Marginal),
         (Holes::Cells(0.0), NoiseBy::Feature, MissingData::Impute),
     ] {
-        let score = largest_score(build(pattern, noise, missing, false), 3);
+        let score = largest_score(build(pattern, noise, missing, false), 6000, 3);
         assert!(score < 4.5, "{pattern:?} {noise:?} {missing:?}: {score}");
     }
 }
@@ -261,7 +115,7 @@ fn so_it_does_with_relevances() {
         (Holes::Rows(0.0), NoiseBy::Feature),
         (Holes::Cells(0.0), NoiseBy::View),
     ] {
-        let score = largest_score(build(pattern, noise, MissingData::Marginal, true), 5);
+        let score = largest_score(build(pattern, noise, MissingData::Marginal, true), 6000, 5);
         assert!(score < 4.5, "{pattern:?} {noise:?}: {score}");
     }
 }
@@ -273,7 +127,7 @@ fn classes_too() {
         (MissingData::Marginal, true),
         (MissingData::Impute, true),
     ] {
-        let score = largest_score(build_classes(missing, holes), 5);
+        let score = largest_score(build_classes(missing, holes), 6000, 5);
         assert!(score < 4.5, "{missing:?} {holes}: {score}");
     }
 }

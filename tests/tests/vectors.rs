@@ -5,7 +5,8 @@ use polyview_core::{
 };
 use polyview_infer::{Model, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{
-    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+    Categorical, CategoricalOptions, Gaussian, GaussianOptions, LatentBernoulli,
+    LatentBernoulliOptions, MissingData, NoiseBy, ScoreStart,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
@@ -216,4 +217,55 @@ fn categorical() {
         close(view.bias.mean()[c], expected);
     }
     close(report.bound, -7.48783540);
+}
+
+#[test]
+fn binary() {
+    let t = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+    let values = Mat::from_fn(3, 2, |n, d| t[n][d]);
+    let mut view = part("a", values.clone());
+    let names = vec!["0".into(), "1".into()];
+    let labels = View::from_values("a", names, values).expect("finite");
+    let options = LatentBernoulliOptions {
+        prior: GammaPrior::new(1.0, 1.0),
+        start_scores: ScoreStart::Signed(1.0),
+        ..LatentBernoulliOptions::default()
+    };
+    view.term = Box::new(LatentBernoulli::new(labels, options).expect("labels"));
+    let mut run = one_sweep(vec![view]);
+    let report = run.sweep().expect("a sweep");
+    let model = run.model();
+    let w = model.views[0].weights.moments().mean();
+    close(w[(0, 0)], 0.52631579);
+    close(w[(1, 0)], -0.31578947);
+    let z = model.factors.moments().mean();
+    for (n, expected) in [0.46841294, -0.46841294, 0.11710324]
+        .into_iter()
+        .enumerate()
+    {
+        close(z[(n, 0)], expected);
+    }
+    let mut state = State::new();
+    model.views[0].term.save("term", &mut state);
+    let scores = state.reader().mat("term/scores").expect("scores");
+    let xi = state.reader().mat("term/xi").expect("xi");
+    let expected = [
+        [(0.60792239, 0.81432741), (-0.52696435, 0.81331715)],
+        [(-0.60792239, 0.81432741), (0.52696435, 0.81331715)],
+        [(0.45635008, 0.81254102), (0.37587123, 0.81178179)],
+    ];
+    for (n, row) in expected.iter().enumerate() {
+        for (d, (mean, variance)) in row.iter().enumerate() {
+            close(scores[(n, d)], *mean);
+            close(xi[(n, d)].powi(2) - mean * mean, *variance);
+        }
+    }
+    close(
+        state.reader().vec("term/noise/rate").expect("rate")[0],
+        4.63811648,
+    );
+    let b = model.views[0].bias.mean();
+    close(b[0], 0.09489459);
+    close(b[1], 0.09925431);
+    close(report.bound, -8.26779063);
 }

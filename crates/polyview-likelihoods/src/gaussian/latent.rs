@@ -6,7 +6,7 @@ use std::sync::Arc;
 use polyview_core::{DataError, Gammas, Predictor, Stamp, View};
 use polyview_linalg::Mat;
 
-use super::{Gaussian, GaussianOptions};
+use super::{Gaussian, GaussianOptions, NoiseBy};
 
 impl Gaussian {
     /// The layer $x\_n \sim N(z\_n W^\top + b, I)$ over the scores `values`,
@@ -14,7 +14,11 @@ impl Gaussian {
     pub(crate) fn latent(name: &str, values: Mat<f64>) -> Result<Self, DataError> {
         let columns = (0..values.ncols()).map(|d| d.to_string()).collect();
         let view = View::from_values(name, columns, values)?;
-        let mut term = Self::new(view, GaussianOptions::default());
+        let options = GaussianOptions {
+            noise: NoiseBy::View,
+            ..GaussianOptions::default()
+        };
+        let mut term = Self::new(view, options);
         let mut noise: Gammas = term.noise().clone();
         noise.set_value(0, 1.0);
         term.set_noise(noise);
