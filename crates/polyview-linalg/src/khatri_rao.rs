@@ -5,9 +5,9 @@
 //! and all $G\_d$ are its product with $\Omega$. For 0/1 weights [`masked_gram`](crate::masked_gram) is faster still.
 
 use crate::packed::packed_len;
+use crate::product::matmul;
 use crate::simd::{Kernel, dispatch, mul_add};
 use crate::{PackedRows, SymPacked, packed_index};
-use faer::linalg::matmul::matmul;
 use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;

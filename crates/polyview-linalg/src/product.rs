@@ -9,7 +9,6 @@
 use crate::blocks;
 use crate::columns::as_slice;
 use crate::packed::{SymPacked, dot};
-use faer::linalg::matmul::matmul;
 use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -28,6 +27,20 @@ const INNER_BLOCK: usize = 256;
 const PART: usize = 2048;
 /// Rows added in one partial sum of a Gram.
 const SUM_BLOCK: usize = 1024;
+
+/// A sequential product of the underlying library, after which scalar code runs
+/// at its usual speed.
+pub(crate) fn matmul(
+    out: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+    par: Par,
+) {
+    faer::linalg::matmul::matmul(out, accum, a, b, alpha, par);
+    crate::simd::clear_upper_halves();
+}
 
 /// $Z'X$, $K \times D$, of `z` $N \times K$ and `x` $N \times D$.
 ///
