@@ -30,12 +30,13 @@ pub enum BinaryPrediction {
 impl BinaryPrediction {
     /// Probability of a one and variance of the datum, p(1 − p).
     fn moments(self, mean: f64, variance: f64) -> (f64, f64) {
-        let p = |mean| match self {
-            Self::Moderated => moderate::mean_sigmoid(mean, variance),
-            Self::PlugIn => sigmoid(mean),
+        // the smaller of the two probabilities, which keeps its digits
+        let lower = match self {
+            Self::Moderated => moderate::lower_mean_sigmoid(-mean.abs(), variance),
+            Self::PlugIn => sigmoid(-mean.abs()),
         };
-        let (one, zero) = (p(mean), p(-mean));
-        (one, one * zero)
+        let one = if mean > 0.0 { 1.0 - lower } else { lower };
+        (one, lower * (1.0 - lower))
     }
 }
 
@@ -116,13 +117,13 @@ impl CellLikelihood for Bernoulli {
     }
     fn site(&self, _column: usize, datum: f64, xi: f64) -> Site {
         Site {
-            precision: 2.0 * jaakkola_lambda(xi),
+            precision: 2.0 * lambda(xi),
             linear: datum - 0.5,
         }
     }
     /// $\ln\sigma(\xi) - \xi/2 + \lambda(\xi)\xi^2$ (spec/mofa A.4).
     fn offset(&self, _column: usize, _datum: f64, xi: f64) -> f64 {
-        log_sigmoid(xi) - 0.5 * xi + jaakkola_lambda(xi) * xi * xi
+        log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
     }
     fn start_intercept(&self, _column: usize, mean: f64, count: usize) -> f64 {
         log_odds(mean, count)
@@ -156,6 +157,16 @@ impl CellAugmentation for Bernoulli {
     }
 }
 
+/// $\lambda(\xi)$ for $\xi \ge 0$. Away from zero by one exponential, which costs a
+/// fraction of a hyperbolic tangent.
+fn lambda(xi: f64) -> f64 {
+    if xi < 0.5 {
+        return jaakkola_lambda(xi);
+    }
+    let t = (-xi).exp();
+    (1.0 - t) / (4.0 * xi * (1.0 + t))
+}
+
 /// A draw of $\mathrm{PG}(1, \eta)$; NaN where η is not finite.
 fn polya_gamma(eta: f64, rng: &mut ChaCha8Rng) -> f64 {
     PolyaGamma::new(1.0, eta).map_or(f64::NAN, |pg| pg.sample(rng))
@@ -168,4 +179,21 @@ fn log_likelihood(datum: f64, eta: f64) -> f64 {
 
 fn draw_label(eta: f64, rng: &mut ChaCha8Rng) -> f64 {
     f64::from(u8::from(uniform_open01(rng) < sigmoid(eta)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_lambda_agree() {
+        for i in 0..4000 {
+            let xi = f64::from(i) * 0.01;
+            assert!(
+                (lambda(xi) / jaakkola_lambda(xi) - 1.0).abs() < 1e-14,
+                "{xi}"
+            );
+        }
+        assert!(lambda(1e6) > 0.0 && lambda(f64::NAN).is_nan());
+    }
 }

@@ -1,10 +1,11 @@
 //! Updates of the latent scores, cell by cell.
 
 use polyview_core::Predictor;
-use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid, softplus};
+use polyview_special::{log_sigmoid, sigmoid, softplus};
 use rayon::prelude::*;
 
 use super::LatentBernoulli;
+use crate::bernoulli::lambda;
 use crate::cells::blocks;
 
 /// What the scores of one column or cell sum up to.
@@ -43,13 +44,17 @@ pub(super) fn add(a: ScoreSums, b: ScoreSums) -> ScoreSums {
 /// $m r + H(r)$ is $\ln(1 + e^m)$ there.
 pub(super) fn cell_sums(label: Option<f64>, m: f64, v: f64, xi: f64) -> ScoreSums {
     let l2p = (2.0 * std::f64::consts::PI).ln();
+    // zero, but for rounding, after U8
+    let gap = m * m + v - xi * xi;
+    let slack = if gap.abs() > 1e-14 * xi * xi {
+        lambda(xi) * gap
+    } else {
+        0.0
+    };
     let of_label = label.map_or_else(|| softplus(m), |t| m * t);
     ScoreSums {
         variance: v,
-        bound: log_sigmoid(xi) + of_label
-            - 0.5 * (m + xi)
-            - jaakkola_lambda(xi) * (m * m + v - xi * xi)
-            + 0.5 * (1.0 + l2p + v.ln()),
+        bound: log_sigmoid(xi) + of_label - 0.5 * (m + xi) - slack + 0.5 * (1.0 + l2p + v.ln()),
         finite: true,
     }
 }
@@ -66,7 +71,7 @@ pub(super) fn update_score(cell: Cell, rounds: usize) -> (f64, f64, ScoreSums) {
     let mut v = 0.0;
     for _ in 0..rounds.max(1) {
         let t = label.unwrap_or_else(|| sigmoid(score));
-        v = 1.0 / (tau + 2.0 * jaakkola_lambda(xi));
+        v = 1.0 / (tau + 2.0 * lambda(xi));
         score = v * (t - 0.5 + tau * eta);
         xi = (score * score + v).sqrt();
     }
