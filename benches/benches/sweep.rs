@@ -39,6 +39,7 @@ fn table(m: usize, values: Mat<f64>) -> Table {
         name: format!("v{m}"),
         samples: (0..values.nrows()).map(|n| n.to_string()).collect(),
         features: (0..values.ncols()).map(|d| d.to_string()).collect(),
+        levels: Vec::new(),
         values,
     }
 }

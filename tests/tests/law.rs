@@ -1,8 +1,6 @@
 //! The law of every data term, see [`polyview_tests::law`].
 
-use polyview_core::{
-    Bias, Context, GammaPrior, Journal, NormalEquations, Predictor, ViewTerm,
-};
+use polyview_core::{Bias, Context, GammaPrior, Journal, NormalEquations, Predictor, ViewTerm};
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };

@@ -204,13 +204,26 @@ impl ViewTerm for Categorical {
     ) -> Result<(), NumericError> {
         Ok(())
     }
-    fn factor_equations(
+    fn factor_gram(
         &mut self,
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
-        self.layer.factor_equations(view, p, eq)
+        self.layer.factor_gram(view, p, eq)
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.factor_equations(p, eq)
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        self.layer.absorb_samples(samples, p);
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        self.layer.seal_samples(p);
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let energy = self.layer.energy(p);

@@ -284,9 +284,17 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     ) -> Result<(), NumericError> {
         Ok(())
     }
-    fn factor_equations(
+    /// Nothing: every cell has its own precision.
+    fn factor_gram(
         &mut self,
         _view: usize,
+        _p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {

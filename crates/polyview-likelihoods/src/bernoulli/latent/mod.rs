@@ -298,13 +298,26 @@ impl ViewTerm for LatentBernoulli {
         }
         self.scores.update_noise(columns, p)
     }
-    fn factor_equations(
+    fn factor_gram(
         &mut self,
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
-        self.scores.factor_equations(view, p, eq)
+        self.scores.factor_gram(view, p, eq)
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.scores.factor_equations(p, eq)
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        self.scores.absorb_samples(samples, p);
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        self.scores.seal_samples(p);
     }
     /// L7, L8; with drawn scores the log density of scores and labels.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
