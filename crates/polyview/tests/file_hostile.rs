@@ -6,7 +6,7 @@ mod file_common;
 
 use std::sync::LazyLock;
 
-use file_common::{Array, Holes, Parts, data, fit, gibbs, use_all, vb};
+use file_common::{Array, Holes, Parts, data, fit, gibbs, relevance, use_all, vb};
 use polyview::{Checkpoint, ErrorKind, Fit, Fitting};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,6 +23,11 @@ static GIBBS: LazyLock<Vec<u8>> = LazyLock::new(|| {
         .to_bytes()
         .unwrap()
 });
+static RELEVANCE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let spec = relevance(vb(2, 4));
+    let fit = fit(data(9, &[3, 2], Holes::None, 3), spec);
+    fit.to_bytes().unwrap()
+});
 static CHECKPOINT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut fitting = checkpointed();
     fitting.step().unwrap();
@@ -31,7 +36,7 @@ static CHECKPOINT: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 
 fn checkpointed() -> Fitting {
-    let mut spec = vb(2, 4);
+    let mut spec = relevance(vb(2, 4));
     spec.restarts = 2;
     Fitting::new(data(9, &[3, 2], Holes::Both, 3), spec).unwrap()
 }
@@ -58,7 +63,7 @@ fn survive(bytes: &[u8]) {
 
 #[test]
 fn truncated_anywhere() {
-    for bytes in [&*VB, &*GIBBS] {
+    for bytes in [&*VB, &*GIBBS, &*RELEVANCE] {
         let head = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         let mut ends = vec![0, 1, 7, 8, 9, head - 1, head, head + 1];
         let mut at = head;
@@ -79,7 +84,7 @@ fn truncated_anywhere() {
 
 #[test]
 fn one_bit_flipped_anywhere() {
-    for bytes in [&*VB, &*GIBBS] {
+    for bytes in [&*VB, &*GIBBS, &*RELEVANCE] {
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();
             bad[at] ^= 1 << (at % 8);
@@ -195,7 +200,7 @@ fn replacements() -> Vec<Value> {
 
 #[test]
 fn any_value_in_the_header() {
-    for bytes in [&*VB, &*GIBBS] {
+    for bytes in [&*VB, &*GIBBS, &*RELEVANCE] {
         let parts = Parts::of(bytes);
         let mut all = Vec::new();
         places(&parts.header, "", &mut all);
@@ -332,7 +337,7 @@ fn damages(array: &Array) -> Vec<(Option<Array>, bool)> {
 
 #[test]
 fn any_damage_to_any_array() {
-    for bytes in [&*VB, &*GIBBS] {
+    for bytes in [&*VB, &*GIBBS, &*RELEVANCE] {
         let parts = Parts::of(bytes);
         for (name, array) in &parts.arrays {
             for (i, (damaged, error)) in damages(array).into_iter().enumerate() {

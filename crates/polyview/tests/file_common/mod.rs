@@ -257,6 +257,7 @@ pub fn use_all(fit: &Fit) {
     drop(fit.factors());
     for v in fit.views() {
         drop(fit.weights(&v.name));
+        drop(fit.select_features(&v.name, polyview::Selection::Share(0.5)));
         drop(fit.fitted(&v.name).and_then(|p| p.interval(0.9)));
         drop(fit.impute(&v.name, 0.9));
     }
