@@ -26,12 +26,11 @@ fn noise(rows: usize, cols: usize) -> Mat<f64> {
 
 fn weights(name: &str) -> Box<dyn RowBlock> {
     let start = RowMoments::isotropic(Mat::zeros(FEATURES, K), 1.0, 0);
-    match name {
-        "ard" => Box::new(FullRows::new("w", Ard::new(PRIOR, K), start)),
-        _ => {
-            let prior = DoubleArd::new(PRIOR, PRIOR, FEATURES, K);
-            Box::new(FullRows::new("w", prior, start))
-        }
+    if name == "ard" {
+        Box::new(FullRows::new("w", Ard::new(PRIOR, K), start))
+    } else {
+        let prior = DoubleArd::new(PRIOR, PRIOR, FEATURES, K);
+        Box::new(FullRows::new("w", prior, start))
     }
 }
 

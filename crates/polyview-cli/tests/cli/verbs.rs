@@ -248,22 +248,17 @@ fn relevant_features() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     // two of the four features follow one factor
-    let mut x = String::from("sample,p,q,r,s\n");
-    let mut y = String::from("sample,u,v\n");
+    let mut x = vec!["sample,p,q,r,s".to_owned()];
+    let mut y = vec!["sample,u,v".to_owned()];
     for n in 0..40 {
         let z = f64::from(n % 8) - 3.5;
         let noise = |a: i32| f64::from((n * a + a) % 11) / 5.0 - 1.0;
-        x += &format!(
-            "s{n},{},{},{},{}\n",
-            2.0 * z + noise(3),
-            noise(5),
-            noise(7) - 2.0 * z,
-            noise(13)
-        );
-        y += &format!("s{n},{},{}\n", z + noise(17), noise(19) - z);
+        let (p, r) = (2.0 * z + noise(3), noise(7) - 2.0 * z);
+        x.push(format!("s{n},{p},{},{r},{}", noise(5), noise(13)));
+        y.push(format!("s{n},{},{}", z + noise(17), noise(19) - z));
     }
-    put(at, "x.csv", x);
-    put(at, "y.csv", y);
+    put(at, "x.csv", x.join("\n"));
+    put(at, "y.csv", y.join("\n"));
     let words = "fit --view x=x.csv --view y=y.csv --factors 2 --scaling view --noise view --select-features x";
     let toml = ok(at, &format!("{words} --dry-run"));
     assert_eq!(

@@ -109,7 +109,7 @@ mod tests {
             basis.refresh_log_det("rows").expect("definite");
             full.refresh_log_det("rows").expect("definite");
             let close = |a: f64, b: f64| {
-                assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{keep:?}: {a} {b}")
+                assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{keep:?}: {a} {b}");
             };
             close(basis.log_det(), full.log_det());
             let weights: Vec<f64> = (0..keep.len()).map(|k| 0.5 + k as f64).collect();
