@@ -37,6 +37,7 @@ fn data(samples: usize, features: usize, seed: u64) -> Dataset {
             name: name.into(),
             samples: (0..samples).map(|n| format!("s{n}")).collect(),
             features: (0..d).map(|j| format!("{name}{j}")).collect(),
+            levels: Vec::new(),
             values: x,
         });
     }
@@ -162,6 +163,7 @@ fn columns_of_a_data_set_are_chosen_with_care() {
         name: "only".into(),
         samples: ["a", "b", "c"].map(str::to_owned).to_vec(),
         features: vec!["p".into(), "q".into()],
+        levels: Vec::new(),
         values: x,
     };
     let one = Dataset::builder().view(table).build().unwrap();

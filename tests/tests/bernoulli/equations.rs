@@ -95,7 +95,8 @@ fn assert_cell_sums(term: &mut Cells<Bernoulli>, p: &Predictor<'_>) {
         close(rhs[j], sum);
     }
     let mut eq = NormalEquations::new(K, 0..n);
-    term.factor_equations(0, p, &mut eq).expect("equations");
+    term.factor_gram(0, p, &mut eq).expect("equations");
+    term.factor_equations(p, &mut eq).expect("equations");
     for i in 0..n {
         let row = eq.row_precision(i);
         for (q, found) in row.as_slice().iter().enumerate() {
@@ -270,7 +271,8 @@ fn bits_do_not_depend_on_threads() {
             let mut term = term(kind, s.view.clone());
             with_context(1, 2, |cx| term.refresh(&p, cx)).expect("finite");
             let mut eq = NormalEquations::new(K, 0..3000);
-            term.factor_equations(0, &p, &mut eq).expect("equations");
+            term.factor_gram(0, &p, &mut eq).expect("equations");
+            term.factor_equations(&p, &mut eq).expect("equations");
             let row = eq.row_precision(1234).as_slice().to_vec();
             (term.bound(&p).sum().to_bits(), row, eq.rhs[(77, 1)])
         })

@@ -88,6 +88,7 @@ impl Fit {
     /// #     name: "genes".into(),
     /// #     samples: samples.clone(),
     /// #     features: (0..4).map(|d| format!("g{d}")).collect(),
+    /// #     levels: Vec::new(),
     /// #     values: Mat::from_fn(12, 4, |n, d| (n * (d + 1)) as f64 + ((n * 7 + d * 3) % 5) as f64),
     /// # };
     /// let groups = samples.iter().enumerate().map(|(n, s)| {
