@@ -247,8 +247,8 @@ fn binary() {
     }
     let mut state = State::new();
     model.views[0].term.save("term", &mut state);
-    let scores = state.reader().mat("term/scores").expect("scores");
-    let xi = state.reader().mat("term/xi").expect("xi");
+    let scores = state.reader().mat("term/local/scores").expect("scores");
+    let xi = state.reader().mat("term/local/xi").expect("xi");
     let expected = [
         [(0.60792239, 0.81432741), (-0.52696435, 0.81331715)],
         [(-0.60792239, 0.81432741), (0.52696435, 0.81331715)],

@@ -67,16 +67,60 @@ fn a_chain_goes_on_bit_for_bit() {
 #[test]
 fn a_damaged_state_is_an_error() {
     let m = fresh();
-    for gone in ["local", "scores", "xi", "score-variance", "label-bound"] {
+    for gone in [
+        "values",
+        "drawn",
+        "scores",
+        "xi",
+        "score-variance",
+        "label-bound",
+    ] {
         let mut state = State::new();
         m.save("", &mut state);
         let mut damaged = State::new();
         for (name, array) in state.arrays() {
-            if !name.ends_with(&format!("term/{gone}")) {
+            if !name.ends_with(&format!("term/local/{gone}")) {
                 damaged.put(name, array.clone());
             }
         }
         assert!(damaged.arrays().len() < state.arrays().len(), "{gone}");
         assert!(fresh().load("", &damaged.reader()).is_err(), "{gone}");
+    }
+}
+
+#[test]
+fn a_term_without_samples_takes_the_parameters_alone() {
+    let mut m = fresh();
+    let mut chain = run(fresh(), 3, true);
+    for _ in 0..3 {
+        chain.sweep().expect("a sweep");
+    }
+    std::mem::swap(&mut m, chain.model_mut());
+    let mut state = State::new();
+    for view in &m.views {
+        view.term.save(&view.name, &mut state);
+    }
+    let mut parameters = State::new();
+    for (name, array) in state.arrays() {
+        if !name.contains("/local/") {
+            parameters.put(name, array.clone());
+        }
+    }
+    for view in &m.views {
+        let names = (0..5).map(|d| format!("f{d}")).collect();
+        let none = polyview_core::View::from_values(
+            view.name.clone(),
+            names,
+            polyview_linalg::Mat::zeros(0, 5),
+        );
+        let mut empty = view.term.rebind(&none.expect("finite")).expect("features");
+        empty
+            .load(&view.name, &parameters.reader())
+            .expect("the parameters");
+        let (a, b) = (
+            view.term.predict(&crate::predictor(&m, 0), 0..3, 0..5),
+            empty.predict(&crate::predictor(&m, 0), 0..3, 0..5),
+        );
+        assert_eq!(a.mean, b.mean);
     }
 }

@@ -351,9 +351,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
 
 impl<L: CellLikelihood> Stateful for Cells<L> {
     fn save(&self, prefix: &str, state: &mut State) {
-        state.put_mat(&format!("{prefix}/local"), self.local.as_ref());
+        state.put_mat(&format!("{prefix}/local/values"), self.local.as_ref());
         state.put_vec(
-            &format!("{prefix}/drawn"),
+            &format!("{prefix}/local/drawn"),
             &[f64::from(u8::from(self.drawn))],
         );
     }
@@ -362,12 +362,12 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
         if self.values.nrows() == 0 {
             return Ok(());
         }
-        let name = format!("{prefix}/local");
+        let name = format!("{prefix}/local/values");
         let local = state.mat(&name)?;
         if local.shape() != self.local.shape() {
             return Err(NumericError::BadState { name });
         }
-        self.drawn = state.scalar(&format!("{prefix}/drawn"))? != 0.0;
+        self.drawn = state.scalar(&format!("{prefix}/local/drawn"))? != 0.0;
         self.local = local;
         self.stamp = Stamp::fresh();
         self.cache = sums::Cache::default();

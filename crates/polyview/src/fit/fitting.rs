@@ -655,7 +655,7 @@ impl Fitting {
 pub(crate) fn saved_parameters(model: &Model) -> State {
     let mut state = State::new();
     model.save("", &mut state);
-    state.retain(|name| !name.contains("/term/imputed/"));
+    state.retain(|name| !name.contains("/term/imputed/") && !name.contains("/term/local/"));
     state
 }
 

@@ -363,13 +363,13 @@ impl ViewTerm for LatentBernoulli {
 impl Stateful for LatentBernoulli {
     fn save(&self, prefix: &str, state: &mut State) {
         self.scores.save(prefix, state);
-        state.put_mat(&format!("{prefix}/scores"), self.scores.values());
-        state.put_mat(&format!("{prefix}/xi"), self.xi.as_ref());
+        state.put_mat(&format!("{prefix}/local/scores"), self.scores.values());
+        state.put_mat(&format!("{prefix}/local/xi"), self.xi.as_ref());
         state.put_vec(
-            &format!("{prefix}/score-variance"),
+            &format!("{prefix}/local/score-variance"),
             self.scores.score_variance(),
         );
-        state.put_vec(&format!("{prefix}/label-bound"), &self.label_bound);
+        state.put_vec(&format!("{prefix}/local/label-bound"), &self.label_bound);
     }
     /// A term without samples takes the noise precisions only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
@@ -378,7 +378,7 @@ impl Stateful for LatentBernoulli {
             return Ok(());
         }
         let fitting = |what: &str| -> Result<Mat<f64>, NumericError> {
-            let name = format!("{prefix}/{what}");
+            let name = format!("{prefix}/local/{what}");
             let m = state.mat(&name)?;
             if m.shape() == self.labels.shape() {
                 Ok(m)
@@ -388,8 +388,8 @@ impl Stateful for LatentBernoulli {
         };
         let (scores, xi) = (fitting("scores")?, fitting("xi")?);
         let columns = self.labels.ncols();
-        let variance = state.vec_of(&format!("{prefix}/score-variance"), columns)?;
-        self.label_bound = state.vec_of(&format!("{prefix}/label-bound"), columns)?;
+        let variance = state.vec_of(&format!("{prefix}/local/score-variance"), columns)?;
+        self.label_bound = state.vec_of(&format!("{prefix}/local/label-bound"), columns)?;
         self.xi = xi;
         *self.scores.scores_mut() = scores;
         self.scores.scores_changed(variance);
