@@ -88,7 +88,7 @@ fn statistics(model: &mut Model) -> Vec<f64> {
         // latent scores of classes
         let mut state = State::new();
         v.term.save("t", &mut state);
-        if let Ok(scores) = state.reader().mat("t/scores")
+        if let Ok(scores) = state.reader().mat("t/local/scores")
             && !has_noise
         {
             let first = |n: usize| scores[(n, 0)];

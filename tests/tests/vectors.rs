@@ -170,9 +170,9 @@ fn categorical() {
     let mut state = State::new();
     let codes = [0, 2, 1];
     let one_hot = Mat::from_fn(3, 3, |n, c| f64::from(u8::from(codes[n] == c)));
-    state.put_mat("t/scores", one_hot.as_ref());
-    state.put_vec("t/offsets", &[0.0; 3]);
-    state.put_vec("t/drawn", &[0.0]);
+    state.put_mat("t/local/scores", one_hot.as_ref());
+    state.put_vec("t/local/offsets", &[0.0; 3]);
+    state.put_vec("t/local/drawn", &[0.0]);
     term.load("t", &state.reader()).expect("a state");
     let mut run = one_sweep(vec![ViewPart {
         name: "c".into(),
@@ -199,7 +199,7 @@ fn categorical() {
     }
     let mut state = State::new();
     view.term.save("t", &mut state);
-    let scores = state.reader().mat("t/scores").expect("scores");
+    let scores = state.reader().mat("t/local/scores").expect("scores");
     let expected = [
         [0.85788441, -0.41119591, -0.4338885],
         [-0.43631555, -0.42872872, 0.85224427],

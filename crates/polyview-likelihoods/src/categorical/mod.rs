@@ -262,29 +262,26 @@ impl ViewTerm for Categorical {
 
 impl Stateful for Categorical {
     fn save(&self, prefix: &str, state: &mut State) {
-        state.put_mat(&format!("{prefix}/scores"), self.layer.values());
-        state.put_vec(&format!("{prefix}/offsets"), &self.offsets);
+        state.put_mat(&format!("{prefix}/local/scores"), self.layer.values());
+        state.put_vec(&format!("{prefix}/local/offsets"), &self.offsets);
         state.put_vec(
-            &format!("{prefix}/drawn"),
+            &format!("{prefix}/local/drawn"),
             &[f64::from(u8::from(self.drawn))],
         );
     }
     /// The scores belong to samples, so a term without samples (one that holds
     /// parameters only) takes none.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
-        let name = format!("{prefix}/scores");
-        let scores = state.mat(&name)?;
-        if scores.ncols() != self.levels.len() {
-            return Err(NumericError::BadState { name });
-        }
         if self.classes.is_empty() {
             return Ok(());
         }
-        if scores.nrows() != self.classes.len() {
+        let name = format!("{prefix}/local/scores");
+        let scores = state.mat(&name)?;
+        if scores.shape() != (self.classes.len(), self.levels.len()) {
             return Err(NumericError::BadState { name });
         }
-        self.offsets = state.vec_of(&format!("{prefix}/offsets"), self.classes.len())?;
-        self.drawn = state.scalar(&format!("{prefix}/drawn"))? != 0.0;
+        self.offsets = state.vec_of(&format!("{prefix}/local/offsets"), self.classes.len())?;
+        self.drawn = state.scalar(&format!("{prefix}/local/drawn"))? != 0.0;
         self.layer.write_scores(|values| values.copy_from(&scores));
         self.layer.scores_written();
         Ok(())
