@@ -1,5 +1,6 @@
 use polyview_core::{RowCov, Table};
-use polyview_datasets::Missing;
+use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
+use polyview_infer::Audit;
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 
 use super::{cells, gap, gibbs, rebuilt, rows, simulated, table, vb};
@@ -44,6 +45,24 @@ fn a_training_sample_projects_to_its_posterior() {
     let p = fit.project(&data, &ProjectOptions::default()).unwrap();
     assert!(matches!(p.covariance, RowCov::Patterns { .. }));
     assert_posterior(&fit, &data);
+}
+
+/// More samples than are solved together, and more features than are read
+/// together: every block goes to its own place, and no block lowers the bound.
+#[test]
+fn blocks_of_samples_and_features_keep_their_places() {
+    for (samples, features) in [(1100, [9, 5]), (17_000, [70, 3])] {
+        let options = SimulationOptions {
+            missing: cells(0.2),
+            noise: Noise::Share(0.3),
+            ..SimulationOptions::new(samples, &features, 2, 7)
+        };
+        let data = simulate_factor_data(&options).unwrap().dataset;
+        let mut spec = models::bibfa(2);
+        spec.vb.audit = Audit::Blocks;
+        spec.vb.max_sweeps = 3;
+        assert_posterior(&crate::fit(data.clone(), spec).unwrap(), &data);
+    }
 }
 
 /// P1, P2 and U1m by dense algebra, for one row of one component.
