@@ -1,9 +1,14 @@
 //! From data and choices to the parts of a model.
 
+use std::borrow::Cow;
+
 use polyview_core::{Bias, Dataset, FeatureScaling, Mask, Scaling, Schedule, View};
-use polyview_core::{RowBlock, RowMoments};
+use polyview_core::{RowBlock, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
-use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData};
+use polyview_likelihoods::{
+    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, LatentBernoulli,
+    LatentBernoulliOptions, MissingData,
+};
 use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
 
@@ -54,7 +59,36 @@ impl WorkingData {
 /// [`ErrorKind::TooManyFactors`], and what [`ModelSpec::validate`] finds.
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     spec.validate()?;
-    let features: usize = data.views().iter().map(View::n_features).sum();
+    for v in data.views() {
+        let categorical = spec.view(v.name()).likelihood == Likelihood::Categorical;
+        if categorical == v.levels().is_empty() {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: format!("likelihood {}", spec.view(v.name()).likelihood),
+                with: if categorical {
+                    "numbers: a categorical view is one column of class names".to_owned()
+                } else {
+                    "class names: they need the likelihood categorical".to_owned()
+                },
+            }
+            .into());
+        }
+    }
+    for v in data.views() {
+        let choices = spec.view(v.name());
+        if choices.likelihood == Likelihood::Categorical
+            && choices.selection != FeatureSelection::None
+        {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: "selection of features".to_owned(),
+                with: "a categorical view, which has one feature".to_owned(),
+            }
+            .into());
+        }
+    }
+    let columns = |v: &View| v.n_features().max(v.levels().len());
+    let features: usize = data.views().iter().map(columns).sum();
     let most = data.n_samples().min(features);
     if spec.factors > most {
         return Err(ErrorKind::TooManyFactors {
@@ -96,7 +130,7 @@ pub(crate) fn gaussian_options(
 pub(crate) fn view_part(
     spec: &ModelSpec,
     name: &str,
-    term: Box<dyn polyview_core::ViewTerm>,
+    term: Box<dyn ViewTerm>,
     implicit: usize,
     k: usize,
 ) -> ViewPart {
@@ -112,14 +146,28 @@ pub(crate) fn view_part(
             Box::new(FullRows::new(block, prior, start))
         }
     };
+    let binary = matches!(
+        spec.view(name).likelihood,
+        Likelihood::Bernoulli | Likelihood::BernoulliLatent
+    );
+    let precision = if binary {
+        spec.intercept_precision * Bernoulli::INTERCEPT_PRECISION
+    } else {
+        spec.intercept_precision
+    };
+    let mut bias = match spec.intercepts {
+        Intercepts::Learned => Bias::gaussian(columns, implicit, precision),
+        Intercepts::None => Bias::absent(columns),
+    };
+    if let (true, Some(start)) = (bias.is_present(), term.start_intercepts()) {
+        let variance = bias.variance().to_vec();
+        bias.set(start, variance);
+    }
     ViewPart {
         name: name.to_owned(),
         term,
         weights,
-        bias: match spec.intercepts {
-            Intercepts::Learned => Bias::gaussian(columns, implicit, spec.intercept_precision),
-            Intercepts::None => Bias::absent(columns),
-        },
+        bias,
     }
 }
 
@@ -131,37 +179,90 @@ pub(crate) fn factor_block(start: Mat<f64>, implicit: usize) -> Box<dyn polyview
 }
 
 /// The data term of one view.
+///
+/// # Errors
+/// [`polyview_core::DataError`] when the data do not suit the likelihood.
 pub(crate) fn term(
     spec: &ModelSpec,
     view: View,
     missing: MissingData,
-) -> Box<dyn polyview_core::ViewTerm> {
+) -> Result<Box<dyn ViewTerm>> {
     let name = view.name().to_owned();
-    match spec.view(&name).likelihood {
+    Ok(match spec.view(&name).likelihood {
         Likelihood::Gaussian => {
             Box::new(Gaussian::new(view, gaussian_options(spec, &name, missing)))
         }
-    }
+        Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli::default())?),
+        Likelihood::BernoulliLatent => {
+            let options = LatentBernoulliOptions {
+                prior: spec.noise_prior,
+                missing,
+                ..LatentBernoulliOptions::default()
+            };
+            Box::new(LatentBernoulli::new(view, options)?)
+        }
+        Likelihood::Categorical => {
+            let options = CategoricalOptions {
+                missing,
+                ..CategoricalOptions::default()
+            };
+            Box::new(Categorical::new(&view, options)?)
+        }
+    })
 }
 
 /// The model of these views with `k` factors, started at `start` (samples ×
 /// k). Takes the views.
+///
+/// # Errors
+/// As [`term`].
 pub(crate) fn model(
     spec: &ModelSpec,
     views: Vec<View>,
     start: Mat<f64>,
     missing: MissingData,
-) -> Model {
+) -> Result<Model> {
     let k = start.ncols();
     let parts: Vec<ViewPart> = views
         .into_iter()
         .map(|v| {
             let name = v.name().to_owned();
-            view_part(spec, &name, term(spec, v, missing), 0, k)
+            Ok(view_part(spec, &name, term(spec, v, missing)?, 0, k))
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let schedule = Schedule::standard(parts.len());
-    Model::new(factor_block(start, 0), parts, schedule)
+    Ok(Model::new(factor_block(start, 0), parts, schedule))
+}
+
+/// The views as a start sees them: classes become indicators.
+pub(crate) fn start_views(views: &[View]) -> Result<Cow<'_, [View]>> {
+    if views.iter().all(|v| v.levels().is_empty()) {
+        return Ok(Cow::Borrowed(views));
+    }
+    let indicators = |v: &View| -> Result<View> {
+        if v.levels().is_empty() {
+            return Ok(v.clone());
+        }
+        let classes = v.classes();
+        let values = Mat::from_fn(v.n_samples(), v.levels().len(), |n, c| match classes[n] {
+            Some(class) => f64::from(u8::from(class == c)),
+            None => f64::NAN,
+        });
+        Ok(View::from_values(v.name(), v.levels().to_vec(), values)?)
+    };
+    Ok(Cow::Owned(
+        views.iter().map(indicators).collect::<Result<_>>()?,
+    ))
+}
+
+/// A view of those features without a sample.
+pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> Result<View> {
+    let view = View::from_values(name, features.to_vec(), Mat::zeros(0, features.len()))?;
+    Ok(if levels.is_empty() {
+        view
+    } else {
+        view.with_levels(levels.to_vec())?
+    })
 }
 
 /// What the start needs of each view: observed cells, means and scales.
@@ -222,7 +323,10 @@ impl StartBlocks {
 }
 
 /// A model that holds parameters only: for reading saved states into.
-pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Model {
+///
+/// # Errors
+/// As [`term`].
+pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Result<Model> {
     let samples = views.first().map_or(0, View::n_samples);
     model(spec, views, Mat::zeros(samples, k), MissingData::Marginal)
 }

@@ -151,7 +151,15 @@ impl Plan {
     }
 
     /// The model to sweep, started at `start` (samples × k).
-    pub(crate) fn model(&self, spec: &ModelSpec, views: Vec<View>, start: Mat<f64>) -> Model {
+    ///
+    /// # Errors
+    /// When the data of a view do not suit its likelihood.
+    pub(crate) fn model(
+        &self,
+        spec: &ModelSpec,
+        views: Vec<View>,
+        start: Mat<f64>,
+    ) -> Result<Model> {
         let k = start.ncols();
         let part = |name: &str, values: &Mat<f64>, ones: Vec<f64>, samples, features| -> ViewPart {
             let data = Compressed {
@@ -182,38 +190,38 @@ impl Plan {
                     .zip(&c.values)
                     .map(|(v, x)| part(v.name(), x, ones.clone(), c.samples, v.n_features()))
                     .collect();
-                Model::new(
+                Ok(Model::new(
                     factor_block(start, c.samples - rows),
                     parts,
                     Schedule::standard(views.len()),
-                )
+                ))
             }
             Self::Features(all) => {
                 let parts = views
                     .iter()
                     .zip(all)
                     .map(|(v, c)| match c {
-                        Some(c) => part(
+                        Some(c) => Ok(part(
                             v.name(),
                             &c.values,
                             vec![1.0; v.n_samples()],
                             v.n_samples(),
                             c.features,
-                        ),
-                        None => view_part(
+                        )),
+                        None => Ok(view_part(
                             spec,
                             v.name(),
-                            crate::build::term(spec, v.clone(), spec.missing),
+                            crate::build::term(spec, v.clone(), spec.missing)?,
                             0,
                             k,
-                        ),
+                        )),
                     })
-                    .collect();
-                Model::new(
+                    .collect::<Result<_>>()?;
+                Ok(Model::new(
                     factor_block(start, 0),
                     parts,
                     Schedule::standard(views.len()),
-                )
+                ))
             }
         }
     }
@@ -227,7 +235,7 @@ impl Plan {
                 let mut state = polyview_core::State::new();
                 swept.save("", &mut state);
                 let zeros = Mat::zeros(c.samples, swept.k());
-                let mut full = model(spec, views.to_vec(), zeros, MissingData::Marginal);
+                let mut full = model(spec, views.to_vec(), zeros, MissingData::Marginal)?;
                 full.load_views("", &state.reader())?;
                 let mut journal = J::default();
                 let mut cx = polyview_core::Context {
@@ -240,7 +248,7 @@ impl Plan {
             }
             Self::Features(all) => {
                 let start = Mat::zeros(views.first().map_or(0, View::n_samples), swept.k());
-                let mut full = model(spec, views.to_vec(), start, MissingData::Marginal);
+                let mut full = model(spec, views.to_vec(), start, MissingData::Marginal)?;
                 full.factors.set_moments(swept.factors.moments().clone());
                 for (((view, part), target), c) in
                     views.iter().zip(&swept.views).zip(&mut full.views).zip(all)

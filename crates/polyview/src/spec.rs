@@ -28,7 +28,8 @@ pub struct ModelSpec {
     pub join: Join,
     /// Whether there are intercepts.
     pub intercepts: Intercepts,
-    /// Prior precision of the intercepts, per squared working unit.
+    /// Prior precision of the intercepts, per squared working unit; a hundredth
+    /// of it for binary views, per squared unit of log-odds.
     pub intercept_precision: f64,
     /// Prior of the precision of the weights, one a view and factor.
     pub weight_prior: GammaPrior,
@@ -98,6 +99,46 @@ pub enum Likelihood {
     /// Real numbers with normal noise.
     #[default]
     Gaussian,
+    /// Zeros and ones with $p(x = 1) = \sigma(\eta)$, any number of labels a
+    /// sample.
+    #[serde(alias = "multilabel")]
+    Bernoulli,
+    /// Zeros and ones of a noisy latent score, $p(x = 1) = \sigma(\eta +
+    /// \varepsilon)$: SSHIBA's own form (spec/sshiba 1.4). Its bound is looser
+    /// and has more local optima than that of [`Likelihood::Bernoulli`].
+    BernoulliLatent,
+    /// One of several classes a sample, by a multinomial probit (spec/sshiba
+    /// 1.5): a view with class names
+    /// ([`View::levels`](polyview_core::View::levels)).
+    Categorical,
+}
+
+impl std::fmt::Display for Likelihood {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Gaussian => "gaussian",
+            Self::Bernoulli => "bernoulli",
+            Self::BernoulliLatent => "bernoulli-latent",
+            Self::Categorical => "categorical",
+        })
+    }
+}
+
+impl Likelihood {
+    /// Whether the data are labels: zeros and ones, or classes.
+    pub fn is_label(self) -> bool {
+        self != Self::Gaussian
+    }
+    /// Variance of what the link adds to the linear predictor, in its squared
+    /// units: $\pi^2/3$ for the logistic function, 1 for the probit; none for
+    /// real numbers.
+    pub(crate) fn link_variance(self) -> f64 {
+        match self {
+            Self::Gaussian => 0.0,
+            Self::Bernoulli | Self::BernoulliLatent => std::f64::consts::PI.powi(2) / 3.0,
+            Self::Categorical => 1.0,
+        }
+    }
 }
 
 /// Whether each feature has an intercept.
@@ -188,14 +229,37 @@ impl Default for ModelSpec {
 }
 
 impl ModelSpec {
-    /// Choices of the view of that name.
+    /// Choices of the view of that name. Labels are neither centred nor
+    /// scaled.
     pub fn view(&self, name: &str) -> ViewChoices {
-        self.views
+        let mut choices = self
+            .views
             .iter()
             .find(|v| v.name == name)
-            .map_or(self.defaults, |v| v.choices)
+            .map_or(self.defaults, |v| v.choices);
+        if choices.likelihood.is_label() {
+            choices.centring = Centring::None;
+            choices.scaling = FeatureScaling::None;
+        }
+        choices
     }
 
+    /// Sets the likelihood of one view and leaves its other choices.
+    #[must_use]
+    pub fn with_likelihood(self, name: &str, likelihood: Likelihood) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        self.with_view(
+            name,
+            ViewChoices {
+                likelihood,
+                ..choices
+            },
+        )
+    }
     /// Sets the choices of one view.
     #[must_use]
     pub fn with_view(mut self, name: &str, choices: ViewChoices) -> Self {

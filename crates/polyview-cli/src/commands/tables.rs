@@ -65,6 +65,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         } else {
             WeightUncertainty::Variational
         },
+        ..ProjectOptions::default()
     };
     let z = fit.project(&data, &options)?;
     notes(cli, &z.notes);

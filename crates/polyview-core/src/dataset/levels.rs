@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 
 use polyview_linalg::Mat;
+use serde::{Deserialize, Serialize};
 
 use super::{Mask, View};
 use crate::error::DataError;
 
 /// What becomes of a sample whose class the trained model has not seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum UnknownClass {
     /// An error that names the class.
     #[default]

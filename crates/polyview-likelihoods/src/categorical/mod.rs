@@ -161,6 +161,9 @@ impl ViewTerm for Categorical {
             predictor_columns: self.levels.len(),
         }
     }
+    fn has_locals(&self) -> bool {
+        true
+    }
     fn mask(&self) -> Option<&Mask> {
         Some(Gaussian::mask(&self.layer))
     }

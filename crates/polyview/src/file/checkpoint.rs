@@ -121,6 +121,9 @@ fn numbers<'a>(sum: &mut Sha256, all: impl IntoIterator<Item = &'a f64>) {
 fn mark(info: &ViewInfo, view: &View) -> String {
     let mut sum = Sha256::new();
     names(&mut sum, &info.features);
+    if !info.levels.is_empty() {
+        names(&mut sum, &info.levels);
+    }
     numbers(&mut sum, &info.scaling.offset);
     numbers(&mut sum, &info.scaling.scale);
     match view.mask() {

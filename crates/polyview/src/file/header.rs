@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fault::Fault;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
-use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, Likelihood, ModelSpec, ViewChoices};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,10 +66,24 @@ pub(super) struct ModelHeader {
 pub(super) struct ViewHeader {
     pub(super) name: String,
     pub(super) features: Vec<String>,
+    /// Class names of a categorical view.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) levels: Vec<String>,
     pub(super) choices: ViewChoices,
     pub(super) constant: Vec<usize>,
     pub(super) observed: usize,
     pub(super) data: DataKind,
+}
+
+impl ViewHeader {
+    /// Number of rows of the weights.
+    pub(super) fn columns(&self) -> usize {
+        if self.levels.is_empty() {
+            self.features.len()
+        } else {
+            self.levels.len()
+        }
+    }
 }
 
 /// Which of a view's data are in the file.
@@ -160,6 +174,7 @@ impl ModelHeader {
                 .map(|(v, &data)| ViewHeader {
                     name: v.name.clone(),
                     features: v.features.clone(),
+                    levels: v.levels.clone(),
                     choices: v.choices,
                     constant: v.scaling.constant.clone(),
                     observed: v.observed,
@@ -194,7 +209,7 @@ impl ModelHeader {
             }
         }
         let samples = self.samples.len();
-        let features: usize = self.views.iter().map(|v| v.features.len()).sum();
+        let features: usize = self.views.iter().map(ViewHeader::columns).sum();
         let most = samples.min(features);
         if self.spec.factors > most {
             return Err(Error::from(ErrorKind::TooManyFactors {
@@ -249,6 +264,13 @@ impl ViewHeader {
         unique("features", self.features.iter())?;
         if spec.view(&self.name) != self.choices {
             return Err(Fault::Record("choices of a view and of the model"));
+        }
+        let categorical = self.choices.likelihood == Likelihood::Categorical;
+        if categorical == self.levels.is_empty() || categorical && self.features.len() != 1 {
+            return Err(Fault::Record("class names of a view"));
+        }
+        if categorical {
+            unique("classes", self.levels.iter())?;
         }
         let increasing = self.constant.windows(2).all(|p| p[0] < p[1]);
         if !increasing

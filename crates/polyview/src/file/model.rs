@@ -1,10 +1,8 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    DataError, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Scaling, State, Stateful,
-    View,
+    Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Scaling, State, Stateful, View,
 };
-use polyview_linalg::Mat;
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Stored, Tensor, Values};
@@ -210,16 +208,9 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
     let empty = header
         .views
         .iter()
-        .map(|v| {
-            View::from_values(
-                v.name.clone(),
-                v.features.clone(),
-                Mat::zeros(0, v.features.len()),
-            )
-        })
-        .collect::<Result<Vec<View>, DataError>>()
-        .map_err(Error::from)?;
-    let mut model = build::parameters(&header.spec, empty, header.factors);
+        .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+        .collect::<Result<Vec<View>, Error>>()?;
+    let mut model = build::parameters(&header.spec, empty, header.factors)?;
     for (i, state) in states.iter().enumerate() {
         model.load("", &state.reader()).map_err(Error::from)?;
         let again = saved_parameters(&model);
@@ -245,8 +236,8 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
     state.moments("factors", rows(header.samples.len()))?;
     for v in &header.views {
         let at = format!("views/{}", v.name);
-        state.moments(&format!("{at}/weights"), rows(v.features.len()))?;
-        state.bias(&format!("{at}/bias"), v.features.len(), 0)?;
+        state.moments(&format!("{at}/weights"), rows(v.columns()))?;
+        state.bias(&format!("{at}/bias"), v.columns(), 0)?;
     }
     state.finite()
 }
@@ -269,6 +260,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
     Ok(ViewInfo {
         name: view.name.clone(),
         features: view.features.clone(),
+        levels: view.levels.clone(),
         choices: view.choices,
         scaling: Scaling {
             offset,
@@ -325,8 +317,11 @@ fn take_data(
             }
         }
     }
-    let data =
+    let mut data =
         View::from_values(view.name.clone(), view.features.clone(), values).map_err(Error::from)?;
+    if !view.levels.is_empty() {
+        data = data.with_levels(view.levels.clone()).map_err(Error::from)?;
+    }
     Fault::unless_count("observed cells", view.observed, data.n_observed())?;
     Ok(Some(data))
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::fitting::saved_parameters;
 use super::order::by_variance;
 use super::{Diagnostic, FitRecord};
-use crate::build::parameters;
+use crate::build::{empty_view, parameters};
 use crate::error::{ErrorKind, Result};
 use crate::spec::ModelSpec;
 
@@ -132,17 +132,11 @@ fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<
         .arrays()
         .get("factors/mean")
         .map_or(0, |a| a.shape[1]);
-    let empty: Vec<View> = views
+    let empty = views
         .iter()
-        .map(|v| {
-            View::from_values(
-                v.name(),
-                v.features().to_vec(),
-                Mat::zeros(0, v.n_features()),
-            )
-        })
-        .collect::<std::result::Result<_, _>>()?;
-    let mut model = parameters(spec, empty, k);
+        .map(|v| empty_view(v.name(), v.features(), v.levels()))
+        .collect::<Result<Vec<View>>>()?;
+    let mut model = parameters(spec, empty, k)?;
     let best = (0..states.len())
         .max_by(|&a, &b| states[a].0.total_cmp(&states[b].0))
         .unwrap_or(0);

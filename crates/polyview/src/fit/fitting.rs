@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::draws::{ChainDraws, finish_chains};
 use super::order::order_factors;
 use super::{Fit, FitRecord, ViewInfo};
-use crate::build::{StartBlocks, WorkingData, model, validate};
+use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
 use crate::plan::Plan;
@@ -144,6 +144,7 @@ impl Fitting {
             .map(|(v, s)| ViewInfo {
                 name: v.name().to_owned(),
                 features: v.features().to_vec(),
+                levels: v.levels().to_vec(),
                 choices: spec.view(v.name()),
                 scaling: s.clone(),
                 observed: v.n_observed(),
@@ -180,7 +181,7 @@ impl Fitting {
                 let z = start(&spec, &working.views, 0)?;
                 let views = working.views.clone();
                 let run = VbRun::new(
-                    plan.model(&spec, views, z.clone()),
+                    plan.model(&spec, views, z.clone())?,
                     spec.vb.clone(),
                     StreamKey::new(spec.seed),
                     Journal::default(),
@@ -202,7 +203,7 @@ impl Fitting {
                 for c in 0..spec.gibbs.chains {
                     let z = start(&spec, &working.views, c)?;
                     first.get_or_insert_with(|| z.clone());
-                    let m = model(&spec, working.views.clone(), z, spec.missing);
+                    let m = model(&spec, working.views.clone(), z, spec.missing)?;
                     chains.push(GibbsChain::new(
                         m,
                         StreamKey::new(spec.seed).chain(c as u32),
@@ -257,7 +258,7 @@ impl Fitting {
         let fits = factors.nrows() == self.samples.len() && factors.ncols() == self.spec.factors;
         match &mut self.stage {
             Stage::Vb { plan, run, .. } if fits && run.record().sweep == 0 => {
-                let m = plan.model(&self.spec, self.views.clone(), factors.clone());
+                let m = plan.model(&self.spec, self.views.clone(), factors.clone())?;
                 **run = VbRun::new(
                     m,
                     self.spec.vb.clone(),
@@ -374,7 +375,7 @@ impl Fitting {
                 *done = *restart >= spec.restarts;
                 if !*done {
                     let z = start(spec, views, *restart)?;
-                    let m = plan.model(spec, views.clone(), z);
+                    let m = plan.model(spec, views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(*restart as u32);
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                 }
@@ -515,7 +516,7 @@ impl Fitting {
                 }
                 if r.restart > 0 && r.restart < spec.restarts {
                     let z = start(spec, views, r.restart)?;
-                    let m = plan.model(spec, views.clone(), z);
+                    let m = plan.model(spec, views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(r.restart as u32);
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                 }
@@ -601,7 +602,8 @@ impl Fitting {
                 let (mut swept, mut record) = run.into_parts();
                 if let Some((state, best)) = best {
                     let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                    let mut m = plan.model(&spec, views.clone(), Mat::zeros(samples.len(), k));
+                    let zeros = Mat::zeros(samples.len(), k);
+                    let mut m = plan.model(&spec, views.clone(), zeros)?;
                     m.load("", &state.reader())?;
                     (swept, record) = (m, best);
                 }
@@ -676,11 +678,12 @@ fn part(from: &State, prefix: &str) -> State {
 }
 
 fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<Mat<f64>> {
-    let blocks = StartBlocks::new(views);
+    let views = start_views(views)?;
+    let blocks = StartBlocks::new(&views);
     let key = StreamKey::new(spec.seed).sweep(0);
     Ok(start_factors(
         spec.start,
-        &blocks.blocks(views),
+        &blocks.blocks(&views),
         spec.factors,
         key,
         restart,

@@ -24,8 +24,10 @@ use crate::spec::{EngineKind, ModelSpec, ViewChoices};
 pub struct ViewInfo {
     /// Name.
     pub name: String,
-    /// Feature names, in the order of the weights' rows.
+    /// Feature names, one a column of the data.
     pub features: Vec<String>,
+    /// Class names of a categorical view; empty for every other.
+    pub levels: Vec<String>,
     /// Choices it was fitted with.
     pub choices: ViewChoices,
     /// How working units came from data units.
@@ -96,6 +98,18 @@ pub struct ComponentView {
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
     pub term: Box<dyn ViewTerm>,
+}
+
+impl ViewInfo {
+    /// What the weights have a row for: the features, or the classes of a
+    /// categorical view.
+    pub fn columns(&self) -> &[String] {
+        if self.levels.is_empty() {
+            &self.features
+        } else {
+            &self.levels
+        }
+    }
 }
 
 impl Fit {
@@ -182,6 +196,13 @@ impl Fit {
     pub fn is_sampled(&self) -> bool {
         self.spec.engine == EngineKind::Gibbs
     }
+    /// The views without a sample.
+    pub(crate) fn empty_views(&self) -> Result<Vec<View>> {
+        self.views
+            .iter()
+            .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+            .collect()
+    }
     /// One component of the posterior.
     ///
     /// # Errors
@@ -195,18 +216,7 @@ impl Fit {
                 name: format!("component {index}"),
             })
             .map_err(Error::from)?;
-        let empty: Vec<View> = self
-            .views
-            .iter()
-            .map(|v| {
-                View::from_values(
-                    v.name.clone(),
-                    v.features.clone(),
-                    Mat::zeros(0, v.features.len()),
-                )
-            })
-            .collect::<std::result::Result<_, _>>()?;
-        let mut model = build::parameters(&self.spec, empty, self.k());
+        let mut model = build::parameters(&self.spec, self.empty_views()?, self.k())?;
         model.load_views("", &state.reader())?;
         let factors = RowMoments::load("factors", &state.reader())?;
         let Model { views, .. } = model;
@@ -230,7 +240,7 @@ impl Fit {
         self.summarise(|c| &c.factors)
     }
     /// Posterior mean and standard deviation of the weights of a view,
-    /// features × K, in **working** units (see [`ViewInfo::scaling`]).
+    /// features (classes of a categorical view) × K, in **working** units (see [`ViewInfo::scaling`]).
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.

@@ -3,6 +3,7 @@
 use polyview_core::{Bias, Predictor, RowMoments};
 use polyview_linalg::{Mat, gram};
 
+use super::explain::link_variance;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 
@@ -70,7 +71,8 @@ impl Fit {
     /// covariance of the factors over the training samples, factor k's is
     /// $C\_{kk}\sum\_d \langle w\_{dk}\rangle^2$ over $\sum\_d(\langle w\_d
     /// \rangle C \langle w\_d\rangle^\top + \mathrm{E}[1/\tau\_d])$, in
-    /// working units. For what is explained of the data see [`Fit::explain`].
+    /// working units; for labels the variance of the link takes the place of
+    /// $1/\tau$. For what is explained of the data see [`Fit::explain`].
     ///
     /// # Errors
     /// [`ErrorKind::Option`] when the threshold is negative or not a number;
@@ -91,7 +93,11 @@ impl Fit {
             let spread = factor_covariance(&component.factors);
             for m in 0..views {
                 let w = gram(component.views[m].weights.mean());
-                total[m] += noise(&component, m);
+                total[m] += if self.views[m].choices.likelihood.is_label() {
+                    self.views[m].columns().len() as f64 * link_variance(self, m)?
+                } else {
+                    noise(&component, m)
+                };
                 for a in 0..k {
                     signal[(m, a)] += spread[(a, a)] * w.get(a, a);
                     for b in 0..k {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, NumericError, View};
+use polyview_core::{Dataset, NumericError, Relevelled, UnknownClass, View};
 use polyview_linalg::Mat;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -26,7 +26,12 @@ impl Aligned {
     /// # Errors
     /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`];
     /// [`NumericError::NotFinite`] when a value has no working value.
-    pub(super) fn new(fit: &Fit, data: &Dataset, left_out: Option<usize>) -> Result<Self> {
+    pub(super) fn new(
+        fit: &Fit,
+        data: &Dataset,
+        left_out: Option<usize>,
+        unknown: UnknownClass,
+    ) -> Result<Self> {
         let mut out = Self {
             samples: data.samples().to_vec(),
             views: fit.views().iter().map(|_| None).collect(),
@@ -41,8 +46,12 @@ impl Aligned {
                 ));
                 continue;
             }
-            let matched =
-                match_features(info, view, &mut out.notes).map_err(|e| e.in_view(view.name()))?;
+            let matched = if info.levels.is_empty() {
+                match_features(info, view, &mut out.notes)
+            } else {
+                match_classes(info, view, unknown, &mut out.notes)
+            };
+            let matched = matched.map_err(|e| e.in_view(view.name()))?;
             out.views[at] = Some(matched);
         }
         let empty = out.unobserved();
@@ -69,8 +78,34 @@ impl Aligned {
     }
 }
 
+/// The view with the codes of the model's classes.
+fn match_classes(
+    info: &ViewInfo,
+    view: &View,
+    unknown: UnknownClass,
+    notes: &mut Vec<String>,
+) -> Result<View> {
+    let Relevelled { view, unknown } = view.relevel(&info.levels, unknown)?;
+    for (class, samples) in unknown {
+        notes.push(format!(
+            "view '{}': the class '{class}' is unknown to the model; it was taken as missing in \
+             {samples} sample(s)",
+            info.name
+        ));
+    }
+    Ok(view)
+}
+
 /// The view with the model's features in the model's order, in working units.
 fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Result<View> {
+    if !view.levels().is_empty() {
+        return Err(ErrorKind::Incompatible {
+            view: info.name.clone(),
+            what: format!("likelihood {}", info.choices.likelihood),
+            with: "class names".to_owned(),
+        }
+        .into());
+    }
     if view.features() == info.features {
         return finite(info, info.scaling.apply(view.clone()));
     }

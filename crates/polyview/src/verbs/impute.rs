@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, View};
+use polyview_core::{Dataset, UnknownClass, View};
 use polyview_linalg::{BitMask, Mat};
 
 use super::align::Aligned;
 use super::predict::{Prediction, half_width};
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::spec::Likelihood;
 
 /// One view with its holes filled, in data units.
 #[derive(Clone, Debug)]
@@ -17,14 +18,18 @@ pub struct Imputation {
     pub view: String,
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
-    /// Feature names, one a column.
+    /// How the view's data arise: what filled values are.
+    pub likelihood: Likelihood,
+    /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
-    /// samples × features.
+    /// samples × features. Labels are filled with their probabilities; an
+    /// observed class is 1 in its column and 0 in the others.
     pub values: Mat<f64>,
     /// Lower ends of the intervals; the value itself where it was observed.
+    /// `NaN` for labels, whose probabilities say all.
     pub lower: Mat<f64>,
-    /// Upper ends of the intervals; the value itself where it was observed.
+    /// Upper ends of the intervals, likewise.
     pub upper: Mat<f64>,
     /// Predictive standard deviations; 0 where the value was observed.
     pub sd: Mat<f64>,
@@ -54,7 +59,11 @@ impl Fit {
         half_width(level)?;
         let fitted = self.fitted(view)?;
         fill(fitted, level, |n, d| {
-            observed.value(n, d).map(|x| info.scaling.backward(d, x))
+            if info.levels.is_empty() {
+                observed.value(n, d).map(|x| info.scaling.backward(d, x))
+            } else {
+                observed.value(n, 0).map(|code| indicator(code, d))
+            }
         })
     }
 
@@ -70,8 +79,18 @@ impl Fit {
     pub fn impute_data(&self, data: &Dataset, view: &str, level: f64) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
         half_width(level)?;
-        let predicted = self.predict_aligned(at, Aligned::new(self, data, None)?)?;
+        let predicted =
+            self.predict_aligned(at, Aligned::new(self, data, None, UnknownClass::Error)?)?;
         let given: Option<&View> = data.view(view);
+        if !info.levels.is_empty() {
+            let matched = given
+                .map(|v| v.relevel(&info.levels, UnknownClass::Error))
+                .transpose()?;
+            return fill(predicted, level, |n, d| {
+                let code = matched.as_ref()?.view.value(n, 0)?;
+                Some(indicator(code, d))
+            });
+        }
         let known: HashMap<&str, usize> = given
             .map_or(&[][..], View::features)
             .iter()
@@ -89,16 +108,27 @@ impl Fit {
     }
 }
 
+/// 1 in the column of the class, 0 in the others.
+fn indicator(code: f64, column: usize) -> f64 {
+    f64::from(u8::from(code as usize == column))
+}
+
 /// Puts the observed values into a prediction.
 fn fill(
     p: Prediction,
     level: f64,
     observed: impl Fn(usize, usize) -> Option<f64>,
 ) -> Result<Imputation> {
-    let (mut lower, mut upper) = p.interval(level)?;
+    let (mut lower, mut upper) = if p.likelihood.is_label() {
+        let nothing = Mat::from_fn(p.mean.nrows(), p.mean.ncols(), |_, _| f64::NAN);
+        (nothing.clone(), nothing)
+    } else {
+        p.interval(level)?
+    };
     let Prediction {
         view,
         samples,
+        likelihood,
         features,
         mean: mut values,
         mut sd,
@@ -119,6 +149,7 @@ fn fill(
     Ok(Imputation {
         view,
         samples,
+        likelihood,
         features,
         values,
         lower,

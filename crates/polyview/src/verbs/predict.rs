@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use polyview_core::{Dataset, Journal, Predictor, RowMoments};
+use polyview_core::{Dataset, Journal, Predictor, RowMoments, UnknownClass};
 use polyview_linalg::Mat;
 use polyview_special::normal_quantile;
 
@@ -12,6 +12,7 @@ use super::mixture::{Mixture, blocks};
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
+use crate::spec::Likelihood;
 
 /// Predicted values of one view, in data units.
 #[derive(Clone, Debug)]
@@ -20,9 +21,12 @@ pub struct Prediction {
     pub view: String,
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
-    /// Feature names, one a column.
+    /// How the view's data arise: what the means are.
+    pub likelihood: Likelihood,
+    /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
-    /// Predictive means, samples × features.
+    /// Predictive means, samples × features: of labels the probabilities, which
+    /// for classes add up to 1.
     pub mean: Mat<f64>,
     /// Predictive standard deviations of a new measurement, samples ×
     /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
@@ -41,15 +45,46 @@ impl Prediction {
     /// mixture over the draws of a Gibbs fit.
     ///
     /// # Errors
-    /// [`ErrorKind::Option`] unless 0 < `level` < 1.
+    /// [`ErrorKind::Option`] unless 0 < `level` < 1;
+    /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.
     pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
         let q = half_width(level)?;
+        if self.likelihood.is_label() {
+            return Err(ErrorKind::Incompatible {
+                view: self.view.clone(),
+                what: "an interval".to_owned(),
+                with: "labels: their probabilities say all".to_owned(),
+            }
+            .into());
+        }
         let end = |sign: f64| {
             Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
                 self.mean[(n, d)] + sign * q * self.sd[(n, d)]
             })
         };
         Ok((end(-1.0), end(1.0)))
+    }
+}
+
+impl Prediction {
+    /// The most probable class of each sample, as a place among
+    /// [`Prediction::features`]; of equal ones the first. Empty unless the view
+    /// is categorical.
+    pub fn classes(&self) -> Vec<usize> {
+        if self.likelihood != Likelihood::Categorical {
+            return Vec::new();
+        }
+        (0..self.mean.nrows())
+            .map(|n| {
+                (1..self.mean.ncols()).fold(0, |best, c| {
+                    if self.mean[(n, c)] > self.mean[(n, best)] {
+                        c
+                    } else {
+                        best
+                    }
+                })
+            })
+            .collect()
     }
 }
 
@@ -88,8 +123,22 @@ impl Fit {
     /// [`ErrorKind::Incompatible`] when the data hold no view but the target;
     /// numerical errors.
     pub fn predict(&self, data: &Dataset, target: &str) -> Result<Prediction> {
+        self.predict_with(data, target, UnknownClass::Error)
+    }
+
+    /// As [`Fit::predict`], with a say in what becomes of classes that the
+    /// model has not seen.
+    ///
+    /// # Errors
+    /// As [`Fit::predict`].
+    pub fn predict_with(
+        &self,
+        data: &Dataset,
+        target: &str,
+        unknown: UnknownClass,
+    ) -> Result<Prediction> {
         let (at, info) = self.view(target)?;
-        let aligned = Aligned::new(self, data, Some(at))?;
+        let aligned = Aligned::new(self, data, Some(at), unknown)?;
         if aligned.views.iter().all(Option::is_none) {
             return Err(ErrorKind::Incompatible {
                 view: info.name.clone(),
@@ -140,7 +189,7 @@ impl Fit {
         mut factors: impl for<'a> FnMut(&'a Component) -> Result<Cow<'a, RowMoments>>,
     ) -> Result<Prediction> {
         let info = &self.views[at];
-        let (n, d) = (samples.len(), info.features.len());
+        let (n, d) = (samples.len(), info.columns().len());
         let mut mixture = Mixture::new(n, d);
         for i in 0..self.n_components() {
             let component = self.component(i)?;
@@ -163,17 +212,21 @@ impl Fit {
             }
         }
         let (mut mean, mut sd) = mixture.finish();
-        info.scaling.restore(&mut mean);
-        for j in 0..d {
-            let scale = info.scaling.scale[j];
-            for s in sd.col_as_slice_mut(j) {
-                *s *= scale;
+        let likelihood = info.choices.likelihood;
+        if !likelihood.is_label() {
+            info.scaling.restore(&mut mean);
+            for j in 0..d {
+                let scale = info.scaling.scale[j];
+                for s in sd.col_as_slice_mut(j) {
+                    *s *= scale;
+                }
             }
         }
         Ok(Prediction {
             view: info.name.clone(),
             samples,
-            features: info.features.clone(),
+            likelihood,
+            features: info.columns().to_vec(),
             mean,
             sd,
             notes,

@@ -1,6 +1,6 @@
 //! Factors of new samples.
 
-use polyview_core::{Dataset, Journal, RowCov};
+use polyview_core::{Dataset, Journal, RowCov, UnknownClass};
 use polyview_linalg::{Mat, PackedRows, SymPacked, packed_index, packed_len};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,8 @@ pub struct ProjectOptions {
     /// What is known of the weights. Gibbs draws have known weights: the
     /// choice makes no difference to them.
     pub weights: WeightUncertainty,
+    /// What becomes of a class that the model has not seen.
+    pub unknown_classes: UnknownClass,
 }
 
 /// Factors of new samples.
@@ -74,7 +76,7 @@ impl Fit {
             samples,
             views,
             mut notes,
-        } = Aligned::new(self, data, None)?;
+        } = Aligned::new(self, data, None, options.unknown_classes)?;
         let (n, k) = (samples.len(), self.k());
         let mut journal = Journal::default();
         if self.n_components() == 1 {

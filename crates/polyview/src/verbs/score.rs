@@ -7,43 +7,62 @@ use serde::{Deserialize, Serialize};
 
 use super::mixture::{add, blocks};
 use super::predict::half_width;
+use super::score_labels::{
+    HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
+};
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::spec::Likelihood;
 
 /// Probability of the intervals that are scored.
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 /// Most pairs that are kept of a view.
-const PAIRS: usize = 2000;
+pub(super) const PAIRS: usize = 2000;
 
 /// Predictions of the held-out cells of one view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// The view.
     pub view: String,
+    /// How its data arise: what was predicted.
+    pub likelihood: Likelihood,
     /// Number of held-out cells.
     pub cells: usize,
     /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ with $\bar x$ the mean of
     /// the feature's training values; in working units, so that every feature
     /// weighs as it does in the fit. Negative = worse than those means; `NaN`
-    /// where the held-out cells do not differ from them.
+    /// where the held-out cells do not differ from them. Of labels the skill of
+    /// the Brier score: $x$ is 0 or 1, $\hat x$ the probability; of classes
+    /// summed over the classes.
     pub r2: f64,
-    /// Root mean squared error, data units.
+    /// Root mean squared error, data units; of labels the root of the Brier
+    /// score.
     pub rmse: f64,
     /// Mean log predictive density of a cell, nats, density per data unit. For
-    /// Gibbs the density is the mixture over the draws.
+    /// Gibbs the density is the mixture over the draws. Of labels the mean log
+    /// probability: its negative is the log loss.
     pub log_density: f64,
     /// Probability of the intervals.
     pub level: f64,
-    /// Share of the cells inside their interval.
+    /// Share of the cells inside their interval; `NaN` for labels.
     pub coverage: f64,
-    /// Mean width of the intervals, data units.
+    /// Mean width of the intervals, data units; `NaN` for labels.
     pub width: f64,
+    /// Share of the labels that the more (for classes: the most) probable one
+    /// gets right; `NaN` for numbers.
+    pub accuracy: f64,
+    /// Area under the receiver operating characteristic over all labels of a
+    /// binary view, by label then averaged by the number of ones; of classes
+    /// one against the rest, averaged by the size of the classes (spec/sshiba
+    /// 6.1). `NaN` for numbers, and where no label has both kinds.
+    pub auc: f64,
     /// Some of the cells with their predictions, for pictures: all, or every
     /// so many-th, at most 2000.
     pub pairs: HeldOutPairs,
 }
 
-/// True values and their predictions, in data units.
+/// True values and their predictions, in data units: of binary labels 0 or 1
+/// and the probability of 1, of classes their places among the class names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutPairs {
     /// True values.
@@ -52,16 +71,16 @@ pub struct HeldOutPairs {
     pub predicted: Vec<f64>,
     /// Lower ends of the intervals.
     pub lower: Vec<f64>,
-    /// Upper ends of the intervals.
+    /// Upper ends of the intervals; empty for labels, like the lower ones.
     pub upper: Vec<f64>,
 }
 
 /// One held-out cell, working units.
-struct Cell {
+pub(super) struct Cell {
     sample: usize,
-    feature: usize,
-    value: f64,
-    mean: f64,
+    pub(super) feature: usize,
+    pub(super) value: f64,
+    pub(super) mean: f64,
     spread: f64,
     /// Running log of the sum of the components' densities.
     ln_density: f64,
@@ -94,25 +113,51 @@ impl Fit {
             .map(|s| ids.get(s.as_str()).copied())
             .collect();
         let mut cells: Vec<Vec<Cell>> = self.views.iter().map(|_| Vec::new()).collect();
+        let mut classes: Vec<Vec<HeldOutClass>> = self.views.iter().map(|_| Vec::new()).collect();
         for view in truth.views() {
-            let (at, _) = self.view(view.name())?;
-            cells[at] = self.held_out(at, view, &rows, &training[at]);
+            let (at, info) = self.view(view.name())?;
+            if info.levels.is_empty() {
+                cells[at] = self.held_out(at, view, &rows, &training[at]);
+            } else {
+                classes[at] = held_out_classes(info, view, &rows, &training[at])?;
+            }
         }
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            for (part, cells) in component.views.iter().zip(&mut cells) {
+            for (at, part) in component.views.iter().enumerate() {
                 let p = Predictor {
                     factors: &component.factors,
                     weights: &part.weights,
                     bias: &part.bias,
                 };
-                predict_cells(&p, part.term.as_ref(), (i + 1) as f64, cells);
+                let label = self.views[at].choices.likelihood.is_label();
+                predict_cells(
+                    &p,
+                    part.term.as_ref(),
+                    label,
+                    (i + 1) as f64,
+                    &mut cells[at],
+                );
+                predict_classes(&p, part.term.as_ref(), &mut classes[at]);
             }
         }
         let mut out = Vec::new();
-        for (at, cells) in cells.into_iter().enumerate() {
+        for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
             if !cells.is_empty() {
-                out.push(self.score(at, &cells, &training[at])?);
+                let score = self.score(at, &cells, &training[at])?;
+                out.push(if self.views[at].choices.likelihood.is_label() {
+                    labels_scored(score, &cells)
+                } else {
+                    score
+                });
+            } else if !classes.is_empty() {
+                let draws = self.n_components().max(1) as f64;
+                out.push(classes_scored(
+                    &self.views[at],
+                    classes,
+                    draws,
+                    &training[at],
+                ));
             }
         }
         Ok(out)
@@ -194,6 +239,7 @@ impl Fit {
         let count = cells.len() as f64;
         Ok(HeldOut {
             view: info.name.clone(),
+            likelihood: info.choices.likelihood,
             cells: cells.len(),
             r2: if scatter > 0.0 {
                 1.0 - errors / scatter
@@ -205,6 +251,8 @@ impl Fit {
             level: LEVEL,
             coverage: inside as f64 / count,
             width: width / count,
+            accuracy: f64::NAN,
+            auc: f64::NAN,
             pairs,
         })
     }
@@ -214,9 +262,13 @@ impl Fit {
 fn predict_cells(
     p: &Predictor<'_>,
     term: &dyn polyview_core::ViewTerm,
+    label: bool,
     component: f64,
     cells: &mut [Cell],
 ) {
+    if cells.is_empty() {
+        return;
+    }
     let (samples, features) = (p.factors.explicit_rows(), p.weights.explicit_rows());
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
@@ -230,8 +282,12 @@ fn predict_cells(
             let at = (c.sample - rows.start, c.feature - columns.start);
             let (m, v) = (block.mean[at], block.variance[at]);
             add(component, &mut c.mean, &mut c.spread, m, v);
-            let z2 = (c.value - m).powi(2) / v;
-            let ln = -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2);
+            let ln = if label {
+                if c.value > 0.5 { m.ln() } else { (-m).ln_1p() }
+            } else {
+                let z2 = (c.value - m).powi(2) / v;
+                -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2)
+            };
             let (hi, lo) = (c.ln_density.max(ln), c.ln_density.min(ln));
             c.ln_density = if hi == f64::NEG_INFINITY {
                 hi

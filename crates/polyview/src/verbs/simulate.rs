@@ -1,6 +1,8 @@
 //! New samples from the posterior predictive distribution.
 
-use polyview_core::{Augmented, Dataset, Predictor, RowCov, RowMoments, Stateful, Table, View};
+use polyview_core::{
+    Augmented, Dataset, Predictor, RowCov, RowMoments, Stateful, Table, View, ViewTerm,
+};
 use polyview_likelihoods::{Gaussian, MissingData};
 use polyview_linalg::{Mat, SpdFactor};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
@@ -58,7 +60,7 @@ impl Fit {
                 weights: &weights,
                 bias: &bias,
             };
-            let mut values = match info.choices.likelihood {
+            let values = match info.choices.likelihood {
                 Likelihood::Gaussian => {
                     let mut term = self.gaussian(chosen, at, samples)?;
                     if !self.is_sampled() {
@@ -70,16 +72,21 @@ impl Fit {
                         term.set_noise(noise);
                     }
                     term.draw_data(&p, key(3));
-                    term.values().to_owned()
+                    let mut values = term.values().to_owned();
+                    info.scaling.restore(&mut values);
+                    values
                 }
+                Likelihood::Bernoulli | Likelihood::BernoulliLatent => {
+                    draw_labels(part.term.as_ref(), &p, samples, key(3))
+                }
+                Likelihood::Categorical => draw_classes(part.term.as_ref(), &p, samples, key(3)),
             };
-            info.scaling.restore(&mut values);
             builder = builder.view(Table {
                 name: info.name.clone(),
                 samples: names.clone(),
                 features: info.features.clone(),
                 values,
-                levels: Vec::new(),
+                levels: info.levels.clone(),
             });
         }
         Ok(builder.build()?)
@@ -97,6 +104,41 @@ impl Fit {
         term.load(&format!("views/{}/term", info.name), &state)?;
         Ok(term)
     }
+}
+
+/// Zeros and ones of their probabilities given the linear predictor.
+fn draw_labels(term: &dyn ViewTerm, p: &Predictor<'_>, samples: usize, key: StreamKey) -> Mat<f64> {
+    let columns = p.weights.explicit_rows();
+    let probability = term.predict(p, 0..samples, 0..columns).mean;
+    let mut out = Mat::zeros(samples, columns);
+    for d in 0..columns {
+        let mut rng = key.chunk(d as u32).rng();
+        for n in 0..samples {
+            out[(n, d)] = f64::from(u8::from(uniform_open01(&mut rng) < probability[(n, d)]));
+        }
+    }
+    out
+}
+
+/// One code a sample, of the probabilities given the linear predictor.
+fn draw_classes(
+    term: &dyn ViewTerm,
+    p: &Predictor<'_>,
+    samples: usize,
+    key: StreamKey,
+) -> Mat<f64> {
+    let classes = p.weights.explicit_rows();
+    let probability = term.predict(p, 0..samples, 0..classes).mean;
+    let mut rng = key.rng();
+    Mat::from_fn(samples, 1, |n, _| {
+        let mut left = uniform_open01(&mut rng);
+        let mut class = 0;
+        while class + 1 < classes && left >= probability[(n, class)] {
+            left -= probability[(n, class)];
+            class += 1;
+        }
+        class as f64
+    })
 }
 
 /// A draw of every row.

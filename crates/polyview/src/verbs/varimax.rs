@@ -1,6 +1,6 @@
 //! Varimax after the fit.
 
-use polyview_core::{Event, State, Stateful, View};
+use polyview_core::{Event, State, Stateful};
 use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 
@@ -67,7 +67,7 @@ impl Fit {
 
     /// Posterior mean weights of all views on top of one another, ΣD × K.
     pub(super) fn stacked_weights(&self) -> Result<Mat<f64>> {
-        let rows = self.views.iter().map(|v| v.features.len()).sum();
+        let rows = self.views.iter().map(|v| v.columns().len()).sum();
         let mut out: Mat<f64> = Mat::zeros(rows, self.k());
         let share = 1.0 / self.n_components().max(1) as f64;
         for i in 0..self.n_components() {
@@ -88,15 +88,7 @@ impl Fit {
 
     /// The model of one component, without data.
     pub(super) fn load_model(&self, state: &State, k: usize) -> Result<Model> {
-        let empty: Vec<View> = self
-            .views
-            .iter()
-            .map(|v| {
-                let zeros = Mat::zeros(0, v.features.len());
-                View::from_values(v.name.clone(), v.features.clone(), zeros)
-            })
-            .collect::<std::result::Result<_, _>>()?;
-        let mut model = parameters(&self.spec, empty, k);
+        let mut model = parameters(&self.spec, self.empty_views()?, k)?;
         model.load("", &state.reader())?;
         Ok(model)
     }

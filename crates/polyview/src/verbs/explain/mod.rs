@@ -2,7 +2,7 @@
 
 mod sums;
 
-use polyview_core::{Dataset, Journal, View};
+use polyview_core::{Dataset, Journal, UnknownClass, View};
 use polyview_linalg::Mat;
 
 use super::align::Aligned;
@@ -10,6 +10,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
+use crate::spec::Likelihood;
 use sums::{Draw, Sums};
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
@@ -37,6 +38,12 @@ use sums::{Draw, Sums};
 /// marginal and unique shares; where they overlap in the same direction ($s >
 /// 0$) the unique shares add up to less than the total and the marginal ones
 /// to more.
+///
+/// **Labels** have no variance of their own that a factor could explain: for
+/// binary and categorical views $X$ is the latent score, the linear predictor
+/// and the variance of its link ($\pi^2/3$ an observed cell for the logistic
+/// function, 1 for the probit, and that of a noisy score). Total is then the
+/// $R^2$ of McKelvey and Zavoina (1975), and all of the above holds.
 ///
 /// Nothing is clipped: a negative share says that the factor does worse than
 /// the feature means. `NaN` says that a view does not vary.
@@ -158,7 +165,7 @@ impl Fit {
             samples,
             views,
             mut notes,
-        } = Aligned::new(self, data, None)?;
+        } = Aligned::new(self, data, None, UnknownClass::Error)?;
         let mut journal = Journal::default();
         let mut draws = Vec::with_capacity(self.n_components());
         for i in 0..self.n_components() {
@@ -200,10 +207,20 @@ impl Fit {
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
-            let sums = match rows {
-                None => Sums::of(view, draws, at),
-                Some(rows) => Sums::of_samples(view, draws, at, rows)?,
+            let likelihood = self.views[at].choices.likelihood;
+            let latent;
+            let (shown, noise) = if likelihood.is_label() {
+                latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
+                let cells = observed(&latent, rows) as f64;
+                (&latent, cells * link_variance(self, at)?)
+            } else {
+                (view, 0.0)
             };
+            let mut sums = match rows {
+                None => Sums::of(shown, draws, at),
+                Some(rows) => Sums::of_samples(shown, draws, at, rows)?,
+            };
+            sums.total += noise;
             let share = |x: f64| {
                 if sums.total > 0.0 {
                     x / sums.total
@@ -228,6 +245,21 @@ impl Fit {
         }
         Ok(out)
     }
+}
+
+/// Variance that link and noise add to the linear predictor of a label.
+pub(super) fn link_variance(fit: &Fit, at: usize) -> Result<f64> {
+    let likelihood = fit.views[at].choices.likelihood;
+    let mut noise = 0.0;
+    if likelihood == Likelihood::BernoulliLatent {
+        let name = format!("views/{}/term/noise/mean", fit.views[at].name);
+        for state in &fit.components {
+            let precisions = state.reader().vec(&name)?;
+            let mean = precisions.iter().map(|t| 1.0 / t).sum::<f64>();
+            noise += mean / (precisions.len().max(1) * fit.components.len()) as f64;
+        }
+    }
+    Ok(likelihood.link_variance() + noise)
 }
 
 /// Observed cells of all rows, or of some.

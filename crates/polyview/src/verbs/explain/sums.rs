@@ -194,6 +194,31 @@ impl Sums {
     }
 }
 
+/// The posterior mean of the linear predictor of a view without its
+/// intercepts, missing where no label was observed.
+pub(super) fn linear_predictor(
+    view: &View,
+    draws: &[Draw],
+    at: usize,
+    columns: &[String],
+) -> Result<View, DataError> {
+    let mut values: Mat<f64> = Mat::zeros(view.n_samples(), columns.len());
+    let share = 1.0 / draws.len().max(1) as f64;
+    for draw in draws {
+        let w = draw.weights[at].transpose().to_owned();
+        values += polyview_linalg::times_small(draw.factors.as_ref(), w.as_ref()) * share;
+    }
+    for d in 0..columns.len() {
+        let feature = if view.levels().is_empty() { d } else { 0 };
+        for n in 0..view.n_samples() {
+            if !view.is_observed(n, feature) {
+                values[(n, d)] = f64::NAN;
+            }
+        }
+    }
+    View::from_values(view.name(), columns.to_vec(), values)
+}
+
 /// $(Z^\top Z)\circ(W^\top W)$.
 fn product_gram(z: MatRef<'_, f64>, w: MatRef<'_, f64>) -> Mat<f64> {
     let (zz, ww) = (gram(z), gram(w));

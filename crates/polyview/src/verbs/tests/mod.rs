@@ -4,6 +4,7 @@ mod choose;
 mod explain;
 mod hold_out;
 mod impute;
+mod labels;
 mod predict;
 mod project;
 mod rest;

@@ -113,7 +113,11 @@ fn projections_are_the_formulas() {
     for fit in [vb(data, 3), by_feature] {
         let new = simulated(6, 5, cells(0.3));
         for weights in [WeightUncertainty::Variational, WeightUncertainty::PlugIn] {
-            let p = fit.project(&new, &ProjectOptions { weights }).unwrap();
+            let options = ProjectOptions {
+                weights,
+                ..ProjectOptions::default()
+            };
+            let p = fit.project(&new, &options).unwrap();
             for n in 0..6 {
                 let (mean, cov) = by_hand(&fit, 0, &new, n, weights);
                 for j in 0..fit.k() {

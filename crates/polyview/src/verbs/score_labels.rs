@@ -1,0 +1,160 @@
+//! Scores of held-out labels.
+
+use polyview_core::{Predictor, UnknownClass, View, ViewTerm};
+
+use super::score::{Cell, HeldOut, HeldOutPairs, LEVEL, PAIRS};
+use crate::error::Result;
+use crate::fit::ViewInfo;
+use crate::metrics;
+
+/// One held-out class.
+pub(super) struct HeldOutClass {
+    sample: usize,
+    class: usize,
+    /// Sums of the components' probabilities.
+    probability: Vec<f64>,
+}
+
+/// What the score of numbers becomes for zeros and ones.
+pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
+    let right = |c: &&Cell| (c.mean > 0.5) == (c.value > 0.5);
+    score.accuracy = cells.iter().filter(right).count() as f64 / cells.len().max(1) as f64;
+    // cells lie feature by feature
+    let by_label = cells.chunk_by(|a, b| a.feature == b.feature).map(|label| {
+        let truth: Vec<bool> = label.iter().map(|c| c.value > 0.5).collect();
+        let predicted: Vec<f64> = label.iter().map(|c| c.mean).collect();
+        let ones = truth.iter().filter(|t| **t).count() as f64;
+        (metrics::auc(&truth, &predicted).ok().flatten(), ones)
+    });
+    score.auc = weighted(by_label);
+    score.coverage = f64::NAN;
+    score.width = f64::NAN;
+    score.pairs.lower.clear();
+    score.pairs.upper.clear();
+    score
+}
+
+/// Average of what is defined; `NaN` where nothing is.
+fn weighted(scores: impl Iterator<Item = (Option<f64>, f64)>) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (score, weight) in scores {
+        if let Some(score) = score {
+            sum += weight * score;
+            weights += weight;
+        }
+    }
+    if weights > 0.0 {
+        sum / weights
+    } else {
+        f64::NAN
+    }
+}
+
+/// The held-out classes of one view, in the codes of the model.
+pub(super) fn held_out_classes(
+    info: &ViewInfo,
+    truth: &View,
+    rows: &[Option<usize>],
+    training: &View,
+) -> Result<Vec<HeldOutClass>> {
+    let truth = truth.relevel(&info.levels, UnknownClass::Error)?.view;
+    let mut out: Vec<HeldOutClass> = truth
+        .classes()
+        .iter()
+        .zip(rows)
+        .filter_map(|(class, sample)| {
+            let (class, sample) = ((*class)?, (*sample)?);
+            (!training.is_observed(sample, 0)).then(|| HeldOutClass {
+                sample,
+                class,
+                probability: vec![0.0; info.levels.len()],
+            })
+        })
+        .collect();
+    out.sort_by_key(|c| c.sample);
+    Ok(out)
+}
+
+/// Adds one component's probabilities.
+pub(super) fn predict_classes(
+    p: &Predictor<'_>,
+    term: &dyn ViewTerm,
+    held_out: &mut [HeldOutClass],
+) {
+    let classes = p.weights.explicit_rows();
+    for c in held_out {
+        let block = term.predict(p, c.sample..c.sample + 1, 0..classes);
+        for (sum, k) in c.probability.iter_mut().zip(0..classes) {
+            *sum += block.mean[(0, k)];
+        }
+    }
+}
+
+/// The score of the held-out classes of one view, of so many components.
+pub(super) fn classes_scored(
+    info: &ViewInfo,
+    mut held_out: Vec<HeldOutClass>,
+    components: f64,
+    training: &View,
+) -> HeldOut {
+    for c in &mut held_out {
+        for p in &mut c.probability {
+            *p /= components;
+        }
+    }
+    let count = held_out.len() as f64;
+    let known = training.classes();
+    let observed = known.iter().flatten().count().max(1) as f64;
+    let share: Vec<f64> = (0..info.levels.len())
+        .map(|k| known.iter().flatten().filter(|c| **c == k).count() as f64 / observed)
+        .collect();
+    let distance = |c: &HeldOutClass, p: &[f64]| -> f64 {
+        p.iter()
+            .enumerate()
+            .map(|(k, p)| (f64::from(u8::from(k == c.class)) - p).powi(2))
+            .sum()
+    };
+    let best = |c: &HeldOutClass| -> usize {
+        (1..c.probability.len()).fold(0, |b, k| {
+            if c.probability[k] > c.probability[b] {
+                k
+            } else {
+                b
+            }
+        })
+    };
+    let errors: f64 = held_out.iter().map(|c| distance(c, &c.probability)).sum();
+    let scatter: f64 = held_out.iter().map(|c| distance(c, &share)).sum();
+    let density: f64 = held_out.iter().map(|c| c.probability[c.class].ln()).sum();
+    let right = held_out.iter().filter(|c| best(c) == c.class).count();
+    let by_class = (0..info.levels.len()).map(|k| {
+        let truth: Vec<bool> = held_out.iter().map(|c| c.class == k).collect();
+        let predicted: Vec<f64> = held_out.iter().map(|c| c.probability[k]).collect();
+        let members = truth.iter().filter(|t| **t).count() as f64;
+        (metrics::auc(&truth, &predicted).ok().flatten(), members)
+    });
+    let auc = weighted(by_class);
+    let mut pairs = HeldOutPairs::default();
+    for c in held_out.iter().step_by(held_out.len().div_ceil(PAIRS)) {
+        pairs.truth.push(c.class as f64);
+        pairs.predicted.push(best(c) as f64);
+    }
+    HeldOut {
+        view: info.name.clone(),
+        likelihood: info.choices.likelihood,
+        cells: held_out.len(),
+        r2: if scatter > 0.0 {
+            1.0 - errors / scatter
+        } else {
+            f64::NAN
+        },
+        rmse: (errors / count).sqrt(),
+        log_density: density / count,
+        level: LEVEL,
+        coverage: f64::NAN,
+        width: f64::NAN,
+        accuracy: right as f64 / count,
+        auc,
+        pairs,
+    }
+}
