@@ -19,6 +19,16 @@ pub struct ViewPart {
     pub bias: Bias,
 }
 
+impl ViewPart {
+    /// Writes the view's part of what the [`Model`] saves under `prefix`.
+    pub fn save(&self, prefix: &str, state: &mut State) {
+        let at = format!("{prefix}views/{}", self.name);
+        self.term.save(&format!("{at}/term"), state);
+        self.weights.save(&format!("{at}/weights"), state);
+        self.bias.save(&format!("{at}/bias"), state);
+    }
+}
+
 /// A factor model: factors, views, and the order in which they are updated.
 ///
 /// Which species the parts are is nobody's business here.
@@ -163,10 +173,7 @@ impl Stateful for Model {
     fn save(&self, prefix: &str, state: &mut State) {
         self.factors.save(&format!("{prefix}factors"), state);
         for view in &self.views {
-            let at = format!("{prefix}views/{}", view.name);
-            view.term.save(&format!("{at}/term"), state);
-            view.weights.save(&format!("{at}/weights"), state);
-            view.bias.save(&format!("{at}/bias"), state);
+            view.save(prefix, state);
         }
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {

@@ -93,7 +93,7 @@ pub use product::{
     times_small,
 };
 pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};
-pub use threads::Threads;
+pub use threads::{Threads, on_pool};
 pub use truncated_svd::{
     FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions, truncated_svd,
 };

@@ -458,20 +458,12 @@ impl RowMoments {
         let mean = Mat::from_fn(self.mean.nrows(), keep.len(), |r, j| {
             signs[j] * self.mean[(r, keep[j])]
         });
-        let sub = |from: &[f64], to: &mut [f64]| {
-            for (i, &a) in keep.iter().enumerate() {
-                for (j, &b) in keep.iter().enumerate().take(i + 1) {
-                    let (hi, lo) = if a >= b { (a, b) } else { (b, a) };
-                    to[packed_index(i, j)] = signs[i] * signs[j] * from[packed_index(hi, lo)];
-                }
-            }
-        };
         match &mut self.cov {
             RowCov::Zero => {}
             RowCov::Shared(s) => {
-                let mut next = SymPacked::zeros(keep.len());
-                sub(s.as_slice(), next.as_mut_slice());
-                *s = next;
+                let mut one = PackedRows::repeat(1, s);
+                one.select(keep, signs);
+                *s = one.sym(0);
             }
             RowCov::Basis { vectors, .. } => {
                 *vectors = Mat::from_fn(keep.len(), vectors.ncols(), |i, j| {
@@ -479,11 +471,7 @@ impl RowMoments {
                 });
             }
             RowCov::Patterns { cov, .. } | RowCov::PerRow(cov) => {
-                let mut next = PackedRows::zeros(cov.rows(), keep.len());
-                for r in 0..cov.rows() {
-                    sub(cov.row(r), next.row_mut(r));
-                }
-                *cov = next;
+                cov.select(keep, signs);
             }
             RowCov::Diagonal(v) => {
                 *v = Mat::from_fn(v.nrows(), keep.len(), |r, j| v[(r, keep[j])]);

@@ -1,6 +1,6 @@
 //! Many packed symmetric matrices, one per row.
 
-use super::{SymPacked, packed_len};
+use super::{SymPacked, packed_index, packed_len};
 use crate::blocks;
 use faer::{MatMut, MatRef};
 
@@ -92,6 +92,39 @@ impl PackedRows {
     /// The triangles as the columns of a $P \times R$ matrix, to be written.
     pub fn as_mat_mut(&mut self) -> MatMut<'_, f64> {
         MatMut::from_column_major_slice_mut(&mut self.data, packed_len(self.k), self.rows)
+    }
+
+    /// Keeps the rows and columns `keep` of every matrix, in that order, times
+    /// their signs (±1), in place.
+    ///
+    /// # Panics
+    /// If `keep` names a column twice or one that is not there, or differs in
+    /// length from `signs`.
+    pub fn select(&mut self, keep: &[usize], signs: &[f64]) {
+        assert_eq!(keep.len(), signs.len(), "signs of the columns");
+        assert!(
+            keep.len() <= self.k && keep.iter().all(|&a| a < self.k),
+            "columns"
+        );
+        let (old, new) = (packed_len(self.k), packed_len(keep.len()));
+        // where each entry comes from, and its sign
+        let mut moves = Vec::with_capacity(new);
+        for (i, &a) in keep.iter().enumerate() {
+            for (j, &b) in keep.iter().enumerate().take(i + 1) {
+                moves.push((packed_index(a.max(b), a.min(b)), signs[i] * signs[j]));
+            }
+        }
+        let mut row = vec![0.0; old];
+        for r in 0..self.rows {
+            // a row never moves beyond its own old place
+            row.copy_from_slice(&self.data[r * old..(r + 1) * old]);
+            for (x, (from, sign)) in self.data[r * new..(r + 1) * new].iter_mut().zip(&moves) {
+                *x = sign * row[*from];
+            }
+        }
+        self.data.truncate(self.rows * new);
+        self.data.shrink_to_fit();
+        self.k = keep.len();
     }
 
     /// Sum over the rows, in fixed blocks added in order.

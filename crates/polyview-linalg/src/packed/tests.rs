@@ -116,3 +116,26 @@ fn sums_of_rows_are_ordered() {
         }
     }
 }
+
+#[test]
+fn columns_are_selected_in_place() {
+    let rows = crate::test_support::spd_rows(7, 4, 3);
+    for (keep, signs) in [
+        (vec![2, 0, 3], vec![1.0, -1.0, 1.0]),
+        (vec![3, 2, 1, 0], vec![-1.0; 4]),
+        (vec![1], vec![1.0]),
+        (vec![], vec![]),
+    ] {
+        let mut some = rows.clone();
+        some.select(&keep, &signs);
+        assert_eq!((some.k(), some.rows()), (keep.len(), 7));
+        for r in 0..7 {
+            for i in 0..keep.len() {
+                for j in 0..=i {
+                    let expected = signs[i] * signs[j] * rows.sym(r).get(keep[i], keep[j]);
+                    assert_eq!(some.sym(r).get(i, j), expected);
+                }
+            }
+        }
+    }
+}

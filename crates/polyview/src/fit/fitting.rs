@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Ledger, Metadata, State, Stateful, View};
 use polyview_infer::{GibbsChain, Model, Outcome, RunRecord, VbRun, start_factors};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -125,6 +125,10 @@ impl Fitting {
     /// # Errors
     /// What [`crate::validate`] finds; [`ErrorKind::Linalg`] from the start.
     pub fn new(data: Dataset, spec: ModelSpec) -> Result<Self> {
+        on_pool(|| Self::started(data, spec))
+    }
+
+    fn started(data: Dataset, spec: ModelSpec) -> Result<Self> {
         validate(&spec, &data)?;
         let started = Instant::now();
         let groups = data.groups().cloned();
@@ -322,6 +326,10 @@ impl Fitting {
     /// # Errors
     /// Numerical errors, with the sweep they happened in.
     pub fn step(&mut self) -> Result<Progress> {
+        on_pool(|| self.sweep())
+    }
+
+    fn sweep(&mut self) -> Result<Progress> {
         let Self {
             spec,
             views,
@@ -578,6 +586,10 @@ impl Fitting {
     /// Numerical errors of the last step; [`ErrorKind::Option`] when Gibbs
     /// sampling was stopped before the first draw.
     pub fn finish(self) -> Result<Fit> {
+        on_pool(|| self.into_fit())
+    }
+
+    fn into_fit(self) -> Result<Fit> {
         let Self {
             spec,
             samples,
@@ -620,8 +632,7 @@ impl Fitting {
                     Some(Event::Ended { .. }) => Outcome::MaxSweeps,
                     _ => Outcome::Interrupted,
                 };
-                let state = saved_parameters(&full);
-                drop(full);
+                let state = given_up_parameters(full);
                 journal.entries.extend(record.journal.entries);
                 let record = FitRecord {
                     outcome,
@@ -657,8 +668,27 @@ impl Fitting {
 pub(crate) fn saved_parameters(model: &Model) -> State {
     let mut state = State::new();
     model.save("", &mut state);
-    state.retain(|name| !name.contains("/term/imputed/") && !name.contains("/term/local/"));
+    state.retain(|name| !is_local(name));
     state
+}
+
+/// As [`saved_parameters`], each part gone as soon as it is saved: never is all
+/// of a large posterior there twice.
+fn given_up_parameters(model: Model) -> State {
+    let mut state = State::new();
+    let Model { factors, views, .. } = model;
+    factors.save("factors", &mut state);
+    drop(factors);
+    for view in views {
+        view.save("", &mut state);
+    }
+    state.retain(|name| !is_local(name));
+    state
+}
+
+/// Whether an array belongs to the training data alone.
+fn is_local(name: &str) -> bool {
+    name.contains("/term/imputed/") || name.contains("/term/local/")
 }
 
 fn copy(from: &State, prefix: &str, to: &mut State) {
