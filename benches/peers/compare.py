@@ -51,7 +51,7 @@ def last_line(command, **options):
 
 def ours(case_program, case, missing, sweeps, *more):
     r = last_line([case_program, DATA / case, "--missing", missing, "--max-sweeps", sweeps, *more])
-    return {"ms": 1e3 * r["iter_cpu_at_full_k"], "mb": r["peak_rss_mb"], "data_mb": r["rss_data_mb"],
+    return {"ms": 1e3 * (r["iter_cpu_at_full_k"] or float("nan")), "mb": r["peak_rss_mb"], "data_mb": r["rss_data_mb"],
             "seconds": r["cpu_s"], "sweeps": r["n_iter"], "views": r["views"], "stop": r["stop"]}
 
 

@@ -129,7 +129,7 @@ impl Gammas {
             self.prior.rate + half_sum.max(0.0),
         )
     }
-    /// $-\sum\mathrm{KL}(q\,\|\,p)$ (spec/sshiba L4-L6); for draws the log prior
+    /// $-\sum\mathrm{KL}(q\\,\\|\\,p)$ (spec/sshiba L4-L6); for draws the log prior
     /// density.
     pub fn bound(&self) -> f64 {
         let p = self.prior;

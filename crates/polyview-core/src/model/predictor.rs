@@ -76,7 +76,7 @@ impl Predictor<'_> {
         out
     }
 
-    /// $\mathrm{Var}\,\eta$ for a block, samples × columns (spec/sshiba M5):
+    /// $\mathrm{Var}\\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         let weights = self.weights.second_moment_rows(columns.clone());

@@ -187,7 +187,7 @@ impl Gaussian {
         self.cache.pass = Some(pass);
     }
     /// What the factors of some samples add to the energy:
-    /// $\mathrm{tr}(\langle z\_n^\top z\_n\rangle P\_n) - 2 z\_n\,\mathrm{rhs}\_n$.
+    /// $\mathrm{tr}(\langle z\_n^\top z\_n\rangle P\_n) - 2 z\_n\\,\mathrm{rhs}\_n$.
     fn sample_energy(&self, samples: Range<usize>, sums: &Mat<f64>, p: &Predictor<'_>) -> f64 {
         let Some((_, xw)) = &self.cache.xw else {
             return 0.0;

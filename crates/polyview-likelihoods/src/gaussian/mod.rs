@@ -134,7 +134,7 @@ struct Cache {
     /// Incomplete views: for each feature the sums of the factors' moment
     /// table over its observed samples.
     observed: Option<(Stamp, Mat<f64>)>,
-    /// $X\,\mathrm{diag}(t)\,W$, N × K, `t` = τ by feature or 1 by view.
+    /// $X\\,\mathrm{diag}(t)\\,W$, N × K, `t` = τ by feature or 1 by view.
     xw: Option<(XwKey, Mat<f64>)>,
     /// Second moment and sum of the factors over the samples with data.
     factor_sums: Option<(Stamp, SymPacked, Vec<f64>)>,

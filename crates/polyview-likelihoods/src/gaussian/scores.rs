@@ -1,5 +1,5 @@
 //! Latent scores in place of data (spec/sshiba 2.2): $x$ becomes
-//! $\langle x\rangle$ everywhere, and $\langle x\rangle^2 + \mathrm{Var}\,x$ in
+//! $\langle x\rangle$ everywhere, and $\langle x\rangle^2 + \mathrm{Var}\\,x$ in
 //! the noise precision (E1).
 
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use solve::Prepared;
 
 /// A block of Gaussian rows with full K × K covariances,
 /// $q(r) = N(m\_r, S\_r)$ with $S\_r^{-1} = \mathrm{E}[\text{prior
-/// precision}] + P\_r$ and $m\_r = S\_r\,\mathrm{rhs}\_r$ (spec/sshiba U1, U2,
+/// precision}] + P\_r$ and $m\_r = S\_r\\,\mathrm{rhs}\_r$ (spec/sshiba U1, U2,
 /// U1m, U2m).
 ///
 /// Rows whose precision is the same share one covariance; rows whose
