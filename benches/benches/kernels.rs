@@ -2,6 +2,8 @@
 //! `RAYON_NUM_THREADS=1`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use polyview_linalg::faer::Par;
+use polyview_linalg::faer::linalg::matmul::matmul;
 use polyview_linalg::{
     Accum, BitMask, Mat, PackedRows, RowCov, cross, khatri_rao, masked_sums, packed_index,
     packed_len, solve_rows, times, weighted_gram,
@@ -20,6 +22,20 @@ fn products(c: &mut Criterion) {
     g.throughput(Throughput::Elements(2 * 5000 * 2000 * 20));
     g.bench_function("ZtX", |b| {
         b.iter(|| black_box(cross(z.as_ref(), x.as_ref())));
+    });
+    // the library's own product, in one piece
+    let mut whole = Mat::zeros(20, 2000);
+    g.bench_function("ZtX, faer", |b| {
+        b.iter(|| {
+            matmul(
+                whole.as_mut(),
+                Accum::Replace,
+                z.transpose(),
+                &x,
+                1.0,
+                Par::Seq,
+            );
+        });
     });
     let mut out = Mat::zeros(5000, 20);
     g.bench_function("XW", |b| {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs polyview and its peers on the same data, one after the other, and prints tables.
 
-    python3 benches/peers/compare.py [speed] [quality] [sweeps] [--cases S M L T]
+    python3 benches/peers/compare.py [speed] [quality] [sweeps] [--cases S M W L T]
 
 Needs nothing but Python 3 and Cargo: makes a virtual environment with the peers
 (requirements.txt), generates the data (gen_data.py, about 1 GB for all cases) and builds the
@@ -127,7 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tables = {"speed": speed, "quality": quality, "sweeps": sweeps}
     parser.add_argument("tables", nargs="*", default=list(tables), help="which tables")
-    parser.add_argument("--cases", nargs="+", default=["S", "M", "L", "T"])
+    parser.add_argument("--cases", nargs="+", default=["S", "M", "W", "L", "T"])
     args = parser.parse_args()
     unknown = [t for t in args.tables if t not in tables]
     if unknown:
