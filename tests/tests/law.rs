@@ -55,6 +55,12 @@ fn gaussian_terms_obey_the_law() {
             start: 1.7,
         };
         let mut term = Gaussian::new(view, options);
+        // features that differ in noise
+        let mut noise = term.noise().clone();
+        for i in 0..noise.len() {
+            noise.set_value(i, 1.7 + 0.4 * i as f64);
+        }
+        term.set_noise(noise);
         let gap = gap(&mut term, present);
         assert!(gap < 1e-6, "{v:?}: {gap:e}");
     }
