@@ -23,8 +23,10 @@ const COLUMN_BLOCK: usize = 256;
 const ROW_BLOCK: usize = 256;
 /// Columns of $X$ that a block of rows meets at one time.
 const INNER_BLOCK: usize = 256;
-/// Least length of a partial sum, where the output alone is too small to share out.
+/// Least length of a partial sum of $XW$, where the output alone is too small to share out.
 const PART: usize = 2048;
+/// Likewise of $Z'X$: the blocks of columns in which a sweep reads its data are narrow where samples are many.
+const CROSS_PART: usize = 1024;
 /// Rows added in one partial sum of a Gram.
 const SUM_BLOCK: usize = 1024;
 
@@ -60,10 +62,10 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
     assert_eq!(z.nrows(), x.nrows(), "rows of the two factors of Z'X");
     assert_eq!(out.nrows(), z.ncols(), "rows of Z'X");
     assert_eq!(out.ncols(), x.ncols(), "columns of Z'X");
-    if x.ncols() < 4 * COLUMN_BLOCK && x.nrows() >= 4 * PART {
+    if x.ncols() < 4 * COLUMN_BLOCK && x.nrows() >= 2 * CROSS_PART {
         let total = blocks::ordered_sum(
             x.nrows(),
-            blocks::size(x.nrows(), PART),
+            blocks::size(x.nrows(), CROSS_PART),
             Mat::<f64>::zeros(z.ncols(), x.ncols()),
             |rows, part| {
                 let (z, x) = (rows_of(z, &rows), rows_of(x, &rows));
