@@ -7,8 +7,8 @@ use polyview_infer::{GibbsChain, Model, Outcome};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::fitting::saved_parameters;
 use super::order::by_variance;
+use super::states::saved_parameters;
 use super::{Diagnostic, FitRecord};
 use crate::build::{empty_view, parameters};
 use crate::error::{ErrorKind, Result};

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draws::{ChainDraws, finish_chains};
 use super::order::order_factors;
+use super::states::{copy, given_up_parameters, part};
 use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
 use crate::error::{Error, ErrorKind, Result};
@@ -662,49 +663,6 @@ impl Fitting {
             metadata,
         })
     }
-}
-
-/// Factors and parameters, without what belongs to the training data alone.
-pub(crate) fn saved_parameters(model: &Model) -> State {
-    let mut state = State::new();
-    model.save("", &mut state);
-    state.retain(|name| !is_local(name));
-    state
-}
-
-/// As [`saved_parameters`], each part gone as soon as it is saved: never is all
-/// of a large posterior there twice.
-fn given_up_parameters(model: Model) -> State {
-    let mut state = State::new();
-    let Model { factors, views, .. } = model;
-    factors.save("factors", &mut state);
-    drop(factors);
-    for view in views {
-        view.save("", &mut state);
-    }
-    state.retain(|name| !is_local(name));
-    state
-}
-
-/// Whether an array belongs to the training data alone.
-fn is_local(name: &str) -> bool {
-    name.contains("/term/imputed/") || name.contains("/term/local/")
-}
-
-fn copy(from: &State, prefix: &str, to: &mut State) {
-    for (name, array) in from.arrays() {
-        to.put(&format!("{prefix}{name}"), array.clone());
-    }
-}
-
-fn part(from: &State, prefix: &str) -> State {
-    let mut out = State::new();
-    for (name, array) in from.arrays() {
-        if let Some(rest) = name.strip_prefix(prefix) {
-            out.put(rest, array.clone());
-        }
-    }
-    out
 }
 
 fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<Mat<f64>> {

@@ -3,6 +3,7 @@
 mod draws;
 mod fitting;
 mod order;
+mod states;
 
 use polyview_core::{
     Bias, Groups, Journal, Ledger, Metadata, RowMoments, Scaling, State, View, ViewTerm,
@@ -12,8 +13,8 @@ use polyview_infer::{Model, Outcome};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use fitting::saved_parameters;
 pub use fitting::{Checkpoint, Fitting, Progress};
+pub(crate) use states::saved_parameters;
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};

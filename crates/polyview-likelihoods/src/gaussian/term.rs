@@ -1,0 +1,266 @@
+//! The Gaussian data term as the engines see it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{
+    Augmented, Context, DataError, Mask, NoiseScope, NormalEquations, NumericError, PredictedBlock,
+    Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+};
+use polyview_linalg::Mat;
+
+use super::{Cache, Gaussian, GaussianOptions, MissingData, NoiseBy};
+
+impl ViewTerm for Gaussian {
+    fn shape(&self) -> ViewShape {
+        ViewShape {
+            samples: self.values.nrows(),
+            observed_columns: self.values.ncols(),
+            predictor_columns: self.values.ncols(),
+        }
+    }
+    fn noise_scope(&self) -> NoiseScope {
+        match self.scope {
+            NoiseBy::View => NoiseScope::View,
+            NoiseBy::Feature => NoiseScope::Column,
+        }
+    }
+    fn mask(&self) -> Option<&Mask> {
+        (self.missing == MissingData::Marginal).then_some(&self.mask)
+    }
+    fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.impute_means(p);
+        Ok(())
+    }
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            eq.own = true;
+            self.ensure_observed(p);
+        } else {
+            let (mut gram, _) = self.factor_sums(p);
+            match self.scope {
+                NoiseBy::View => gram.scale(self.noise.mean()[0]),
+                NoiseBy::Feature => eq.scale = Some(self.noise.mean().to_vec()),
+            }
+            eq.gram = gram;
+        }
+        self.cache.partial = None;
+        self.cache.filled = None;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let columns = eq.rows();
+        if !self.has_zx(p) {
+            self.fill_zx(&columns, p);
+            let start = self
+                .cache
+                .filled
+                .as_ref()
+                .map_or(columns.start, |f| f.start);
+            self.cache.filled = Some(start..columns.end);
+        }
+        if self.by_cells() {
+            self.cells_weights(p, eq);
+        } else {
+            self.dense_weights(p, eq);
+        }
+        Ok(())
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        if self.by_cells() {
+            self.ensure_observed(p);
+        }
+        let shared = if self.by_cells() {
+            Vec::new()
+        } else {
+            self.factor_sums(p).1
+        };
+        let w = p.weights.mean();
+        for (i, d) in columns.enumerate() {
+            let fit: f64 = if self.by_cells() {
+                let z = self.observed_sum(d);
+                (0..z.len()).map(|k| z[k] * w[(d, k)]).sum()
+            } else {
+                (0..shared.len()).map(|k| shared[k] * w[(d, k)]).sum()
+            };
+            precision[i] = self.tau(d) * self.counts[d];
+            rhs[i] = self.tau(d) * (self.sums[d] - fit);
+        }
+        self.noise.mean()[0] * self.samples
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        let (rows, k) = (self.values.nrows(), p.weights.k());
+        let mut partial = match self.cache.partial.take() {
+            Some(m) if columns.start > 0 => m,
+            _ => match self.cache.xw.take() {
+                // the old product's buffer serves again
+                Some((_, mut m)) if m.ncols() == k => {
+                    m.fill(0.0);
+                    m
+                }
+                _ => Mat::zeros(rows, k),
+            },
+        };
+        self.add_xw(&columns, p, &mut partial);
+        self.cache.partial = Some(partial);
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        if let Some(m) = self.cache.partial.take() {
+            self.cache.xw = Some((self.xw_key(p), m));
+        }
+        if self.cache.filled.take().is_some() {
+            self.mark_zx(p);
+        }
+    }
+    fn update_noise(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        let posterior = self.noise_posterior(columns.clone(), p)?;
+        let first = if self.scope == NoiseBy::View {
+            0
+        } else {
+            columns.start
+        };
+        for (i, (a, b)) in posterior.into_iter().enumerate() {
+            self.noise.set(first + i, a, b);
+        }
+        self.noise_stamp = Stamp::fresh();
+        Ok(())
+    }
+    fn factor_gram(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            self.cells_factor_gram(p);
+        } else {
+            self.dense_factor_gram(view, p, eq);
+        }
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.by_cells() {
+            self.cells_factors(p, eq);
+        } else {
+            self.dense_factors(p, eq);
+        }
+        Ok(())
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        if self.by_cells() {
+            self.cells_absorb(samples, p);
+        }
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        if self.by_cells() {
+            self.cells_seal(p);
+        }
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let energy = if self.by_cells() {
+            self.cells_energy(p)
+        } else {
+            self.dense_energy(p)
+        };
+        let l2p = (2.0 * std::f64::consts::PI).ln();
+        let constants: f64 = (0..self.counts.len())
+            .map(|d| 0.5 * self.counts[d] * (self.tau_ln(d) - l2p))
+            .sum();
+        let implicit = 0.5 * self.samples * self.implicit_columns as f64 * (self.tau_ln(0) - l2p);
+        Terms(vec![
+            (
+                "likelihood",
+                constants + implicit - 0.5 * energy + self.imputed_entropy(),
+            ),
+            ("noise", self.noise.bound()),
+        ])
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let mean = p.mean(samples.clone(), columns.clone());
+        let mut variance = p.variance(samples, columns.clone());
+        for (j, d) in columns.enumerate() {
+            let noise = self
+                .noise
+                .mean_inverse(if self.scope == NoiseBy::View { 0 } else { d });
+            for n in 0..variance.nrows() {
+                variance[(n, j)] += noise;
+            }
+        }
+        PredictedBlock { mean, variance }
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        if view.n_features() != self.values.ncols() + self.implicit_columns {
+            return Err(DataError::LengthMismatch {
+                view: view.name().to_owned(),
+                what: "features",
+                expected: self.values.ncols() + self.implicit_columns,
+                found: view.n_features(),
+            });
+        }
+        let mut term = Self::new(
+            view.clone(),
+            GaussianOptions {
+                noise: self.scope,
+                prior: self.noise.prior(),
+                ..GaussianOptions::default()
+            },
+        );
+        term.set_noise(self.noise.clone());
+        Ok(Box::new(term))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Stateful for Gaussian {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.noise.save(&format!("{prefix}/noise"), state);
+        self.imputed.save(prefix, &self.values, &self.mask, state);
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let n = self.noise.len();
+        self.noise.load(&format!("{prefix}/noise"), state)?;
+        if self.noise.len() != n {
+            return Err(NumericError::BadState {
+                name: format!("{prefix}/noise"),
+            });
+        }
+        if self.imputes() {
+            let values = Arc::make_mut(&mut self.values);
+            self.imputed.load(prefix, values, &self.mask, state)?;
+            self.sum_columns(0..self.values.ncols());
+        }
+        self.noise_stamp = Stamp::fresh();
+        self.data_stamp = Stamp::fresh();
+        self.cache = Cache::default();
+        Ok(())
+    }
+}
