@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Ledger, Metadata, State, Stateful, View};
-use polyview_infer::{GibbsChain, Model, Outcome, RunRecord, VbRun, start_factors};
+use polyview_infer::{GibbsChain, Outcome, RunRecord, VbRun, start_factors};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
