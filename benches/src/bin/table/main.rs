@@ -1,0 +1,202 @@
+//! Published tables of SSHIBA beside ours, from data that are at hand.
+//!
+//! ```text
+//! cargo run --release -p polyview-benches --bin table -- sshiba-7 --data YEAST
+//! cargo run --release -p polyview-benches --bin table -- sshiba-9 --data YEAST
+//! cargo run --release -p polyview-benches --bin table -- labels --data SETS
+//! cargo run --release -p polyview-benches --bin table -- classes --data SETS
+//! ```
+//!
+//! `YEAST` holds `train_features.csv`, `train_labels.csv`, `test_features.csv`
+//! and `test_labels.csv`; `SETS` holds folders `emotions` and `flags` of that
+//! form, or `landsat`, `breast-tcga` and `nutrimouse`. Nothing is downloaded.
+//! What is tuned is tuned on training halves: `--validate 5` prints the same
+//! table by cross-validation inside them.
+
+mod data;
+mod folds;
+mod linear;
+mod options;
+mod protocol;
+mod score;
+
+use std::error::Error;
+
+use polyview_linalg::Threads;
+
+use crate::data::{Half, classed, labelled};
+use crate::folds::{parts, stratified};
+use crate::linear::Linear;
+use crate::options::Options;
+use crate::protocol::{Way, run};
+
+/// Training and test halves of one line, one pair a repeat.
+type Pairs = Vec<(Half, Half)>;
+
+const WAYS: [(&str, Way); 5] = [
+    ("predictive", Way::Predictive),
+    ("semi-supervised", Way::SemiSupervised),
+    ("ridge regression", Way::Linear(Linear::Ridge)),
+    ("logistic regression", Way::Linear(Linear::Logistic)),
+    ("prevalence alone", Way::Prevalence),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let o = Options::from_arguments()?;
+    Threads::new(o.threads)?.install(|| tables(&o).map_err(|e| e.to_string()))?;
+    Ok(())
+}
+
+fn tables(o: &Options) -> Result<(), Box<dyn Error>> {
+    match o.table.as_str() {
+        "sshiba-7" => sshiba_7(o),
+        "sshiba-9" => sshiba_9(o),
+        "labels" => {
+            for set in ["emotions", "flags"] {
+                let (train, test) = labelled(&o.data.join(set))?;
+                score::head(&format!(
+                    "{set}: {} training, {} test",
+                    train.len(),
+                    test.len()
+                ))?;
+                block(o, "", &halves(o, train, test), &[None; 5])?;
+            }
+            Ok(())
+        }
+        "classes" => classes(o),
+        other => Err(format!("no table '{other}': sshiba-7, sshiba-9, labels, classes").into()),
+    }
+}
+
+/// One line for each way that is wanted.
+fn block(
+    o: &Options,
+    prefix: &str,
+    pairs: &Pairs,
+    paper: &[Option<f64>; 5],
+) -> Result<(), Box<dyn Error>> {
+    for ((name, way), paper) in WAYS.iter().zip(paper) {
+        let name = format!("{prefix}{name}");
+        let wanted = o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
+        let ours = matches!(way, Way::Predictive | Way::SemiSupervised);
+        if wanted && (ours || o.baselines) {
+            let scores: Vec<_> = pairs
+                .iter()
+                .map(|(train, test)| run(*way, train, test, o))
+                .collect::<Result<_, _>>()?;
+            score::line(&name, *paper, &scores)?;
+        }
+    }
+    Ok(())
+}
+
+/// The two halves, or folds of the first.
+fn halves(o: &Options, train: Half, test: Half) -> Pairs {
+    match o.validate {
+        None => vec![(train, test)],
+        Some(folds) => cross_validation(&train, folds, o.seed),
+    }
+}
+
+fn cross_validation(half: &Half, folds: usize, seed: u64) -> Pairs {
+    let fold = stratified(half.indicators().as_ref(), folds, seed);
+    (0..folds)
+        .map(|f| {
+            let (inside, outside) = parts(&fold, f);
+            (half.rows(&outside), half.rows(&inside))
+        })
+        .collect()
+}
+
+/// Table 7 (spec/sshiba 6.4), and the semi-supervised figure of table 9.
+fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
+    let (train, test) = labelled(&o.data)?;
+    score::head("SSHIBA table 7, yeast (semi-supervised: table 9)")?;
+    let whole = halves(o, train, test);
+    let paper = [Some(0.66), Some(0.68), Some(0.68), Some(0.67), None];
+    block(o, "", &whole, &paper)?;
+    // each fifth of the training samples once the training set
+    let mut fifths = Vec::new();
+    for (train, test) in &whole {
+        let fold = stratified(train.indicators().as_ref(), 5, o.seed);
+        for f in 0..o.repeats.min(5) {
+            let (inside, _) = parts(&fold, f);
+            fifths.push((train.rows(&inside), test.clone()));
+        }
+    }
+    let paper = [Some(0.65), None, Some(0.65), Some(0.65), None];
+    block(o, "20 % of training: ", &fifths, &paper)
+}
+
+/// The yeast column of table 9 (spec/sshiba 6.6).
+fn sshiba_9(o: &Options) -> Result<(), Box<dyn Error>> {
+    let (train, test) = labelled(&o.data)?;
+    score::head("SSHIBA table 9, yeast, 50 % of training inputs missing")?;
+    let mut pairs = Vec::new();
+    for (train, test) in halves(o, train, test) {
+        for r in 0..o.repeats {
+            let hidden = train.clone().hiding(0.5, o.seed.wrapping_add(r as u64));
+            pairs.push((hidden, test.clone()));
+        }
+    }
+    block(
+        o,
+        "",
+        &pairs,
+        &[None, Some(0.64), Some(0.61), Some(0.61), None],
+    )
+}
+
+fn classes(o: &Options) -> Result<(), Box<dyn Error>> {
+    let all = classed(
+        &o.data.join("nutrimouse"),
+        "",
+        &["gene", "lipid"],
+        "diet",
+        None,
+    )?;
+    score::head("nutrimouse, diet, 5-fold")?;
+    block(o, "diet: ", &cross_validation(&all, 5, o.seed), &[None; 5])?;
+    let all = classed(
+        &o.data.join("nutrimouse"),
+        "",
+        &["gene", "lipid"],
+        "genotype",
+        None,
+    )?;
+    score::head("nutrimouse, genotype, 5-fold")?;
+    block(
+        o,
+        "genotype: ",
+        &cross_validation(&all, 5, o.seed),
+        &[None; 5],
+    )?;
+
+    let folder = o.data.join("breast-tcga");
+    let train = classed(
+        &folder,
+        "train_",
+        &["mrna", "mirna", "protein"],
+        "subtype",
+        None,
+    )?;
+    let levels = train.target.levels.clone();
+    let test = classed(
+        &folder,
+        "test_",
+        &["mrna", "mirna"],
+        "subtype",
+        Some(&levels),
+    )?;
+    score::head("breast-tcga, subtype; proteins absent from the test half")?;
+    block(o, "subtype: ", &halves(o, train, test), &[None; 5])?;
+
+    let all = classed(&o.data.join("landsat"), "", &["pixels"], "class", None)?;
+    score::head("landsat, 5-fold")?;
+    block(
+        o,
+        "landsat: ",
+        &cross_validation(&all, 5, o.seed),
+        &[None; 5],
+    )
+}

@@ -1,0 +1,156 @@
+//! What the command line says.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, models};
+use polyview_core::FeatureScaling;
+use polyview_infer::PruneRule;
+use polyview_likelihoods::NoiseBy;
+
+use crate::data::Half;
+
+/// Choices of a run. The defaults were chosen by cross-validation on training
+/// halves (`--validate 5`), never on test halves.
+pub struct Options {
+    /// Which table.
+    pub table: String,
+    /// Folder of the data; of the folders of all sets for `labels`, `classes`.
+    pub data: PathBuf,
+    /// Factors to start with; the paper has 100 for yeast.
+    pub factors: usize,
+    /// Number of starts; the paper has 10.
+    pub restarts: usize,
+    /// Relative change of the bound at which a fit ends; the paper has 1e-8.
+    pub tolerance: f64,
+    /// Most sweeps; the paper has 50 000.
+    pub max_sweeps: usize,
+    /// Largest weight of a factor that is removed, and that rule alone; ours if
+    /// not given. The paper has 1e-6.
+    pub prune: Option<f64>,
+    /// Likelihood of labels.
+    pub likelihood: Likelihood,
+    /// What noise precisions of inputs are shared by.
+    pub noise: NoiseBy,
+    /// What inputs are divided by.
+    pub scaling: FeatureScaling,
+    /// Whether there are intercepts.
+    pub intercepts: Intercepts,
+    /// Whether relevances of inputs are learnt.
+    pub selection: FeatureSelection,
+    /// Repeats of what is random: subsets, hidden cells.
+    pub repeats: usize,
+    /// Folds of the training half to validate on, in place of the test half.
+    pub validate: Option<usize>,
+    /// Seed.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Whether ridge and logistic regression are run too.
+    pub baselines: bool,
+    /// Only rows whose name contains this.
+    pub only: Option<String>,
+}
+
+fn named<T: serde::de::DeserializeOwned>(value: String) -> Result<T, serde_json::Error> {
+    serde_json::from_value(serde_json::Value::String(value))
+}
+
+impl Options {
+    /// From the arguments of the process.
+    ///
+    /// # Errors
+    /// Unknown options and values.
+    pub fn from_arguments() -> Result<Self, Box<dyn Error>> {
+        let mut args = std::env::args().skip(1);
+        let mut o = Self {
+            table: args.next().ok_or(USAGE)?,
+            data: PathBuf::new(),
+            factors: 40,
+            restarts: 1,
+            tolerance: 1e-6,
+            max_sweeps: 1000,
+            prune: None,
+            likelihood: Likelihood::Bernoulli,
+            noise: NoiseBy::Feature,
+            scaling: FeatureScaling::Feature,
+            intercepts: Intercepts::Learned,
+            selection: FeatureSelection::None,
+            repeats: 5,
+            validate: None,
+            seed: 1,
+            threads: 1,
+            baselines: true,
+            only: None,
+        };
+        while let Some(a) = args.next() {
+            let mut value = || args.next().ok_or(format!("{a} needs a value"));
+            match a.as_str() {
+                "--data" => o.data = value()?.into(),
+                "--factors" => o.factors = value()?.parse()?,
+                "--restarts" => o.restarts = value()?.parse()?,
+                "--tolerance" => o.tolerance = value()?.parse()?,
+                "--max-sweeps" => o.max_sweeps = value()?.parse()?,
+                "--prune" => o.prune = Some(value()?.parse()?),
+                "--likelihood" => o.likelihood = named(value()?)?,
+                "--noise" => o.noise = named(value()?)?,
+                "--scaling" => o.scaling = named(value()?)?,
+                "--no-intercepts" => o.intercepts = Intercepts::None,
+                "--select" => o.selection = FeatureSelection::Relevance,
+                "--repeats" => o.repeats = value()?.parse()?,
+                "--validate" => o.validate = Some(value()?.parse()?),
+                "--seed" => o.seed = value()?.parse()?,
+                "--threads" => o.threads = value()?.parse()?,
+                "--no-baselines" => o.baselines = false,
+                "--only" => o.only = Some(value()?),
+                other => return Err(format!("unknown option {other}\n{USAGE}").into()),
+            }
+        }
+        if o.data.as_os_str().is_empty() {
+            return Err(USAGE.into());
+        }
+        if o.validate.is_some_and(|f| f < 2) {
+            return Err("--validate needs at least 2 folds".into());
+        }
+        if o.repeats == 0 {
+            return Err("--repeats needs at least 1".into());
+        }
+        Ok(o)
+    }
+
+    /// The model for inputs and labels such as these.
+    pub fn spec(&self, half: &Half) -> ModelSpec {
+        let mut spec = models::sshiba(self.factors);
+        spec.seed = self.seed;
+        spec.restarts = self.restarts;
+        spec.intercepts = self.intercepts;
+        spec.defaults.noise = self.noise;
+        spec.defaults.scaling = self.scaling;
+        spec.vb.tolerance = self.tolerance;
+        spec.vb.max_sweeps = self.max_sweeps;
+        if let Some(largest_weight) = self.prune {
+            spec.vb.prune = PruneRule {
+                energy_ratio: 0.0,
+                largest_weight,
+            };
+        }
+        let likelihood = if half.is_classes() {
+            Likelihood::Categorical
+        } else {
+            self.likelihood
+        };
+        for t in &half.inputs {
+            let mut choices = spec.defaults;
+            choices.selection = self.selection;
+            spec = spec.with_view(&t.name, choices);
+        }
+        spec.with_likelihood("labels", likelihood)
+    }
+}
+
+const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options]
+       table labels|classes --data FOLDER_OF_SETS [options]
+options: --factors K --restarts R --tolerance T --max-sweeps S --prune W
+  --likelihood bernoulli|bernoulli-latent --noise view|feature
+  --scaling none|view|feature --no-intercepts --select --repeats R
+  --validate FOLDS --seed S --threads T --no-baselines --only TEXT";
