@@ -1,1 +1,127 @@
-//! Runnable examples of polyview.
+//! Runnable examples of polyview, and the simulated data that they share.
+
+use polyview_core::{DataError, Dataset, DatasetBuilder, Table};
+use polyview_linalg::{Mat, MatRef, times_small};
+use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
+
+/// Samples of some common factors, seen in as many ways as one likes.
+pub struct World {
+    /// Factors, samples × factors.
+    pub factors: Mat<f64>,
+    /// Sample IDs.
+    pub samples: Vec<String>,
+    seed: u64,
+}
+
+impl World {
+    /// So many samples of so many factors.
+    pub fn new(samples: usize, factors: usize, seed: u64) -> Self {
+        let mut rng = StreamKey::new(seed).rng();
+        Self {
+            factors: normal(samples, factors, &mut rng),
+            samples: (1..=samples).map(|n| format!("s{n}")).collect(),
+            seed,
+        }
+    }
+
+    /// Predictor of a view, each column of variance about `size`².
+    fn predictor(&self, features: usize, size: f64, rng: &mut ChaCha8Rng) -> Mat<f64> {
+        let k = self.factors.ncols();
+        let w = normal(k, features, rng);
+        times_small(self.factors.as_ref(), w.as_ref()) * (size / (k as f64).sqrt())
+    }
+
+    fn table(&self, name: &str, levels: &[&str], values: Mat<f64>) -> Table {
+        Table {
+            name: name.to_owned(),
+            samples: self.samples.clone(),
+            features: (1..=values.ncols())
+                .map(|d| format!("{name} {d}"))
+                .collect(),
+            levels: levels.iter().map(|&l| l.to_owned()).collect(),
+            values,
+        }
+    }
+
+    fn stream(&self, view: u32) -> ChaCha8Rng {
+        StreamKey::new(self.seed).block(view + 1).rng()
+    }
+
+    /// Real numbers with noise of standard deviation `noise`; `view` numbers
+    /// the views, which differ.
+    pub fn real(&self, view: u32, name: &str, features: usize, noise: f64) -> Table {
+        let mut rng = self.stream(view);
+        let mut x = self.predictor(features, 1.0, &mut rng);
+        for d in 0..features {
+            for v in x.col_as_slice_mut(d) {
+                *v += noise * standard_normal(&mut rng);
+            }
+        }
+        self.table(name, &[], x)
+    }
+
+    /// Labels 0 and 1, each with probability $\sigma(\eta)$.
+    pub fn labels(&self, view: u32, name: &str, labels: usize) -> Table {
+        let mut rng = self.stream(view);
+        let mut x = self.predictor(labels, 2.5, &mut rng);
+        for d in 0..labels {
+            for v in x.col_as_slice_mut(d) {
+                let p = 1.0 / (1.0 + (-*v).exp());
+                *v = f64::from(u8::from(uniform_open01(&mut rng) < p));
+            }
+        }
+        self.table(name, &[], x)
+    }
+
+    /// One class of these a sample: that of the largest noisy score.
+    pub fn classes(&self, view: u32, name: &str, levels: &[&str]) -> Table {
+        let mut rng = self.stream(view);
+        let scores = self.predictor(levels.len(), 3.0, &mut rng);
+        let noise = normal(scores.nrows(), scores.ncols(), &mut rng);
+        let score = |n: usize, c: usize| scores[(n, c)] + noise[(n, c)];
+        let codes = Mat::from_fn(scores.nrows(), 1, |n, _| {
+            (1..levels.len()).fold(0, |b, c| if score(n, c) > score(n, b) { c } else { b }) as f64
+        });
+        self.table(name, levels, codes)
+    }
+}
+
+fn normal(rows: usize, columns: usize, rng: &mut ChaCha8Rng) -> Mat<f64> {
+    Mat::from_fn(rows, columns, |_, _| standard_normal(rng))
+}
+
+/// Some rows of a table.
+pub fn rows(table: &Table, keep: &[usize]) -> Table {
+    Table {
+        samples: keep.iter().map(|&n| table.samples[n].clone()).collect(),
+        values: Mat::from_fn(keep.len(), table.values.ncols(), |n, d| {
+            table.values[(keep[n], d)]
+        }),
+        ..table.clone()
+    }
+}
+
+/// A data set of these tables, joined by sample IDs.
+///
+/// # Errors
+/// What a data set refuses.
+pub fn dataset(tables: impl IntoIterator<Item = Table>) -> Result<Dataset, DataError> {
+    tables
+        .into_iter()
+        .fold(Dataset::builder(), DatasetBuilder::view)
+        .build()
+}
+
+/// $R^2$ of predictions against the truth, over all cells.
+pub fn r2(truth: MatRef<'_, f64>, predicted: MatRef<'_, f64>) -> f64 {
+    let (mut off, mut all) = (0.0, 0.0);
+    for d in 0..truth.ncols() {
+        let n = truth.nrows();
+        let mean = (0..n).map(|i| truth[(i, d)]).sum::<f64>() / n as f64;
+        for i in 0..n {
+            off += (truth[(i, d)] - predicted[(i, d)]).powi(2);
+            all += (truth[(i, d)] - mean).powi(2);
+        }
+    }
+    1.0 - off / all
+}

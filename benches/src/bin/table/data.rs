@@ -76,6 +76,20 @@ impl Half {
     pub fn input_dataset(&self) -> Result<Dataset, Box<dyn Error>> {
         Ok(build(self.inputs.iter().cloned())?)
     }
+    /// Missing input cells at the mean of their feature.
+    pub fn mean_filled(mut self) -> Self {
+        for t in &mut self.inputs {
+            for d in 0..t.values.ncols() {
+                let x = t.values.col_as_slice_mut(d);
+                let seen: Vec<f64> = x.iter().copied().filter(|v| !v.is_nan()).collect();
+                let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+                for v in x.iter_mut().filter(|v| v.is_nan()) {
+                    *v = mean;
+                }
+            }
+        }
+        self
+    }
     /// Hides each input cell with this probability.
     pub fn hiding(mut self, share: f64, seed: u64) -> Self {
         for (m, t) in self.inputs.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, models};
-use polyview_core::FeatureScaling;
+use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
 
@@ -38,6 +38,9 @@ pub struct Options {
     pub intercepts: Intercepts,
     /// Whether relevances of inputs are learnt.
     pub selection: FeatureSelection,
+    /// Prior of the precisions of weights, shape and rate. The papers leave it
+    /// open.
+    pub weight_prior: GammaPrior,
     /// Repeats of what is random: subsets, hidden cells.
     pub repeats: usize,
     /// Folds of the training half to validate on, in place of the test half.
@@ -66,16 +69,17 @@ impl Options {
         let mut o = Self {
             table: args.next().ok_or(USAGE)?,
             data: PathBuf::new(),
-            factors: 40,
+            factors: 60,
             restarts: 1,
             tolerance: 1e-6,
-            max_sweeps: 1000,
+            max_sweeps: 300,
             prune: None,
             likelihood: Likelihood::Bernoulli,
             noise: NoiseBy::Feature,
             scaling: FeatureScaling::Feature,
             intercepts: Intercepts::Learned,
             selection: FeatureSelection::None,
+            weight_prior: GammaPrior::new(1e-6, 1e-6),
             repeats: 5,
             validate: None,
             seed: 1,
@@ -97,6 +101,11 @@ impl Options {
                 "--scaling" => o.scaling = named(value()?)?,
                 "--no-intercepts" => o.intercepts = Intercepts::None,
                 "--select" => o.selection = FeatureSelection::Relevance,
+                "--weight-prior" => {
+                    let text = value()?;
+                    let (shape, rate) = text.split_once(',').ok_or("--weight-prior A,B")?;
+                    o.weight_prior = GammaPrior::new(shape.parse()?, rate.parse()?);
+                }
                 "--repeats" => o.repeats = value()?.parse()?,
                 "--validate" => o.validate = Some(value()?.parse()?),
                 "--seed" => o.seed = value()?.parse()?,
@@ -123,6 +132,7 @@ impl Options {
         let mut spec = models::sshiba(self.factors);
         spec.seed = self.seed;
         spec.restarts = self.restarts;
+        spec.weight_prior = self.weight_prior;
         spec.intercepts = self.intercepts;
         spec.defaults.noise = self.noise;
         spec.defaults.scaling = self.scaling;
@@ -152,5 +162,5 @@ const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options
        table labels|classes --data FOLDER_OF_SETS [options]
 options: --factors K --restarts R --tolerance T --max-sweeps S --prune W
   --likelihood bernoulli|bernoulli-latent --noise view|feature
-  --scaling none|view|feature --no-intercepts --select --repeats R
-  --validate FOLDS --seed S --threads T --no-baselines --only TEXT";
+  --scaling none|view|feature --no-intercepts --select --weight-prior A,B
+  --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT";
