@@ -127,9 +127,13 @@ impl Options {
         Ok(o)
     }
 
-    /// The model for inputs and labels such as these.
+    /// The model for inputs and labels such as these; with no more factors than
+    /// the smaller of their samples and their columns.
     pub fn spec(&self, half: &Half) -> ModelSpec {
-        let mut spec = models::sshiba(self.factors);
+        let columns: usize = half.inputs.iter().map(|t| t.features.len()).sum();
+        let labels = half.target.features.len().max(half.target.levels.len());
+        let most = half.len().min(columns + labels);
+        let mut spec = models::sshiba(self.factors.min(most));
         spec.seed = self.seed;
         spec.restarts = self.restarts;
         spec.weight_prior = self.weight_prior;
