@@ -72,8 +72,8 @@ fn read(folder: &Path) -> Result<Study, Box<dyn Error>> {
 fn simulated() -> Study {
     let world = World::new(220, 5, 3);
     let all = [
-        world.real(0, "mrna", 80, 3.0),
-        world.real(1, "mirna", 60, 4.0),
+        world.real(0, "mrna", 80, 2.2),
+        world.real(1, "mirna", 60, 2.5),
         world.real(2, "protein", 40, 1.0),
     ];
     let subtype = world.classes(3, "subtype", &["Basal", "Her2", "LumA"]);
