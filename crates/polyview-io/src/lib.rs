@@ -30,7 +30,7 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays |
+//! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays: numbers, or class names ([`Content`]) |
 //! | [`read_metadata`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
@@ -38,6 +38,7 @@
 //! | [`IoError`] | what went wrong, where, and how to mend it |
 
 mod blocks;
+mod classes;
 mod error;
 mod number;
 mod numpy;
@@ -51,7 +52,7 @@ pub use error::{
     Action, ArrayError, Axis, Cell, Foreign, IoError, NameKind, NumberHint, RaggedHint,
 };
 pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
-pub use options::{Orientation, ReadOptions};
+pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;
 pub use text::{Delimiter, StringTable, read_metadata, read_string_table};
 pub use write::{

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::NameKind;
 use crate::number::DecimalMark;
 use crate::text::Delimiter;
 
@@ -18,6 +19,31 @@ pub enum Orientation {
     FeaturesInRows,
 }
 
+impl Orientation {
+    /// What names columns, and what names lines.
+    pub(crate) fn names(self) -> (NameKind, NameKind) {
+        match self {
+            Self::SamplesInRows => (NameKind::Feature, NameKind::Sample),
+            Self::FeaturesInRows => (NameKind::Sample, NameKind::Feature),
+        }
+    }
+}
+
+/// What the cells of a table hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Numbers.
+    #[default]
+    Numbers,
+    /// Class names, in the one column beside the sample IDs. They become codes
+    /// 0, 1, … and [`Table::levels`](polyview_core::Table::levels), which are
+    /// sorted: by value where all of them are numbers (1, 2, 10), else by
+    /// character. So neither the order of the samples nor which of them are
+    /// missing moves a class.
+    Classes,
+}
+
 /// How to read a table. The default suits most files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,6 +52,8 @@ pub struct ReadOptions {
     pub name: Option<String>,
     /// Which way the table lies.
     pub orientation: Orientation,
+    /// Numbers or class names.
+    pub content: Content,
     /// What parts the columns (text).
     pub delimiter: Delimiter,
     /// Which character parts the whole from the fraction (text).
@@ -41,6 +69,13 @@ impl ReadOptions {
         Self {
             name: Some(name.into()),
             ..Self::default()
+        }
+    }
+    /// The default options for a view of class names.
+    pub fn classes(name: impl Into<String>) -> Self {
+        Self {
+            content: Content::Classes,
+            ..Self::named(name)
         }
     }
 }

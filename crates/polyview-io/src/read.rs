@@ -1,12 +1,13 @@
-//! Reading numeric tables.
+//! Reading the table of a view.
 
 use std::path::Path;
 
 use polyview_core::Table;
 
+use crate::classes::{classes_of_numbers, read_text_classes};
 use crate::error::IoError;
 use crate::numpy::{read_npy, read_npz};
-use crate::options::{ReadOptions, default_name};
+use crate::options::{Content, ReadOptions, default_name};
 use crate::source::{Source, open};
 use crate::text::{Records, read_text_table};
 
@@ -42,14 +43,40 @@ use crate::text::{Records, read_text_table};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// With [`Content::Classes`] the one column beside the sample IDs holds class
+/// names; a cell is missing where it is empty or spells one of
+/// [`MISSING_WORD`](crate::MISSING_WORD). Numbers are names as well, as they are
+/// written.
+///
+/// ```
+/// use polyview_io::{ReadOptions, read_table};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("diet.csv");
+/// std::fs::write(&path, "mouse,diet\nm1,sun\nm2,\nm3,fish\n")?;
+/// let diet = read_table(&path, &ReadOptions::classes("diet"))?;
+/// assert_eq!(diet.levels, ["fish", "sun"]);
+/// assert_eq!((diet.values[(0, 0)], diet.values[(2, 0)]), (1.0, 0.0));
+/// assert!(diet.values[(1, 0)].is_nan());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`IoError`], naming file, line and column and how to mend it.
 pub fn read_table(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table, IoError> {
     let path = path.as_ref();
     let name = options.name.clone().unwrap_or_else(|| default_name(path));
-    match open(path)? {
+    let classes = options.content == Content::Classes;
+    let table = match open(path)? {
+        Source::Text(input) if classes => {
+            return read_text_classes(Records::new(path, input), name, options);
+        }
         Source::Text(input) => read_text_table(Records::new(path, input), name, options),
         Source::Npy(file, length) => read_npy(path, file, length, name, options),
         Source::Npz(file, length) => read_npz(path, file, length, name, options),
+    }?;
+    if classes {
+        return classes_of_numbers(path, table);
     }
+    Ok(table)
 }

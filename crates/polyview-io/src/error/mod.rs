@@ -185,6 +185,22 @@ pub enum IoError {
         /// Second position, from 1.
         second: u64,
     },
+    /// Class names in more than one column.
+    #[error("{}: class names stand in one column beside the sample IDs, but there are {found}; keep one, and give each other one a file of its own", path.display())]
+    ManyClassColumns {
+        /// The file.
+        path: PathBuf,
+        /// Columns found.
+        found: usize,
+    },
+    /// A column of class names without one.
+    #[error("{}: the column '{column}' holds no class name; leave the file out, or fill in the classes that are known", path.display())]
+    NoClasses {
+        /// The file.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+    },
     /// Text where a number belongs.
     #[error("{cell}: '{}' is not a number; {hint}", cell.text)]
     NotNumber {
@@ -272,6 +288,8 @@ impl IoError {
             | Self::BlankColumnName { path, .. }
             | Self::BlankLineName { path, .. }
             | Self::DuplicateName { path, .. }
+            | Self::ManyClassColumns { path, .. }
+            | Self::NoClasses { path, .. }
             | Self::Array { path, .. }
             | Self::UnknownEnding { path }
             | Self::NameCount { path, .. } => path,

@@ -6,9 +6,9 @@ use polyview_core::{Metadata, MetadataValues};
 
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
-use crate::error::{Cell, Foreign, IoError, NameKind, excerpt};
+use crate::error::{Cell, Foreign, IoError, excerpt};
 use crate::number::{MISSING_WORD, Parsed, is_missing, parse};
-use crate::options::{ReadOptions, default_name};
+use crate::options::{Orientation, ReadOptions, default_name};
 use crate::source::{Source, open};
 
 /// A table of words: samples in rows, first column their IDs.
@@ -37,7 +37,7 @@ impl StringTable {
 ///
 /// Format, delimiter and first column are those of
 /// [`read_table`](crate::read_table); `options.name` and `options.delimiter`
-/// count, the rest does not apply.
+/// count, the rest does not apply (samples lie in rows).
 ///
 /// # Errors
 /// Every error of [`read_table`](crate::read_table) for text, except those
@@ -48,7 +48,11 @@ pub fn read_string_table(
 ) -> Result<StringTable, IoError> {
     let path = path.as_ref();
     let name = options.name.clone().unwrap_or_else(|| default_name(path));
-    let raw = read_raw(path, options)?;
+    let in_rows = ReadOptions {
+        orientation: Orientation::SamplesInRows,
+        ..options.clone()
+    };
+    let raw = read_raw(path, &in_rows)?;
     let known = |cell: String| (!is_missing(cell.as_bytes(), MISSING_WORD)).then_some(cell);
     Ok(StringTable {
         name,
@@ -136,11 +140,15 @@ fn guess(cells: &[String]) -> Guess {
     }
 }
 
-struct Raw {
-    samples: Vec<String>,
+/// Words as they stand in a file.
+pub(crate) struct Raw {
+    /// Names of the lines.
+    pub(crate) samples: Vec<String>,
     lines: Vec<u64>,
-    columns: Vec<String>,
-    values: Vec<Vec<String>>,
+    /// Names of the columns.
+    pub(crate) columns: Vec<String>,
+    /// One vector a column, one cell a line.
+    pub(crate) values: Vec<Vec<String>>,
 }
 
 fn read_raw(path: &Path, options: &ReadOptions) -> Result<Raw, IoError> {
@@ -150,8 +158,13 @@ fn read_raw(path: &Path, options: &ReadOptions) -> Result<Raw, IoError> {
             found: Foreign::NoText,
         });
     };
-    let mut records = Records::new(path, input);
-    let columns = read_header(&mut records, options.delimiter, NameKind::Feature)?;
+    read_words(Records::new(path, input), options)
+}
+
+/// Reads all words of a file, whichever way it lies.
+pub(crate) fn read_words(mut records: Records, options: &ReadOptions) -> Result<Raw, IoError> {
+    let (columns_are, lines_are) = options.orientation.names();
+    let columns = read_header(&mut records, options.delimiter, columns_are)?;
     let mut raw = Raw {
         samples: Vec::new(),
         lines: Vec::new(),
@@ -163,7 +176,7 @@ fn read_raw(path: &Path, options: &ReadOptions) -> Result<Raw, IoError> {
             &records,
             raw.columns.len(),
             raw.samples.is_empty(),
-            NameKind::Sample,
+            lines_are,
         )?;
         for (column, values) in raw.values.iter_mut().enumerate() {
             values.push(records.text(column + 1)?.to_owned());
@@ -171,7 +184,7 @@ fn read_raw(path: &Path, options: &ReadOptions) -> Result<Raw, IoError> {
         raw.lines.push(records.line());
         raw.samples.push(sample);
     }
-    check_lines(path, &raw.samples, &raw.lines, NameKind::Sample)?;
+    check_lines(records.path(), &raw.samples, &raw.lines, lines_are)?;
     Ok(raw)
 }
 

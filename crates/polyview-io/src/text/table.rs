@@ -5,7 +5,7 @@ use polyview_core::Table;
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
 use crate::blocks::LineBlocks;
-use crate::error::{Cell, IoError, NameKind, NumberHint, excerpt};
+use crate::error::{Cell, IoError, NumberHint, excerpt};
 use crate::number::{DecimalMark, Parsed, parse};
 use crate::options::{Orientation, ReadOptions};
 
@@ -15,10 +15,7 @@ pub(crate) fn read_text_table(
     name: String,
     options: &ReadOptions,
 ) -> Result<Table, IoError> {
-    let (columns_are, lines_are) = match options.orientation {
-        Orientation::SamplesInRows => (NameKind::Feature, NameKind::Sample),
-        Orientation::FeaturesInRows => (NameKind::Sample, NameKind::Feature),
-    };
+    let (columns_are, lines_are) = options.orientation.names();
     let columns = read_header(&mut records, options.delimiter, columns_are)?;
     let mut names = Vec::new();
     let mut lines = Vec::new();
