@@ -1,5 +1,6 @@
 //! What the command says when something goes wrong, and its exit codes.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -10,9 +11,45 @@ pub enum Failure {
     /// Data or model.
     #[error(transparent)]
     Model(#[from] polyview::Error),
+    /// New data of a class that the model has not seen.
+    #[error("{0}; correct the name, or take such classes as missing with --unknown-class missing")]
+    UnknownClass(polyview::Error),
     /// Files.
     #[error(transparent)]
     Io(#[from] polyview_io::IoError),
+    /// Words where numbers belong.
+    #[error("{source}; one column of class names needs --model sshiba and --view {view}={}:categorical", source.path().display())]
+    Words {
+        /// The view.
+        view: String,
+        /// What the reader said.
+        source: polyview_io::IoError,
+    },
+    /// A cell that cannot be used.
+    #[error("{}: sample '{sample}', column '{column}': {found}", path.display())]
+    Cell {
+        /// The file.
+        path: PathBuf,
+        /// The sample.
+        sample: String,
+        /// The column.
+        column: String,
+        /// What stands there, and the mend.
+        found: String,
+    },
+    /// Two tables that do not fit together.
+    #[error("{} and {}: {what}", first.display(), second.display())]
+    Tables {
+        /// The one.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+        /// What does not fit, and the mend.
+        what: String,
+    },
+    /// A score.
+    #[error(transparent)]
+    Metric(#[from] polyview::metrics::MetricError),
     /// The report.
     #[error(transparent)]
     Report(#[from] polyview_report::ReportError),

@@ -2,24 +2,45 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview_core::{Dataset, DatasetBuilder, Join, MetadataValues};
-use polyview_io::{Orientation, ReadOptions, read_metadata, read_table};
+use polyview::{Fit, Likelihood};
+use polyview_core::{Dataset, DatasetBuilder, Join, MetadataValues, Table};
+use polyview_io::{
+    Content, IoError, NumberHint, Orientation, ReadOptions, read_metadata, read_table,
+};
 
-use crate::args::DataArgs;
+use crate::args::{Cli, DataArgs};
+use crate::commands::say;
 use crate::failure::{Failure, Outcome};
-use crate::study::{Study, view_option};
+use crate::study::{Study, parsed, view_option};
 
-/// The data of a study.
-pub fn dataset(study: &Study) -> Outcome<Dataset> {
+/// The data of a study. Likelihoods that were not given are guessed and said;
+/// the study then has them.
+pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let mut builder = Dataset::builder().join(study.model.join);
-    for s in &study.data {
-        builder = builder.view(read_table(&s.path, &options(&s.name, study.transposed))?);
+    for s in study.data.clone() {
+        let options = options(&s.name, study.transposed);
+        if let Some(l) = study.likelihood(&s.name) {
+            builder = builder.view(view(&s.path, &options, l)?);
+            continue;
+        }
+        let (table, guess, why) = guessed(&s.path, &options)?;
+        say(
+            cli,
+            format!(
+                "guess: view '{}' is {guess} ({why}); if not, say --view {}={}:LIKELIHOOD",
+                s.name,
+                s.name,
+                s.path.display()
+            ),
+        );
+        study.guess(&s.name, guess);
+        builder = builder.view(table);
     }
     Ok(with_metadata(builder, study.metadata.as_deref(), study.groups.as_deref())?.build()?)
 }
 
-/// New data given on the command line.
-pub fn new_data(args: &DataArgs) -> Outcome<Dataset> {
+/// New data given on the command line, for the views of a model.
+pub fn new_data(args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     if args.views.is_empty() {
         return Err(Failure::Usage(
             "no view was given; add --view NAME=FILE".into(),
@@ -30,10 +51,118 @@ pub fn new_data(args: &DataArgs) -> Outcome<Dataset> {
         builder = builder.join(Join::Intersection);
     }
     for text in &args.views {
-        let (name, path, _) = view_option(text)?;
-        builder = builder.view(read_table(&path, &options(&name, args.transposed))?);
+        let (name, path, likelihood) = view_option(text)?;
+        let known = fit.view(&name)?.1.choices.likelihood;
+        if let Some(l) = likelihood {
+            let l: Likelihood = parsed("likelihood", &l)?;
+            if l != known {
+                return Err(Failure::Usage(format!(
+                    "view '{name}' is {known} in this model, not {l}; leave ':{l}' out"
+                )));
+            }
+        }
+        let table = view(&path, &options(&name, args.transposed), known);
+        builder = builder.view(table.map_err(|e| match e {
+            // what a view holds was settled when fitting
+            Failure::Words { source, .. } => source.into(),
+            other => other,
+        })?);
     }
     Ok(builder.build()?)
+}
+
+/// The table of a view of that likelihood.
+fn view(path: &Path, options: &ReadOptions, likelihood: Likelihood) -> Outcome<Table> {
+    let name = options.name.clone().unwrap_or_default();
+    if likelihood == Likelihood::Categorical {
+        return Ok(read_table(path, &as_classes(options))?);
+    }
+    let table = read_table(path, options).map_err(|e| words(name, e))?;
+    if likelihood.is_label() {
+        let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
+        zeros_and_ones(path, &table, mend)?;
+    }
+    Ok(table)
+}
+
+/// The table of a view and what it looks like.
+fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, String)> {
+    let error = match read_table(path, options) {
+        Ok(table) => {
+            let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
+            let binary = cells().all(|x| x.is_nan() || is_bit(*x)) && cells().any(|x| is_bit(*x));
+            return Ok(if binary {
+                (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
+            } else {
+                (table, Likelihood::Gaussian, "numbers".into())
+            });
+        }
+        Err(e) => e,
+    };
+    let is_words = matches!(
+        error,
+        IoError::NotNumber {
+            hint: NumberHint::Words,
+            ..
+        }
+    );
+    if !is_words {
+        return Err(error.into());
+    }
+    match read_table(path, &as_classes(options)) {
+        Ok(table) => {
+            let why = format!("one column of words, {} classes", table.levels.len());
+            Ok((table, Likelihood::Categorical, why))
+        }
+        Err(IoError::ManyClassColumns { .. }) => Err(error.into()),
+        Err(other) => Err(other.into()),
+    }
+}
+
+fn as_classes(options: &ReadOptions) -> ReadOptions {
+    ReadOptions {
+        content: Content::Classes,
+        ..options.clone()
+    }
+}
+
+/// Says what to do where words stand in a table of numbers.
+fn words(view: String, error: IoError) -> Failure {
+    match error {
+        IoError::NotNumber {
+            hint: NumberHint::Words,
+            ..
+        } => Failure::Words {
+            view,
+            source: error,
+        },
+        other => other.into(),
+    }
+}
+
+fn is_bit(x: f64) -> bool {
+    x == 0.0 || x == 1.0
+}
+
+/// Refuses a value that is neither 0 nor 1; `mend` ends "correct it, leave the
+/// cell empty, or".
+pub fn zeros_and_ones(path: &Path, table: &Table, mend: &str) -> Outcome<()> {
+    for (d, column) in table.features.iter().enumerate() {
+        for (n, sample) in table.samples.iter().enumerate() {
+            let x = table.values[(n, d)];
+            if !x.is_nan() && !is_bit(x) {
+                return Err(Failure::Cell {
+                    path: path.to_owned(),
+                    sample: sample.clone(),
+                    column: column.clone(),
+                    found: format!(
+                        "{x} is neither 0 nor 1; correct it, leave the cell empty, or {mend}"
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn options(name: &str, transposed: bool) -> ReadOptions {

@@ -50,8 +50,18 @@ pub fn table(header: &[String], rows: &[Vec<String>]) -> Outcome<()> {
 /// A share as percent.
 pub fn percent(x: f64) -> String {
     if x.is_finite() {
-        format!("{:.1}", 100.0 * x)
+        let text = format!("{:.1}", 100.0 * x);
+        if text == "-0.0" {
+            "0.0".to_owned()
+        } else {
+            text
+        }
     } else {
         "-".to_owned()
     }
+}
+
+/// A score, or a dash where there is none.
+pub fn number(x: Option<f64>) -> String {
+    x.map_or_else(|| "-".to_owned(), |x| format!("{x:.4}"))
 }

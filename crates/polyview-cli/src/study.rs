@@ -1,8 +1,9 @@
 //! A study: data files and every choice, as a TOML file or from options.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{EngineKind, FeatureSelection, Intercepts, ModelSpec};
+use polyview::{EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec};
 use polyview_core::Join;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ pub struct Source {
     pub name: String,
     /// The file, relative to the study file.
     pub path: PathBuf,
+    /// How its data arise: short for an entry of `model.views`, and stronger.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub likelihood: Option<Likelihood>,
 }
 
 /// Data files and every choice.
@@ -35,6 +39,16 @@ pub struct Study {
     pub data: Vec<Source>,
     /// The model.
     pub model: ModelSpec,
+    /// Views whose likelihood was given, rather than left to its default.
+    #[serde(skip)]
+    told: Told,
+}
+
+/// Which views' likelihoods were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Told {
+    views: HashSet<String>,
+    all: bool,
 }
 
 impl Study {
@@ -42,7 +56,9 @@ impl Study {
     pub fn new(spec: Option<&Path>, data: &DataArgs, model: &ModelArgs) -> Outcome<Self> {
         let mut study = spec.map(read).transpose()?.unwrap_or_default();
         study.add_data(data)?;
+        study.add_likelihoods();
         study.add_model(model)?;
+        study.check_likelihoods()?;
         if study.data.is_empty() {
             return Err(Failure::Usage(
                 "no view was given; add --view NAME=FILE or a study file with [[data]] entries"
@@ -56,17 +72,17 @@ impl Study {
     fn add_data(&mut self, args: &DataArgs) -> Outcome<()> {
         for text in &args.views {
             let (name, path, likelihood) = view_option(text)?;
+            let likelihood = likelihood.map(|l| parsed("likelihood", &l)).transpose()?;
             match self.data.iter_mut().find(|s| s.name == name) {
-                Some(s) => s.path = path,
+                Some(s) => {
+                    s.path = path;
+                    s.likelihood = likelihood.or(s.likelihood);
+                }
                 None => self.data.push(Source {
-                    name: name.clone(),
+                    name,
                     path,
+                    likelihood,
                 }),
-            }
-            if let Some(l) = likelihood {
-                let mut choices = self.model.view(&name);
-                choices.likelihood = parsed("likelihood", &l)?;
-                self.model = self.model.clone().with_view(&name, choices);
             }
         }
         if let Some(m) = &args.metadata {
@@ -86,11 +102,52 @@ impl Study {
         Ok(())
     }
 
+    /// Moves the likelihoods of the data entries to the model.
+    fn add_likelihoods(&mut self) {
+        for s in &mut self.data {
+            if let Some(l) = s.likelihood.take() {
+                self.model = self.model.clone().with_likelihood(&s.name, l);
+                self.told.views.insert(s.name.clone());
+            }
+        }
+    }
+
+    /// The likelihood of a view; `None` where it is to be guessed.
+    pub fn likelihood(&self, view: &str) -> Option<Likelihood> {
+        let told = self.told.all || self.told.views.contains(view);
+        (told || self.model.model != "sshiba").then(|| self.model.view(view).likelihood)
+    }
+
+    /// Takes a guess as the likelihood of a view.
+    pub fn guess(&mut self, view: &str, likelihood: Likelihood) {
+        self.model = self.model.clone().with_likelihood(view, likelihood);
+        self.told.views.insert(view.to_owned());
+    }
+
+    /// Refuses labels in a model of numbers.
+    fn check_likelihoods(&self) -> Outcome<()> {
+        let own = self
+            .data
+            .iter()
+            .map(|s| (s.name.as_str(), self.model.view(&s.name).likelihood));
+        match own.into_iter().find(|(_, l)| l.is_label()) {
+            Some((view, likelihood)) if self.model.model == "bibfa" => {
+                Err(Failure::Usage(format!(
+                    "view '{view}': {likelihood} views are not for bibfa, which knows gaussian ones alone; add --model sshiba"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn add_model(&mut self, args: &ModelArgs) -> Outcome<()> {
         let m = &mut self.model;
-        if m.model != "bibfa" {
+        if let Some(name) = args.model {
+            name.name().clone_into(&mut m.model);
+        }
+        if !matches!(m.model.as_str(), "bibfa" | "sshiba") {
             return Err(Failure::Usage(format!(
-                "unknown model '{}'; known: bibfa",
+                "unknown model '{}'; known: bibfa, sshiba",
                 m.model
             )));
         }
@@ -189,6 +246,8 @@ fn read(path: &Path) -> Outcome<Study> {
         _ => failed(e.to_string()),
     })?;
     let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
+    let keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
+    study.told = told(&keys);
     if let Some(folder) = path.parent() {
         for s in &mut study.data {
             s.path = folder.join(&s.path);
@@ -196,6 +255,31 @@ fn read(path: &Path) -> Outcome<Study> {
         study.metadata = study.metadata.map(|m| folder.join(m));
     }
     Ok(study)
+}
+
+/// Which likelihoods a study file gives, by its keys: once read, one that was
+/// left out looks like the default.
+fn told(study: &toml::Table) -> Told {
+    let Some(model) = study.get("model") else {
+        return Told::default();
+    };
+    let gives = |choices: &toml::Value| choices.get("likelihood").is_some();
+    let name = |view: &toml::Value| {
+        view.get("name")
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned)
+    };
+    Told {
+        all: model.get("defaults").is_some_and(gives),
+        views: model
+            .get("views")
+            .and_then(toml::Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter(|v| gives(v))
+            .filter_map(name)
+            .collect(),
+    }
 }
 
 /// Parses `NAME=FILE[:LIKELIHOOD]`. A colon belongs to the file if what

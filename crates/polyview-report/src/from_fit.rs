@@ -1,6 +1,6 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut};
+use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, Likelihood, ViewInfo};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
 use polyview_linalg::Mat;
 
@@ -29,7 +29,7 @@ impl Report {
                 let w = fit.weights(&v.name)?;
                 Ok(ViewWeights {
                     view: v.name.clone(),
-                    features: v.features.clone(),
+                    features: v.columns().to_vec(),
                     means: grid(&w.mean),
                     sds: Some(grid(&w.sd)),
                 })
@@ -81,27 +81,49 @@ impl Report {
         })
     }
 
-    /// Adds predictions of cells that were held out of the fit.
-    #[must_use]
-    pub fn with_held_out(mut self, held_out: &[FitHeldOut]) -> Self {
+    /// Adds predictions of cells that were held out of the fit: numbers with
+    /// their intervals, labels with their probabilities, classes as a table of
+    /// true against predicted ones.
+    ///
+    /// # Errors
+    /// When the fit has no view of that name.
+    pub fn with_held_out(mut self, fit: &Fit, held_out: &[FitHeldOut]) -> polyview::Result<Self> {
         self.held_out = held_out
             .iter()
             .filter(|h| !h.pairs.truth.is_empty())
-            .map(|h| HeldOut {
-                view: h.view.clone(),
-                cells: HeldOutCells::Numeric {
-                    truth: h.pairs.truth.clone(),
-                    predicted: h.pairs.predicted.clone(),
-                    intervals: Some(Intervals {
-                        level: h.level,
-                        lower: h.pairs.lower.clone(),
-                        upper: h.pairs.upper.clone(),
-                    }),
-                    unit: String::new(),
-                },
+            .map(|h| {
+                Ok(HeldOut {
+                    view: h.view.clone(),
+                    cells: held_out_cells(fit.view(&h.view)?.1, h),
+                })
             })
-            .collect();
-        self
+            .collect::<polyview::Result<_>>()?;
+        Ok(self)
+    }
+}
+
+fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
+    let codes = |x: &[f64]| x.iter().map(|c| *c as usize).collect();
+    match h.likelihood {
+        Likelihood::Categorical => HeldOutCells::Classes {
+            names: view.levels.clone(),
+            truth: codes(&h.pairs.truth),
+            predicted: codes(&h.pairs.predicted),
+        },
+        l if l.is_label() => HeldOutCells::Binary {
+            truth: h.pairs.truth.clone(),
+            probability: h.pairs.predicted.clone(),
+        },
+        _ => HeldOutCells::Numeric {
+            truth: h.pairs.truth.clone(),
+            predicted: h.pairs.predicted.clone(),
+            intervals: Some(Intervals {
+                level: h.level,
+                lower: h.pairs.lower.clone(),
+                upper: h.pairs.upper.clone(),
+            }),
+            unit: String::new(),
+        },
     }
 }
 

@@ -11,8 +11,8 @@ use crate::study::Study;
 
 /// Compares numbers of factors.
 pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
-    let study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
-    let data = dataset(&study)?;
+    let mut study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
+    let data = dataset(cli, &mut study)?;
     let options = ChooseKOptions {
         candidates: args.candidates.clone(),
         share: args.held_out,

@@ -1,7 +1,8 @@
 //! `polyview demo`: the main job on real data.
 
-use polyview::{Fitting, HoldOut, hold_out, models};
-use polyview_datasets::nutrimouse;
+use polyview::{Fit, Fitting, Likelihood, hold_out, models};
+use polyview_core::{Dataset, DatasetBuilder};
+use polyview_datasets::{nutrimouse_labels, nutrimouse_tables};
 use polyview_report::Report;
 
 use super::explained::variance_table;
@@ -12,18 +13,57 @@ use crate::failure::Outcome;
 use crate::output::{line, percent, table};
 use crate::progress::Bar;
 
-/// Share of the cells that the demonstration hides.
+/// Share of the numbers that the demonstration hides.
 const HIDDEN: f64 = 0.1;
+/// Share of the mice whose diet, and whose genotype, it hides.
+const HIDDEN_LABELS: f64 = 0.2;
+
+/// Genes, lipids, diet and genotype as views of the same mice.
+fn mice() -> Outcome<Dataset> {
+    let mut builder = nutrimouse_tables()
+        .into_iter()
+        .fold(Dataset::builder(), DatasetBuilder::view);
+    for labels in nutrimouse_labels() {
+        builder = builder
+            .metadata(labels.samples.clone(), labels.to_metadata())
+            .view(labels.to_codes());
+    }
+    Ok(builder.build()?)
+}
+
+/// The data with some cells hidden, more of the labels.
+fn hidden(full: &Dataset) -> Outcome<Dataset> {
+    let mut data = hold_out(full, HIDDEN, 1)?.data;
+    let labels = hold_out(full, HIDDEN_LABELS, 1)?.data;
+    for view in labels.views().iter().filter(|v| !v.levels().is_empty()) {
+        data = data.with_view(view.clone())?;
+    }
+    Ok(data)
+}
+
+/// Share of the most frequent class among the training data: what a guess
+/// without any model gets right.
+fn chance(fit: &Fit, view: &str) -> Outcome<f64> {
+    let (at, info) = fit.view(view)?;
+    let classes = fit.data()?[at].classes();
+    let known: Vec<usize> = classes.into_iter().flatten().collect();
+    let of = |c: usize| known.iter().filter(|k| **k == c).count();
+    let most = (0..info.levels.len()).map(of).max().unwrap_or(0);
+    Ok(most as f64 / known.len().max(1) as f64)
+}
 
 /// Fits the mice with some cells hidden, and reports.
 pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     std::fs::create_dir_all(&args.out_dir)?;
-    let full = nutrimouse();
-    line("nutrimouse: 40 mice, the activity of 120 liver genes and the share of 21 fatty acids.")?;
-    line("Five diets, two genotypes; the model sees neither of the two.")?;
+    let full = mice()?;
+    line("nutrimouse: 40 mice, the activity of 120 liver genes and the share of 21 fatty acids,")?;
+    line("one of five diets, one of two genotypes. Four views, one model (sshiba).")?;
     say(cli, overlap(&full));
-    let HoldOut { data, .. } = hold_out(&full, HIDDEN, 1)?;
-    let mut fitting = Fitting::new(data, models::bibfa(15))?;
+    let data = hidden(&full)?;
+    let spec = models::sshiba(15)
+        .with_likelihood("diet", Likelihood::Categorical)
+        .with_likelihood("genotype", Likelihood::Categorical);
+    let mut fitting = Fitting::new(data, spec)?;
     let bar = Bar::new(cli.quiet);
     loop {
         let p = fitting.step()?;
@@ -45,17 +85,18 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     ))?;
     line("")?;
     line("How much of each view the factors explain, in % (a factor with large numbers in")?;
-    line("both rows is shared by genes and lipids, one with a single large number is private):")?;
+    line("several rows is shared by those views, one with a single large number is private):")?;
     variance_table(&fit, &fit.explain()?)?;
     line("")?;
     line(format!(
-        "{} % of all values were hidden from the model. How well it fills them in:",
+        "{} % of the numbers were hidden from the model. How well it fills them in:",
         percent(HIDDEN)
     ))?;
     let scores = fit.held_out_score(&full)?;
     let header = ["view", "hidden values", "R2", "inside the 95 % interval, %"].map(str::to_owned);
     let rows: Vec<Vec<String>> = scores
         .iter()
+        .filter(|h| !h.likelihood.is_label())
         .map(|h| {
             vec![
                 h.view.clone(),
@@ -66,12 +107,31 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    line("")?;
+    line(format!(
+        "Diet and genotype of {} % of the mice were hidden too. How many of them it predicts:",
+        percent(HIDDEN_LABELS)
+    ))?;
+    let header = ["view", "hidden mice", "right, %", "by chance, %"].map(str::to_owned);
+    let rows = scores
+        .iter()
+        .filter(|h| h.likelihood.is_label())
+        .map(|h| {
+            Ok(vec![
+                h.view.clone(),
+                h.cells.to_string(),
+                percent(h.accuracy),
+                percent(chance(&fit, &h.view)?),
+            ])
+        })
+        .collect::<Outcome<Vec<_>>>()?;
+    table(&header, &rows)?;
     let model = args.out_dir.join("nutrimouse.pv");
     let page = args.out_dir.join("report.html");
     fit.save(&model, overwrite(true))?;
-    let mut contents = Report::from_fit(&fit)?.with_held_out(&scores);
-    contents.title = "Forty mice, two views".into();
-    contents.introduction = "Liver gene activity and fatty acids of forty mice (Martin et al. 2007), fitted together by Bayesian inter-battery factor analysis. Diet and genotype were not shown to the model; they colour the pictures.".into();
+    let mut contents = Report::from_fit(&fit)?.with_held_out(&fit, &scores)?;
+    contents.title = "Forty mice, four views".into();
+    contents.introduction = "Liver gene activity, fatty acids, diet and genotype of forty mice (Martin et al. 2007), fitted together by SSHIBA. Diet and genotype of a fifth of the mice were hidden from the model; the true ones colour the pictures.".into();
     report::write(&contents, &page, true)?;
     line("")?;
     line(format!("The report: {}", page.display()))?;

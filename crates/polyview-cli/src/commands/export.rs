@@ -42,7 +42,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             write(
                 &path,
                 "feature",
-                &info.features,
+                info.columns(),
                 &names,
                 values.as_ref(),
                 args.force,

@@ -20,6 +20,13 @@ use crate::study::Study;
 pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     let mut study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
     if args.dry_run {
+        if study
+            .data
+            .iter()
+            .any(|s| study.likelihood(&s.name).is_none())
+        {
+            dataset(cli, &mut study)?;
+        }
         for s in &study.data {
             let choices = study.model.view(&s.name);
             study.model = study.model.clone().with_view(&s.name, choices);
@@ -33,7 +40,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     if let Some(path) = &args.checkpoint {
         polyview_io::ensure_writable(path, Overwrite::Replace)?;
     }
-    let data = dataset(&study)?;
+    let data = dataset(cli, &mut study)?;
     say(cli, overlap(&data));
     let mut fit = Fitting::new(data, study.model.clone())?;
     if let Some(path) = &args.resume {
@@ -96,13 +103,13 @@ pub fn overlap(data: &Dataset) -> String {
         } else {
             0.0
         };
-        let _ = write!(
-            text,
-            "\n  {}: {} samples x {} features",
-            v.name(),
-            n,
-            v.n_features()
-        );
+        let _ = if v.levels().is_empty() {
+            let features = v.n_features();
+            write!(text, "\n  {}: {n} samples x {features} features", v.name())
+        } else {
+            let classes = v.levels().len();
+            write!(text, "\n  {}: {n} samples of {classes} classes", v.name())
+        };
         if missing > 0.0 {
             let _ = write!(text, ", {} % of their cells missing", percent(missing));
         }
@@ -142,6 +149,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "seconds": r.seconds,
             "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
                 "name": v.name,
+                "likelihood": v.choices.likelihood,
                 "features": v.features.len(),
                 "explained": explained.as_ref().map(|e| e.total[i]),
             })).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! `polyview inspect`.
 
-use polyview::{FeatureSelection, Fit, Selection, ViewInfo};
+use polyview::{Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
 
 use super::explained::{GroupShares, explained_by_group, shares, variance_table};
 use crate::args::{Cli, InspectArgs};
@@ -70,11 +70,16 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         .views()
         .iter()
         .map(|v| {
-            let of = |x: Result<serde_json::Value, serde_json::Error>| word(x.unwrap_or_default());
+            let of = |x: Result<serde_json::Value, serde_json::Error>| {
+                if v.choices.likelihood.is_label() {
+                    return "-".to_owned();
+                }
+                word(x.unwrap_or_default())
+            };
             vec![
                 v.name.clone(),
                 v.features.len().to_string(),
-                of(serde_json::to_value(v.choices.likelihood)),
+                v.choices.likelihood.to_string(),
                 of(serde_json::to_value(v.choices.noise)),
                 of(serde_json::to_value(v.choices.scaling)),
                 v.observed.to_string(),
@@ -82,6 +87,8 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    classes(&fit)?;
+    reach(&fit)?;
     relevances(&fit)?;
     if fit.data().is_ok() {
         line("")?;
@@ -117,6 +124,65 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         table(&header, &rows)?;
     }
     Ok(())
+}
+
+/// The classes of the categorical views.
+fn classes(fit: &Fit) -> Outcome<()> {
+    for v in fit.views().iter().filter(|v| !v.levels.is_empty()) {
+        line(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Share of a view's variance from which a factor counts as acting in it.
+const ACTIVE: f64 = 0.01;
+
+/// Where a factor acts: a word, and the places of the views.
+fn kind(activity: &Activity, factor: usize) -> (&'static str, Vec<&str>) {
+    let word = match activity.kind(factor) {
+        FactorKind::Common => "shared by all",
+        FactorKind::Partial(_) => "shared by some",
+        FactorKind::Private(_) => "private",
+        FactorKind::Inactive => "in none",
+    };
+    let names = activity.views.iter().enumerate();
+    let acting = names.filter(|(m, _)| activity.is_active(*m, factor));
+    (word, acting.map(|(_, name)| name.as_str()).collect())
+}
+
+/// Which factors are shared, and by which views.
+fn reach(fit: &Fit) -> Outcome<()> {
+    if fit.views().len() < 2 || fit.k() == 0 {
+        return Ok(());
+    }
+    let activity = fit.active(ACTIVE)?;
+    line("")?;
+    line(format!(
+        "factors by the views they act in (at least {:.0} % of the view's variance in the model)",
+        100.0 * ACTIVE
+    ))?;
+    let header = ["factor", "kind", "views"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = (0..fit.k())
+        .map(|k| {
+            let (word, views) = kind(&activity, k);
+            vec![(k + 1).to_string(), word.to_owned(), views.join(", ")]
+        })
+        .collect();
+    table(&header, &rows)
+}
+
+fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
+    let activity = fit.active(ACTIVE)?;
+    let factors: Vec<serde_json::Value> = (0..fit.k())
+        .map(|k| {
+            let (word, views) = kind(&activity, k);
+            let shares: Vec<f64> = (0..activity.views.len())
+                .map(|m| activity.share[(m, k)])
+                .collect();
+            serde_json::json!({ "kind": word, "views": views, "shares": shares })
+        })
+        .collect();
+    Ok(serde_json::json!({ "threshold": ACTIVE, "factors": factors }))
 }
 
 /// How many of the most relevant features are listed.
@@ -176,11 +242,13 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
             "name": v.name,
             "features": v.features,
+            "classes": v.levels,
             "choices": v.choices,
             "observed": v.observed,
             "relevance": relevances[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
+        "activity": reach_json(fit)?,
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
     }))
 }

@@ -7,6 +7,7 @@ mod export;
 mod fit;
 mod inspect;
 mod report;
+mod score;
 mod simulate;
 mod tables;
 
@@ -26,6 +27,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Project(a) => tables::project(cli, a),
         Command::Predict(a) => tables::predict(cli, a),
         Command::Impute(a) => tables::impute(cli, a),
+        Command::Score(a) => score::run(cli, a),
         Command::Inspect(a) => inspect::run(cli, a),
         Command::Report(a) => report::run(cli, a),
         Command::Export(a) => export::run(cli, a),

@@ -6,7 +6,7 @@ use polyview::Fit;
 use polyview_core::Dataset;
 use polyview_datasets::{BibfaOptions, Missing, simulate_bibfa};
 
-use super::tables::write;
+use super::tables::{write, write_columns};
 use super::{factor_names, say};
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
@@ -58,6 +58,13 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
 fn views(data: &Dataset, folder: &Path, force: bool) -> Outcome<()> {
     for v in data.views() {
         let path = folder.join(format!("{}.csv", v.name()));
+        if !v.levels().is_empty() {
+            let classes = v.classes();
+            let name = |c: &Option<usize>| c.map(|c| v.levels()[c].clone());
+            let columns = vec![(v.features()[0].clone(), classes.iter().map(name).collect())];
+            write_columns(&path, data.samples(), columns, force)?;
+            continue;
+        }
         write(
             &path,
             "sample",

@@ -2,14 +2,24 @@
 
 use std::path::Path;
 
-use polyview::{Fit, ProjectOptions, WeightUncertainty};
-use polyview_io::{NamedMatrix, WriteOptions, ensure_writable, write_matrix};
+use polyview::{
+    ErrorKind, Fit, Likelihood, Prediction, ProjectOptions, ViewInfo, WeightUncertainty,
+};
+use polyview_core::DataError;
+use polyview_io::{
+    NamedMatrix, StringTable, WriteOptions, ensure_writable, write_matrix, write_string_table,
+};
 use polyview_linalg::MatRef;
 
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ImputeArgs, PredictArgs, ProjectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::new_data;
+use crate::study::parsed;
+
+/// What is added to the name of the column of chosen classes where a class has
+/// that name.
+pub const CHOSEN: &str = " (class)";
 
 /// Writes a matrix with names; `corner` heads the first column.
 pub fn write(
@@ -37,6 +47,74 @@ pub fn write(
     Ok(())
 }
 
+/// Writes columns of words, each with its name.
+pub fn write_columns(
+    path: &Path,
+    samples: &[String],
+    columns: Vec<(String, Vec<Option<String>>)>,
+    force: bool,
+) -> Outcome<()> {
+    let options = WriteOptions {
+        overwrite: overwrite(force),
+        ..WriteOptions::default()
+    };
+    let (columns, values) = columns.into_iter().unzip();
+    let table = StringTable {
+        name: String::new(),
+        samples: samples.to_vec(),
+        columns,
+        values,
+    };
+    write_string_table(path, &table, &options)?;
+    Ok(())
+}
+
+/// Refuses a file that holds no words.
+fn text_file(path: &Path) -> Outcome<()> {
+    let array = |e: &str| e.eq_ignore_ascii_case("npy") || e.eq_ignore_ascii_case("npz");
+    match path.extension().and_then(|e| e.to_str()) {
+        Some(e) if array(e) => Err(Failure::Usage(format!(
+            "'{}': class names do not go into a NumPy file; choose .csv or .tsv",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what labels do not have.
+fn no_spread(option: &str, view: &ViewInfo) -> Outcome<()> {
+    let likelihood = view.choices.likelihood;
+    if likelihood.is_label() {
+        return Err(Failure::Usage(format!(
+            "{option}: '{}' is {likelihood}, and the probability of a label says how uncertain it is; leave {option} out",
+            view.name
+        )));
+    }
+    Ok(())
+}
+
+/// Says what to do about a class that the model has not seen.
+fn unknown_class(error: polyview::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Data(DataError::UnknownClass { .. }) => Failure::UnknownClass(error),
+        _ => error.into(),
+    }
+}
+
+/// A number as it reads back.
+fn shortest(x: f64) -> String {
+    // exponents where zeros would be many
+    format!("{x:?}")
+}
+
+/// The most probable class of each row of probabilities; of equal ones the
+/// first.
+fn most_probable(p: MatRef<'_, f64>) -> Vec<usize> {
+    (0..p.nrows())
+        .map(|n| (1..p.ncols()).fold(0, |b, c| if p[(n, c)] > p[(n, b)] { c } else { b }))
+        .collect()
+}
+
 /// Refuses to begin where a file is in the way.
 fn all_writable<'a>(paths: impl IntoIterator<Item = &'a Path>, force: bool) -> Outcome<()> {
     for p in paths {
@@ -58,16 +136,16 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         args.force,
     )?;
     let fit = Fit::load(&args.model)?;
-    let data = new_data(&args.data)?;
+    let data = new_data(&args.data, &fit)?;
     let options = ProjectOptions {
         weights: if args.plug_in {
             WeightUncertainty::PlugIn
         } else {
             WeightUncertainty::Variational
         },
-        ..ProjectOptions::default()
+        unknown_classes: parsed("unknown-class", &args.unknown_class)?,
     };
-    let z = fit.project(&data, &options)?;
+    let z = fit.project(&data, &options).map_err(unknown_class)?;
     notes(cli, &z.notes);
     let names = factor_names(z.mean.ncols());
     write(
@@ -106,18 +184,33 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         args.force,
     )?;
     let fit = Fit::load(&args.model)?;
-    fit.view(&args.target)?;
-    let data = new_data(&args.data)?;
-    let p = fit.predict(&data, &args.target)?;
+    let (_, target) = fit.view(&args.target)?;
+    if args.sd.is_some() {
+        no_spread("--sd", target)?;
+    }
+    let categorical = target.choices.likelihood == Likelihood::Categorical;
+    if categorical {
+        text_file(&args.out)?;
+    }
+    let data = new_data(&args.data, &fit)?;
+    let unknown = parsed("unknown-class", &args.unknown_class)?;
+    let p = fit
+        .predict_with(&data, &args.target, unknown)
+        .map_err(unknown_class)?;
     notes(cli, &p.notes);
-    write(
-        &args.out,
-        "sample",
-        &p.samples,
-        &p.features,
-        p.mean.as_ref(),
-        args.force,
-    )?;
+    if categorical {
+        let columns = class_columns(&target.features[0], &p);
+        write_columns(&args.out, &p.samples, columns, args.force)?;
+    } else {
+        write(
+            &args.out,
+            "sample",
+            &p.samples,
+            &p.features,
+            p.mean.as_ref(),
+            args.force,
+        )?;
+    }
     if let Some(path) = &args.sd {
         write(
             path,
@@ -140,6 +233,21 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     Ok(())
 }
 
+/// The most probable class, then the probability of each.
+fn class_columns(feature: &str, p: &Prediction) -> Vec<(String, Vec<Option<String>>)> {
+    let mut name = feature.to_owned();
+    while p.features.contains(&name) {
+        name.push_str(CHOSEN);
+    }
+    let chosen = p.classes().into_iter();
+    let mut columns = vec![(name, chosen.map(|c| Some(p.features[c].clone())).collect())];
+    for (c, class) in p.features.iter().enumerate() {
+        let cells = p.mean.col(c).iter().map(|x| Some(shortest(*x))).collect();
+        columns.push((class.clone(), cells));
+    }
+    columns
+}
+
 /// Training data with the holes filled.
 pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     if !(args.level > 0.0 && args.level < 1.0) {
@@ -152,18 +260,47 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         Some(args.out.as_path()),
         args.lower.as_deref(),
         args.upper.as_deref(),
+        args.probabilities.as_deref(),
     ];
     all_writable(paths.into_iter().flatten(), args.force)?;
     let fit = Fit::load(&args.model)?;
+    let (_, view) = fit.view(&args.view)?;
+    for (option, path) in [("--lower", &args.lower), ("--upper", &args.upper)] {
+        if path.is_some() {
+            no_spread(option, view)?;
+        }
+    }
+    let categorical = view.choices.likelihood == Likelihood::Categorical;
+    if categorical {
+        text_file(&args.out)?;
+    } else if args.probabilities.is_some() {
+        return Err(Failure::Usage(format!(
+            "--probabilities: '{}' is {}, not categorical; leave it out",
+            view.name, view.choices.likelihood
+        )));
+    }
     let f = fit.impute(&args.view, args.level)?;
-    write(
-        &args.out,
-        "sample",
-        &f.samples,
-        &f.features,
-        f.values.as_ref(),
-        args.force,
-    )?;
+    let table = |path: &Path| {
+        write(
+            path,
+            "sample",
+            &f.samples,
+            &f.features,
+            f.values.as_ref(),
+            args.force,
+        )
+    };
+    if categorical {
+        let chosen = most_probable(f.values.as_ref()).into_iter();
+        let names = chosen.map(|c| Some(f.features[c].clone())).collect();
+        let columns = vec![(view.features[0].clone(), names)];
+        write_columns(&args.out, &f.samples, columns, args.force)?;
+    } else {
+        table(&args.out)?;
+    }
+    if let Some(path) = &args.probabilities {
+        table(path)?;
+    }
     if let Some(path) = &args.lower {
         write(
             path,

@@ -8,5 +8,7 @@ mod full_disk;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(unix)]
+mod labels;
+#[cfg(unix)]
 mod transcripts;
 mod verbs;

@@ -13,7 +13,7 @@ use crate::common::{ok, put, run};
 const GOOD: &str = "id,a,b,c\ns1,1,2,3\ns2,2,1,0\ns3,0,1,1\ns4,2,2,5\ns5,1,0,1\n";
 
 /// The command, both of its streams and its exit code.
-fn transcript(folder: &Path, words: &str) -> String {
+pub fn transcript(folder: &Path, words: &str) -> String {
     let o = run(folder, words);
     let mut text = format!("$ polyview {words}\n");
     for (name, stream) in [("", o.stdout), ("stderr: ", o.stderr)] {
@@ -112,6 +112,7 @@ fn help() {
         "project",
         "predict",
         "impute",
+        "score",
         "inspect",
         "report",
         "export",

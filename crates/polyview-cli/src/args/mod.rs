@@ -1,5 +1,12 @@
 //! The command line, as parsed.
 
+mod verbs;
+
+pub use verbs::{
+    ChooseKArgs, DemoArgs, ExportArgs, ImputeArgs, InspectArgs, PredictArgs, ProjectArgs,
+    ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
+};
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,6 +48,8 @@ pub enum Command {
     Predict(PredictArgs),
     /// The training data of a view with its holes filled.
     Impute(ImputeArgs),
+    /// How good predictions are, against the truth.
+    Score(ScoreArgs),
     /// What a model file holds.
     Inspect(InspectArgs),
     /// An HTML report with pictures.
@@ -65,6 +74,19 @@ pub enum Command {
 pub enum ModelName {
     /// Bayesian inter-battery factor analysis: Gaussian views, ARD, intercepts.
     Bibfa,
+    /// Sparse semi-supervised heterogeneous inter-battery Bayesian analysis:
+    /// real, binary and categorical views together.
+    Sshiba,
+}
+
+impl ModelName {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bibfa => "bibfa",
+            Self::Sshiba => "sshiba",
+        }
+    }
 }
 
 /// Where data come from.
@@ -72,6 +94,9 @@ pub enum ModelName {
 pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD. CSV, TSV (also .gz), NPY,
     /// NPZ; first column the sample IDs, header row the feature names.
+    /// Likelihoods: gaussian (numbers), bernoulli or bernoulli-latent (0 and
+    /// 1), categorical (one column of class names). With --model sshiba a
+    /// likelihood that is not given is guessed, and the guess is said.
     #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
     pub views: Vec<String>,
     /// A table about the samples (first column the IDs), kept for reports,
@@ -166,6 +191,7 @@ pub struct ModelArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
 polyview fit --view genes=genes.csv --view lipids=lipids.csv --factors 15 --seed 1 --out model.pv\n  \
+polyview fit --model sshiba --view genes=genes.csv --view diet=diet.csv:categorical --out model.pv\n  \
 polyview fit --spec study.toml --out model.pv\n  \
 polyview fit --spec study.toml --dry-run > complete.toml\n  \
 polyview fit --view x=x.npy --engine gibbs --chains 4 --sweeps 2000 --out draws.pv\n  \
@@ -200,226 +226,4 @@ pub struct FitArgs {
     /// Go on from a checkpoint of the same data and choices.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-}
-
-/// Arguments of `project`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-polyview project model.pv --view genes=new.csv --out factors.csv\n  \
-polyview project model.pv --view genes=g.csv --view lipids=l.csv --out z.csv --sd z-sd.csv")]
-pub struct ProjectArgs {
-    /// The model file.
-    pub model: PathBuf,
-    #[command(flatten)]
-    pub data: DataArgs,
-    /// Where the factors go: a column for each.
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Where their standard deviations go.
-    #[arg(long, value_name = "FILE")]
-    pub sd: Option<PathBuf>,
-    /// Weights at their means, without their uncertainty.
-    #[arg(long)]
-    pub plug_in: bool,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `predict`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-polyview predict model.pv --view genes=new.csv --target lipids --out predicted.csv\n  \
-polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --sd sd.csv\n\n\
-The columns are: sample, then one for each feature of the target.")]
-pub struct PredictArgs {
-    /// The model file.
-    pub model: PathBuf,
-    #[command(flatten)]
-    pub data: DataArgs,
-    /// The view to predict.
-    #[arg(long, value_name = "VIEW")]
-    pub target: String,
-    /// Where predictive means go.
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Where predictive standard deviations go.
-    #[arg(long, value_name = "FILE")]
-    pub sd: Option<PathBuf>,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `impute`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-polyview impute model.pv --view lipids --out filled.csv\n  \
-polyview impute model.pv --view lipids --out filled.csv --lower low.csv --upper high.csv --level 0.9")]
-pub struct ImputeArgs {
-    /// The model file.
-    pub model: PathBuf,
-    /// The view to fill.
-    #[arg(long, value_name = "VIEW")]
-    pub view: String,
-    /// Where the filled table goes.
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Where lower ends of the intervals go (observed cells: their values).
-    #[arg(long, value_name = "FILE")]
-    pub lower: Option<PathBuf>,
-    /// Where upper ends of the intervals go.
-    #[arg(long, value_name = "FILE")]
-    pub upper: Option<PathBuf>,
-    /// Probability of the intervals.
-    #[arg(long, value_name = "P", default_value_t = 0.95)]
-    pub level: f64,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `inspect`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json"
-)]
-pub struct InspectArgs {
-    /// The model file.
-    pub model: PathBuf,
-    /// Everything that happened during the fit.
-    #[arg(long)]
-    pub journal: bool,
-    /// Every choice, as a study file.
-    #[arg(long)]
-    pub spec: bool,
-}
-
-/// Arguments of `report`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/"
-)]
-pub struct ReportArgs {
-    /// The model file.
-    pub model: PathBuf,
-    /// The page to write.
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
-    /// A table about the samples, for colours.
-    #[arg(long, value_name = "FILE")]
-    pub metadata: Option<PathBuf>,
-    /// Also write each picture as SVG into this folder.
-    #[arg(long, value_name = "FOLDER")]
-    pub pictures: Option<PathBuf>,
-    /// Title of the page.
-    #[arg(long)]
-    pub title: Option<String>,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `export`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax"
-)]
-pub struct ExportArgs {
-    /// The model file.
-    pub model: PathBuf,
-    /// Factors, samples × factors.
-    #[arg(long, value_name = "FILE")]
-    pub factors: Option<PathBuf>,
-    /// Standard deviations of the factors.
-    #[arg(long, value_name = "FILE")]
-    pub factors_sd: Option<PathBuf>,
-    /// Weights of a view, features × factors, in standardised units.
-    #[arg(long, value_name = "VIEW=FILE")]
-    pub weights: Vec<String>,
-    /// Standard deviations of the weights of a view.
-    #[arg(long, value_name = "VIEW=FILE")]
-    pub weights_sd: Vec<String>,
-    /// Variance explained, views × factors (marginal), and in all.
-    #[arg(long, value_name = "FILE")]
-    pub variance: Option<PathBuf>,
-    /// Rotate the answer by varimax first.
-    #[arg(long)]
-    pub varimax: bool,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `choose-k`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5"
-)]
-pub struct ChooseKArgs {
-    /// A study file (TOML) with data and choices; options given here win.
-    #[arg(long, value_name = "FILE")]
-    pub spec: Option<PathBuf>,
-    #[command(flatten)]
-    pub data: DataArgs,
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// Numbers of factors to compare.
-    #[arg(long, value_delimiter = ',', value_name = "K,K,...")]
-    pub candidates: Vec<usize>,
-    /// Share of the cells that is held out.
-    #[arg(long, default_value_t = 0.1, value_name = "P")]
-    pub held_out: f64,
-    /// Repeats with other cells held out.
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    pub repeats: usize,
-}
-
-/// Arguments of `simulate`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  polyview simulate --model bibfa --samples 200 --features 50,30 --factors 5 --seed 1 --out-dir sim/\n  polyview simulate --from model.pv --samples 100 --out-dir more/"
-)]
-pub struct SimulateArgs {
-    /// The model to draw from.
-    #[arg(long, value_enum, default_value_t = ModelName::Bibfa)]
-    pub model: ModelName,
-    /// A fitted model to draw new samples from instead.
-    #[arg(long, value_name = "MODEL")]
-    pub from: Option<PathBuf>,
-    /// Number of samples.
-    #[arg(long, default_value_t = 200)]
-    pub samples: usize,
-    /// Numbers of features, one a view.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "50,30",
-        value_name = "D,D,..."
-    )]
-    pub features: Vec<usize>,
-    /// Number of factors.
-    #[arg(long, short = 'k', default_value_t = 5)]
-    pub factors: usize,
-    /// Share of cells that are missing.
-    #[arg(long, default_value_t = 0.0, value_name = "P")]
-    pub missing: f64,
-    /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Where the tables go.
-    #[arg(long, value_name = "FOLDER")]
-    pub out_dir: PathBuf,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// Arguments of `demo`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  polyview demo --out-dir polyview-demo")]
-pub struct DemoArgs {
-    /// Where model and report go.
-    #[arg(long, value_name = "FOLDER", default_value = "polyview-demo")]
-    pub out_dir: PathBuf,
 }

@@ -1,0 +1,283 @@
+//! The arguments of the verbs that take a model file, and of the small ones.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{DataArgs, ModelArgs};
+
+/// Arguments of `project`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+polyview project model.pv --view genes=new.csv --out factors.csv\n  \
+polyview project model.pv --view genes=g.csv --view lipids=l.csv --out z.csv --sd z-sd.csv")]
+pub struct ProjectArgs {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// What becomes of a class that the model has not seen.
+    #[arg(long, value_name = "HOW", value_parser = ["error", "missing"], default_value = "error")]
+    pub unknown_class: String,
+    /// Where the factors go: a column for each.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Where their standard deviations go.
+    #[arg(long, value_name = "FILE")]
+    pub sd: Option<PathBuf>,
+    /// Weights at their means, without their uncertainty.
+    #[arg(long)]
+    pub plug_in: bool,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+polyview predict model.pv --view genes=new.csv --target lipids --out predicted.csv\n  \
+polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --sd sd.csv\n  \
+polyview predict model.pv --view genes=new.csv --target diet --out p.csv\n\n\
+The columns are: sample, then one for each feature of the target. Of a binary target they hold\n\
+the probability of a 1. Of a categorical target the first column, named after its feature, is\n\
+the most probable class; then comes the probability of each class.")]
+pub struct PredictArgs {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// The view to predict.
+    #[arg(long, value_name = "VIEW")]
+    pub target: String,
+    /// What becomes of a class that the model has not seen.
+    #[arg(long, value_name = "HOW", value_parser = ["error", "missing"], default_value = "error")]
+    pub unknown_class: String,
+    /// Where predictive means go; for labels their probabilities, for classes
+    /// first the most probable one.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Where predictive standard deviations go (not for labels).
+    #[arg(long, value_name = "FILE")]
+    pub sd: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `impute`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+polyview impute model.pv --view lipids --out filled.csv\n  \
+polyview impute model.pv --view lipids --out filled.csv --lower low.csv --upper high.csv --level 0.9\n  \
+polyview impute model.pv --view diet --out diet.csv --probabilities p.csv")]
+pub struct ImputeArgs {
+    /// The model file.
+    pub model: PathBuf,
+    /// The view to fill.
+    #[arg(long, value_name = "VIEW")]
+    pub view: String,
+    /// Where the filled table goes. Holes of a binary view are filled with the
+    /// probability of a 1, those of a categorical view with the most probable
+    /// class.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Where the probabilities of the classes of a categorical view go
+    /// (observed: 1 and 0).
+    #[arg(long, value_name = "FILE")]
+    pub probabilities: Option<PathBuf>,
+    /// Where lower ends of the intervals go (observed cells: their values).
+    #[arg(long, value_name = "FILE")]
+    pub lower: Option<PathBuf>,
+    /// Where upper ends of the intervals go.
+    #[arg(long, value_name = "FILE")]
+    pub upper: Option<PathBuf>,
+    /// Probability of the intervals.
+    #[arg(long, value_name = "P", default_value_t = 0.95)]
+    pub level: f64,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What was predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScoreKind {
+    /// Probabilities of labels that are 0 or 1.
+    Binary,
+    /// One class a sample.
+    Categorical,
+    /// Numbers.
+    Real,
+}
+
+/// Arguments of `score`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+polyview score --truth lipids.csv --predicted p.csv --kind real --lower low.csv --upper high.csv\n  \
+polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
+polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n\n\
+Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
+predictions are files as `predict` writes them. Scores that cannot be computed are listed.")]
+pub struct ScoreArgs {
+    /// The true values; for classes one column of names.
+    #[arg(long, value_name = "FILE")]
+    pub truth: PathBuf,
+    /// The predictions.
+    #[arg(long, value_name = "FILE")]
+    pub predicted: PathBuf,
+    /// What was predicted.
+    #[arg(long, value_enum)]
+    pub kind: ScoreKind,
+    /// Lower ends of intervals (real).
+    #[arg(long, value_name = "FILE", requires = "upper")]
+    pub lower: Option<PathBuf>,
+    /// Upper ends of intervals (real).
+    #[arg(long, value_name = "FILE", requires = "lower")]
+    pub upper: Option<PathBuf>,
+}
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json"
+)]
+pub struct InspectArgs {
+    /// The model file.
+    pub model: PathBuf,
+    /// Everything that happened during the fit.
+    #[arg(long)]
+    pub journal: bool,
+    /// Every choice, as a study file.
+    #[arg(long)]
+    pub spec: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/"
+)]
+pub struct ReportArgs {
+    /// The model file.
+    pub model: PathBuf,
+    /// The page to write.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// A table about the samples, for colours.
+    #[arg(long, value_name = "FILE")]
+    pub metadata: Option<PathBuf>,
+    /// Also write each picture as SVG into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
+    /// Title of the page.
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax"
+)]
+pub struct ExportArgs {
+    /// The model file.
+    pub model: PathBuf,
+    /// Factors, samples × factors.
+    #[arg(long, value_name = "FILE")]
+    pub factors: Option<PathBuf>,
+    /// Standard deviations of the factors.
+    #[arg(long, value_name = "FILE")]
+    pub factors_sd: Option<PathBuf>,
+    /// Weights of a view, features × factors, in standardised units.
+    #[arg(long, value_name = "VIEW=FILE")]
+    pub weights: Vec<String>,
+    /// Standard deviations of the weights of a view.
+    #[arg(long, value_name = "VIEW=FILE")]
+    pub weights_sd: Vec<String>,
+    /// Variance explained, views × factors (marginal), and in all.
+    #[arg(long, value_name = "FILE")]
+    pub variance: Option<PathBuf>,
+    /// Rotate the answer by varimax first.
+    #[arg(long)]
+    pub varimax: bool,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `choose-k`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5"
+)]
+pub struct ChooseKArgs {
+    /// A study file (TOML) with data and choices; options given here win.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Numbers of factors to compare.
+    #[arg(long, value_delimiter = ',', value_name = "K,K,...")]
+    pub candidates: Vec<usize>,
+    /// Share of the cells that is held out.
+    #[arg(long, default_value_t = 0.1, value_name = "P")]
+    pub held_out: f64,
+    /// Repeats with other cells held out.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub repeats: usize,
+}
+
+/// Arguments of `simulate`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview simulate --model bibfa --samples 200 --features 50,30 --factors 5 --seed 1 --out-dir sim/\n  polyview simulate --from model.pv --samples 100 --out-dir more/"
+)]
+pub struct SimulateArgs {
+    /// The model to draw from; data with labels come --from a fitted model.
+    #[arg(long, value_parser = ["bibfa"], default_value = "bibfa")]
+    pub model: String,
+    /// A fitted model to draw new samples from instead.
+    #[arg(long, value_name = "MODEL")]
+    pub from: Option<PathBuf>,
+    /// Number of samples.
+    #[arg(long, default_value_t = 200)]
+    pub samples: usize,
+    /// Numbers of features, one a view.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "50,30",
+        value_name = "D,D,..."
+    )]
+    pub features: Vec<usize>,
+    /// Number of factors.
+    #[arg(long, short = 'k', default_value_t = 5)]
+    pub factors: usize,
+    /// Share of cells that are missing.
+    #[arg(long, default_value_t = 0.0, value_name = "P")]
+    pub missing: f64,
+    /// Seed of all random numbers.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where the tables go.
+    #[arg(long, value_name = "FOLDER")]
+    pub out_dir: PathBuf,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  polyview demo --out-dir polyview-demo")]
+pub struct DemoArgs {
+    /// Where model and report go.
+    #[arg(long, value_name = "FOLDER", default_value = "polyview-demo")]
+    pub out_dir: PathBuf,
+}

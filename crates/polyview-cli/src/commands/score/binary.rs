@@ -1,0 +1,184 @@
+//! Probabilities of zeros and ones.
+
+use polyview::metrics::{Confusion, auc_by_label, brier, calibration, log_loss};
+use serde_json::{Value, json};
+
+use super::join::{Cells, Read, cells};
+use super::{
+    BINS, average, average_text, calibration_json, calibration_table, figures, print_json,
+    undefined,
+};
+use crate::args::{Cli, ScoreArgs};
+use crate::failure::{Failure, Outcome};
+use crate::inputs::zeros_and_ones;
+use crate::output::{line, number, table};
+
+/// One label, or all of them.
+struct Scored {
+    values: usize,
+    ones: usize,
+    log_loss: Option<f64>,
+    impossible: Vec<usize>,
+    brier: Option<f64>,
+    confusion: Confusion,
+}
+
+impl Scored {
+    fn new(truth: &[bool], p: &[f64]) -> Outcome<Self> {
+        let loss = log_loss(truth, p)?;
+        let classes: Vec<Option<usize>> = truth.iter().map(|t| Some(usize::from(*t))).collect();
+        let said: Vec<usize> = p.iter().map(|p| usize::from(*p > 0.5)).collect();
+        Ok(Self {
+            values: truth.len(),
+            ones: truth.iter().filter(|t| **t).count(),
+            log_loss: loss.mean,
+            impossible: loss.impossible,
+            brier: brier(truth, p)?,
+            confusion: Confusion::new(&classes, &said, 2)?,
+        })
+    }
+    /// Mean recall of ones and zeros; none where one of them does not occur.
+    fn balanced(&self) -> Option<f64> {
+        self.confusion.balanced_accuracy().value()
+    }
+    fn json(&self) -> Value {
+        json!({
+            "values": self.values,
+            "ones": self.ones,
+            "log_loss": self.log_loss.filter(|l| l.is_finite()),
+            "impossible": self.impossible.len(),
+            "brier": self.brier,
+            "accuracy": self.confusion.accuracy(),
+            "balanced_accuracy": self.balanced(),
+            "confusion": self.confusion.counts,
+        })
+    }
+}
+
+/// Truths and probabilities of one column, where the truth is known.
+fn column(c: &Cells, d: usize) -> (Vec<bool>, Vec<f64>) {
+    (0..c.samples.len())
+        .filter(|&n| !c.truth[(n, d)].is_nan())
+        .map(|n| (c.truth[(n, d)] > 0.5, c.predicted[0][(n, d)]))
+        .unzip()
+}
+
+fn check_probabilities(c: &Cells, file: &Read) -> Outcome<()> {
+    for (d, column) in c.columns.iter().enumerate() {
+        for (n, sample) in c.samples.iter().enumerate() {
+            let p = c.predicted[0][(n, d)];
+            if !(p.is_nan() || (0.0..=1.0).contains(&p)) {
+                return Err(Failure::Cell {
+                    path: file.path.clone(),
+                    sample: sample.clone(),
+                    column: column.clone(),
+                    found: format!(
+                        "{p} is no probability; give numbers from 0 to 1, or choose --kind real"
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Scores labels.
+pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
+    let truth = Read::numbers(&args.truth)?;
+    zeros_and_ones(&truth.path, &truth.table, "choose another --kind")?;
+    let predicted = Read::numbers(&args.predicted)?;
+    let c = cells(cli, &truth, &[&predicted])?;
+    check_probabilities(&c, &predicted)?;
+    let areas = auc_by_label(c.truth.as_ref(), c.predicted[0].as_ref())?;
+    let mut each = Vec::with_capacity(c.columns.len());
+    let (mut truths, mut probabilities) = (Vec::new(), Vec::new());
+    for d in 0..c.columns.len() {
+        let (t, p) = column(&c, d);
+        each.push(Scored::new(&t, &p)?);
+        truths.extend(t);
+        probabilities.extend(p);
+    }
+    let all = Scored::new(&truths, &probabilities)?;
+    let bins = calibration(&truths, &probabilities, BINS)?;
+    let (weighted, plain) = (areas.weighted_average(), areas.macro_average());
+    if cli.json {
+        let labels: Vec<Value> = (0..each.len())
+            .map(|d| {
+                let mut v = each[d].json();
+                v["name"] = json!(c.columns[d]);
+                v["auc"] = json!(areas.labels[d].auc);
+                v
+            })
+            .collect();
+        return print_json(&json!({
+            "kind": "binary",
+            "samples": c.samples.len(),
+            "labels": labels,
+            "auc_weighted": average(&weighted, &c.columns),
+            "auc_macro": average(&plain, &c.columns),
+            "all": all.json(),
+            "calibration": calibration_json(&bins),
+        }));
+    }
+    line(format!(
+        "{} samples, {} labels; TP and FN: ones taken for 1 and 0, FP and TN: zeros, cut at 1/2",
+        c.samples.len(),
+        c.columns.len()
+    ))?;
+    let header = [
+        "label", "values", "ones", "AUC", "log loss", "Brier", "right", "balanced", "TP", "FN",
+        "FP", "TN",
+    ]
+    .map(str::to_owned);
+    let rows: Vec<Vec<String>> = each
+        .iter()
+        .enumerate()
+        .map(|(d, s)| {
+            let count = |t: usize, p: usize| s.confusion.counts[t][p].to_string();
+            let cells = [
+                c.columns[d].clone(),
+                s.values.to_string(),
+                s.ones.to_string(),
+                number(areas.labels[d].auc),
+                number(s.log_loss),
+                number(s.brier),
+                number(s.confusion.accuracy()),
+                number(s.balanced()),
+            ];
+            let counts = [count(1, 1), count(1, 0), count(0, 1), count(0, 0)];
+            cells.into_iter().chain(counts).collect()
+        })
+        .collect();
+    table(&header, &rows)?;
+    line("")?;
+    let of = c.columns.len();
+    figures(&[
+        ("AUC, labels by their ones", average_text(&weighted, of)),
+        ("AUC, plain mean", average_text(&plain, of)),
+        ("log loss of all values", number(all.log_loss)),
+        ("Brier score of all values", number(all.brier)),
+    ])?;
+    calibration_table("calibration of all values", &bins)?;
+    undefined(&what_is_undefined(&c, &each))
+}
+
+fn what_is_undefined(c: &Cells, each: &[Scored]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (name, s) in c.columns.iter().zip(each) {
+        if s.values == 0 {
+            out.push(format!("every score of '{name}': no true value is known"));
+        } else if s.ones == 0 || s.ones == s.values {
+            let one = u8::from(s.ones > 0);
+            out.push(format!(
+                "AUC and balanced accuracy of '{name}': all true values are {one}"
+            ));
+        }
+        if !s.impossible.is_empty() {
+            out.push(format!(
+                "a finite log loss of '{name}': {} true value(s) had probability 0",
+                s.impossible.len()
+            ));
+        }
+    }
+    out
+}

@@ -1,0 +1,250 @@
+//! One class a sample.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use polyview::metrics::{
+    AucTable, CalibrationBin, Confusion, LogLoss, auc_by_class, calibration, class_brier,
+    class_log_loss,
+};
+use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
+use polyview_linalg::Mat;
+use serde_json::{Value, json};
+
+use super::join::shared;
+use super::{
+    BINS, average, average_text, calibration_json, calibration_table, figures, print_json,
+    undefined,
+};
+use crate::args::{Cli, ScoreArgs};
+use crate::commands::tables::CHOSEN;
+use crate::failure::{Failure, Outcome};
+use crate::output::{line, number, table};
+
+/// Matched truths and predictions.
+struct Cells {
+    samples: Vec<String>,
+    classes: Vec<String>,
+    truth: Vec<Option<usize>>,
+    chosen: Vec<usize>,
+    /// Samples × classes, where the file has them.
+    probabilities: Option<Mat<f64>>,
+}
+
+/// What probabilities allow to score.
+struct Probable {
+    areas: AucTable,
+    loss: LogLoss,
+    brier: Option<f64>,
+    bins: Vec<CalibrationBin>,
+}
+
+/// The column of chosen classes.
+fn chosen_column(predicted: &StringTable, feature: &str) -> Option<usize> {
+    let at = |name: &str| predicted.columns.iter().position(|c| c == name);
+    at(&format!("{feature}{CHOSEN}")).or_else(|| at(feature))
+}
+
+fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
+    let truth = read_table(&args.truth, &ReadOptions::classes("truth"))?;
+    let predicted = read_string_table(&args.predicted, &ReadOptions::default())?;
+    let feature = &truth.features[0];
+    let at = chosen_column(&predicted, feature).ok_or_else(|| Failure::Tables {
+        first: args.truth.clone(),
+        second: args.predicted.clone(),
+        what: format!(
+            "the second file has no column '{feature}', which holds the classes of the first; it has '{}'; give both the same name",
+            predicted.columns.join("', '")
+        ),
+    })?;
+    let both = shared(
+        cli,
+        "sample",
+        (&args.truth, &truth.samples),
+        (&args.predicted, &predicted.samples),
+    )?;
+    let of_class: Vec<usize> = (0..predicted.columns.len()).filter(|&c| c != at).collect();
+    let words = |n: usize| predicted.values[at][both.second[n]].as_deref();
+    let codes = truth.values.col(0);
+    let true_word = |n: usize| {
+        let code = codes[both.first[n]];
+        (!code.is_nan()).then(|| truth.levels[code as usize].as_str())
+    };
+    let classes: Vec<String> = if of_class.is_empty() {
+        let all = (0..both.names.len()).flat_map(|n| [true_word(n), words(n)]);
+        let all: BTreeSet<&str> = all.flatten().collect();
+        all.into_iter().map(str::to_owned).collect()
+    } else {
+        of_class
+            .iter()
+            .map(|&c| predicted.columns[c].clone())
+            .collect()
+    };
+    let place = |word: &str| classes.iter().position(|c| c == word);
+    let bad = |path: &Path, n: usize, column: &str, found: String| Failure::Cell {
+        path: path.to_owned(),
+        sample: both.names[n].clone(),
+        column: column.to_owned(),
+        found,
+    };
+    let (mut known, mut chosen) = (Vec::new(), Vec::new());
+    for n in 0..both.names.len() {
+        known.push(match true_word(n) {
+            None => None,
+            Some(w) => Some(place(w).ok_or_else(|| {
+                let found = format!(
+                    "the predictions have no column for the class '{w}'; empty the cell, or train the model on that class"
+                );
+                bad(&args.truth, n, feature, found)
+            })?),
+        });
+        let said = words(n).and_then(place).ok_or_else(|| {
+            let found = match words(n) {
+                Some(w) => format!("'{w}' is none of the classes {classes:?}; correct it"),
+                None => "the cell is empty; predict it, or remove the sample".into(),
+            };
+            bad(&args.predicted, n, &predicted.columns[at], found)
+        })?;
+        chosen.push(said);
+    }
+    let mut probabilities = Mat::zeros(both.names.len(), of_class.len());
+    for (j, &c) in of_class.iter().enumerate() {
+        for n in 0..both.names.len() {
+            let cell = predicted.values[c][both.second[n]].as_deref().unwrap_or("");
+            let p = cell.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+            probabilities[(n, j)] = p.ok_or_else(|| {
+                let found = format!("'{cell}' is no probability; give a number from 0 to 1");
+                bad(&args.predicted, n, &classes[j], found)
+            })?;
+        }
+    }
+    for n in 0..both.names.len() {
+        let sum: f64 = (0..of_class.len()).map(|c| probabilities[(n, c)]).sum();
+        if !of_class.is_empty() && (sum - 1.0).abs() > 1e-6 {
+            let found = format!(
+                "the probabilities of this sample add up to {sum}, not to 1; write all digits"
+            );
+            return Err(bad(&args.predicted, n, &classes[0], found));
+        }
+    }
+    Ok(Cells {
+        samples: both.names,
+        truth: known,
+        chosen,
+        probabilities: (!of_class.is_empty()).then_some(probabilities),
+        classes,
+    })
+}
+
+fn probable(c: &Cells) -> Outcome<Option<Probable>> {
+    let Some(p) = &c.probabilities else {
+        return Ok(None);
+    };
+    let (mut right, mut sure) = (Vec::new(), Vec::new());
+    for (n, t) in c.truth.iter().enumerate() {
+        if let Some(t) = *t {
+            right.push(t == c.chosen[n]);
+            sure.push(p[(n, c.chosen[n])]);
+        }
+    }
+    Ok(Some(Probable {
+        areas: auc_by_class(&c.truth, p.as_ref())?,
+        loss: class_log_loss(&c.truth, p.as_ref())?,
+        brier: class_brier(&c.truth, p.as_ref())?,
+        bins: calibration(&right, &sure, BINS)?,
+    }))
+}
+
+/// Scores classes.
+pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
+    let c = matched(cli, args)?;
+    let confusion = Confusion::new(&c.truth, &c.chosen, c.classes.len())?;
+    let p = probable(&c)?;
+    if cli.json {
+        return print_json(&as_json(&c, &confusion, p.as_ref()));
+    }
+    let of = c.classes.len();
+    let scored = c.samples.len() - confusion.left_out;
+    line(format!("{scored} samples with a true class, {of} classes"))?;
+    let balanced = confusion.balanced_accuracy();
+    let mut rows = vec![
+        ("share right", number(confusion.accuracy())),
+        ("balanced share right", average_text(&balanced, of)),
+    ];
+    if let Some(p) = &p {
+        let (weighted, plain) = (p.areas.weighted_average(), p.areas.macro_average());
+        rows.push(("AUC, classes by their size", average_text(&weighted, of)));
+        rows.push(("AUC, plain mean", average_text(&plain, of)));
+        rows.push(("log loss", number(p.loss.mean)));
+        rows.push(("Brier score (0 to 2)", number(p.brier)));
+    }
+    figures(&rows)?;
+    line("")?;
+    line("true class (down) and predicted class (across)")?;
+    let mut header = vec!["class".to_owned()];
+    header.extend(c.classes.iter().cloned());
+    header.push("right".into());
+    if p.is_some() {
+        header.push("AUC".into());
+    }
+    let recalls = confusion.recalls();
+    let rows: Vec<Vec<String>> = (0..of)
+        .map(|t| {
+            let mut row = vec![c.classes[t].clone()];
+            row.extend(confusion.counts[t].iter().map(usize::to_string));
+            row.push(number(recalls[t]));
+            row.extend(p.iter().map(|p| number(p.areas.labels[t].auc)));
+            row
+        })
+        .collect();
+    table(&header, &rows)?;
+    if let Some(p) = &p {
+        calibration_table("calibration of the chosen class", &p.bins)?;
+    }
+    undefined(&what_is_undefined(&c, &recalls, p.as_ref()))
+}
+
+fn what_is_undefined(c: &Cells, recalls: &[Option<f64>], p: Option<&Probable>) -> Vec<String> {
+    let mut out = Vec::new();
+    for (t, name) in c.classes.iter().enumerate() {
+        if recalls[t].is_none() {
+            out.push(format!("scores of the class '{name}': no sample has it"));
+        } else if p.is_some_and(|p| p.areas.labels[t].auc.is_none()) {
+            out.push(format!("AUC of the class '{name}': every sample has it"));
+        }
+    }
+    if let Some(p) = p
+        && !p.loss.impossible.is_empty()
+    {
+        let first = &c.samples[p.loss.impossible[0]];
+        out.push(format!(
+            "a finite log loss: the true class of {} sample(s) had probability 0, first '{first}'",
+            p.loss.impossible.len()
+        ));
+    }
+    out
+}
+
+fn as_json(c: &Cells, confusion: &Confusion, p: Option<&Probable>) -> Value {
+    let mut out = json!({
+        "kind": "categorical",
+        "samples": c.samples.len() - confusion.left_out,
+        "left_out": confusion.left_out,
+        "classes": c.classes,
+        "accuracy": confusion.accuracy(),
+        "balanced_accuracy": average(&confusion.balanced_accuracy(), &c.classes),
+        "recalls": confusion.recalls(),
+        "confusion": confusion.counts,
+    });
+    if let Some(p) = p {
+        out["auc"] = p.areas.labels.iter().map(|l| json!(l.auc)).collect();
+        out["auc_weighted"] = average(&p.areas.weighted_average(), &c.classes);
+        out["auc_macro"] = average(&p.areas.macro_average(), &c.classes);
+        out["log_loss"] = json!(p.loss.mean.filter(|l| l.is_finite()));
+        let impossible = p.loss.impossible.iter().map(|&n| json!(c.samples[n]));
+        out["impossible"] = impossible.collect();
+        out["brier"] = json!(p.brier);
+        out["calibration"] = calibration_json(&p.bins);
+    }
+    out
+}

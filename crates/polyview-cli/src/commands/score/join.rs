@@ -1,0 +1,202 @@
+//! Truth and predictions, matched by sample ID and column name.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use polyview_core::Table;
+use polyview_io::{ReadOptions, read_table};
+use polyview_linalg::Mat;
+
+use crate::args::Cli;
+use crate::commands::say;
+use crate::failure::{Failure, Outcome};
+
+/// A table and its file.
+pub struct Read {
+    /// The file.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub table: Table,
+}
+
+impl Read {
+    /// Reads numbers.
+    pub fn numbers(path: &Path) -> Outcome<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            table: read_table(path, &ReadOptions::default())?,
+        })
+    }
+}
+
+/// Names that two files share, with their places in each.
+pub struct Shared {
+    /// The names, in the order of the first file.
+    pub names: Vec<String>,
+    /// Places in the first file.
+    pub first: Vec<usize>,
+    /// Places in the second file.
+    pub second: Vec<usize>,
+}
+
+/// Matches names; says which were left out.
+///
+/// # Errors
+/// When no name is in both files.
+pub fn shared(
+    cli: &Cli,
+    what: &str,
+    (first, a): (&Path, &[String]),
+    (second, b): (&Path, &[String]),
+) -> Outcome<Shared> {
+    let place: HashMap<&str, usize> = b.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
+    let mut out = Shared {
+        names: Vec::new(),
+        first: Vec::new(),
+        second: Vec::new(),
+    };
+    let mut lacking = Vec::new();
+    for (i, name) in a.iter().enumerate() {
+        if let Some(&j) = place.get(name.as_str()) {
+            out.names.push(name.clone());
+            out.first.push(i);
+            out.second.push(j);
+        } else {
+            lacking.push(name);
+        }
+    }
+    if out.names.is_empty() {
+        return Err(Failure::Tables {
+            first: first.to_owned(),
+            second: second.to_owned(),
+            what: format!(
+                "no {what} is in both (first ones: '{}' and '{}'); give the same names to both",
+                a.first().map_or("", String::as_str),
+                b.first().map_or("", String::as_str)
+            ),
+        });
+    }
+    if let Some(name) = lacking.first() {
+        say(
+            cli,
+            format!(
+                "note: {} {what}(s) of {} are not in {} and were not scored, first '{name}'",
+                lacking.len(),
+                first.display(),
+                second.display()
+            ),
+        );
+    }
+    let extra = b.len() - out.names.len();
+    if extra > 0 {
+        say(
+            cli,
+            format!(
+                "note: {extra} {what}(s) of {} are not in {} and were not scored",
+                second.display(),
+                first.display()
+            ),
+        );
+    }
+    Ok(out)
+}
+
+/// Cells of the truth and the predictions for them.
+pub struct Cells {
+    /// Sample IDs, one a row.
+    pub samples: Vec<String>,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Truth, samples × columns; `NaN` where unknown.
+    pub truth: Mat<f64>,
+    /// Predictions, one matrix a file.
+    pub predicted: Vec<Mat<f64>>,
+}
+
+/// Matches the truth with several files of predictions.
+///
+/// # Errors
+/// When nothing is shared, or a prediction is lacking where the truth is known.
+pub fn cells(cli: &Cli, truth: &Read, predictions: &[&Read]) -> Outcome<Cells> {
+    let mut samples: Vec<usize> = (0..truth.table.samples.len()).collect();
+    let mut columns: Vec<usize> = (0..truth.table.features.len()).collect();
+    let pick = |names: &[String], places: &[usize]| -> Vec<String> {
+        places.iter().map(|&i| names[i].clone()).collect()
+    };
+    for p in predictions {
+        for (what, kept, own, others) in [
+            (
+                "sample",
+                &mut samples,
+                &truth.table.samples,
+                &p.table.samples,
+            ),
+            (
+                "column",
+                &mut columns,
+                &truth.table.features,
+                &p.table.features,
+            ),
+        ] {
+            let names = pick(own, kept);
+            let s = shared(cli, what, (&truth.path, &names), (&p.path, others))?;
+            *kept = s.first.iter().map(|&i| kept[i]).collect();
+        }
+    }
+    let samples_kept = pick(&truth.table.samples, &samples);
+    let columns_kept = pick(&truth.table.features, &columns);
+    let known = Mat::from_fn(samples.len(), columns.len(), |n, d| {
+        truth.table.values[(samples[n], columns[d])]
+    });
+    let mut predicted = Vec::with_capacity(predictions.len());
+    for p in predictions {
+        predicted.push(matched(p, &samples_kept, &columns_kept, &known)?);
+    }
+    Ok(Cells {
+        samples: samples_kept,
+        columns: columns_kept,
+        truth: known,
+        predicted,
+    })
+}
+
+/// The values of a file for these samples and columns.
+fn matched(
+    p: &Read,
+    samples: &[String],
+    columns: &[String],
+    truth: &Mat<f64>,
+) -> Outcome<Mat<f64>> {
+    let places = |own: &[String], wanted: &[String]| -> Vec<Option<usize>> {
+        let place: HashMap<&str, usize> = own
+            .iter()
+            .enumerate()
+            .map(|(i, n)| (n.as_str(), i))
+            .collect();
+        wanted
+            .iter()
+            .map(|n| place.get(n.as_str()).copied())
+            .collect()
+    };
+    let rows = places(&p.table.samples, samples);
+    let of = places(&p.table.features, columns);
+    let values = Mat::from_fn(samples.len(), columns.len(), |n, d| {
+        match (rows[n], of[d]) {
+            (Some(n), Some(d)) => p.table.values[(n, d)],
+            _ => f64::NAN,
+        }
+    });
+    for (d, column) in columns.iter().enumerate() {
+        for (n, sample) in samples.iter().enumerate() {
+            if values[(n, d)].is_nan() && !truth[(n, d)].is_nan() {
+                return Err(Failure::Cell {
+                    path: p.path.clone(),
+                    sample: sample.clone(),
+                    column: column.clone(),
+                    found: "the cell is empty; predict it, or empty it in the truth".into(),
+                });
+            }
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,134 @@
+//! Numbers and their intervals.
+
+use polyview::metrics::{Average, IntervalScore, intervals, real_by_column};
+use polyview_linalg::Mat;
+use serde_json::{Value, json};
+
+use super::join::{Cells, Read, cells};
+use super::{average, average_text, figures, print_json, undefined};
+use crate::args::{Cli, ScoreArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output::{line, number, table};
+
+/// Scores of the intervals: each column, and all values.
+struct Intervals {
+    each: Vec<IntervalScore>,
+    all: IntervalScore,
+}
+
+fn column(m: &Mat<f64>, d: usize) -> Vec<f64> {
+    m.col(d).iter().copied().collect()
+}
+
+/// The intervals' scores, after a look for one that ends before it begins.
+fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
+    let mut each = Vec::with_capacity(c.columns.len());
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    for (d, name) in c.columns.iter().enumerate() {
+        let columns = [&c.truth, &c.predicted[1], &c.predicted[2]].map(|m| column(m, d));
+        let [t, l, u] = &columns;
+        if let Some(n) = (0..t.len()).find(|&n| !t[n].is_nan() && u[n] < l[n]) {
+            return Err(Failure::Cell {
+                path: upper.path.clone(),
+                sample: c.samples[n].clone(),
+                column: name.clone(),
+                found: format!(
+                    "the upper end {} is below the lower one, {}; are the files interchanged?",
+                    u[n], l[n]
+                ),
+            });
+        }
+        each.push(intervals(t, l, u)?);
+        for (to, from) in all.iter_mut().zip(columns) {
+            to.extend(from);
+        }
+    }
+    let all = intervals(&all[0], &all[1], &all[2])?;
+    Ok(Intervals { each, all })
+}
+
+/// Scores numbers.
+pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
+    let truth = Read::numbers(&args.truth)?;
+    let mut files = vec![Read::numbers(&args.predicted)?];
+    for path in [&args.lower, &args.upper].into_iter().flatten() {
+        files.push(Read::numbers(path)?);
+    }
+    let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
+    let scores = real_by_column(c.truth.as_ref(), c.predicted[0].as_ref())?;
+    let ranges = match files.as_slice() {
+        [_, _, upper] => Some(scored(&c, upper)?),
+        _ => None,
+    };
+    let r2 = Average::of(scores.iter().map(|s| (s.r2, 1.0)));
+    let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
+    if cli.json {
+        let columns: Vec<Value> = (0..scores.len())
+            .map(|d| {
+                let s = scores[d];
+                let i = ranges.as_ref().map(|r| r.each[d]);
+                json!({
+                    "name": c.columns[d], "values": s.count, "r2": s.r2, "rmse": s.rmse,
+                    "coverage": i.and_then(|i| i.coverage),
+                    "mean_width": i.and_then(|i| i.mean_width),
+                })
+            })
+            .collect();
+        return print_json(&json!({
+            "kind": "real",
+            "samples": c.samples.len(),
+            "columns": columns,
+            "r2": average(&r2, &c.columns),
+            "rmse": average(&rmse, &c.columns),
+            "coverage": ranges.as_ref().and_then(|r| r.all.coverage),
+            "mean_width": ranges.as_ref().and_then(|r| r.all.mean_width),
+        }));
+    }
+    line(format!(
+        "{} samples, {} columns",
+        c.samples.len(),
+        c.columns.len()
+    ))?;
+    let mut header = vec!["column", "values", "R2", "RMSE"];
+    if ranges.is_some() {
+        header.extend(["inside", "mean width"]);
+    }
+    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = (0..scores.len())
+        .map(|d| {
+            let s = scores[d];
+            let mut row = vec![
+                c.columns[d].clone(),
+                s.count.to_string(),
+                number(s.r2),
+                number(s.rmse),
+            ];
+            if let Some(r) = &ranges {
+                row.push(number(r.each[d].coverage));
+                row.push(number(r.each[d].mean_width));
+            }
+            row
+        })
+        .collect();
+    table(&header, &rows)?;
+    line("")?;
+    let of = c.columns.len();
+    let mut rows = vec![
+        ("R2, mean over columns", average_text(&r2, of)),
+        ("RMSE, mean over columns", average_text(&rmse, of)),
+    ];
+    if let Some(r) = &ranges {
+        rows.push(("share inside the intervals", number(r.all.coverage)));
+        rows.push(("mean width of the intervals", number(r.all.mean_width)));
+    }
+    figures(&rows)?;
+    let mut lines = Vec::new();
+    for (name, s) in c.columns.iter().zip(&scores) {
+        if s.count == 0 {
+            lines.push(format!("every score of '{name}': no true value is known"));
+        } else if s.r2.is_none() {
+            lines.push(format!("R2 of '{name}': its true values are all the same"));
+        }
+    }
+    undefined(&lines)
+}

@@ -1,0 +1,466 @@
+//! Views of labels: guesses, predictions, scores, and every kind of bad label.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::common::{fails, get, ok, put, run};
+use crate::transcripts::transcript;
+
+/// Numbers that look random and are the same everywhere.
+fn noise(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+    }
+}
+
+/// Two factors behind six numbers, two labels and one class of three.
+fn tables(folder: &Path, prefix: &str, samples: usize, seed: u64) {
+    let mut random = noise(seed);
+    let mut x = "id,a,b,c,d,e,f\n".to_owned();
+    let mut labels = "id,old,ill\n".to_owned();
+    let mut class = "id,diet\n".to_owned();
+    for n in 0..samples {
+        let (u, v) = (4.0 * random(), 4.0 * random());
+        let _ = write!(x, "{prefix}{n}");
+        for w in [
+            [1.0, 0.2],
+            [0.8, -0.5],
+            [-0.7, 0.9],
+            [0.1, 1.0],
+            [0.5, 0.5],
+            [-1.0, 0.3],
+        ] {
+            let _ = write!(x, ",{:.4}", w[0] * u + w[1] * v + 0.4 * random());
+        }
+        x.push('\n');
+        let bit = |s: f64| u8::from(s > 0.0);
+        let _ = writeln!(
+            labels,
+            "{prefix}{n},{},{}",
+            bit(u + random()),
+            bit(v - u + random())
+        );
+        let scores = [u + random(), v + random(), -u - v + random()];
+        let best = (1..3).fold(0, |b, c| if scores[c] > scores[b] { c } else { b });
+        let _ = writeln!(class, "{prefix}{n},{}", ["fish", "sun", "corn"][best]);
+    }
+    put(folder, &format!("{prefix}x.csv"), x);
+    put(folder, &format!("{prefix}labels.csv"), labels);
+    put(folder, &format!("{prefix}diet.csv"), class);
+}
+
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    tables(dir.path(), "s", 120, 1);
+    tables(dir.path(), "t", 60, 2);
+    dir
+}
+
+const FIT: &str =
+    "fit --model sshiba -k 3 --view x=sx.csv --view labels=slabels.csv --view diet=sdiet.csv";
+
+fn number(text: &str, name: &str) -> f64 {
+    let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    value
+        .pointer(name)
+        .and_then(serde_json::Value::as_f64)
+        .unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+#[test]
+fn labels_are_guessed_predicted_filled_and_scored() {
+    let dir = folder();
+    let at = dir.path();
+    let o = run(at, &format!("{FIT} --out m.pv"));
+    let said = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success(), "{said}");
+    for words in [
+        "view 'x' is gaussian (numbers)",
+        "view 'labels' is bernoulli (all values are 0 or 1)",
+        "view 'diet' is categorical (one column of words, 3 classes)",
+    ] {
+        assert!(said.contains(words), "'{words}' is not in {said}");
+    }
+    // what is told is not guessed, and gives the same fit
+    let told = "fit --model sshiba -k 3 --view x=sx.csv:gaussian --view labels=slabels.csv:multilabel --view diet=sdiet.csv:categorical";
+    let o = run(at, &format!("{told} --out told.pv"));
+    assert!(!String::from_utf8_lossy(&o.stderr).contains("guess"));
+    let bound = |m: &str| number(&ok(at, &format!("inspect {m} --json")), "/bound").to_bits();
+    assert_eq!(bound("m.pv"), bound("told.pv"));
+
+    for target in ["labels", "diet"] {
+        ok(
+            at,
+            &format!("predict m.pv --view x=tx.csv --target {target} --out p{target}.csv"),
+        );
+    }
+    assert!(get(at, "plabels.csv").starts_with("sample,old,ill\n"));
+    assert!(get(at, "pdiet.csv").starts_with("sample,diet,corn,fish,sun\nt0,"));
+    let scored = |truth: &str, p: &str, kind: &str| {
+        let words = format!("score --truth {truth} --predicted {p} --kind {kind} --json");
+        ok(at, &words)
+    };
+    let text = scored("tlabels.csv", "plabels.csv", "binary");
+    assert!(number(&text, "/auc_weighted/value") > 0.9, "{text}");
+    assert!(number(&text, "/all/balanced_accuracy") > 0.75, "{text}");
+    let text = scored("tdiet.csv", "pdiet.csv", "categorical");
+    assert!(number(&text, "/accuracy") > 0.7, "{text}");
+    assert!(number(&text, "/auc_macro/value") > 0.85, "{text}");
+    // predicting what was told is right by construction: scores must see it
+    let text = scored("tdiet.csv", "tdiet.csv", "categorical");
+    assert!((number(&text, "/accuracy") - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn holes_in_labels_are_filled() {
+    let dir = folder();
+    let at = dir.path();
+    let holes = |name: &str, every: usize| {
+        let text = get(at, name);
+        let lines = text
+            .lines()
+            .enumerate()
+            .map(|(n, line)| match line.split_once(',') {
+                Some((id, rest)) if n > 0 && n % every == 0 => {
+                    format!("{id}{}", ",".repeat(rest.matches(',').count() + 1))
+                }
+                _ => line.to_owned(),
+            });
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    put(at, "holes.csv", holes("sdiet.csv", 4));
+    put(at, "gaps.csv", holes("slabels.csv", 4));
+    let fit =
+        "fit --model sshiba -k 3 --view x=sx.csv --view labels=gaps.csv --view diet=holes.csv";
+    ok(at, &format!("{fit} --out m.pv"));
+    ok(
+        at,
+        "impute m.pv --view diet --out d.csv --probabilities dp.csv",
+    );
+    ok(at, "impute m.pv --view labels --out l.csv");
+    let filled = get(at, "d.csv");
+    let truth = get(at, "sdiet.csv");
+    assert_eq!(filled.lines().next(), Some("sample,diet"));
+    let (mut right, mut holes) = (0, 0);
+    for (n, (f, t)) in filled.lines().zip(truth.lines()).enumerate().skip(1) {
+        if n % 4 == 0 {
+            holes += 1;
+            right += usize::from(f == t);
+        } else {
+            assert_eq!(f, t, "an observed class stays");
+        }
+    }
+    assert!(right * 3 > holes * 2, "{right} of {holes}");
+    assert!(get(at, "dp.csv").starts_with("sample,corn,fish,sun\n"));
+    let labels = get(at, "l.csv");
+    for (n, (line, truth)) in labels
+        .lines()
+        .zip(get(at, "slabels.csv").lines())
+        .enumerate()
+        .skip(1)
+    {
+        let values = |l: &str| -> Vec<f64> {
+            l.split(',')
+                .skip(1)
+                .map(|x| x.parse().expect("a number"))
+                .collect()
+        };
+        let (p, t) = (values(line), values(truth));
+        if n % 4 == 0 {
+            assert!(p.iter().all(|p| *p > 0.0 && *p < 1.0), "{line}");
+        } else {
+            assert_eq!(p, t);
+        }
+    }
+    ok(at, "report m.pv --out r.html");
+    ok(
+        at,
+        "export m.pv --weights diet=w.csv --weights labels=v.csv",
+    );
+    assert!(get(at, "w.csv").contains("\ncorn,"));
+    ok(at, "simulate --from m.pv --samples 20 --out-dir more");
+    assert!(
+        get(at, "more/diet.csv")
+            .lines()
+            .nth(1)
+            .is_some_and(|l| l.ends_with("sun") || l.ends_with("fish") || l.ends_with("corn"))
+    );
+}
+
+#[test]
+fn a_study_file_gives_likelihoods() {
+    let dir = folder();
+    let at = dir.path();
+    let data = "[[data]]\nname = \"x\"\npath = \"sx.csv\"\n[[data]]\nname = \"labels\"\npath = \"slabels.csv\"\nlikelihood = \"bernoulli-latent\"\n[[data]]\nname = \"diet\"\npath = \"sdiet.csv\"\n";
+    put(
+        at,
+        "s.toml",
+        format!("{data}[model]\nmodel = \"sshiba\"\nfactors = 2\n"),
+    );
+    let complete = ok(at, "fit --spec s.toml --dry-run");
+    for words in ["\"bernoulli-latent\"", "\"categorical\"", "\"gaussian\""] {
+        assert!(complete.contains(words), "{complete}");
+    }
+    // the complete study tells everything
+    put(at, "complete.toml", &complete);
+    let o = run(at, "fit --spec complete.toml --out m.pv");
+    let said = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success() && !said.contains("guess"), "{said}");
+    assert!(ok(at, "inspect m.pv").contains("bernoulli-latent"));
+    // a view with choices but no likelihood is guessed all the same
+    let views = "[[model.views]]\nname = \"diet\"\nscaling = \"none\"\n";
+    put(
+        at,
+        "v.toml",
+        format!("{data}[model]\nmodel = \"sshiba\"\nfactors = 2\n{views}"),
+    );
+    assert!(ok(at, "fit --spec v.toml --dry-run").contains("\"categorical\""));
+    let err = fails(at, "fit --spec s.toml --model bibfa --dry-run", 2);
+    assert!(err.contains("not for bibfa"), "{err}");
+}
+
+#[test]
+fn inspection() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, &format!("{FIT} --out m.pv"));
+    let mut text = transcript(at, "inspect m.pv");
+    ok(
+        at,
+        "predict m.pv --view x=tx.csv --target labels --out pl.csv",
+    );
+    ok(
+        at,
+        "predict m.pv --view x=tx.csv --target diet --out pd.csv",
+    );
+    ok(
+        at,
+        "predict m.pv --view labels=tlabels.csv --target x --out px.csv --sd sd.csv",
+    );
+    for words in [
+        "score --truth tlabels.csv --predicted pl.csv --kind binary",
+        "score --truth tdiet.csv --predicted pd.csv --kind categorical",
+        "score --truth tx.csv --predicted px.csv --kind real",
+    ] {
+        let _ = write!(text, "\n{}", counts_hidden(&transcript(at, words)));
+    }
+    let value: serde_json::Value =
+        serde_json::from_str(&ok(at, "inspect m.pv --json")).expect("JSON");
+    assert_eq!(
+        value["views"][2]["classes"],
+        serde_json::json!(["corn", "fish", "sun"])
+    );
+    let factors = value["activity"]["factors"].as_array().expect("factors");
+    assert_eq!(Some(factors.len() as u64), value["factors"].as_u64());
+    insta::assert_snapshot!("labels", text);
+}
+
+/// Counts of right and wrong samples may differ by one between processors.
+fn counts_hidden(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let words = line.split("  ").map(|w| {
+            let count = !w.trim().is_empty() && w.trim().bytes().all(|b| b.is_ascii_digit());
+            if count { "n" } else { w.trim() }
+        });
+        let words: Vec<&str> = words.filter(|w| !w.is_empty()).collect();
+        let _ = writeln!(out, "{}", words.join("  "));
+    }
+    out
+}
+
+/// A small table of numbers, for labels that are wrong.
+const X: &str = "id,a,b,c\ns1,1,2,3\ns2,2,1,0\ns3,0,1,1\ns4,2,2,5\ns5,1,0,1\ns6,3,1,2\n";
+
+#[test]
+fn bad_labels() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", X);
+    let column = |name: &str, cells: [&str; 6]| {
+        let mut text = format!("id,{name}\n");
+        for (n, c) in cells.iter().enumerate() {
+            let _ = writeln!(text, "s{},{c}", n + 1);
+        }
+        text
+    };
+    put(
+        at,
+        "bits.csv",
+        column("ill", ["0", "1", "1", "0", "1", "0"]),
+    );
+    put(at, "two.csv", column("ill", ["0", "1", "2", "0", "1", "0"]));
+    put(
+        at,
+        "constant.csv",
+        column("ill", ["1", "1", "1", "", "1", "1"]),
+    );
+    put(
+        at,
+        "diet.csv",
+        column("diet", ["fish", "sun", "sun", "fish", "", "sun"]),
+    );
+    put(
+        at,
+        "one.csv",
+        column("diet", ["sun", "sun", "sun", "", "", "sun"]),
+    );
+    put(at, "none.csv", column("diet", ["", "NA", "", "", "", ""]));
+    put(
+        at,
+        "grade.csv",
+        column("grade", ["1", "2", "3", "1", "2", "10"]),
+    );
+    put(
+        at,
+        "strange.csv",
+        column("diet", ["fish", "olive", "olive", "fish", "sun", "sun"]),
+    );
+    put(at, "columns.csv", "id,a,b\ns1,x,y\ns2,y,x\ns3,x,x\n");
+    let fit = "fit --model sshiba -k 1 --view x=x.csv --quiet --view";
+    let mut text = String::new();
+    for words in [
+        "fit -k 1 --view x=x.csv --view y=diet.csv --out m.pv".to_owned(),
+        "fit -k 1 --view x=x.csv --view y=bits.csv:bernoulli --out m.pv".to_owned(),
+        "fit --model pca -k 1 --view x=x.csv --out m.pv".to_owned(),
+        "fit --model sshiba -k 1 --view x=x.csv:poisson --out m.pv".to_owned(),
+        format!("{fit} y=two.csv:bernoulli --out m.pv"),
+        format!("{fit} y=bits.csv:categorical --select-features y --out m.pv"),
+        format!("{fit} y=diet.csv:bernoulli --out m.pv"),
+        format!("{fit} y=one.csv --out m.pv"),
+        format!("{fit} y=none.csv:categorical --out m.pv"),
+        format!("{fit} y=none.csv --out m.pv"),
+        format!("{fit} y=columns.csv --out m.pv"),
+        format!("{fit} y=columns.csv:categorical --out m.pv"),
+        format!("{fit} y=constant.csv --out constant.pv"),
+        "inspect constant.pv --journal".to_owned(),
+        format!("{fit} y=grade.csv:categorical --out grade.pv"),
+        "inspect grade.pv".to_owned(),
+        format!("{fit} y=diet.csv --out diet.pv"),
+        format!("{fit} y=bits.csv --out bits.pv"),
+        "project diet.pv --view y=strange.csv --out z.csv".to_owned(),
+        "project diet.pv --view y=strange.csv --unknown-class missing --out z.csv".to_owned(),
+        "predict diet.pv --view y=strange.csv --target x --out px.csv".to_owned(),
+        "predict diet.pv --view y=strange.csv --target x --unknown-class missing --out px.csv"
+            .to_owned(),
+        "project diet.pv --view y=diet.csv --unknown-class ignore --out z.csv".to_owned(),
+        "project diet.pv --view y=diet.csv:bernoulli --out z.csv".to_owned(),
+        "project diet.pv --view y=none.csv --out z.csv".to_owned(),
+        "project bits.pv --view y=two.csv --out z.csv".to_owned(),
+        "project bits.pv --view y=diet.csv --out z.csv".to_owned(),
+        "predict diet.pv --view x=x.csv --target z --out p.csv".to_owned(),
+        "predict diet.pv --view x=x.csv --target y --out p.csv --sd sd.csv".to_owned(),
+        "predict diet.pv --view x=x.csv --target y --out p.npy".to_owned(),
+        "impute bits.pv --view y --out f.csv --lower l.csv".to_owned(),
+        "impute bits.pv --view y --out f.csv --probabilities p.csv".to_owned(),
+        "simulate --model sshiba --out-dir s".to_owned(),
+    ] {
+        let _ = writeln!(text, "{}", transcript(at, &words));
+    }
+    insta::assert_snapshot!("bad-labels", text);
+}
+
+/// Features are matched by name, in any order; names that changed are said.
+#[test]
+fn features_in_another_order() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, &format!("{FIT} --out m.pv"));
+    let reordered = |text: &str| {
+        let lines = text.lines().map(|line| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            cells[1..].reverse();
+            cells.join(",")
+        });
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    put(at, "rx.csv", reordered(&get(at, "tx.csv")));
+    put(at, "rlabels.csv", reordered(&get(at, "tlabels.csv")));
+    let predict = |x: &str, labels: &str, out: &str| {
+        let words =
+            format!("predict m.pv --view x={x} --view labels={labels} --target diet --out {out}");
+        transcript(at, &words)
+    };
+    predict("tx.csv", "tlabels.csv", "p.csv");
+    predict("rx.csv", "rlabels.csv", "r.csv");
+    assert_eq!(get(at, "p.csv"), get(at, "r.csv"));
+    put(
+        at,
+        "renamed.csv",
+        get(at, "tlabels.csv").replacen("old", "aged", 1),
+    );
+    let said = predict("tx.csv", "renamed.csv", "q.csv");
+    assert!(
+        said.contains("first 'old'") && said.contains("first 'aged'"),
+        "{said}"
+    );
+}
+
+#[test]
+fn bad_scores() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(
+        at,
+        "t.csv",
+        "id,a,b,c\ns1,1,0,1\ns2,0,0,\ns3,1,0,1\ns4,0,,1\n",
+    );
+    put(
+        at,
+        "p.csv",
+        "id,b,a,d\ns3,0.1,0.9,0\ns2,0.2,0.4,0\ns1,0.1,0.3,0\ns9,1,1,1\n",
+    );
+    put(at, "big.csv", "id,a\ns1,1.5\ns2,0\n");
+    put(at, "hole.csv", "id,a\ns1,\ns2,0\n");
+    put(at, "other.csv", "id,a\nq1,1\nq2,0\n");
+    put(at, "names.csv", "id,z\ns1,1\ns2,0\n");
+    put(at, "low.csv", "id,a,b\ns1,0,0\ns2,0,-1\ns3,0,-1\n");
+    put(at, "high.csv", "id,a,b\ns1,1,1\ns2,1,1\ns3,0.5,1\n");
+    put(at, "ct.csv", "id,diet\ns1,sun\ns2,fish\ns3,sun\ns4,\n");
+    put(
+        at,
+        "cp.csv",
+        "id,diet,corn,fish,sun\ns1,sun,0.1,0.2,0.7\ns2,sun,0.2,0.3,0.5\ns3,sun,0,0.25,0.75\n",
+    );
+    put(at, "cq.csv", "id,diet,fish,corn\ns1,fish,0.5,0.5\n");
+    put(at, "cr.csv", "id,diet,fish,sun\ns1,sun,0.3,0.69\n");
+    put(at, "cs.csv", "id,food,fish,sun\ns1,sun,0.3,0.7\n");
+    let mut text = String::new();
+    for words in [
+        "score --truth t.csv --predicted p.csv --kind binary",
+        "score --truth t.csv --predicted p.csv --kind real",
+        "score --truth t.csv --predicted p.csv --lower low.csv --upper high.csv --kind real",
+        "score --truth t.csv --predicted p.csv --lower high.csv --upper low.csv --kind real",
+        "score --truth t.csv --predicted big.csv --kind binary",
+        "score --truth big.csv --predicted t.csv --kind binary",
+        "score --truth t.csv --predicted hole.csv --kind binary",
+        "score --truth t.csv --predicted other.csv --kind binary",
+        "score --truth t.csv --predicted names.csv --kind real",
+        "score --truth t.csv --predicted gone.csv --kind real",
+        "score --truth t.csv --predicted p.csv --lower low.csv --kind real",
+        "score --truth t.csv --predicted p.csv --lower low.csv --upper high.csv --kind binary",
+        "score --truth ct.csv --predicted cp.csv --kind categorical",
+        "score --truth ct.csv --predicted ct.csv --kind categorical",
+        "score --truth ct.csv --predicted cq.csv --kind categorical",
+        "score --truth ct.csv --predicted cr.csv --kind categorical",
+        "score --truth ct.csv --predicted cs.csv --kind categorical",
+        "score --truth t.csv --predicted p.csv --kind categorical",
+    ] {
+        let _ = writeln!(text, "{}", transcript(at, words));
+    }
+    insta::assert_snapshot!("bad-scores", text);
+    let json = ok(
+        at,
+        "score --truth t.csv --predicted p.csv --kind binary --json --quiet",
+    );
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["auc_macro"]["undefined"], serde_json::json!(["b"]));
+    assert!(value["auc_macro"]["value"].is_null());
+    assert!((number(&json, "/labels/0/auc") - 0.5).abs() < 1e-12);
+    // -(ln 0.3 + ln 0.6 + ln 0.9) / 3
+    assert!((number(&json, "/labels/0/log_loss") - 0.606_719_8).abs() < 1e-6);
+}
