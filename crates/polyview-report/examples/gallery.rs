@@ -301,7 +301,12 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
         },
         HeldOut {
             view: "mutations".into(),
-            cells: HeldOutCells::Binary { truth, probability },
+            cells: HeldOutCells::Binary {
+                truth,
+                probability,
+                labels: Vec::new(),
+                label: Vec::new(),
+            },
         },
         HeldOut {
             view: "stage".into(),

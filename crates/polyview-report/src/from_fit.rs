@@ -113,6 +113,8 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
         l if l.is_label() => HeldOutCells::Binary {
             truth: h.pairs.truth.clone(),
             probability: h.pairs.predicted.clone(),
+            labels: view.features.clone(),
+            label: h.pairs.feature.clone(),
         },
         _ => HeldOutCells::Numeric {
             truth: h.pairs.truth.clone(),

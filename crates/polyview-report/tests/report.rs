@@ -151,6 +151,8 @@ fn parts_may_be_empty() {
                 cells: HeldOutCells::Binary {
                     truth: vec![],
                     probability: vec![],
+                    labels: vec![],
+                    label: vec![],
                 },
             },
             HeldOut {
@@ -344,7 +346,7 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 16] = [
+    let cases: [(&str, Spoil); 17] = [
         ("relevances", |r| {
             r.relevance[0].relevance.push(1.0);
         }),
@@ -375,12 +377,24 @@ fn parts_that_do_not_fit_are_refused() {
             r.held_out[0].cells = HeldOutCells::Binary {
                 truth: vec![1.0],
                 probability: vec![],
+                labels: vec![],
+                label: vec![],
             };
         }),
         ("probability", |r| {
             r.held_out[0].cells = HeldOutCells::Binary {
                 truth: vec![1.0],
                 probability: vec![1.5],
+                labels: vec![],
+                label: vec![],
+            };
+        }),
+        ("label index", |r| {
+            r.held_out[0].cells = HeldOutCells::Binary {
+                truth: vec![1.0],
+                probability: vec![0.5],
+                labels: vec!["a".into()],
+                label: vec![1],
             };
         }),
         ("class index", |r| {

@@ -1,6 +1,6 @@
 //! `polyview demo`: the main job on real data.
 
-use polyview::{Fit, Fitting, Likelihood, hold_out, models};
+use polyview::{Fit, Fitting, Likelihood, ModelSpec, hold_out, models};
 use polyview_core::{Dataset, DatasetBuilder};
 use polyview_datasets::{nutrimouse_labels, nutrimouse_tables};
 use polyview_report::Report;
@@ -24,31 +24,48 @@ fn mice() -> Outcome<Dataset> {
         .into_iter()
         .fold(Dataset::builder(), DatasetBuilder::view);
     for labels in nutrimouse_labels() {
+        let mut view = labels.to_codes();
+        if labels.levels.len() == 2 {
+            // two classes are one label, 1 for the second
+            view.features = vec![labels.levels[1].clone()];
+            view.levels.clear();
+        }
         builder = builder
             .metadata(labels.samples.clone(), labels.to_metadata())
-            .view(labels.to_codes());
+            .view(view);
     }
     Ok(builder.build()?)
 }
 
+/// The model: real views, one of classes and one of zeros and ones.
+fn model() -> ModelSpec {
+    models::sshiba(15)
+        .with_likelihood("diet", Likelihood::Categorical)
+        .with_likelihood("genotype", Likelihood::Bernoulli)
+}
+
 /// The data with some cells hidden, more of the labels.
-fn hidden(full: &Dataset) -> Outcome<Dataset> {
+fn hidden(full: &Dataset, spec: &ModelSpec) -> Outcome<Dataset> {
     let mut data = hold_out(full, HIDDEN, 1)?.data;
     let labels = hold_out(full, HIDDEN_LABELS, 1)?.data;
-    for view in labels.views().iter().filter(|v| !v.levels().is_empty()) {
-        data = data.with_view(view.clone())?;
+    for view in labels.views() {
+        if spec.view(view.name()).likelihood.is_label() {
+            data = data.with_view(view.clone())?;
+        }
     }
     Ok(data)
 }
 
-/// Share of the most frequent class among the training data: what a guess
+/// Share of the most frequent label among the training data: what a guess
 /// without any model gets right.
 fn chance(fit: &Fit, view: &str) -> Outcome<f64> {
-    let (at, info) = fit.view(view)?;
-    let classes = fit.data()?[at].classes();
-    let known: Vec<usize> = classes.into_iter().flatten().collect();
-    let of = |c: usize| known.iter().filter(|k| **k == c).count();
-    let most = (0..info.levels.len()).map(of).max().unwrap_or(0);
+    let (at, _) = fit.view(view)?;
+    let data = &fit.data()?[at];
+    let known: Vec<f64> = (0..data.n_samples())
+        .filter_map(|n| data.value(n, 0))
+        .collect();
+    let like = |c: &f64| known.iter().filter(|k| *k == c).count();
+    let most = known.iter().map(like).max().unwrap_or(0);
     Ok(most as f64 / known.len().max(1) as f64)
 }
 
@@ -57,12 +74,10 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     std::fs::create_dir_all(&args.out_dir)?;
     let full = mice()?;
     line("nutrimouse: 40 mice, the activity of 120 liver genes and the share of 21 fatty acids,")?;
-    line("one of five diets, one of two genotypes. Four views, one model (sshiba).")?;
+    line("which of five diets, and whether wild type. Four views, one model (sshiba).")?;
     say(cli, overlap(&full));
-    let data = hidden(&full)?;
-    let spec = models::sshiba(15)
-        .with_likelihood("diet", Likelihood::Categorical)
-        .with_likelihood("genotype", Likelihood::Categorical);
+    let spec = model();
+    let data = hidden(&full, &spec)?;
     let mut fitting = Fitting::new(data, spec)?;
     let bar = Bar::new(cli.quiet);
     loop {

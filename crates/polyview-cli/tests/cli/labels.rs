@@ -464,3 +464,36 @@ fn bad_scores() {
     // -(ln 0.3 + ln 0.6 + ln 0.9) / 3
     assert!((number(&json, "/labels/0/log_loss") - 0.606_719_8).abs() < 1e-6);
 }
+
+/// The demonstration tells hidden labels better than chance, and its report
+/// shows how.
+#[test]
+fn the_demonstration_predicts_hidden_labels() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let text = ok(at, "demo --out-dir d");
+    for view in ["diet", "genotype"] {
+        let row: Vec<f64> = text
+            .lines()
+            .filter(|l| l.starts_with(view))
+            .next_back()
+            .expect("its row")
+            .split_whitespace()
+            .skip(1)
+            .map(|x| x.parse().expect("a number"))
+            .collect();
+        let [hidden, right, chance] = row[..] else {
+            panic!("{row:?}")
+        };
+        assert!(hidden > 4.0 && right > chance + 20.0, "{view}: {row:?}");
+    }
+    let page = get(at, "d/report.html");
+    for words in ["genotype: ROC", "Table of true against predicted class"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let kinds = ok(at, "inspect d/nutrimouse.pv");
+    assert!(
+        kinds.contains("classes of diet: coc, fish, lin, ref, sun"),
+        "{kinds}"
+    );
+}

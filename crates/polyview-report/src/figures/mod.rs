@@ -8,7 +8,7 @@ use crate::ReportError;
 use crate::input::{HeldOutCells, Progress, Report};
 use crate::plots::{
     Curve, Share, Window, draw_activity, draw_bound, draw_chains, draw_choose_k, draw_held_out,
-    draw_missingness, draw_overlap, draw_variance, draw_variance_by_view,
+    draw_missingness, draw_overlap, draw_roc, draw_variance, draw_variance_by_view,
 };
 use crate::svg::number::percent;
 use crate::svg::picture::Picture;
@@ -164,17 +164,14 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
     if report.held_out.is_empty() {
         return Ok(Vec::new());
     }
-    let panels = report
-        .held_out
-        .iter()
-        .enumerate()
-        .map(|(m, h)| {
-            Ok(named(
-                format!("held-out{}", m + 1),
-                draw_held_out(h, &report.options)?,
-            ))
-        })
-        .collect::<Result<Vec<_>, ReportError>>()?;
+    let mut panels = Vec::new();
+    for (m, h) in report.held_out.iter().enumerate() {
+        let stem = format!("held-out{}", m + 1);
+        panels.push(named(stem.clone(), draw_held_out(h, &report.options)?));
+        if let Some(roc) = draw_roc(h)? {
+            panels.push(named(format!("{stem}-roc"), roc));
+        }
+    }
     let is = |wanted: fn(&HeldOutCells) -> bool| report.held_out.iter().any(|h| wanted(&h.cells));
     let mut caption =
         "Cells that were kept from the model, against what it predicted for them.".to_owned();
@@ -188,7 +185,8 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
     if is(|c| matches!(c, HeldOutCells::Binary { .. })) {
         caption.push_str(
             " Binary cells: dots on the dashed line mean that predicted probabilities can be taken at their \
-             word; bars are 95% intervals of the observed share.",
+             word; bars are 95% intervals of the observed share. ROC: the further a line is above the dashed one, \
+             the better the label is told; its area is beside its name.",
         );
     }
     if is(|c| matches!(c, HeldOutCells::Classes { .. })) {

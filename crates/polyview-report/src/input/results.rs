@@ -31,6 +31,10 @@ pub enum HeldOutCells {
         truth: Vec<f64>,
         /// Predicted probability of a 1.
         probability: Vec<f64>,
+        /// Names of the labels; empty if the view is one label.
+        labels: Vec<String>,
+        /// Index into `labels` of each cell; empty like them.
+        label: Vec<usize>,
     },
     /// Cells that name a class.
     Classes {

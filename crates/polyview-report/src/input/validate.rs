@@ -218,8 +218,20 @@ impl HeldOut {
                 }
                 Ok(())
             }
-            HeldOutCells::Binary { truth, probability } => {
+            HeldOutCells::Binary {
+                truth,
+                probability,
+                labels,
+                label,
+            } => {
                 same("predictions", &self.view, truth.len(), probability.len())?;
+                if !labels.is_empty() || !label.is_empty() {
+                    same("labels of cells", &self.view, truth.len(), label.len())?;
+                    let last = labels.len() as f64 - 1.0;
+                    for (i, &l) in label.iter().enumerate() {
+                        within("label index", &self.view, i, l as f64, 0.0, last)?;
+                    }
+                }
                 for (i, &t) in truth.iter().enumerate() {
                     if t != 0.0 && t != 1.0 {
                         return Err(out_of_range("true value", &self.view, i, t, 0.0, 1.0));

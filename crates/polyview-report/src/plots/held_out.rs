@@ -42,7 +42,9 @@ pub fn draw_held_out(held_out: &HeldOut, options: &Options) -> Result<Picture, R
             unit,
             options,
         ),
-        HeldOutCells::Binary { truth, probability } => binary(&held_out.view, truth, probability),
+        HeldOutCells::Binary {
+            truth, probability, ..
+        } => binary(&held_out.view, truth, probability),
         HeldOutCells::Classes {
             names,
             truth,

@@ -161,6 +161,8 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 cells: HeldOutCells::Binary {
                     truth: (0..40).map(|i| f64::from(i % 2)).collect(),
                     probability: (0..40).map(|i| f64::from(i) / 40.0).collect(),
+                    labels: names(&format!("label{tag}"), 2),
+                    label: (0..40).map(|i| i / 20).collect(),
                 },
             },
             HeldOut {

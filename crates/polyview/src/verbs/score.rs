@@ -73,6 +73,8 @@ pub struct HeldOutPairs {
     pub lower: Vec<f64>,
     /// Upper ends of the intervals; empty for labels, like the lower ones.
     pub upper: Vec<f64>,
+    /// The place of each cell's feature among those of the view.
+    pub feature: Vec<usize>,
 }
 
 /// One held-out cell, working units.
@@ -230,6 +232,7 @@ impl Fit {
             width += 2.0 * q * sd * scale;
             if i % stride == 0 {
                 let back = |x: f64| info.scaling.backward(feature, x);
+                pairs.feature.push(feature);
                 pairs.truth.push(back(c.value));
                 pairs.predicted.push(back(c.mean));
                 pairs.lower.push(back(c.mean - q * sd));

@@ -136,6 +136,7 @@ pub(super) fn classes_scored(
     let auc = weighted(by_class);
     let mut pairs = HeldOutPairs::default();
     for c in held_out.iter().step_by(held_out.len().div_ceil(PAIRS)) {
+        pairs.feature.push(0);
         pairs.truth.push(c.class as f64);
         pairs.predicted.push(best(c) as f64);
     }

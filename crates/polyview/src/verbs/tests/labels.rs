@@ -181,6 +181,11 @@ fn holes_are_filled_with_probabilities() {
         "{:?}",
         scores[2]
     );
+    for (score, features) in scores.iter().zip([12, 4, 1]) {
+        let of = &score.pairs.feature;
+        assert_eq!(of.len(), score.pairs.truth.len());
+        assert!((0..features).all(|d| of.contains(&d)) && of.iter().all(|d| *d < features));
+    }
     let filled = fit.impute("class", 0.9).unwrap();
     let hidden = h.data.view("class").unwrap();
     for n in 0..200 {
