@@ -412,7 +412,7 @@ fn bad_scores() {
     put(
         at,
         "p.csv",
-        "id,b,a,d\ns3,0.1,0.9,0\ns2,0.2,0.4,0\ns1,0.1,0.3,0\ns9,1,1,1\n",
+        "id,b,a,d\ns2,0.2,0.4,0\ns3,0.1,0.9,0\ns1,0.1,0.3,0\ns9,1,1,1\n",
     );
     put(at, "big.csv", "id,a\ns1,1.5\ns2,0\n");
     put(at, "hole.csv", "id,a\ns1,\ns2,0\n");
