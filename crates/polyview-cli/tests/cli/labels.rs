@@ -475,8 +475,7 @@ fn the_demonstration_predicts_hidden_labels() {
     for view in ["diet", "genotype"] {
         let row: Vec<f64> = text
             .lines()
-            .filter(|l| l.starts_with(view))
-            .next_back()
+            .rfind(|l| l.starts_with(view))
             .expect("its row")
             .split_whitespace()
             .skip(1)
