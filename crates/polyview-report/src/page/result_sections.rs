@@ -71,7 +71,7 @@ pub(super) fn factors(page: &mut Page, report: &Report) -> Result<(), ReportErro
         page.note(
             "Categories: η², the share of the factor's variance that lies between the categories. Numbers: the \
              correlation r. \"By chance\" is what η² or r² would be on average if there were no relation. Bold: a \
-             share of at least 0.1 and five times chance. The model did not see these columns.",
+             share of at least 0.1 and five times chance. Metadata do not enter the fit.",
         );
         let shown = report.options.metadata_pictures;
         if report.metadata.len() > shown {
