@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, models};
+use polyview::{EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, models};
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
@@ -43,6 +43,9 @@ pub struct Options {
     /// Prior of the precisions of weights, shape and rate. The papers leave it
     /// open.
     pub weight_prior: GammaPrior,
+    /// Sweeps of a Gibbs sampler, half as many more thrown away before; fits are
+    /// variational where not given.
+    pub gibbs: Option<usize>,
     /// Repeats of what is random: subsets, hidden cells.
     pub repeats: usize,
     /// Folds of the training half to validate on, in place of the test half.
@@ -82,6 +85,7 @@ impl Options {
             intercepts: Intercepts::Learned,
             selection: FeatureSelection::None,
             weight_prior: GammaPrior::new(1e-6, 1e-6),
+            gibbs: None,
             repeats: 5,
             validate: None,
             seed: 1,
@@ -108,6 +112,7 @@ impl Options {
                     let (shape, rate) = text.split_once(',').ok_or("--weight-prior A,B")?;
                     o.weight_prior = GammaPrior::new(shape.parse()?, rate.parse()?);
                 }
+                "--gibbs" => o.gibbs = Some(value()?.parse()?),
                 "--repeats" => o.repeats = value()?.parse()?,
                 "--validate" => o.validate = Some(value()?.parse()?),
                 "--seed" => o.seed = value()?.parse()?,
@@ -150,6 +155,15 @@ impl Options {
                 largest_weight,
             };
         }
+        if let Some(sweeps) = self.gibbs {
+            spec.engine = EngineKind::Gibbs;
+            spec.gibbs = GibbsOptions {
+                chains: self.restarts,
+                warm_up: sweeps / 2,
+                sweeps,
+                thin: (sweeps / 100).max(1),
+            };
+        }
         let likelihood = if half.is_classes() {
             Likelihood::Categorical
         } else {
@@ -169,4 +183,5 @@ const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options
 options: --factors K --restarts R --tolerance T --max-sweeps S --prune W
   --likelihood bernoulli|bernoulli-latent --noise view|feature
   --scaling none|view|feature --no-intercepts --select --weight-prior A,B
+  --gibbs SWEEPS (chains: --restarts)
   --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT";
