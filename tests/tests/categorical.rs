@@ -10,7 +10,7 @@ use polyview_infer::{
 };
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
-    ScoreUncertainty,
+    ParameterUncertainty,
 };
 use polyview_linalg::{Mat, Threads};
 use polyview_priors::{Ard, Fixed, FullRows};
@@ -285,15 +285,15 @@ fn column(codes: &[f64]) -> Mat<f64> {
 #[test]
 fn uncertain_scores_temper_probabilities() {
     let s = study(60, 3, 3, 10);
-    let of = |scores| {
-        let options = CategoricalOptions { scores, ..plain() };
+    let of = |prediction| {
+        let options = CategoricalOptions { prediction, ..plain() };
         let (run, _) = sweeps(s.model(&s.view(|n| n > 40), options), 30, Rotate::InLoop);
         let p = probabilities(run.model());
         (41..60)
             .map(|n| (0..3).map(|c| p[(n, c)]).fold(0.0, f64::max))
             .sum::<f64>()
     };
-    assert!(of(ScoreUncertainty::Posterior) < of(ScoreUncertainty::PlugIn));
+    assert!(of(ParameterUncertainty::Posterior) < of(ParameterUncertainty::PlugIn));
 }
 
 #[test]

@@ -37,10 +37,10 @@ mod bernoulli;
 mod categorical;
 mod cells;
 mod gaussian;
+mod uncertainty;
 
-pub use bernoulli::{
-    Bernoulli, BinaryPrediction, LatentBernoulli, LatentBernoulliOptions, ScoreStart,
-};
-pub use categorical::{Categorical, CategoricalOptions, ScoreUncertainty};
+pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
+pub use categorical::{Categorical, CategoricalOptions};
 pub use cells::{CellAugmentation, CellLikelihood, Cells, Site};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
+pub use uncertainty::ParameterUncertainty;

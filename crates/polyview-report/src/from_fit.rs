@@ -1,7 +1,7 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, Likelihood, ViewInfo};
-use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
+use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, ViewInfo};
+use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata, PredictedKind};
 use polyview_linalg::Mat;
 
 use crate::{
@@ -104,19 +104,19 @@ impl Report {
 
 fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
     let codes = |x: &[f64]| x.iter().map(|c| *c as usize).collect();
-    match h.likelihood {
-        Likelihood::Categorical => HeldOutCells::Classes {
+    match h.kind {
+        PredictedKind::Classes => HeldOutCells::Classes {
             names: view.levels.clone(),
             truth: codes(&h.pairs.truth),
             predicted: codes(&h.pairs.predicted),
         },
-        l if l.is_label() => HeldOutCells::Binary {
+        PredictedKind::Probability => HeldOutCells::Binary {
             truth: h.pairs.truth.clone(),
             probability: h.pairs.predicted.clone(),
             labels: view.features.clone(),
             label: h.pairs.feature.clone(),
         },
-        _ => HeldOutCells::Numeric {
+        PredictedKind::Real => HeldOutCells::Numeric {
             truth: h.pairs.truth.clone(),
             predicted: h.pairs.predicted.clone(),
             intervals: Some(Intervals {

@@ -7,7 +7,7 @@ use polyview_core::{RowBlock, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, LatentBernoulli,
-    LatentBernoulliOptions, MissingData,
+    LatentBernoulliOptions, MissingData, ParameterUncertainty,
 };
 use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
@@ -60,7 +60,7 @@ impl WorkingData {
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     spec.validate()?;
     for v in data.views() {
-        let categorical = spec.view(v.name()).likelihood == Likelihood::Categorical;
+        let categorical = spec.view(v.name()).likelihood.has_classes();
         if categorical == v.levels().is_empty() {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
@@ -76,9 +76,7 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     }
     for v in data.views() {
         let choices = spec.view(v.name());
-        if choices.likelihood == Likelihood::Categorical
-            && choices.selection != FeatureSelection::None
-        {
+        if choices.likelihood.has_classes() && choices.selection != FeatureSelection::None {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
                 what: "selection of features".to_owned(),
@@ -146,15 +144,7 @@ pub(crate) fn view_part(
             Box::new(FullRows::new(block, prior, start))
         }
     };
-    let binary = matches!(
-        spec.view(name).likelihood,
-        Likelihood::Bernoulli | Likelihood::BernoulliLatent
-    );
-    let precision = if binary {
-        spec.intercept_precision * Bernoulli::INTERCEPT_PRECISION
-    } else {
-        spec.intercept_precision
-    };
+    let precision = spec.intercept_precision * term.intercept_precision();
     let mut bias = match spec.intercepts {
         Intercepts::Learned => Bias::gaussian(columns, implicit, precision),
         Intercepts::None => Bias::absent(columns),
@@ -178,7 +168,8 @@ pub(crate) fn factor_block(start: Mat<f64>, implicit: usize) -> Box<dyn polyview
     Box::new(FullRows::new("factors", Fixed::standard_normal(k), moments))
 }
 
-/// The data term of one view.
+/// The data term of one view, whose predictions take the parameters to be as
+/// sure as `prediction` says.
 ///
 /// # Errors
 /// [`polyview_core::DataError`] when the data do not suit the likelihood.
@@ -186,17 +177,20 @@ pub(crate) fn term(
     spec: &ModelSpec,
     view: View,
     missing: MissingData,
+    prediction: ParameterUncertainty,
 ) -> Result<Box<dyn ViewTerm>> {
     let name = view.name().to_owned();
     Ok(match spec.view(&name).likelihood {
         Likelihood::Gaussian => {
-            Box::new(Gaussian::new(view, gaussian_options(spec, &name, missing)))
+            let term = Gaussian::new(view, gaussian_options(spec, &name, missing));
+            Box::new(term.with_prediction(prediction))
         }
-        Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli::default())?),
+        Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
         Likelihood::BernoulliLatent => {
             let options = LatentBernoulliOptions {
                 prior: spec.noise_prior,
                 missing,
+                prediction,
                 ..LatentBernoulliOptions::default()
             };
             Box::new(LatentBernoulli::new(view, options)?)
@@ -204,7 +198,7 @@ pub(crate) fn term(
         Likelihood::Categorical => {
             let options = CategoricalOptions {
                 missing,
-                ..CategoricalOptions::default()
+                prediction,
             };
             Box::new(Categorical::new(&view, options)?)
         }
@@ -222,12 +216,24 @@ pub(crate) fn model(
     start: Mat<f64>,
     missing: MissingData,
 ) -> Result<Model> {
+    predicting(spec, views, start, missing, ParameterUncertainty::Posterior)
+}
+
+/// As [`model`], with terms that predict as `prediction` says.
+fn predicting(
+    spec: &ModelSpec,
+    views: Vec<View>,
+    start: Mat<f64>,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+) -> Result<Model> {
     let k = start.ncols();
     let parts: Vec<ViewPart> = views
         .into_iter()
         .map(|v| {
             let name = v.name().to_owned();
-            Ok(view_part(spec, &name, term(spec, v, missing)?, 0, k))
+            let term = term(spec, v, missing, prediction)?;
+            Ok(view_part(spec, &name, term, 0, k))
         })
         .collect::<Result<_>>()?;
     let schedule = Schedule::standard(parts.len());
@@ -327,6 +333,20 @@ impl StartBlocks {
 /// # Errors
 /// As [`term`].
 pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Result<Model> {
+    parameters_as(spec, views, k, ParameterUncertainty::Posterior)
+}
+
+/// As [`parameters`], with terms that predict as `prediction` says.
+///
+/// # Errors
+/// As [`term`].
+pub(crate) fn parameters_as(
+    spec: &ModelSpec,
+    views: Vec<View>,
+    k: usize,
+    prediction: ParameterUncertainty,
+) -> Result<Model> {
     let samples = views.first().map_or(0, View::n_samples);
-    model(spec, views, Mat::zeros(samples, k), MissingData::Marginal)
+    let start = Mat::zeros(samples, k);
+    predicting(spec, views, start, MissingData::Marginal, prediction)
 }

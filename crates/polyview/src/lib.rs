@@ -40,6 +40,7 @@ pub use fit::{
     Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitRecord, Fitting, Progress,
     ViewInfo,
 };
+pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
     EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path,
     ViewChoices, ViewSpec,
@@ -47,8 +48,9 @@ pub use spec::{
 
 pub use verbs::{
     Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, Explained,
-    FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, Prediction, ProjectOptions, Projection,
-    Selection, WeightUncertainty, choose_k, default_candidates, hold_out,
+    FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, Prediction,
+    ProjectOptions, Projection, Selection, WeightUncertainty, choose_k, default_candidates,
+    hold_out,
 };
 
 /// Fits a model to its end.

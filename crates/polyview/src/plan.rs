@@ -13,7 +13,7 @@
 
 use polyview_core::{Event, Journal, Mask, RowCov, RowMoments, Schedule, View};
 use polyview_infer::{Model, ViewPart};
-use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy};
+use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy, ParameterUncertainty};
 use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
 use crate::build::{factor_block, gaussian_options, model, view_part};
@@ -211,7 +211,12 @@ impl Plan {
                         None => Ok(view_part(
                             spec,
                             v.name(),
-                            crate::build::term(spec, v.clone(), spec.missing)?,
+                            crate::build::term(
+                                spec,
+                                v.clone(),
+                                spec.missing,
+                                ParameterUncertainty::Posterior,
+                            )?,
                             0,
                             k,
                         )),

@@ -29,7 +29,8 @@ pub struct ModelSpec {
     /// Whether there are intercepts.
     pub intercepts: Intercepts,
     /// Prior precision of the intercepts, per squared working unit; a hundredth
-    /// of it for binary views, per squared unit of log-odds.
+    /// of it for binary views, per squared unit of log-odds
+    /// ([`ViewTerm::intercept_precision`](polyview_core::ViewTerm::intercept_precision)).
     pub intercept_precision: f64,
     /// Prior of the precision of the weights, one a view and factor.
     pub weight_prior: GammaPrior,
@@ -129,15 +130,9 @@ impl Likelihood {
     pub fn is_label(self) -> bool {
         self != Self::Gaussian
     }
-    /// Variance of what the link adds to the linear predictor, in its squared
-    /// units: $\pi^2/3$ for the logistic function, 1 for the probit; none for
-    /// real numbers.
-    pub(crate) fn link_variance(self) -> f64 {
-        match self {
-            Self::Gaussian => 0.0,
-            Self::Bernoulli | Self::BernoulliLatent => std::f64::consts::PI.powi(2) / 3.0,
-            Self::Categorical => 1.0,
-        }
+    /// Whether the data are classes: one column of codes with class names.
+    pub fn has_classes(self) -> bool {
+        self == Self::Categorical
     }
 }
 

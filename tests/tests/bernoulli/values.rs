@@ -4,7 +4,7 @@ use polyview_core::{
     Bias, Context, DataError, Event, Journal, Predictor, RowMoments, View, ViewTerm,
 };
 use polyview_likelihoods::{
-    Bernoulli, BinaryPrediction, Cells, LatentBernoulli, LatentBernoulliOptions, MissingData,
+    Bernoulli, Cells, LatentBernoulli, LatentBernoulliOptions, MissingData, ParameterUncertainty,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -101,7 +101,7 @@ fn predictions_are_probabilities() {
         let term = Cells::new(single(1.0), Bernoulli { prediction }).expect("labels");
         of(&term)
     };
-    let plug_in = direct(BinaryPrediction::PlugIn);
+    let plug_in = direct(ParameterUncertainty::PlugIn);
     assert!((plug_in - sigmoid(2.0)).abs() < 1e-15);
     // one more unit of variance from the scores: spec/thesis 15.1.6, (2, 4)
     let options = LatentBernoulliOptions {
@@ -110,7 +110,7 @@ fn predictions_are_probabilities() {
     };
     let found = of(&LatentBernoulli::new(single(1.0), options).expect("labels"));
     assert!((found - 0.7750).abs() < 5e-4, "{found}");
-    let moderated = direct(BinaryPrediction::Moderated);
+    let moderated = direct(ParameterUncertainty::Posterior);
     assert!(found < moderated && moderated < plug_in);
     // P6's own approximation is within two thousandths of the integral
     let crude = sigmoid(2.0 / (1.0 + std::f64::consts::PI * 3.0 / 8.0).sqrt());

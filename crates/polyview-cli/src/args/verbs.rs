@@ -60,6 +60,11 @@ pub struct PredictArgs {
     /// Where predictive standard deviations go (not for labels).
     #[arg(long, value_name = "FILE")]
     pub sd: Option<PathBuf>,
+    /// Parameters at their means, without their uncertainty, as printed in the
+    /// papers; by default the uncertainty of weights, intercepts and noise
+    /// counts: wider intervals, probabilities less extreme.
+    #[arg(long)]
+    pub plug_in: bool,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
@@ -95,6 +100,10 @@ pub struct ImputeArgs {
     /// Probability of the intervals.
     #[arg(long, value_name = "P", default_value_t = 0.95)]
     pub level: f64,
+    /// Parameters at their means, without their uncertainty, as printed in the
+    /// papers.
+    #[arg(long)]
+    pub plug_in: bool,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,

@@ -111,7 +111,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     let header = ["view", "hidden values", "R2", "inside the 95 % interval, %"].map(str::to_owned);
     let rows: Vec<Vec<String>> = scores
         .iter()
-        .filter(|h| !h.likelihood.is_label())
+        .filter(|h| !h.kind.is_label())
         .map(|h| {
             vec![
                 h.view.clone(),
@@ -130,7 +130,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     let header = ["view", "hidden mice", "right, %", "by chance, %"].map(str::to_owned);
     let rows = scores
         .iter()
-        .filter(|h| h.likelihood.is_label())
+        .filter(|h| h.kind.is_label())
         .map(|h| {
             Ok(vec![
                 h.view.clone(),

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use polyview::{
-    ErrorKind, Fit, Likelihood, Prediction, ProjectOptions, ViewInfo, WeightUncertainty,
+    ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
+    WeightUncertainty,
 };
 use polyview_core::DataError;
 use polyview_io::{
@@ -129,6 +130,15 @@ fn notes(cli: &Cli, notes: &[String]) {
     }
 }
 
+/// How sure of the parameters `--plug-in` makes predictions.
+fn sureness(plug_in: bool) -> ParameterUncertainty {
+    if plug_in {
+        ParameterUncertainty::PlugIn
+    } else {
+        ParameterUncertainty::Posterior
+    }
+}
+
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     all_writable(
@@ -188,14 +198,17 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     if args.sd.is_some() {
         no_spread("--sd", target)?;
     }
-    let categorical = target.choices.likelihood == Likelihood::Categorical;
+    let categorical = target.choices.likelihood.has_classes();
     if categorical {
         text_file(&args.out)?;
     }
     let data = new_data(&args.data, &fit)?;
-    let unknown = parsed("unknown-class", &args.unknown_class)?;
+    let options = PredictOptions {
+        parameters: sureness(args.plug_in),
+        unknown_classes: parsed("unknown-class", &args.unknown_class)?,
+    };
     let p = fit
-        .predict_with(&data, &args.target, unknown)
+        .predict_with(&data, &args.target, &options)
         .map_err(unknown_class)?;
     notes(cli, &p.notes);
     if categorical {
@@ -270,7 +283,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             no_spread(option, view)?;
         }
     }
-    let categorical = view.choices.likelihood == Likelihood::Categorical;
+    let categorical = view.choices.likelihood.has_classes();
     if categorical {
         text_file(&args.out)?;
     } else if args.probabilities.is_some() {
@@ -279,7 +292,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             view.name, view.choices.likelihood
         )));
     }
-    let f = fit.impute(&args.view, args.level)?;
+    let f = fit.impute_with(&args.view, args.level, sureness(args.plug_in))?;
     let table = |path: &Path| {
         write(
             path,

@@ -17,6 +17,6 @@ pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, Context, Coupling, NoiseScope, Objective, PrecisionView, PredictedBlock,
-    RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
-    column_block,
+    PredictedKind, RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape,
+    ViewTerm, column_block,
 };

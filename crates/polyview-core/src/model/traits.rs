@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use polyview_linalg::{Mat, MatMut, MatRef};
 use polyview_random::StreamKey;
+use serde::{Deserialize, Serialize};
 
 use super::equations::NormalEquations;
 use super::moments::RowMoments;
@@ -68,6 +69,27 @@ pub enum NoiseScope {
     View,
 }
 
+/// What the predicted columns of a term are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictedKind {
+    /// Real numbers on the scale of the linear predictor, one a feature.
+    #[default]
+    Real,
+    /// The probability of a 1, one a feature.
+    Probability,
+    /// The probability of each class, one a class: they sum to one.
+    Classes,
+}
+
+impl PredictedKind {
+    /// Whether the columns are probabilities: these say how uncertain a label
+    /// is, so that they have no intervals, and no scaling to be undone.
+    pub fn is_label(self) -> bool {
+        self != Self::Real
+    }
+}
+
 /// Predicted data of a block: samples × **predictor** columns.
 ///
 /// For a categorical view the columns are its classes: the mean holds their
@@ -126,6 +148,21 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn start_intercepts(&self) -> Option<Vec<f64>> {
         None
     }
+    /// Prior precision of the intercepts, as a multiple of the model's
+    /// ([`Bias`](super::Bias)): 1 where a predictor has working units, less
+    /// where its natural unit makes that prior too narrow.
+    fn intercept_precision(&self) -> f64 {
+        1.0
+    }
+    /// What predicted columns are.
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Real
+    }
+    /// Expected variance that noise and link add to the linear predictor of a
+    /// column, in its squared units: $\mathrm{E}[1/\tau]$ for real numbers,
+    /// $\pi^2/3$ for the logistic function, 1 for the probit. Shares of variance
+    /// are shares of predictor and this.
+    fn link_variance(&self, column: usize) -> f64;
     /// Whether the term lets rotations of factors and weights pass unchanged
     /// (true unless it keeps local variables tied to single columns).
     fn rotates(&self) -> bool {
@@ -226,6 +263,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         samples: Range<usize>,
         columns: Range<usize>,
     ) -> PredictedBlock;
+    /// Draws new data, in working units or codes: samples of `p` × observed
+    /// columns. Factors, weights and intercepts of `p` are known; parameters of
+    /// the term come from their posterior by `parameters`, data by `data`.
+    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64>;
     /// A term with the same parameters for other data: new samples of the
     /// same features in working units. Classes are matched by name; where an
     /// unseen class is to count as missing, [`View::relevel`] comes first.

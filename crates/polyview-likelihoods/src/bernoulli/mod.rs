@@ -9,35 +9,28 @@ mod moderate;
 
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
+use polyview_core::PredictedKind;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
-use serde::{Deserialize, Serialize};
 
+use crate::ParameterUncertainty;
 use crate::cells::{CellAugmentation, CellLikelihood, Site};
 
-/// What a predicted probability is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BinaryPrediction {
-    /// The mean of $\sigma(\eta)$ over the predictor's uncertainty
-    /// (spec/sshiba P6, by quadrature).
-    #[default]
-    Moderated,
-    /// $\sigma(\langle\eta\rangle)$, as printed in the papers (P5).
-    PlugIn,
-}
+/// Variance of the logistic distribution, $\pi^2/3$, in squared log-odds.
+const LOGISTIC_VARIANCE: f64 = std::f64::consts::PI * std::f64::consts::PI / 3.0;
 
-impl BinaryPrediction {
-    /// Probability of a one and variance of the datum, p(1 − p).
-    fn moments(self, mean: f64, variance: f64) -> (f64, f64) {
-        // the smaller of the two probabilities, which keeps its digits
-        let lower = match self {
-            Self::Moderated => moderate::lower_mean_sigmoid(-mean.abs(), variance),
-            Self::PlugIn => sigmoid(-mean.abs()),
-        };
-        let one = if mean > 0.0 { 1.0 - lower } else { lower };
-        (one, lower * (1.0 - lower))
-    }
+/// Probability of a one and variance of the datum, p(1 − p), where the
+/// predictor has this mean and variance: the mean of $\sigma(\eta)$ over its
+/// uncertainty (spec/sshiba P6, by quadrature), or
+/// $\sigma(\langle\eta\rangle)$ (P5).
+fn moments(parameters: ParameterUncertainty, mean: f64, variance: f64) -> (f64, f64) {
+    // the smaller of the two probabilities, which keeps its digits
+    let lower = match parameters {
+        ParameterUncertainty::Posterior => moderate::lower_mean_sigmoid(-mean.abs(), variance),
+        ParameterUncertainty::PlugIn => sigmoid(-mean.abs()),
+    };
+    let one = if mean > 0.0 { 1.0 - lower } else { lower };
+    (one, lower * (1.0 - lower))
 }
 
 const NEEDS: &str = "0 or 1";
@@ -90,7 +83,7 @@ fn remark(mean: f64, count: usize) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bernoulli {
     /// How probabilities are predicted.
-    pub prediction: BinaryPrediction,
+    pub prediction: ParameterUncertainty,
 }
 
 impl Bernoulli {
@@ -131,8 +124,20 @@ impl CellLikelihood for Bernoulli {
     fn remark(&self, mean: f64, count: usize) -> Option<&'static str> {
         remark(mean, count)
     }
+    fn intercept_precision(&self) -> f64 {
+        Self::INTERCEPT_PRECISION
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Probability
+    }
+    fn link_variance(&self, _column: usize) -> f64 {
+        LOGISTIC_VARIANCE
+    }
+    fn draw_datum(&self, _column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+        draw_label(eta, rng)
+    }
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
-        self.prediction.moments(mean, variance)
+        moments(self.prediction, mean, variance)
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)
@@ -151,9 +156,6 @@ impl CellAugmentation for Bernoulli {
     }
     fn log_density(&self, _column: usize, datum: f64, eta: f64) -> f64 {
         log_likelihood(datum, eta)
-    }
-    fn draw_datum(&self, _column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
-        draw_label(eta, rng)
     }
 }
 

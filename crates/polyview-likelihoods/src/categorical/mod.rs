@@ -27,33 +27,25 @@ mod scores;
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NormalEquations, NumericError, PredictedBlock, Predictor,
-    State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, Mask, NormalEquations, NumericError, PredictedBlock,
+    PredictedKind, Predictor, State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
-use serde::{Deserialize, Serialize};
+use polyview_random::{StreamKey, uniform_open01};
 
+use crate::ParameterUncertainty;
 use crate::gaussian::{Gaussian, MissingData};
 use quadrature::Rule;
-
-/// How sure a predicted score is taken to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScoreUncertainty {
-    /// As sure as the posterior says: P8, correlations between scores ignored.
-    #[default]
-    Posterior,
-    /// Known: the papers' plug-in P7.
-    PlugIn,
-}
 
 /// Choices of a categorical view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CategoricalOptions {
     /// Treatment of missing classes.
     pub missing: MissingData,
-    /// How class probabilities are predicted.
-    pub scores: ScoreUncertainty,
+    /// How class probabilities are predicted: P8, correlations between scores
+    /// ignored, or P7.
+    pub prediction: ParameterUncertainty,
 }
 
 /// Data term of a categorical view.
@@ -167,6 +159,13 @@ impl ViewTerm for Categorical {
     fn mask(&self) -> Option<&Mask> {
         Some(Gaussian::mask(&self.layer))
     }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Classes
+    }
+    /// That of the scores, 1.
+    fn link_variance(&self, _column: usize) -> f64 {
+        1.0
+    }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_scores(p)
     }
@@ -249,6 +248,21 @@ impl ViewTerm for Categorical {
             mean[(n, c)] * (1.0 - mean[(n, c)])
         });
         PredictedBlock { mean, variance }
+    }
+    /// One stream of random numbers; the scores' noise is integrated out.
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let (rows, classes) = (p.factors.explicit_rows(), self.levels.len());
+        let probability = self.predict_probabilities(p, 0..rows);
+        let mut rng = data.rng();
+        Mat::from_fn(rows, 1, |n, _| {
+            let mut left = uniform_open01(&mut rng);
+            let mut class = 0;
+            while class + 1 < classes && left >= probability[(class, n)] {
+                left -= probability[(class, n)];
+                class += 1;
+            }
+            class as f64
+        })
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         let matched = view.relevel(&self.levels, UnknownClass::Error)?;

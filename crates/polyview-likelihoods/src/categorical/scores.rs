@@ -7,7 +7,7 @@ use polyview_linalg::Mat;
 use rayon::prelude::*;
 
 use super::probabilities::class_probabilities;
-use super::{Categorical, MissingData, ScoreUncertainty};
+use super::{Categorical, MissingData, ParameterUncertainty};
 
 /// Blocks that are worked on together before their results are written back.
 const WAVE: usize = 64;
@@ -135,9 +135,9 @@ impl Categorical {
                 .map(|(_, part)| {
                     let at = samples.start + part.start..samples.start + part.end;
                     let mean = predictor_rows(p, at.clone());
-                    let variance = match self.options.scores {
-                        ScoreUncertainty::Posterior => Some(p.variance(at, 0..classes)),
-                        ScoreUncertainty::PlugIn => None,
+                    let variance = match self.options.prediction {
+                        ParameterUncertainty::Posterior => Some(p.variance(at, 0..classes)),
+                        ParameterUncertainty::PlugIn => None,
                     };
                     let mut block = Mat::zeros(classes, part.len());
                     for i in 0..part.len() {

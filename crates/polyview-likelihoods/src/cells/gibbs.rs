@@ -68,15 +68,12 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
     fn draw_noise_prior(&mut self, _key: StreamKey) {}
     /// The augmentation is left alone: it is drawn before it is used.
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
-        let Some(augmentation) = self.likelihood.augmentation() else {
-            return;
-        };
         let values = Arc::make_mut(&mut self.values);
         for d in 0..values.ncols() {
             let mut rng = key.chunk(d as u32).rng();
             for n in 0..values.nrows() {
                 if self.mask.is_observed(n, d) {
-                    values[(n, d)] = augmentation.draw_datum(d, p.mean_cell(n, d), &mut rng);
+                    values[(n, d)] = self.likelihood.draw_datum(d, p.mean_cell(n, d), &mut rng);
                 }
             }
         }

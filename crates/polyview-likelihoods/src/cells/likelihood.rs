@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use polyview_core::Objective;
+use polyview_core::{Objective, PredictedKind};
 use polyview_random::ChaCha8Rng;
 
 /// A quadratic in the predictor in natural form, $h\eta - \omega\eta^2/2$.
@@ -41,12 +41,23 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         let _ = (column, mean, count);
         0.0
     }
+    /// Prior precision of the intercepts, as a multiple of the model's.
+    fn intercept_precision(&self) -> f64 {
+        1.0
+    }
     /// What is remarkable about a feature with this mean of `count` observed
     /// data, in words for the journal.
     fn remark(&self, mean: f64, count: usize) -> Option<&'static str> {
         let _ = (mean, count);
         None
     }
+    /// What predicted columns are.
+    fn predicted_kind(&self) -> PredictedKind;
+    /// Variance that the link adds to the predictor of a column, in its squared
+    /// units.
+    fn link_variance(&self, column: usize) -> f64;
+    /// Draws a datum given the predictor.
+    fn draw_datum(&self, column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64;
     /// Predictive mean and variance of a datum whose predictor has this mean
     /// and variance.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64);
@@ -66,6 +77,4 @@ pub trait CellAugmentation: Send + Sync {
     fn site(&self, column: usize, datum: f64, local: f64) -> Site;
     /// $\log p(x\mid\eta)$ with the local number summed out.
     fn log_density(&self, column: usize, datum: f64, eta: f64) -> f64;
-    /// Draws a datum given the predictor.
-    fn draw_datum(&self, column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64;
 }

@@ -30,10 +30,11 @@ use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, DataError, Event, Mask, NormalEquations, NumericError, Objective,
-    PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    PredictedBlock, PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
+    ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, packed_len};
+use polyview_random::StreamKey;
 use rayon::prelude::*;
 
 /// Samples whose predictors are made at one time.
@@ -156,6 +157,15 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                 })
                 .collect(),
         )
+    }
+    fn intercept_precision(&self) -> f64 {
+        self.likelihood.intercept_precision()
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        self.likelihood.predicted_kind()
+    }
+    fn link_variance(&self, column: usize) -> f64 {
+        self.likelihood.link_variance(column)
     }
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
@@ -335,6 +345,21 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         predict_cells(mean, variance, |j, mean, variance| {
             self.likelihood.predict(columns.start + j, mean, variance)
         })
+    }
+    /// One stream of random numbers a column.
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
+        let mut out = Mat::zeros(rows, columns);
+        for block in blocks(rows, columns) {
+            let eta = p.mean(0..rows, block.clone());
+            for (j, d) in block.enumerate() {
+                let mut rng = data.chunk(d as u32).rng();
+                for n in 0..rows {
+                    out[(n, d)] = self.likelihood.draw_datum(d, eta[(n, j)], &mut rng);
+                }
+            }
+        }
+        out
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         check_features(view, self.values.ncols())?;

@@ -32,6 +32,8 @@ use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Vi
 use polyview_linalg::{Accum, Mat, MatRef, SymPacked};
 use serde::{Deserialize, Serialize};
 
+use crate::ParameterUncertainty;
+
 /// What one noise precision is shared by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,6 +122,8 @@ pub struct Gaussian {
     /// Where the data are means of latent scores: the sum of the scores'
     /// variances by feature (E1); else empty.
     score_variance: Vec<f64>,
+    /// Which noise predictions have.
+    prediction: ParameterUncertainty,
     cache: Cache,
 }
 
@@ -190,6 +194,7 @@ impl Gaussian {
             squares: vec![0.0; columns],
             imputed: impute::Imputed::default(),
             score_variance: Vec::new(),
+            prediction: ParameterUncertainty::Posterior,
             cache: Cache::default(),
         };
         term.count_cells();
@@ -226,6 +231,7 @@ impl Gaussian {
             squares: vec![0.0; columns],
             imputed: impute::Imputed::default(),
             score_variance: Vec::new(),
+            prediction: ParameterUncertainty::Posterior,
             cache: Cache::default(),
             values: Arc::new(data.values),
         };
@@ -233,6 +239,13 @@ impl Gaussian {
         term
     }
 
+    /// The term with predictions that take the noise precisions to be as sure
+    /// as that.
+    #[must_use]
+    pub fn with_prediction(mut self, parameters: ParameterUncertainty) -> Self {
+        self.prediction = parameters;
+        self
+    }
     /// Noise precisions: one, or one a feature.
     pub fn noise(&self) -> &Gammas {
         &self.noise

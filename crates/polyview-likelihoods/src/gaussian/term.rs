@@ -8,8 +8,10 @@ use polyview_core::{
     Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
 
 use super::{Cache, Gaussian, GaussianOptions, MissingData, NoiseBy};
+use crate::ParameterUncertainty;
 
 impl ViewTerm for Gaussian {
     fn shape(&self) -> ViewShape {
@@ -27,6 +29,15 @@ impl ViewTerm for Gaussian {
     }
     fn mask(&self) -> Option<&Mask> {
         (self.missing == MissingData::Marginal).then_some(&self.mask)
+    }
+    /// That of the noise (spec/sshiba P4).
+    fn link_variance(&self, column: usize) -> f64 {
+        let at = if self.scope == NoiseBy::View {
+            0
+        } else {
+            column
+        };
+        self.noise.mean_inverse(at)
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.impute_means(p);
@@ -206,14 +217,37 @@ impl ViewTerm for Gaussian {
         let mean = p.mean(samples.clone(), columns.clone());
         let mut variance = p.variance(samples, columns.clone());
         for (j, d) in columns.enumerate() {
-            let noise = self
-                .noise
-                .mean_inverse(if self.scope == NoiseBy::View { 0 } else { d });
+            let noise = match self.prediction {
+                ParameterUncertainty::Posterior => self.link_variance(d),
+                ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
+            };
             for n in 0..variance.nrows() {
                 variance[(n, j)] += noise;
             }
         }
         PredictedBlock { mean, variance }
+    }
+    /// One stream of random numbers a noise precision, one a column.
+    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let mut noise = self.noise.clone();
+        if !noise.is_draw() {
+            for i in 0..noise.len() {
+                let (shape, rate) = (noise.shape()[i], noise.rate()[i]);
+                noise.draw(i, shape, rate, parameters.chunk(i as u32));
+            }
+        }
+        let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
+        let mut out = Mat::zeros(rows, columns);
+        for d in 0..columns {
+            let at = if self.scope == NoiseBy::View { 0 } else { d };
+            let sd = noise.mean()[at].sqrt().recip();
+            let mut rng = data.chunk(d as u32).rng();
+            for (n, x) in out.col_as_slice_mut(d).iter_mut().enumerate() {
+                let noise = sd * standard_normal(&mut rng);
+                *x = p.mean_cell(n, d) + noise;
+            }
+        }
+        out
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         if view.n_features() != self.values.ncols() + self.implicit_columns {
@@ -233,7 +267,7 @@ impl ViewTerm for Gaussian {
             },
         );
         term.set_noise(self.noise.clone());
-        Ok(Box::new(term))
+        Ok(Box::new(term.with_prediction(self.prediction)))
     }
     fn augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)

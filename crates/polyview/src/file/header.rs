@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fault::Fault;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
-use crate::spec::{EngineKind, Likelihood, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, ViewChoices};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,7 +265,7 @@ impl ViewHeader {
         if spec.view(&self.name) != self.choices {
             return Err(Fault::Record("choices of a view and of the model"));
         }
-        let categorical = self.choices.likelihood == Likelihood::Categorical;
+        let categorical = self.choices.likelihood.has_classes();
         if categorical == self.levels.is_empty() || categorical && self.features.len() != 1 {
             return Err(Fault::Record("class names of a view"));
         }

@@ -10,6 +10,7 @@ use polyview_core::{
 };
 use polyview_infer::diagnostics::Summary;
 use polyview_infer::{Model, Outcome};
+use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +100,16 @@ pub struct ComponentView {
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
     pub term: Box<dyn ViewTerm>,
+}
+
+impl ComponentView {
+    /// Weights and intercepts at their means.
+    fn known(mut self) -> Self {
+        self.weights = RowMoments::point(self.weights.mean().to_owned());
+        let (mean, columns) = (self.bias.mean().to_vec(), self.bias.mean().len());
+        self.bias.set(mean, vec![0.0; columns]);
+        self
+    }
 }
 
 impl ViewInfo {
@@ -210,6 +221,15 @@ impl Fit {
     /// An error from [`polyview_core::NumericError::BadState`] when the state
     /// is damaged or there is none of that number.
     pub fn component(&self, index: usize) -> Result<Component> {
+        self.component_as(index, ParameterUncertainty::Posterior)
+    }
+    /// One component of the posterior for predictions: with
+    /// [`ParameterUncertainty::PlugIn`] weights and intercepts are known.
+    pub(crate) fn component_as(
+        &self,
+        index: usize,
+        parameters: ParameterUncertainty,
+    ) -> Result<Component> {
         let state = self
             .components
             .get(index)
@@ -217,7 +237,8 @@ impl Fit {
                 name: format!("component {index}"),
             })
             .map_err(Error::from)?;
-        let mut model = build::parameters(&self.spec, self.empty_views()?, self.k())?;
+        let mut model =
+            build::parameters_as(&self.spec, self.empty_views()?, self.k(), parameters)?;
         model.load_views("", &state.reader())?;
         let factors = RowMoments::load("factors", &state.reader())?;
         let Model { views, .. } = model;
@@ -229,6 +250,10 @@ impl Fit {
                     weights: v.weights.moments().clone(),
                     bias: v.bias,
                     term: v.term,
+                })
+                .map(|v| match parameters {
+                    ParameterUncertainty::Posterior => v,
+                    ParameterUncertainty::PlugIn => v.known(),
                 })
                 .collect(),
         })

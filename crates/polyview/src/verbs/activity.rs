@@ -1,11 +1,10 @@
 //! Which factors act in which views, and how factors hang together.
 
-use polyview_core::{Bias, Predictor, RowMoments};
+use polyview_core::RowMoments;
 use polyview_linalg::{Mat, gram};
 
-use super::explain::link_variance;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Component, Fit};
+use crate::fit::Fit;
 
 /// Where a factor acts (spec/thesis 5: common, shared by a subset, private,
 /// irrelevant).
@@ -93,11 +92,10 @@ impl Fit {
             let spread = factor_covariance(&component.factors);
             for m in 0..views {
                 let w = gram(component.views[m].weights.mean());
-                total[m] += if self.views[m].choices.likelihood.is_label() {
-                    self.views[m].columns().len() as f64 * link_variance(self, m)?
-                } else {
-                    noise(&component, m)
-                };
+                let part = &component.views[m];
+                total[m] += (0..part.weights.explicit_rows())
+                    .map(|d| part.term.link_variance(d))
+                    .sum::<f64>();
                 for a in 0..k {
                     signal[(m, a)] += spread[(a, a)] * w.get(a, a);
                     for b in 0..k {
@@ -150,20 +148,4 @@ fn factor_covariance(factors: &RowMoments) -> Mat<f64> {
     Mat::from_fn(mean.len(), mean.len(), |a, b| {
         second.get(a, b) / n - mean[a] * mean[b]
     })
-}
-
-/// Expected noise variance of a view, summed over its features: what the term
-/// predicts where the linear predictor is known.
-fn noise(component: &Component, view: usize) -> f64 {
-    let part = &component.views[view];
-    let features = part.weights.explicit_rows();
-    let known = RowMoments::point(Mat::zeros(1, 1));
-    let weights = RowMoments::point(Mat::zeros(features, 1));
-    let p = Predictor {
-        factors: &known,
-        weights: &weights,
-        bias: &Bias::absent(features),
-    };
-    let block = part.term.predict(&p, 0..1, 0..features);
-    (0..features).map(|d| block.variance[(0, d)]).sum()
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, UnknownClass, View};
+use polyview_core::{Dataset, PredictedKind, View};
+use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::{BitMask, Mat};
 
 use super::align::Aligned;
-use super::predict::{Prediction, half_width};
+use super::predict::{PredictOptions, Prediction, half_width};
 use crate::error::Result;
 use crate::fit::Fit;
-use crate::spec::Likelihood;
 
 /// One view with its holes filled, in data units.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct Imputation {
     pub view: String,
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
-    /// How the view's data arise: what filled values are.
-    pub likelihood: Likelihood,
+    /// What filled values are.
+    pub kind: PredictedKind,
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
@@ -54,10 +54,24 @@ impl Fit {
     /// the model was saved without data; [`crate::ErrorKind::Option`] unless 0
     /// < `level` < 1.
     pub fn impute(&self, view: &str, level: f64) -> Result<Imputation> {
+        self.impute_with(view, level, ParameterUncertainty::Posterior)
+    }
+
+    /// As [`Fit::impute`], with parameters as sure as that
+    /// ([`Fit::fitted_with`]).
+    ///
+    /// # Errors
+    /// As [`Fit::impute`].
+    pub fn impute_with(
+        &self,
+        view: &str,
+        level: f64,
+        parameters: ParameterUncertainty,
+    ) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
         let observed = &self.data()?[at];
         half_width(level)?;
-        let fitted = self.fitted(view)?;
+        let fitted = self.fitted_with(view, parameters)?;
         fill(fitted, level, |n, d| {
             if info.levels.is_empty() {
                 observed.value(n, d).map(|x| info.scaling.backward(d, x))
@@ -77,14 +91,28 @@ impl Fit {
     /// As [`Fit::project`]; [`crate::ErrorKind::Option`] unless 0 < `level` <
     /// 1.
     pub fn impute_data(&self, data: &Dataset, view: &str, level: f64) -> Result<Imputation> {
+        self.impute_data_with(data, view, level, &PredictOptions::default())
+    }
+
+    /// As [`Fit::impute_data`], with choices.
+    ///
+    /// # Errors
+    /// As [`Fit::impute_data`].
+    pub fn impute_data_with(
+        &self,
+        data: &Dataset,
+        view: &str,
+        level: f64,
+        options: &PredictOptions,
+    ) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
         half_width(level)?;
-        let predicted =
-            self.predict_aligned(at, Aligned::new(self, data, None, UnknownClass::Error)?)?;
+        let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
+        let predicted = self.predict_aligned(at, aligned, options.parameters)?;
         let given: Option<&View> = data.view(view);
         if !info.levels.is_empty() {
             let matched = given
-                .map(|v| v.relevel(&info.levels, UnknownClass::Error))
+                .map(|v| v.relevel(&info.levels, options.unknown_classes))
                 .transpose()?;
             return fill(predicted, level, |n, d| {
                 let code = matched.as_ref()?.view.value(n, 0)?;
@@ -119,7 +147,7 @@ fn fill(
     level: f64,
     observed: impl Fn(usize, usize) -> Option<f64>,
 ) -> Result<Imputation> {
-    let (mut lower, mut upper) = if p.likelihood.is_label() {
+    let (mut lower, mut upper) = if p.kind.is_label() {
         let nothing = Mat::from_fn(p.mean.nrows(), p.mean.ncols(), |_, _| f64::NAN);
         (nothing.clone(), nothing)
     } else {
@@ -128,7 +156,7 @@ fn fill(
     let Prediction {
         view,
         samples,
-        likelihood,
+        kind,
         features,
         mean: mut values,
         mut sd,
@@ -149,7 +177,7 @@ fn fill(
     Ok(Imputation {
         view,
         samples,
-        likelihood,
+        kind,
         features,
         values,
         lower,

@@ -34,7 +34,7 @@ pub use choose_k::{
 pub use explain::Explained;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;
-pub use predict::Prediction;
+pub use predict::{PredictOptions, Prediction};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;
 pub use score::{HeldOut, HeldOutPairs};

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use polyview_core::{Dataset, Journal, Predictor, RowMoments, UnknownClass};
+use polyview_core::{Dataset, Journal, PredictedKind, Predictor, RowMoments, UnknownClass};
+use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use polyview_special::normal_quantile;
+use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
 use super::latent;
@@ -12,7 +14,18 @@ use super::mixture::{Mixture, blocks};
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
-use crate::spec::Likelihood;
+
+/// Choices of [`Fit::predict_with`] and its kin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PredictOptions {
+    /// How sure weights, intercepts and noise are taken to be. The plug-in
+    /// forms use their means for the factors too (spec/sshiba P1, P3, P5, P7):
+    /// they are printed in the papers, and too sure of themselves.
+    pub parameters: ParameterUncertainty,
+    /// What becomes of a class that the model has not seen.
+    pub unknown_classes: UnknownClass,
+}
 
 /// Predicted values of one view, in data units.
 #[derive(Clone, Debug)]
@@ -21,8 +34,8 @@ pub struct Prediction {
     pub view: String,
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
-    /// How the view's data arise: what the means are.
-    pub likelihood: Likelihood,
+    /// What the columns are.
+    pub kind: PredictedKind,
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Predictive means, samples × features: of labels the probabilities, which
@@ -49,7 +62,7 @@ impl Prediction {
     /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.
     pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
         let q = half_width(level)?;
-        if self.likelihood.is_label() {
+        if self.kind.is_label() {
             return Err(ErrorKind::Incompatible {
                 view: self.view.clone(),
                 what: "an interval".to_owned(),
@@ -71,7 +84,7 @@ impl Prediction {
     /// [`Prediction::features`]; of equal ones the first. Empty unless the view
     /// is categorical.
     pub fn classes(&self) -> Vec<usize> {
-        if self.likelihood != Likelihood::Categorical {
+        if self.kind != PredictedKind::Classes {
             return Vec::new();
         }
         (0..self.mean.nrows())
@@ -123,11 +136,10 @@ impl Fit {
     /// [`ErrorKind::Incompatible`] when the data hold no view but the target;
     /// numerical errors.
     pub fn predict(&self, data: &Dataset, target: &str) -> Result<Prediction> {
-        self.predict_with(data, target, UnknownClass::Error)
+        self.predict_with(data, target, &PredictOptions::default())
     }
 
-    /// As [`Fit::predict`], with a say in what becomes of classes that the
-    /// model has not seen.
+    /// As [`Fit::predict`], with choices.
     ///
     /// # Errors
     /// As [`Fit::predict`].
@@ -135,10 +147,10 @@ impl Fit {
         &self,
         data: &Dataset,
         target: &str,
-        unknown: UnknownClass,
+        options: &PredictOptions,
     ) -> Result<Prediction> {
         let (at, info) = self.view(target)?;
-        let aligned = Aligned::new(self, data, Some(at), unknown)?;
+        let aligned = Aligned::new(self, data, Some(at), options.unknown_classes)?;
         if aligned.views.iter().all(Option::is_none) {
             return Err(ErrorKind::Incompatible {
                 view: info.name.clone(),
@@ -147,7 +159,7 @@ impl Fit {
             }
             .into());
         }
-        self.predict_aligned(at, aligned)
+        self.predict_aligned(at, aligned, options.parameters)
     }
 
     /// The fit of a view: predictions for the training samples from their own
@@ -156,14 +168,28 @@ impl Fit {
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn fitted(&self, view: &str) -> Result<Prediction> {
+        self.fitted_with(view, ParameterUncertainty::Posterior)
+    }
+
+    /// As [`Fit::fitted`], with parameters as sure as that. The factors are
+    /// those of the fit all the same.
+    ///
+    /// # Errors
+    /// As [`Fit::fitted`].
+    pub fn fitted_with(&self, view: &str, parameters: ParameterUncertainty) -> Result<Prediction> {
         let (at, _) = self.view(view)?;
-        self.predict_from(at, self.samples.clone(), Vec::new(), |c| {
+        self.predict_from(at, self.samples.clone(), Vec::new(), parameters, |c| {
             Ok(Cow::Borrowed(&c.factors))
         })
     }
 
     /// Predictions of view `at` from matched data.
-    pub(super) fn predict_aligned(&self, at: usize, aligned: Aligned) -> Result<Prediction> {
+    pub(super) fn predict_aligned(
+        &self,
+        at: usize,
+        aligned: Aligned,
+        parameters: ParameterUncertainty,
+    ) -> Result<Prediction> {
         let Aligned {
             samples,
             views,
@@ -171,7 +197,7 @@ impl Fit {
         } = aligned;
         let n = samples.len();
         let mut journal = Journal::default();
-        let mut out = self.predict_from(at, samples, notes, |c| {
+        let mut out = self.predict_from(at, samples, notes, parameters, |c| {
             let weights = WeightUncertainty::Variational;
             latent::factors(self, c, &views, n, weights, &mut journal).map(Cow::Owned)
         })?;
@@ -186,15 +212,18 @@ impl Fit {
         at: usize,
         samples: Vec<String>,
         notes: Vec<String>,
+        parameters: ParameterUncertainty,
         mut factors: impl for<'a> FnMut(&'a Component) -> Result<Cow<'a, RowMoments>>,
     ) -> Result<Prediction> {
         let info = &self.views[at];
         let (n, d) = (samples.len(), info.columns().len());
         let mut mixture = Mixture::new(n, d);
+        let mut kind = PredictedKind::default();
         for i in 0..self.n_components() {
-            let component = self.component(i)?;
+            let component = self.component_as(i, parameters)?;
             let z = factors(&component)?;
             let view = &component.views[at];
+            kind = view.term.predicted_kind();
             let p = Predictor {
                 factors: &z,
                 weights: &view.weights,
@@ -212,8 +241,7 @@ impl Fit {
             }
         }
         let (mut mean, mut sd) = mixture.finish();
-        let likelihood = info.choices.likelihood;
-        if !likelihood.is_label() {
+        if !kind.is_label() {
             info.scaling.restore(&mut mean);
             for j in 0..d {
                 let scale = info.scaling.scale[j];
@@ -225,7 +253,7 @@ impl Fit {
         Ok(Prediction {
             view: info.name.clone(),
             samples,
-            likelihood,
+            kind,
             features: info.columns().to_vec(),
             mean,
             sd,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, Predictor, View};
+use polyview_core::{Dataset, PredictedKind, Predictor, View};
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{add, blocks};
@@ -12,7 +12,6 @@ use super::score_labels::{
 };
 use crate::error::Result;
 use crate::fit::Fit;
-use crate::spec::Likelihood;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -24,8 +23,8 @@ pub(super) const PAIRS: usize = 2000;
 pub struct HeldOut {
     /// The view.
     pub view: String,
-    /// How its data arise: what was predicted.
-    pub likelihood: Likelihood,
+    /// What was predicted.
+    pub kind: PredictedKind,
     /// Number of held-out cells.
     pub cells: usize,
     /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ with $\bar x$ the mean of
@@ -124,6 +123,7 @@ impl Fit {
                 classes[at] = held_out_classes(info, view, &rows, &training[at])?;
             }
         }
+        let mut kinds = vec![PredictedKind::default(); self.views.len()];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
             for (at, part) in component.views.iter().enumerate() {
@@ -132,14 +132,8 @@ impl Fit {
                     weights: &part.weights,
                     bias: &part.bias,
                 };
-                let label = self.views[at].choices.likelihood.is_label();
-                predict_cells(
-                    &p,
-                    part.term.as_ref(),
-                    label,
-                    (i + 1) as f64,
-                    &mut cells[at],
-                );
+                kinds[at] = part.term.predicted_kind();
+                predict_cells(&p, part.term.as_ref(), (i + 1) as f64, &mut cells[at]);
                 predict_classes(&p, part.term.as_ref(), &mut classes[at]);
             }
         }
@@ -147,7 +141,7 @@ impl Fit {
         for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
             if !cells.is_empty() {
                 let score = self.score(at, &cells, &training[at])?;
-                out.push(if self.views[at].choices.likelihood.is_label() {
+                out.push(if kinds[at].is_label() {
                     labels_scored(score, &cells)
                 } else {
                     score
@@ -242,7 +236,7 @@ impl Fit {
         let count = cells.len() as f64;
         Ok(HeldOut {
             view: info.name.clone(),
-            likelihood: info.choices.likelihood,
+            kind: PredictedKind::Real,
             cells: cells.len(),
             r2: if scatter > 0.0 {
                 1.0 - errors / scatter
@@ -265,13 +259,13 @@ impl Fit {
 fn predict_cells(
     p: &Predictor<'_>,
     term: &dyn polyview_core::ViewTerm,
-    label: bool,
     component: f64,
     cells: &mut [Cell],
 ) {
     if cells.is_empty() {
         return;
     }
+    let label = term.predicted_kind().is_label();
     let (samples, features) = (p.factors.explicit_rows(), p.weights.explicit_rows());
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);

@@ -1,6 +1,6 @@
 //! Scores of held-out labels.
 
-use polyview_core::{Predictor, UnknownClass, View, ViewTerm};
+use polyview_core::{PredictedKind, Predictor, UnknownClass, View, ViewTerm};
 
 use super::score::{Cell, HeldOut, HeldOutPairs, LEVEL, PAIRS};
 use crate::error::Result;
@@ -27,6 +27,7 @@ pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
         (metrics::auc(&truth, &predicted).ok().flatten(), ones)
     });
     score.auc = weighted(by_label);
+    score.kind = PredictedKind::Probability;
     score.coverage = f64::NAN;
     score.width = f64::NAN;
     score.pairs.lower.clear();
@@ -142,7 +143,7 @@ pub(super) fn classes_scored(
     }
     HeldOut {
         view: info.name.clone(),
-        likelihood: info.choices.likelihood,
+        kind: PredictedKind::Classes,
         cells: held_out.len(),
         r2: if scatter > 0.0 {
             1.0 - errors / scatter

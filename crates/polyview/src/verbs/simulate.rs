@@ -1,16 +1,11 @@
 //! New samples from the posterior predictive distribution.
 
-use polyview_core::{
-    Augmented, Dataset, Predictor, RowCov, RowMoments, Stateful, Table, View, ViewTerm,
-};
-use polyview_likelihoods::{Gaussian, MissingData};
+use polyview_core::{Dataset, Predictor, RowCov, RowMoments, Table};
 use polyview_linalg::{Mat, SpdFactor};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
 
-use crate::build::gaussian_options;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{ComponentView, Fit};
-use crate::spec::Likelihood;
 
 /// Blocks of random numbers of one simulation; each view has eight.
 const PARAMETERS: u32 = 0;
@@ -60,27 +55,10 @@ impl Fit {
                 weights: &weights,
                 bias: &bias,
             };
-            let values = match info.choices.likelihood {
-                Likelihood::Gaussian => {
-                    let mut term = self.gaussian(chosen, at, samples)?;
-                    if !self.is_sampled() {
-                        let mut noise = term.noise().clone();
-                        for i in 0..noise.len() {
-                            let (shape, rate) = (noise.shape()[i], noise.rate()[i]);
-                            noise.draw(i, shape, rate, key(2).chunk(i as u32));
-                        }
-                        term.set_noise(noise);
-                    }
-                    term.draw_data(&p, key(3));
-                    let mut values = term.values().to_owned();
-                    info.scaling.restore(&mut values);
-                    values
-                }
-                Likelihood::Bernoulli | Likelihood::BernoulliLatent => {
-                    draw_labels(part.term.as_ref(), &p, samples, key(3))
-                }
-                Likelihood::Categorical => draw_classes(part.term.as_ref(), &p, samples, key(3)),
-            };
+            let mut values = part.term.simulate(&p, key(2), key(3));
+            if !part.term.predicted_kind().is_label() {
+                info.scaling.restore(&mut values);
+            }
             builder = builder.view(Table {
                 name: info.name.clone(),
                 samples: names.clone(),
@@ -91,54 +69,6 @@ impl Fit {
         }
         Ok(builder.build()?)
     }
-
-    /// The Gaussian term of a view with the noise of one component, for
-    /// `samples` samples whose data are zero.
-    fn gaussian(&self, component: usize, at: usize, samples: usize) -> Result<Gaussian> {
-        let info = &self.views[at];
-        let zeros = Mat::zeros(samples, info.features.len());
-        let view = View::from_values(info.name.clone(), info.features.clone(), zeros)?;
-        let options = gaussian_options(&self.spec, &info.name, MissingData::Marginal);
-        let mut term = Gaussian::new(view, options);
-        let state = self.components[component].reader();
-        term.load(&format!("views/{}/term", info.name), &state)?;
-        Ok(term)
-    }
-}
-
-/// Zeros and ones of their probabilities given the linear predictor.
-fn draw_labels(term: &dyn ViewTerm, p: &Predictor<'_>, samples: usize, key: StreamKey) -> Mat<f64> {
-    let columns = p.weights.explicit_rows();
-    let probability = term.predict(p, 0..samples, 0..columns).mean;
-    let mut out = Mat::zeros(samples, columns);
-    for d in 0..columns {
-        let mut rng = key.chunk(d as u32).rng();
-        for n in 0..samples {
-            out[(n, d)] = f64::from(u8::from(uniform_open01(&mut rng) < probability[(n, d)]));
-        }
-    }
-    out
-}
-
-/// One code a sample, of the probabilities given the linear predictor.
-fn draw_classes(
-    term: &dyn ViewTerm,
-    p: &Predictor<'_>,
-    samples: usize,
-    key: StreamKey,
-) -> Mat<f64> {
-    let classes = p.weights.explicit_rows();
-    let probability = term.predict(p, 0..samples, 0..classes).mean;
-    let mut rng = key.rng();
-    Mat::from_fn(samples, 1, |n, _| {
-        let mut left = uniform_open01(&mut rng);
-        let mut class = 0;
-        while class + 1 < classes && left >= probability[(n, class)] {
-            left -= probability[(n, class)];
-            class += 1;
-        }
-        class as f64
-    })
 }
 
 /// A draw of every row.

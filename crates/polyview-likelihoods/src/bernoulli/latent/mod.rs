@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, DataError, Event, GammaPrior, Mask, NoiseScope, NormalEquations,
-    NumericError, PredictedBlock, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    NumericError, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
+    View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
+use polyview_random::{StreamKey, uniform_open01};
 
-use super::{BinaryPrediction, NEEDS, is_binary, log_odds, remark};
+use super::{Bernoulli, LOGISTIC_VARIANCE, NEEDS, is_binary, log_odds, moments, remark};
+use crate::ParameterUncertainty;
 use crate::cells::{check_domain, check_features, mean_of, predict_cells};
 use crate::gaussian::{Gaussian, GaussianOptions, MissingData, NoiseBy};
 use scores::{ScoreSums, add, cell_sums, update_score};
@@ -54,7 +56,7 @@ pub struct LatentBernoulliOptions {
     /// Rounds of U7 and U8 in a sweep, at least one.
     pub rounds: usize,
     /// How probabilities are predicted.
-    pub prediction: BinaryPrediction,
+    pub prediction: ParameterUncertainty,
 }
 
 impl Default for LatentBernoulliOptions {
@@ -67,7 +69,7 @@ impl Default for LatentBernoulliOptions {
             missing: MissingData::Marginal,
             start_scores: ScoreStart::LogOdds,
             rounds: 2,
-            prediction: BinaryPrediction::Moderated,
+            prediction: ParameterUncertainty::Posterior,
         }
     }
 }
@@ -227,6 +229,16 @@ impl ViewTerm for LatentBernoulli {
                 .collect(),
         )
     }
+    fn intercept_precision(&self) -> f64 {
+        Bernoulli::INTERCEPT_PRECISION
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Probability
+    }
+    /// That of the logistic function and the scores' noise.
+    fn link_variance(&self, column: usize) -> f64 {
+        LOGISTIC_VARIANCE + 1.0 / self.scores.precision_of(column)
+    }
     /// U7, U8, U11. Before there are weights the scores stay where they start
     /// (spec/sshiba 2.7): they would shrink to next to nothing, and the weights
     /// after them.
@@ -340,8 +352,21 @@ impl ViewTerm for LatentBernoulli {
     ) -> PredictedBlock {
         let PredictedBlock { mean, variance } = self.scores.predict(p, samples, columns);
         predict_cells(mean, variance, |_, mean, variance| {
-            self.options.prediction.moments(mean, variance)
+            moments(self.options.prediction, mean, variance)
         })
+    }
+    /// One stream of random numbers a column; the scores' noise is integrated
+    /// out.
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let (rows, columns) = (p.factors.explicit_rows(), self.labels.ncols());
+        let mut out = self.predict(p, 0..rows, 0..columns).mean;
+        for d in 0..columns {
+            let mut rng = data.chunk(d as u32).rng();
+            for p in out.col_as_slice_mut(d) {
+                *p = f64::from(u8::from(uniform_open01(&mut rng) < *p));
+            }
+        }
+        out
     }
     /// Missing labels of new samples are integrated out, whatever the fit did
     /// about its own.

@@ -10,8 +10,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
-use crate::spec::Likelihood;
-use sums::{Draw, Sums};
+use sums::{Posterior, Sums};
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
 ///
@@ -75,7 +74,7 @@ impl Fit {
     /// give them to [`Fit::explain_on`]; when a component's state is damaged.
     pub fn explain(&self) -> Result<Explained> {
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        self.explained(&views, &self.draws()?, None, Vec::new())
+        self.explained(&views, &self.posterior()?, None, Vec::new())
     }
 
     /// Variance of the training data explained within one group of samples
@@ -117,7 +116,7 @@ impl Fit {
     pub fn explain_group(&self, group: &str) -> Result<Explained> {
         let members = self.group_members(group)?;
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        self.explained(&views, &self.draws()?, Some(&members), Vec::new())
+        self.explained(&views, &self.posterior()?, Some(&members), Vec::new())
     }
 
     /// Rows of the samples of a group.
@@ -138,17 +137,14 @@ impl Fit {
             .collect())
     }
 
-    /// Posterior means of every component.
-    fn draws(&self) -> Result<Vec<Draw>> {
-        let mut draws = Vec::with_capacity(self.n_components());
+    /// Every component of the posterior.
+    fn posterior(&self) -> Result<Posterior> {
+        let mut out = Posterior::default();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            draws.push(Draw {
-                factors: component.factors.mean().to_owned(),
-                weights: weights(&component),
-            });
+            out.push(component.factors.mean(), &component);
         }
-        Ok(draws)
+        Ok(out)
     }
 
     /// Variance of other data explained, from the factors that these data
@@ -167,30 +163,27 @@ impl Fit {
             mut notes,
         } = Aligned::new(self, data, None, UnknownClass::Error)?;
         let mut journal = Journal::default();
-        let mut draws = Vec::with_capacity(self.n_components());
+        let mut posterior = Posterior::default();
         for i in 0..self.n_components() {
             let c = self.component(i)?;
             let certain = WeightUncertainty::Variational;
             let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
-            draws.push(Draw {
-                factors: z.mean().to_owned(),
-                weights: weights(&c),
-            });
+            posterior.push(z.mean(), &c);
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
-        self.explained(&views, &draws, None, notes)
+        self.explained(&views, &posterior, None, notes)
     }
 
     /// The shares over all samples, or over some rows alone.
     fn explained(
         &self,
         views: &[Option<&View>],
-        draws: &[Draw],
+        posterior: &Posterior,
         rows: Option<&[usize]>,
         notes: Vec<String>,
     ) -> Result<Explained> {
-        let k = self.k();
+        let (k, draws) = (self.k(), &posterior.draws[..]);
         let given: Vec<(usize, &View)> = views
             .iter()
             .enumerate()
@@ -207,12 +200,15 @@ impl Fit {
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
-            let likelihood = self.views[at].choices.likelihood;
             let latent;
-            let (shown, noise) = if likelihood.is_label() {
+            let (shown, noise) = if posterior.kinds[at].is_label() {
                 latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
-                let cells = observed(&latent, rows) as f64;
-                (&latent, cells * link_variance(self, at)?)
+                let of_column = |d| {
+                    let cells = observed_in(&latent, d, rows) as f64;
+                    cells * posterior.link_variance(at, d)
+                };
+                let noise = (0..latent.n_features()).map(of_column).sum();
+                (&latent, noise)
             } else {
                 (view, 0.0)
             };
@@ -247,38 +243,20 @@ impl Fit {
     }
 }
 
-/// Variance that link and noise add to the linear predictor of a label.
-pub(super) fn link_variance(fit: &Fit, at: usize) -> Result<f64> {
-    let likelihood = fit.views[at].choices.likelihood;
-    let mut noise = 0.0;
-    if likelihood == Likelihood::BernoulliLatent {
-        let name = format!("views/{}/term/noise/mean", fit.views[at].name);
-        for state in &fit.components {
-            let precisions = state.reader().vec(&name)?;
-            let mean = precisions.iter().map(|t| 1.0 / t).sum::<f64>();
-            noise += mean / (precisions.len().max(1) * fit.components.len()) as f64;
-        }
-    }
-    Ok(likelihood.link_variance() + noise)
-}
-
 /// Observed cells of all rows, or of some.
 fn observed(view: &View, rows: Option<&[usize]>) -> usize {
-    let Some(rows) = rows else {
-        return view.n_observed();
-    };
-    let of_row = |&n: &usize| {
-        (0..view.n_features())
-            .filter(|&d| view.is_observed(n, d))
-            .count()
-    };
-    rows.iter().map(of_row).sum()
+    (0..view.n_features())
+        .map(|d| observed_in(view, d, rows))
+        .sum()
 }
 
-fn weights(component: &crate::fit::Component) -> Vec<Mat<f64>> {
-    component
-        .views
-        .iter()
-        .map(|v| v.weights.mean().to_owned())
-        .collect()
+/// Observed cells of a feature.
+fn observed_in(view: &View, feature: usize, rows: Option<&[usize]>) -> usize {
+    match rows {
+        None => view.mask().count_feature(feature, view.n_samples()),
+        Some(rows) => rows
+            .iter()
+            .filter(|&&n| view.is_observed(n, feature))
+            .count(),
+    }
 }

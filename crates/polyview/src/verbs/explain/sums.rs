@@ -1,8 +1,10 @@
 //! The three sums that all shares of variance are made of.
 
-use polyview_core::{DataError, Mask, RowMoments, View};
+use polyview_core::{DataError, Mask, PredictedKind, RowMoments, View};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
+
+use crate::fit::{Component, ComponentView};
 
 /// Posterior means of one component.
 pub(super) struct Draw {
@@ -10,6 +12,41 @@ pub(super) struct Draw {
     pub factors: Mat<f64>,
     /// Weights of each view, features × K.
     pub weights: Vec<Mat<f64>>,
+}
+
+/// What a posterior says of every view.
+#[derive(Default)]
+pub(super) struct Posterior {
+    /// Its components.
+    pub draws: Vec<Draw>,
+    /// What each view's term predicts.
+    pub kinds: Vec<PredictedKind>,
+    /// Variance that link and noise add to a column, by component and view.
+    link_variance: Vec<Vec<Vec<f64>>>,
+}
+
+impl Posterior {
+    /// Adds a component, with factors of its own or of other samples.
+    pub(super) fn push(&mut self, factors: MatRef<'_, f64>, component: &Component) {
+        let parts = &component.views;
+        let link = |v: &ComponentView| {
+            (0..v.weights.explicit_rows())
+                .map(|d| v.term.link_variance(d))
+                .collect()
+        };
+        self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
+        self.link_variance.push(parts.iter().map(link).collect());
+        self.draws.push(Draw {
+            factors: factors.to_owned(),
+            weights: parts.iter().map(|v| v.weights.mean().to_owned()).collect(),
+        });
+    }
+
+    /// Variance that link and noise add to a column of a view, on average.
+    pub(super) fn link_variance(&self, at: usize, column: usize) -> f64 {
+        let sum: f64 = self.link_variance.iter().map(|c| c[at][column]).sum();
+        sum / self.link_variance.len().max(1) as f64
+    }
 }
 
 /// Sums over the observed cells of one view, everything about the feature's

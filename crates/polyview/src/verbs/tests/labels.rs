@@ -1,6 +1,6 @@
 //! Real, binary and categorical views together.
 
-use polyview_core::{DataError, Dataset, Table, UnknownClass};
+use polyview_core::{DataError, Dataset, PredictedKind, Table, UnknownClass};
 use polyview_linalg::{Mat, times_small};
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 
@@ -15,7 +15,7 @@ fn normal(rows: usize, columns: usize, rng: &mut ChaCha8Rng) -> Mat<f64> {
 }
 
 /// Two factors; twelve real features, four labels, one class of three.
-fn mixed(samples: usize, seed: u64) -> Dataset {
+pub(super) fn mixed(samples: usize, seed: u64) -> Dataset {
     let key = StreamKey::new(seed);
     let mut rng = key.rng();
     let z = normal(samples, 2, &mut rng);
@@ -56,7 +56,7 @@ fn mixed(samples: usize, seed: u64) -> Dataset {
         .unwrap()
 }
 
-fn spec() -> ModelSpec {
+pub(super) fn spec() -> ModelSpec {
     models::sshiba(3)
         .with_likelihood("labels", Likelihood::Bernoulli)
         .with_likelihood("class", Likelihood::Categorical)
@@ -75,7 +75,7 @@ fn sampled() -> ModelSpec {
     }
 }
 
-fn without(data: &Dataset, keep: &[&str]) -> Dataset {
+pub(super) fn without(data: &Dataset, keep: &[&str]) -> Dataset {
     let mut builder = Dataset::builder();
     for name in keep {
         let v = data.view(name).unwrap();
@@ -103,6 +103,52 @@ fn auc_of_labels(fit: &Fit, data: &Dataset) -> f64 {
         sum += crate::metrics::auc(&labels, &scores).unwrap().unwrap() / 4.0;
     }
     sum
+}
+
+/// What is asked of a likelihood before there are data is what its term says.
+#[test]
+fn likelihoods_and_their_terms_agree() {
+    let data = mixed(20, 14);
+    for (view, likelihood, kind, variance) in [
+        ("real", Likelihood::Gaussian, PredictedKind::Real, None),
+        (
+            "labels",
+            Likelihood::Bernoulli,
+            PredictedKind::Probability,
+            Some(3.289_868_133_696_453),
+        ),
+        (
+            "labels",
+            Likelihood::BernoulliLatent,
+            PredictedKind::Probability,
+            None,
+        ),
+        (
+            "class",
+            Likelihood::Categorical,
+            PredictedKind::Classes,
+            Some(1.0),
+        ),
+    ] {
+        let mut spec = spec().with_likelihood(view, likelihood);
+        spec.vb.max_sweeps = 5;
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let (at, _) = fit.view(view).unwrap();
+        let part = &fit.component(0).unwrap().views[at];
+        assert_eq!(part.term.predicted_kind(), kind);
+        assert_eq!(kind.is_label(), likelihood.is_label());
+        assert_eq!(kind == PredictedKind::Classes, likelihood.has_classes());
+        assert_eq!(fit.fitted(view).unwrap().kind, kind);
+        let binary = kind == PredictedKind::Probability;
+        let factor = if binary { 0.01 } else { 1.0 };
+        assert_eq!(part.term.intercept_precision(), factor);
+        let found = part.term.link_variance(0);
+        match variance {
+            Some(v) => assert!((found - v).abs() < 1e-14),
+            // noise that is learnt, beside the link's
+            None => assert!(found > if binary { 3.29 } else { 0.0 }),
+        }
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod explain;
 mod hold_out;
 mod impute;
 mod labels;
+mod plug_in;
 mod predict;
 mod project;
 mod rest;
