@@ -1,5 +1,4 @@
-//! The slow tier: recovery, calibration, and the two engines against each
-//! other. Run with `cargo test -p polyview-tests --features slow --release`.
+//! Recovery of what was simulated, and the two engines against each other.
 
 use polyview::{EngineKind, Fit, hold_out, models};
 use polyview_core::FeatureScaling;

@@ -1,0 +1,5 @@
+//! The slow tier: recovery, calibration, and the two engines against each
+//! other. Run with `cargo test -p polyview-tests --features slow --release
+//! --test slow`.
+
+mod recovery;
