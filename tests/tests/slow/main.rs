@@ -2,4 +2,6 @@
 //! other. Run with `cargo test -p polyview-tests --features slow --release
 //! --test slow`.
 
+mod ranks;
 mod recovery;
+mod sbc;
