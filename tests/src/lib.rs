@@ -5,6 +5,7 @@ pub mod geweke;
 pub mod law;
 
 pub mod categorical;
+pub mod mixed;
 
 use polyview_core::{Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
