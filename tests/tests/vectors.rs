@@ -1,4 +1,5 @@
-//! The numeric vectors of spec/thesis 15.2 with real views.
+//! The numeric vectors of spec/thesis 15.2: each number that it prints of the
+//! four factor models.
 
 use polyview_core::{
     Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, State, Stateful, Step, View,
@@ -159,6 +160,11 @@ fn missing_real() {
     {
         close(z[(n, 0)], expected);
     }
+    all_close(&run, "views/a/term/imputed/cells", &[0.445_993_03]);
+    // every feature keeps the variance that its missing cells would have
+    all_close(&run, "views/a/term/imputed/variance", &[1.0; 2]);
+    all_close(&run, "views/a/term/noise/rate", &[5.451_272_12]);
+    all_close(&run, "views/b/term/noise/rate", &[3.038_955_46]);
     close(report.bound, -18.14716635);
 }
 
@@ -210,6 +216,18 @@ fn categorical() {
             close(scores[(n, c)], expected[n][c]);
         }
     }
+    // ln zeta at the scores' parameter, which was z w' before there were
+    // intercepts
+    let offsets = state.reader().vec("t/local/offsets").expect("offsets");
+    for (n, expected) in [-1.07190705, -1.06115617, -1.09327269]
+        .into_iter()
+        .enumerate()
+    {
+        let shift = |c: usize| scores[(n, c)] - z[(n, 0)] * w[(c, 0)];
+        let square: f64 = (0..3).map(|c| shift(c).powi(2)).sum();
+        close(offsets[n] - 0.5 * square, expected);
+    }
+    all_close(&run, "views/c/weights/prior/alpha/rate", &[1.365_650_97]);
     for (c, expected) in [-0.00136431, 0.00089121, 0.00047309]
         .into_iter()
         .enumerate()
@@ -264,6 +282,7 @@ fn binary() {
         state.reader().vec("term/noise/rate").expect("rate")[0],
         4.63811648,
     );
+    all_close(&run, "views/a/weights/prior/alpha/rate", &[1.398_891_97]);
     let b = model.views[0].bias.mean();
     close(b[0], 0.09489459);
     close(b[1], 0.09925431);

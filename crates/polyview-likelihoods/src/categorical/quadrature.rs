@@ -246,8 +246,8 @@ mod tests {
 
     #[test]
     fn probabilities_sum_to_one_and_the_mixture_is_untruncated() {
-        // spec/sshiba 9.3, U12
-        for (classes, scale) in [(2, 2.0), (9, 1.5), (30, 4.0)] {
+        // spec/sshiba 9.3, 9.6.6, U12
+        for (classes, scale) in [(2, 2.0), (9, 1.5), (30, 4.0), (16, 30.0)] {
             let m = scores(classes, scale, 3);
             let mut total = 0.0;
             let mut mixture = vec![0.0; classes];
@@ -279,6 +279,17 @@ mod tests {
         {
             assert!((m[j] + shift[j] - x).abs() < 1e-6);
         }
+        // the mixture over the classes is the untruncated distribution
+        let (mut total, mut mixture) = (0.0, [0.0; 4]);
+        for class in 0..4 {
+            let ln = Rule::for_classes(4).moments(&m, class, &mut shift, &mut Vec::new());
+            total += ln.exp();
+            for (x, s) in mixture.iter_mut().zip(&shift) {
+                *x += ln.exp() * s;
+            }
+        }
+        assert!((total - 1.0).abs() < 1e-12);
+        assert!(mixture.iter().all(|x| x.abs() < 1e-12), "{mixture:?}");
     }
 
     #[test]
