@@ -64,6 +64,7 @@ pub use faer::{Accum, Mat, MatMut, MatRef};
 
 mod blocks;
 mod columns;
+mod combine;
 mod decompose;
 mod error;
 mod khatri_rao;
@@ -79,6 +80,7 @@ mod threads;
 mod truncated_svd;
 mod varimax;
 
+pub use combine::combine_columns;
 pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
 pub use error::LinalgError;
 pub use khatri_rao::{
