@@ -286,7 +286,10 @@ fn column(codes: &[f64]) -> Mat<f64> {
 fn uncertain_scores_temper_probabilities() {
     let s = study(60, 3, 3, 10);
     let of = |prediction| {
-        let options = CategoricalOptions { prediction, ..plain() };
+        let options = CategoricalOptions {
+            prediction,
+            ..plain()
+        };
         let (run, _) = sweeps(s.model(&s.view(|n| n > 40), options), 30, Rotate::InLoop);
         let p = probabilities(run.model());
         (41..60)

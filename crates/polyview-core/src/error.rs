@@ -116,6 +116,16 @@ pub enum DataError {
         /// The sample.
         sample: String,
     },
+    /// A row of a group that does not exist.
+    #[error("row {}: group {group} is out of range; there are {groups} groups, numbered from 0", row + 1)]
+    GroupOutOfRange {
+        /// Row from 0.
+        row: usize,
+        /// The group's number.
+        group: u32,
+        /// Number of groups.
+        groups: usize,
+    },
     /// A class code that is no whole number.
     #[error(
         "view '{view}': the class code {value} at row {} is not a whole number; codes are 0, 1, 2, …",
@@ -223,6 +233,14 @@ pub enum NumericError {
         before: f64,
         /// After it.
         after: f64,
+    },
+    /// Rows or scales that do not belong together.
+    #[error("{block}: {what}")]
+    Mismatch {
+        /// The block.
+        block: String,
+        /// What does not fit what.
+        what: &'static str,
     },
     /// A data term has no exact augmentation, so it cannot be sampled.
     #[error("this likelihood cannot be sampled; use variational Bayes")]

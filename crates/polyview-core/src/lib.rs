@@ -30,6 +30,7 @@
 //! | [`RowMoments`] | K-dimensional Gaussian rows: factors or weights |
 //! | [`NormalEquations`] | what the data say about a block of rows |
 //! | [`ViewTerm`], [`RowBlock`], [`ScalePrior`] | the species of a model's parts |
+//! | [`RowGroups`], [`PrecisionView`] | groups of rows, and the prior precisions of rows |
 //! | [`Ledger`], [`Journal`], [`Schedule`] | objective by term, what happened, order of steps |
 //! | [`write_atomic`], [`Overwrite`] | files that appear whole or not at all |
 //!
@@ -57,7 +58,7 @@ pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
     Augmented, Bias, Context, Coupling, GammaPrior, Gammas, NoiseScope, NormalEquations, Objective,
     PatternGrams, PatternTable, PrecisionView, PredictedBlock, PredictedKind, Predictor,
-    RotationSide, RotationTerm, RowBlock, RowCov, RowMoments, SAMPLE_BLOCK, ScalePrior, Stamp,
-    State, StateArray, StateReader, Stateful, ViewShape, ViewTerm, column_block,
+    RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments, SAMPLE_BLOCK, ScalePrior,
+    Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm, column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};

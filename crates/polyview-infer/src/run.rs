@@ -349,6 +349,7 @@ impl VbRun {
             model
                 .factors
                 .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
+            model.factors.update_scales();
             let turn = rotation.q.transpose().to_owned();
             for view in &mut model.views {
                 view.weights.transform(turn.as_ref(), rotation.log_abs_det);

@@ -27,11 +27,13 @@
 mod ard;
 mod double_ard;
 mod fixed;
+mod group_ard;
 mod rotation;
 mod rows;
 
 pub use ard::Ard;
 pub use double_ard::DoubleArd;
 pub use fixed::Fixed;
+pub use group_ard::GroupArd;
 pub use rotation::{ColumnPenalty, ColumnRotation};
-pub use rows::FullRows;
+pub use rows::{DiagonalRows, FullRows};

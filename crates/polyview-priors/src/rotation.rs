@@ -163,6 +163,35 @@ impl RotationTerm for ColumnRotation {
     }
 }
 
+/// The sum of several terms: rows of different groups turn together.
+pub(crate) struct RotationSum(pub(crate) Vec<ColumnRotation>);
+
+impl RotationTerm for RotationSum {
+    fn evaluate(
+        &self,
+        q: MatRef<'_, f64>,
+        q_inverse: MatRef<'_, f64>,
+        log_abs_det: f64,
+        mut gradient: MatMut<'_, f64>,
+    ) -> f64 {
+        self.0
+            .iter()
+            .map(|t| t.evaluate(q, q_inverse, log_abs_det, gradient.as_mut()))
+            .sum()
+    }
+    fn curvature(
+        &self,
+        q: MatRef<'_, f64>,
+        q_inverse: MatRef<'_, f64>,
+        mut own: MatMut<'_, f64>,
+        mut exchange: MatMut<'_, f64>,
+    ) {
+        for t in &self.0 {
+            t.curvature(q, q_inverse, own.as_mut(), exchange.as_mut());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

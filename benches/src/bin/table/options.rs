@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use polyview::{EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, models};
+use polyview::{
+    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, models,
+};
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;

@@ -4,6 +4,7 @@ mod basis;
 mod bias;
 mod equations;
 mod gammas;
+mod groups;
 mod moments;
 mod predictor;
 mod state;
@@ -12,11 +13,12 @@ mod traits;
 pub use bias::Bias;
 pub use equations::{NormalEquations, PatternGrams, PatternTable};
 pub use gammas::{GammaPrior, Gammas};
+pub use groups::{PrecisionView, RowGroups};
 pub use moments::{RowCov, RowMoments, Stamp};
 pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
-    Augmented, Context, Coupling, NoiseScope, Objective, PrecisionView, PredictedBlock,
-    PredictedKind, RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape,
-    ViewTerm, column_block,
+    Augmented, Context, Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind,
+    RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
+    column_block,
 };

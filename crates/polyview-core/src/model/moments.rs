@@ -311,9 +311,8 @@ impl RowMoments {
                 RowCov::Shared(s) => packed_dot(s.as_slice(), c, k),
                 RowCov::Patterns { cov, of_row } => packed_dot(cov.row(of_row[row] as usize), c, k),
                 RowCov::PerRow(cov) => packed_dot(cov.row(row), c, k),
-                RowCov::Basis { .. } | RowCov::Diagonal(_) => {
-                    packed_dot(self.row_cov(row).as_slice(), c, k)
-                }
+                RowCov::Diagonal(v) => (0..k).map(|j| v[(row, j)] * c[packed_index(j, j)]).sum(),
+                RowCov::Basis { .. } => packed_dot(self.row_cov(row).as_slice(), c, k),
             }
     }
 
@@ -438,8 +437,8 @@ impl RowMoments {
                 cov.congruence(a);
             }
             RowCov::Diagonal(v) => {
-                // an invertible map that is not a scaled permutation would
-                // leave the family; callers rotate full rows only
+                // exact for scaled permutations; any other map leaves the
+                // family, and the entries' covariances are lost
                 *v = Mat::from_fn(v.nrows(), k, |r, j| {
                     (0..k).map(|i| v[(r, i)] * a[(i, j)] * a[(i, j)]).sum()
                 });

@@ -7,6 +7,7 @@ use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::equations::NormalEquations;
+use super::groups::PrecisionView;
 use super::moments::RowMoments;
 use super::predictor::Predictor;
 use super::state::Stateful;
@@ -303,22 +304,6 @@ pub trait Augmented {
     /// Draws **data** given everything else, in place of the observed cells
     /// (Geweke tests, posterior predictive checks).
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey);
-}
-
-/// Expected prior precisions of the entries of a block of rows.
-#[derive(Clone, Copy, Debug)]
-pub enum PrecisionView<'a> {
-    /// The same for all rows: one a column.
-    Columns(&'a [f64]),
-    /// A product: one a row times one a column.
-    Outer {
-        /// By row.
-        rows: &'a [f64],
-        /// By column.
-        columns: &'a [f64],
-    },
-    /// One for each entry, rows × K.
-    Cells(MatRef<'a, f64>),
 }
 
 /// Gaussian scale mixtures on the entries of a block of rows: automatic

@@ -1,6 +1,13 @@
-//! Gaussian rows with full covariances.
+//! Posterior blocks of rows: Gaussian with full or with no covariances, and
+//! spike-and-slab.
 
+mod diagonal;
+mod noise;
+mod patterns;
 mod solve;
+mod sweep;
+
+pub use diagonal::DiagonalRows;
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
@@ -84,21 +91,7 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
         )
     }
     fn draw_prior(&mut self, key: StreamKey) {
-        self.prior.draw_prior(key.block(0));
-        let (rows, k) = (self.moments.explicit_rows(), self.moments.k());
-        let mut noise = solve::noise(0..rows, k, key.block(1));
-        let precision = self.prior.precision();
-        for j in 0..k {
-            for r in 0..rows {
-                let p = match precision {
-                    PrecisionView::Columns(c) => c[j],
-                    PrecisionView::Outer { rows, columns } => rows[r] * columns[j],
-                    PrecisionView::Cells(m) => m[(r, j)],
-                };
-                noise[(r, j)] /= p.sqrt();
-            }
-        }
-        self.moments = RowMoments::point(noise);
+        self.moments = draw_prior(&mut self.prior, &self.moments, key);
     }
     fn update_scales(&mut self) {
         self.prior.update(&self.moments);
@@ -107,17 +100,7 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
         self.prior.draw(&self.moments, cx.key);
     }
     fn bound(&self) -> Terms {
-        let entries = (self.moments.rows() * self.moments.k()) as f64;
-        let own = match self.moments.cov() {
-            // a draw: the normalising constant of the prior density
-            RowCov::Zero => -0.5 * entries * (2.0 * std::f64::consts::PI).ln(),
-            // entropy; its constant cancels that of the prior
-            _ => 0.5 * self.moments.log_det() + 0.5 * entries,
-        };
-        Terms(vec![
-            ("rows", self.prior.expected_log_density(&self.moments) + own),
-            ("scales", self.prior.bound()),
-        ])
+        gaussian_bound(&self.prior, &self.moments)
     }
     fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>> {
         self.prior.rotation_term(&self.moments, side)
@@ -137,25 +120,61 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
 
 impl<P: ScalePrior> Stateful for FullRows<P> {
     fn save(&self, prefix: &str, state: &mut State) {
-        self.moments.save(prefix, state);
-        self.prior.save(&format!("{prefix}/prior"), state);
+        save_gaussian(&self.prior, &self.moments, prefix, state);
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
-        self.moments = RowMoments::load(prefix, state)?;
-        self.prior.load(&format!("{prefix}/prior"), state)?;
-        let (rows, k) = (self.moments.explicit_rows(), self.moments.k());
-        let fits = match self.prior.precision() {
-            PrecisionView::Columns(c) => c.len() == k,
-            PrecisionView::Outer { rows: r, columns } => r.len() == rows && columns.len() == k,
-            PrecisionView::Cells(m) => m.nrows() == rows && m.ncols() == k,
-        };
-        if fits {
-            Ok(())
-        } else {
-            Err(NumericError::BadState {
-                name: format!("{prefix}/prior"),
-            })
+        self.moments = load_gaussian(&mut self.prior, prefix, state)?;
+        Ok(())
+    }
+}
+
+/// Draws scales, then rows, from the prior.
+fn draw_prior<P: ScalePrior>(prior: &mut P, moments: &RowMoments, key: StreamKey) -> RowMoments {
+    prior.draw_prior(key.block(0));
+    let (rows, k) = (moments.explicit_rows(), moments.k());
+    let mut noise = noise::normals(0..rows, k, key.block(1));
+    let precision = prior.precision();
+    for j in 0..k {
+        for r in 0..rows {
+            noise[(r, j)] /= precision.at(r, j).sqrt();
         }
+    }
+    RowMoments::point(noise)
+}
+
+/// `rows` and `scales` of Gaussian rows.
+fn gaussian_bound<P: ScalePrior>(prior: &P, moments: &RowMoments) -> Terms {
+    let entries = (moments.rows() * moments.k()) as f64;
+    let own = match moments.cov() {
+        // a draw: the normalising constant of the prior density
+        RowCov::Zero => -0.5 * entries * (2.0 * std::f64::consts::PI).ln(),
+        // entropy; its constant cancels that of the prior
+        _ => 0.5 * moments.log_det() + 0.5 * entries,
+    };
+    Terms(vec![
+        ("rows", prior.expected_log_density(moments) + own),
+        ("scales", prior.bound()),
+    ])
+}
+
+fn save_gaussian<P: ScalePrior>(prior: &P, moments: &RowMoments, prefix: &str, state: &mut State) {
+    moments.save(prefix, state);
+    prior.save(&format!("{prefix}/prior"), state);
+}
+
+fn load_gaussian<P: ScalePrior>(
+    prior: &mut P,
+    prefix: &str,
+    state: &StateReader<'_>,
+) -> Result<RowMoments, NumericError> {
+    let moments = RowMoments::load(prefix, state)?;
+    prior.load(&format!("{prefix}/prior"), state)?;
+    if prior.precision().fits(moments.explicit_rows(), moments.k()) {
+        Ok(moments)
+    } else {
+        Err(NumericError::BadState {
+            name: format!("{prefix}/prior"),
+        })
     }
 }
 

@@ -1,7 +1,5 @@
 //! From normal equations to moments, and to draws.
 
-use std::ops::Range;
-
 use polyview_core::{
     Context, Event, NormalEquations, NumericError, PrecisionView, RowCov, RowMoments,
 };
@@ -9,8 +7,9 @@ use polyview_linalg::{
     LinalgError, Mat, MatRef, PackedRows, SpdFactor, SpdReport, SymPacked, packed_index,
     times_small,
 };
-use polyview_random::StreamKey;
 
+use super::noise::normals;
+use super::patterns::Shares;
 use super::put_rows;
 
 /// What all rows of a block have in common, factored once an update.
@@ -27,10 +26,11 @@ pub(super) enum Prepared {
         values: Vec<f64>,
         log_prior: f64,
     },
-    /// One precision a pattern.
+    /// One precision for the rows that share pattern and group.
     Patterns {
         factors: Vec<SpdFactor>,
         covs: PackedRows,
+        of_row: Vec<u32>,
     },
     /// Each row has its own.
     Own,
@@ -75,21 +75,37 @@ impl Prepared {
         if eq.own || matches!(prior, PrecisionView::Cells(_)) {
             return Ok(Self::Own);
         }
+        // one group is no group
+        let one: Vec<f64>;
+        let prior = match prior {
+            PrecisionView::Groups { groups, .. } if groups.nrows() == 1 => {
+                one = (0..groups.ncols()).map(|j| groups[(0, j)]).collect();
+                PrecisionView::Columns(&one)
+            }
+            other => other,
+        };
         match (prior, &eq.patterns, &eq.scale) {
-            (PrecisionView::Columns(alpha), Some(patterns), None) => {
-                let mut factors = Vec::with_capacity(patterns.grams.rows());
-                let mut covs = PackedRows::zeros(patterns.grams.rows(), eq.k());
-                for p in 0..patterns.grams.rows() {
-                    let mut precision = patterns.grams.sym(p);
-                    precision.add_scaled(1.0, &eq.gram);
-                    precision.add_diag(alpha);
-                    let f = factor(block, &precision, p, cx)?;
-                    covs.row_mut(p).copy_from_slice(f.inverse().as_slice());
+            (PrecisionView::Columns(_), Some(_), None)
+            | (PrecisionView::Groups { .. }, _, None) => {
+                let shares = Shares::new(prior, eq.patterns.as_ref(), moments.explicit_rows());
+                let mut factors = Vec::with_capacity(shares.kinds.len());
+                let mut covs = PackedRows::zeros(shares.kinds.len(), eq.k());
+                for (kind, of) in shares.kinds.iter().enumerate() {
+                    let mut precision = of.data_precision(eq);
+                    precision.add_diag(&of.prior_precision(prior, eq.k()));
+                    let f = factor(block, &precision, kind, cx)?;
+                    covs.row_mut(kind).copy_from_slice(f.inverse().as_slice());
                     factors.push(f);
                 }
-                Ok(Self::Patterns { factors, covs })
+                Ok(Self::Patterns {
+                    factors,
+                    covs,
+                    of_row: shares.of_row,
+                })
             }
-            (_, Some(_), _) | (PrecisionView::Cells(_), None, _) => Ok(Self::Own),
+            (_, Some(_), _) | (PrecisionView::Cells(_) | PrecisionView::Groups { .. }, None, _) => {
+                Ok(Self::Own)
+            }
             (PrecisionView::Columns(alpha), None, None) => {
                 let mut precision = eq.gram.clone();
                 precision.add_diag(alpha);
@@ -148,7 +164,7 @@ fn basis_scales(values: &[f64], prior: PrecisionView<'_>, eq: &NormalEquations) 
 }
 
 /// $\sum\ln x$ of positive numbers, with one logarithm for several of them.
-fn sum_of_logs(values: &[f64]) -> f64 {
+pub(super) fn sum_of_logs(values: &[f64]) -> f64 {
     const FAR: f64 = 1e150;
     let (mut sum, mut product) = (0.0, 1.0);
     for &x in values {
@@ -183,11 +199,7 @@ fn own_precisions(prior: PrecisionView<'_>, eq: &mut NormalEquations) -> PackedR
             }
         }
         for j in 0..k {
-            cell[packed_index(j, j)] += match prior {
-                PrecisionView::Columns(c) => c[j],
-                PrecisionView::Outer { rows, columns } => rows[r] * columns[j],
-                PrecisionView::Cells(m) => m[(r, j)],
-            };
+            cell[packed_index(j, j)] += prior.at(r, j);
         }
     }
     own
@@ -259,14 +271,11 @@ pub(super) fn update(
             let logs: f64 = (0..k).map(|j| sum_of_logs(rho.col_as_slice(j))).sum();
             *log_det += logs - len as f64 * log_prior;
         }
-        Prepared::Patterns { factors, covs } => {
-            let Some(patterns) = &eq.patterns else {
-                return Err(NumericError::NotFinite {
-                    block: block.to_owned(),
-                    what: "a pattern table",
-                });
-            };
-            let of_row = &patterns.table.of_row;
+        Prepared::Patterns {
+            factors,
+            covs,
+            of_row,
+        } => {
             by_pattern(of_row, start, eq.rhs.as_ref(), covs, mean);
             if start == 0 {
                 *cov = RowCov::Patterns {
@@ -356,31 +365,6 @@ fn by_pattern(
     }
 }
 
-const CHUNK: usize = 256;
-
-/// Standard normal noise for the rows `rows`; the stream of a row does not
-/// depend on how rows are grouped into ranges.
-pub(super) fn noise(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
-    let mut out = Mat::zeros(rows.len(), k);
-    let mut line = vec![0.0; k];
-    let mut current = usize::MAX;
-    let mut rng = key.rng();
-    for (i, r) in rows.enumerate() {
-        if r / CHUNK != current {
-            current = r / CHUNK;
-            rng = key.chunk(current as u32).rng();
-            for _ in 0..(r % CHUNK) {
-                polyview_random::fill_standard_normal(&mut rng, &mut line);
-            }
-        }
-        polyview_random::fill_standard_normal(&mut rng, &mut line);
-        for j in 0..k {
-            out[(i, j)] = line[j];
-        }
-    }
-    out
-}
-
 pub(super) fn draw(
     block: &str,
     prepared: &Prepared,
@@ -390,7 +374,7 @@ pub(super) fn draw(
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
-    let eps = noise(eq.rows(), k, cx.key);
+    let eps = normals(eq.rows(), k, cx.key);
     let (mean, cov, log_det) = moments.parts_mut();
     *cov = RowCov::Zero;
     *log_det = 0.0;
@@ -415,14 +399,11 @@ pub(super) fn draw(
             rows += times_small(scaled.as_ref(), vectors.transpose().to_owned().as_ref());
             put_rows(mean, start, rows.as_ref());
         }
-        Prepared::Patterns { factors, covs } => {
-            let Some(patterns) = &eq.patterns else {
-                return Err(NumericError::NotFinite {
-                    block: block.to_owned(),
-                    what: "a pattern table",
-                });
-            };
-            let of_row = &patterns.table.of_row;
+        Prepared::Patterns {
+            factors,
+            covs,
+            of_row,
+        } => {
             by_pattern(of_row, start, eq.rhs.as_ref(), covs, mean);
             for i in 0..len {
                 let f = &factors[of_row[start + i] as usize];
