@@ -25,6 +25,7 @@
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
 
 mod ard;
+mod beta;
 mod double_ard;
 mod fixed;
 mod group_ard;
@@ -32,8 +33,9 @@ mod rotation;
 mod rows;
 
 pub use ard::Ard;
+pub use beta::{BetaPrior, Betas};
 pub use double_ard::DoubleArd;
 pub use fixed::Fixed;
 pub use group_ard::GroupArd;
 pub use rotation::{ColumnPenalty, ColumnRotation};
-pub use rows::{DiagonalRows, FullRows};
+pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};

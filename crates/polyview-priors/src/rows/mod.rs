@@ -5,9 +5,11 @@ mod diagonal;
 mod noise;
 mod patterns;
 mod solve;
+mod spike_slab;
 mod sweep;
 
 pub use diagonal::DiagonalRows;
+pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,

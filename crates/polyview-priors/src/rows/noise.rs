@@ -42,7 +42,6 @@ pub(super) fn normals(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> 
 
 /// Standard normal noise in the first K columns and uniform numbers in (0, 1)
 /// in the other K.
-#[allow(dead_code)]
 pub(super) fn normals_and_uniforms(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
     by_row(rows, 2 * k, key, |rng, line| {
         let (normal, uniform) = line.split_at_mut(k);

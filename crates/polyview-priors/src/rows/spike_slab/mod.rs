@@ -1,0 +1,448 @@
+//! Spike-and-slab rows.
+
+mod prior;
+mod site;
+
+use polyview_core::{
+    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
+    RowCov, RowMoments, State, StateReader, Stateful, Terms,
+};
+use polyview_linalg::{Mat, MatRef};
+use polyview_random::StreamKey;
+
+use super::diagonal::{finite, without_covariances};
+use super::{noise, sweep};
+use prior::Sums;
+pub use prior::{SpikeSlab, SpikeSlabOptions};
+use site::{Draw, Optimum, Scales};
+
+/// A block of rows whose entries are exactly zero or Gaussian (spec/mofa A.1,
+/// B.3): $w\_{rk} = s\_{rk}\hat w\_{rk}$ with
+///
+/// $$\hat w\_{rk} \sim N(0, 1/\alpha\_{gk}),\quad s\_{rk} \sim
+/// \mathrm{Ber}(\theta\_{gk}),\quad \alpha\_{gk} \sim \mathrm{Ga}(a\_0, b\_0),
+/// \quad \theta\_{gk} \sim \mathrm{Beta}(a, b),$$
+///
+/// $g$ the group of row $r$: one for the weights of a view, the groups of
+/// samples for factors.
+///
+/// **Variational Bayes** (spec/mofa A.3). $q = \prod q(\hat w\_{rk},
+/// s\_{rk})$ with $q(\hat w\mid s{=}1) = N(\mu, \sigma^2)$,
+/// $q(\hat w\mid s{=}0) = N(0, v\_0)$, $q(s{=}1) = \gamma$. Column after column
+/// from the present means, with the data precision $P\_r$ and right-hand side
+/// $b\_r$ of the row:
+///
+/// $$\sigma^2 = (P\_{r,kk} + \langle\alpha\rangle)^{-1},\quad \mu = \sigma^2
+/// \Big(b\_{rk} - \sum\_{j \ne k}P\_{r,kj}\langle w\_{rj}\rangle\Big),\quad
+/// \ln\tfrac{\gamma}{1-\gamma} = \Big\langle\ln\tfrac{\theta}{1-\theta}
+/// \Big\rangle + \tfrac12\ln(\langle\alpha\rangle\sigma^2) +
+/// \tfrac{\mu^2}{2\sigma^2},\quad v\_0 = 1/\langle\alpha\rangle .$$
+///
+/// The data are not read again. Every step is the optimum of its factor of q,
+/// and the bound counts the spike variance $v\_0$ **as q holds it**, not that of
+/// a newer $\alpha$ (spec/mofa C.2, item 5): it never falls. $\gamma$ is the
+/// posterior probability of inclusion ([`SpikeSlabRows::inclusion`]).
+///
+/// **Gibbs** (spec/mofa A.6b). $s$ is drawn with $\hat w$ integrated out, by
+/// the same logit at the present draws, then $\hat w$ from the slab's posterior
+/// or from its prior; then $\alpha$ and $\theta$.
+///
+/// The moments that others see are those of $w$: mean $\gamma\mu$, variance
+/// $\gamma\sigma^2 + \gamma(1-\gamma)\mu^2$, entries independent. With
+/// $\theta \to 1$ the block is [`DiagonalRows`](super::DiagonalRows) under
+/// [`Ard`](crate::Ard).
+///
+/// There are no implicit rows. The family is not closed under rotations:
+/// [`RowBlock::rotation_term`] is `None`, and [`RowBlock::transform`] is exact
+/// for signs, scales and orders of columns; any other map makes a start of
+/// the rows ([`RowBlock::set_moments`]).
+///
+/// ```
+/// use polyview_core::{Context, Journal, NormalEquations, RowBlock, RowMoments};
+/// use polyview_linalg::Mat;
+/// use polyview_priors::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+/// use polyview_random::StreamKey;
+///
+/// // 40 features, two factors; the second acts on the first ten features only
+/// let truth = Mat::from_fn(40, 2, |d, k| if k == 0 || d < 10 { 1.0 + (d % 3) as f64 } else { 0.0 });
+/// let mut weights = SpikeSlabRows::new("weights/genes",
+///     SpikeSlab::new(SpikeSlabOptions::default(), 40, 2),
+///     RowMoments::isotropic(Mat::zeros(40, 2), 1.0, 0));
+/// // what a hundred samples with independent factors say
+/// let mut eq = NormalEquations::new(2, 0..40);
+/// eq.gram.add_diag(&[100.0, 100.0]);
+/// let mut journal = Journal::default();
+/// for sweep in 1..20 {
+///     eq.rhs = Mat::from_fn(40, 2, |d, k| 100.0 * truth[(d, k)]);
+///     let mut cx = Context { key: StreamKey::new(1), sweep, journal: &mut journal };
+///     weights.prepare(&eq, &mut cx)?;
+///     weights.update(&mut eq, &mut cx)?;
+///     weights.update_scales();
+/// }
+/// assert!(weights.inclusion()[(3, 1)] > 0.99 && weights.inclusion()[(30, 1)] < 0.2);
+/// # Ok::<(), polyview_core::NumericError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SpikeSlabRows {
+    name: String,
+    prior: SpikeSlab,
+    /// Of $w$.
+    moments: RowMoments,
+    /// $\gamma$, or the draw of $s$.
+    inclusion: Mat<f64>,
+    /// $\mu$, or the draw of $\hat w$.
+    slab_mean: Mat<f64>,
+    /// $\sigma^2$; zero for draws.
+    slab_variance: Mat<f64>,
+    /// $v\_0$ by group and column, as q holds it.
+    spike_variance: Vec<f64>,
+    /// Entropy of all entries without $\tfrac12\ln 2\pi e$ each.
+    entropy: f64,
+    passes: usize,
+}
+
+impl SpikeSlabRows {
+    /// A block called `name` (for the journal and the ledger) with scales for
+    /// as many rows and columns as the starting moments have. The start has
+    /// every entry in the slab, see [`RowBlock::set_moments`].
+    pub fn new(name: impl Into<String>, prior: SpikeSlab, moments: RowMoments) -> Self {
+        let mut out = Self {
+            name: name.into(),
+            prior,
+            moments: RowMoments::point(Mat::zeros(0, 0)),
+            inclusion: Mat::zeros(0, 0),
+            slab_mean: Mat::zeros(0, 0),
+            slab_variance: Mat::zeros(0, 0),
+            spike_variance: Vec::new(),
+            entropy: 0.0,
+            passes: 1,
+        };
+        out.set_moments(moments);
+        out
+    }
+    /// Goes over the columns `passes` times an update (at least once; MOFA:
+    /// once). Draws go over them once.
+    pub fn with_passes(mut self, passes: usize) -> Self {
+        self.passes = passes.max(1);
+        self
+    }
+    /// Slab precisions and inclusion probabilities.
+    pub fn prior(&self) -> &SpikeSlab {
+        &self.prior
+    }
+    /// Write access to slab precisions and inclusion probabilities, for
+    /// starts.
+    pub fn prior_mut(&mut self) -> &mut SpikeSlab {
+        &mut self.prior
+    }
+    /// Posterior probabilities of inclusion $\gamma$, rows × K; 0 or 1 for
+    /// draws.
+    pub fn inclusion(&self) -> MatRef<'_, f64> {
+        self.inclusion.as_ref()
+    }
+    /// Means of the slab $\mu$, rows × K, working units; the draws of
+    /// $\hat w$.
+    pub fn slab_mean(&self) -> MatRef<'_, f64> {
+        self.slab_mean.as_ref()
+    }
+    /// Variances of the slab $\sigma^2$, rows × K; zero for draws.
+    pub fn slab_variance(&self) -> MatRef<'_, f64> {
+        self.slab_variance.as_ref()
+    }
+    /// Variances of the spike as q holds them, groups × K.
+    pub fn spike_variance(&self) -> MatRef<'_, f64> {
+        crate::group_ard::by_group(&self.spike_variance, self.prior.groups().count())
+    }
+    fn is_draw(&self) -> bool {
+        matches!(self.moments.cov(), RowCov::Zero)
+    }
+    /// $v\_0 = 1/\langle\alpha\rangle$ at this moment.
+    fn spikes(&self) -> Vec<f64> {
+        let alpha = self.prior.gammas().mean();
+        alpha.iter().map(|a| 1.0 / a).collect()
+    }
+    fn spike(&self, row: usize, k: usize) -> f64 {
+        let groups = self.prior.groups();
+        let g = groups.of_row().get(row).map_or(0, |&g| g as usize);
+        self.spike_variance[g + groups.count() * k]
+    }
+    fn refresh_entropy(&mut self) {
+        self.entropy = if self.is_draw() {
+            0.0
+        } else {
+            site::entropy(&self.inclusion, &self.slab_variance, |r, k| {
+                0.5 * self.spike(r, k).ln()
+            })
+        };
+    }
+    /// $\sum\langle\hat w^2\rangle$ and $\sum\gamma$ by group and column.
+    fn sums(&self) -> Sums {
+        let groups = self.prior.groups();
+        let (rows, k) = (self.inclusion.nrows(), self.inclusion.ncols());
+        let (mut squares, mut included) =
+            (Mat::zeros(groups.count(), k), Mat::zeros(groups.count(), k));
+        let draw = self.is_draw();
+        let mut column = vec![0.0; rows];
+        for j in 0..k {
+            let gamma = self.inclusion.col_as_slice(j);
+            let (mu, v) = (
+                self.slab_mean.col_as_slice(j),
+                self.slab_variance.col_as_slice(j),
+            );
+            for r in 0..rows {
+                column[r] = if draw {
+                    mu[r] * mu[r]
+                } else {
+                    gamma[r] * (mu[r] * mu[r] + v[r]) + (1.0 - gamma[r]) * self.spike(r, j)
+                };
+            }
+            let (own, all) = (groups.sums(&column), groups.sums(gamma));
+            for g in 0..groups.count() {
+                (squares[(g, j)], included[(g, j)]) = (own[g], all[g]);
+            }
+        }
+        Sums { squares, included }
+    }
+    fn mismatch(&self, what: &'static str) -> NumericError {
+        NumericError::Mismatch {
+            block: self.name.clone(),
+            what,
+        }
+    }
+    /// Column $j$ of the result is column `from[j].0` times `from[j].1`.
+    fn rearrange(&mut self, from: &[(usize, f64)]) {
+        let rows = self.inclusion.nrows();
+        let take = |m: &Mat<f64>, power: i32| {
+            Mat::from_fn(rows, from.len(), |r, j| {
+                m[(r, from[j].0)] * from[j].1.powi(power)
+            })
+        };
+        self.inclusion = take(&self.inclusion, 0);
+        self.slab_mean = take(&self.slab_mean, 1);
+        self.slab_variance = take(&self.slab_variance, 2);
+        let cov = match self.moments.cov() {
+            RowCov::Diagonal(v) => RowCov::Diagonal(take(v, 2)),
+            _ => RowCov::Zero,
+        };
+        let mean = take(&self.moments.mean().to_owned(), 1);
+        self.moments = RowMoments::new(mean, cov, 0.0, 0);
+        let groups = self.prior.groups().count();
+        self.spike_variance = from
+            .iter()
+            .flat_map(|&(k, c)| (0..groups).map(move |g| (g + groups * k, c * c)))
+            .map(|(at, c)| c * self.spike_variance[at])
+            .collect();
+        self.refresh_entropy();
+    }
+    fn check(&self) -> Result<(), NumericError> {
+        if self.prior.groups().rows() != self.moments.explicit_rows()
+            || self.prior.k() != self.moments.k()
+        {
+            return Err(self.mismatch("rows and scales differ in number"));
+        }
+        if self.moments.implicit_rows() > 0 {
+            return Err(self.mismatch("spike-and-slab rows cannot be implicit"));
+        }
+        Ok(())
+    }
+}
+
+/// Where each column comes from and times what, if `a` only reorders and
+/// scales columns.
+fn monomial(a: MatRef<'_, f64>) -> Option<Vec<(usize, f64)>> {
+    let mut used = vec![false; a.nrows()];
+    (0..a.ncols())
+        .map(|j| {
+            let mut entries = (0..a.nrows()).filter(|&i| a[(i, j)] != 0.0);
+            let i = entries.next()?;
+            if entries.next().is_some() || std::mem::replace(&mut used[i], true) {
+                return None;
+            }
+            Some((i, a[(i, j)]))
+        })
+        .collect()
+}
+
+impl RowBlock for SpikeSlabRows {
+    fn moments(&self) -> &RowMoments {
+        &self.moments
+    }
+    /// A start: every entry is in the slab ($\gamma = 1$) with the given mean
+    /// and variance; covariances between entries are dropped.
+    fn set_moments(&mut self, moments: RowMoments) {
+        let (rows, k) = (moments.explicit_rows(), moments.k());
+        self.inclusion = Mat::from_fn(rows, k, |_, _| 1.0);
+        self.slab_mean = moments.mean().to_owned();
+        self.slab_variance = Mat::from_fn(rows, k, |r, j| moments.variance(r, j));
+        self.spike_variance = self.spikes();
+        let cov = match moments.cov() {
+            RowCov::Zero => RowCov::Zero,
+            _ => RowCov::Diagonal(self.slab_variance.clone()),
+        };
+        let (mean, implicit) = (self.slab_mean.clone(), moments.implicit_rows());
+        self.moments = RowMoments::new(mean, cov, 0.0, implicit);
+        self.refresh_entropy();
+    }
+    fn prepare(
+        &mut self,
+        _eq: &NormalEquations,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.check()
+    }
+    fn update(
+        &mut self,
+        eq: &mut NormalEquations,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
+        let explicit = self.moments.explicit_rows();
+        let site = Optimum(Scales::new(&self.prior));
+        let tiles = sweep::sweep(eq, self.moments.mean(), self.passes, &site);
+        if start == 0 {
+            self.entropy = 0.0;
+            self.spike_variance = self.spikes();
+        }
+        self.entropy += sweep::total(&tiles);
+        sweep::scatter(&tiles, 2, &mut self.inclusion);
+        sweep::scatter(&tiles, 3, &mut self.slab_mean);
+        sweep::scatter(&tiles, 4, &mut self.slab_variance);
+        let (mean, cov, _) = self.moments.parts_mut();
+        sweep::scatter(&tiles, 0, mean);
+        if !matches!(cov, RowCov::Diagonal(_)) {
+            *cov = RowCov::Diagonal(Mat::zeros(explicit, k));
+        }
+        if let RowCov::Diagonal(v) = cov {
+            sweep::scatter(&tiles, 1, v);
+        }
+        finite(&self.name, mean.as_ref().subrows(start, len), "a mean")
+    }
+    fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        let (start, len) = (eq.rows().start, eq.rows().len());
+        let noise = noise::normals_and_uniforms(eq.rows(), eq.k(), cx.key);
+        let site = Draw {
+            scales: Scales::new(&self.prior),
+            first: start,
+            noise: noise.as_ref(),
+        };
+        let tiles = sweep::sweep(eq, self.moments.mean(), 1, &site);
+        if start == 0 {
+            self.slab_variance.fill(0.0);
+            self.spike_variance = self.spikes();
+            self.entropy = 0.0;
+        }
+        sweep::scatter(&tiles, 1, &mut self.inclusion);
+        sweep::scatter(&tiles, 2, &mut self.slab_mean);
+        let (mean, cov, _) = self.moments.parts_mut();
+        *cov = RowCov::Zero;
+        sweep::scatter(&tiles, 0, mean);
+        finite(&self.name, mean.as_ref().subrows(start, len), "a draw")
+    }
+    fn draw_prior(&mut self, key: StreamKey) {
+        self.prior.draw_prior(key.block(0));
+        let (rows, k) = (self.inclusion.nrows(), self.inclusion.ncols());
+        let noise = noise::normals_and_uniforms(0..rows, k, key.block(1));
+        self.spike_variance = self.spikes();
+        let groups = self.prior.groups();
+        for j in 0..k {
+            for r in 0..rows {
+                let at = groups.of_row()[r] as usize + groups.count() * j;
+                let theta = self.prior.betas().mean(at);
+                self.inclusion[(r, j)] = f64::from(u8::from(noise[(r, k + j)] < theta));
+                self.slab_mean[(r, j)] = noise[(r, j)] * self.spike_variance[at].sqrt();
+            }
+        }
+        let w = Mat::from_fn(rows, k, |r, j| {
+            self.inclusion[(r, j)] * self.slab_mean[(r, j)]
+        });
+        self.slab_variance = Mat::zeros(rows, k);
+        self.entropy = 0.0;
+        self.moments = RowMoments::point(w);
+    }
+    fn update_scales(&mut self) {
+        let sums = self.sums();
+        self.prior.update(&sums);
+    }
+    fn draw_scales(&mut self, cx: &mut Context<'_>) {
+        let sums = self.sums();
+        self.prior.draw(&sums, cx.key);
+    }
+    /// spec/mofa B.6.4 and B.6.5; for draws the log density of $\hat w$, $s$
+    /// and the scales.
+    fn bound(&self) -> Terms {
+        let entries = (self.inclusion.nrows() * self.inclusion.ncols()) as f64;
+        let own = if self.is_draw() {
+            -0.5 * entries * (2.0 * std::f64::consts::PI).ln()
+        } else {
+            self.entropy + 0.5 * entries
+        };
+        Terms(vec![
+            ("rows", self.prior.expected_log_density(&self.sums()) + own),
+            ("scales", self.prior.bound()),
+        ])
+    }
+    fn rotation_term(&self, _side: RotationSide) -> Option<Box<dyn RotationTerm>> {
+        None
+    }
+    fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
+        if let Some(from) = monomial(a) {
+            self.rearrange(&from);
+        } else {
+            let mut moments = self.moments.clone();
+            moments.transform(a, log_abs_det);
+            self.set_moments(without_covariances(moments));
+        }
+    }
+    fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError> {
+        let from: Vec<(usize, f64)> = keep.iter().copied().zip(signs.iter().copied()).collect();
+        self.prior.select(keep);
+        self.rearrange(&from);
+        Ok(())
+    }
+    fn precision(&self) -> PrecisionView<'_> {
+        self.prior.precision()
+    }
+}
+
+impl Stateful for SpikeSlabRows {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.moments.save(prefix, state);
+        self.prior.save(&format!("{prefix}/prior"), state);
+        for (name, m) in [
+            ("inclusion", &self.inclusion),
+            ("slab_mean", &self.slab_mean),
+            ("slab_variance", &self.slab_variance),
+        ] {
+            state.put_mat(&format!("{prefix}/{name}"), m.as_ref());
+        }
+        state.put_vec(&format!("{prefix}/spike_variance"), &self.spike_variance);
+        state.put_vec(&format!("{prefix}/entropy"), &[self.entropy]);
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let bad = |name: &str| NumericError::BadState {
+            name: format!("{prefix}/{name}"),
+        };
+        self.moments = RowMoments::load(prefix, state)?;
+        self.prior.load(&format!("{prefix}/prior"), state)?;
+        let (rows, k) = (self.moments.explicit_rows(), self.moments.k());
+        let mat = |name: &str| -> Result<Mat<f64>, NumericError> {
+            let m = state.mat(&format!("{prefix}/{name}"))?;
+            if m.nrows() == rows && m.ncols() == k {
+                Ok(m)
+            } else {
+                Err(bad(name))
+            }
+        };
+        self.inclusion = mat("inclusion")?;
+        self.slab_mean = mat("slab_mean")?;
+        self.slab_variance = mat("slab_variance")?;
+        self.check().map_err(|_| bad("prior"))?;
+        let scales = self.prior.gammas().len();
+        self.spike_variance = state.vec_of(&format!("{prefix}/spike_variance"), scales)?;
+        self.entropy = state.scalar(&format!("{prefix}/entropy"))?;
+        match self.moments.cov() {
+            RowCov::Zero | RowCov::Diagonal(_) => Ok(()),
+            _ => Err(bad("variances")),
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! Spike-and-slab rows: against a naive coordinate ascent, the evidence, plain
+//! ARD, and themselves.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{KINDS, Kind, close, groups, problem, start};
+use polyview_core::{
+    GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, State, Stateful,
+};
+use polyview_linalg::{Mat, Threads};
+use polyview_priors::{Ard, BetaPrior, DiagonalRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+use polyview_random::StreamKey;
+use proptest::prelude::*;
+
+fn options() -> SpikeSlabOptions {
+    SpikeSlabOptions {
+        precision: Some(GammaPrior::new(1.4, 0.9)),
+        inclusion: BetaPrior::new(1.3, 0.8),
+    }
+}
+
+/// Scales that differ by group and column.
+fn scales(rows: usize, k: usize, count: usize) -> SpikeSlab {
+    let mut out = SpikeSlab::by_group(options(), groups(rows, count), k);
+    for i in 0..count * k {
+        out.gammas_mut().set(i, 2.0 + i as f64, 1.5);
+        out.betas_mut().set(i, 1.0 + i as f64 / 2.0, 2.0);
+    }
+    out
+}
+
+fn block(rows: usize, k: usize, count: usize, seed: u64) -> SpikeSlabRows {
+    SpikeSlabRows::new("w", scales(rows, k, count), start(rows, k, seed))
+}
+
+/// spec/mofa A.3, entry by entry, from the definition.
+#[test]
+fn an_update_is_a_naive_coordinate_ascent() {
+    let (rows, k, count) = (300, 5, 3);
+    for kind in KINDS {
+        for (passes, ends) in [(1, vec![rows]), (3, vec![64, 200, 201, rows])] {
+            let p = problem(kind, rows, k, 11);
+            let mut b = block(rows, k, count, 2).with_passes(passes);
+            let prior = b.prior().clone();
+            let mut w = b.moments().mean().to_owned();
+            let mut expected = vec![[0.0; 4]; rows * k];
+            for r in 0..rows {
+                let (precision, rhs) = (p.precision(r), p.rhs(r));
+                let g = prior.groups().of_row()[r] as usize;
+                for _ in 0..passes {
+                    for j in 0..k {
+                        let others: f64 = (0..k)
+                            .filter(|&l| l != j)
+                            .map(|l| precision[(j, l)] * w[(r, l)])
+                            .sum();
+                        let alpha = prior.precisions()[(g, j)];
+                        let v = 1.0 / (precision[(j, j)] + alpha);
+                        let mu = v * (rhs[j] - others);
+                        let logit = prior.betas().log_odds(g + count * j)
+                            + 0.5 * alpha.ln()
+                            + 0.5 * v.ln()
+                            + mu * mu / (2.0 * v);
+                        let gamma = 1.0 / (1.0 + (-logit).exp());
+                        w[(r, j)] = gamma * mu;
+                        let second = gamma * (mu * mu + v);
+                        expected[r * k + j] = [gamma, mu, v, second - w[(r, j)].powi(2)];
+                    }
+                }
+            }
+            p.update(&mut b, &ends);
+            assert!(matches!(b.moments().cov(), RowCov::Diagonal(_)));
+            for r in 0..rows {
+                for j in 0..k {
+                    let [gamma, mu, v, variance] = expected[r * k + j];
+                    let what = format!("{kind:?} {passes} {r} {j}");
+                    close(b.moments().mean()[(r, j)], w[(r, j)], 1e-11, &what);
+                    close(b.moments().variance(r, j), variance, 1e-11, &what);
+                    close(b.inclusion()[(r, j)], gamma, 1e-11, &what);
+                    close(b.slab_mean()[(r, j)], mu, 1e-11, &what);
+                    close(b.slab_variance()[(r, j)], v, 1e-11, &what);
+                }
+            }
+            for g in 0..count {
+                for j in 0..k {
+                    close(
+                        b.spike_variance()[(g, j)],
+                        1.0 / prior.precisions()[(g, j)],
+                        1e-15,
+                        "v0",
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// With one column and known scales q is the posterior, and the objective
+/// the log evidence: every constant counts.
+#[test]
+fn the_objective_of_one_column_is_the_log_evidence() {
+    let (rows, count) = (37, 2);
+    let p = problem(Kind::All, rows, 1, 3);
+    let mut prior = SpikeSlab::by_group(
+        SpikeSlabOptions {
+            precision: None,
+            inclusion: BetaPrior::uniform(),
+        },
+        groups(rows, count),
+        1,
+    );
+    let (alpha, theta) = ([0.7, 2.3], [0.2, 0.85]);
+    for (g, a) in alpha.into_iter().enumerate() {
+        prior.gammas_mut().set_value(g, a);
+    }
+    prior.betas_mut().set_values(&theta);
+    prior.hold_probabilities(true);
+    let mut b = SpikeSlabRows::new("w", prior.clone(), start(rows, 1, 1));
+    p.update(&mut b, &[rows]);
+    let evidence: f64 = (0..rows)
+        .map(|r| {
+            let g = prior.groups().of_row()[r] as usize;
+            let (d, h) = (p.precision(r)[(0, 0)], p.rhs(r)[0]);
+            let slab = (alpha[g] / (alpha[g] + d)).sqrt() * (h * h / (2.0 * (alpha[g] + d))).exp();
+            ((1.0 - theta[g]) + theta[g] * slab).ln()
+        })
+        .sum();
+    close(p.objective(&b), evidence, 1e-12, "evidence");
+    // nothing of the scales is learnt
+    b.update_scales();
+    assert_eq!(b.prior(), &prior);
+}
+
+/// The bound by its definition: $\sum_s q(s)$ of everything (spec/mofa B.6.4).
+fn bound_by_definition(b: &SpikeSlabRows) -> f64 {
+    let prior = b.prior();
+    let count = prior.groups().count();
+    let (rows, k) = (b.inclusion().nrows(), b.inclusion().ncols());
+    let normal_entropy = |v: f64| 0.5 * (2.0 * std::f64::consts::PI * std::f64::consts::E * v).ln();
+    let mut sum = 0.0;
+    for r in 0..rows {
+        for j in 0..k {
+            let at = prior.groups().of_row()[r] as usize + count * j;
+            let alpha = prior.gammas();
+            let density = |second: f64| {
+                0.5 * alpha.mean_ln()[at]
+                    - 0.5 * (2.0 * std::f64::consts::PI).ln()
+                    - 0.5 * alpha.mean()[at] * second
+            };
+            let gamma = b.inclusion()[(r, j)];
+            let (mu, v) = (b.slab_mean()[(r, j)], b.slab_variance()[(r, j)]);
+            let v0 = b.spike_variance()[(at % count, j)];
+            sum += gamma
+                * (density(mu * mu + v) + prior.betas().mean_ln()[at] - gamma.ln()
+                    + normal_entropy(v));
+            if gamma < 1.0 {
+                let not = 1.0 - gamma;
+                sum += not
+                    * (density(v0) + prior.betas().mean_ln_not()[at] - not.ln()
+                        + normal_entropy(v0));
+            }
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_bound_counts_what_q_holds() {
+    let (rows, k) = (40, 4);
+    for count in [1, 3] {
+        let p = problem(Kind::Scaled, rows, k, 5);
+        let mut b = block(rows, k, count, 1);
+        let check = |b: &SpikeSlabRows| {
+            close(b.bound().0[0].1, bound_by_definition(b), 1e-12, "rows");
+        };
+        check(&b);
+        p.update(&mut b, &[rows]);
+        check(&b);
+        // now the spike of q is no longer 1/alpha
+        b.update_scales();
+        check(&b);
+        let gap = (b.spike_variance()[(0, 0)] * b.prior().precisions()[(0, 0)] - 1.0).abs();
+        assert!(gap > 1e-3, "{gap}");
+        b.select(&[2, 0], &[1.0, -1.0]).unwrap();
+        check(&b);
+        b.transform(
+            Mat::from_fn(2, 2, |i, j| if i == j { 0.0 } else { -3.0 }).as_ref(),
+            0.0,
+        );
+        check(&b);
+    }
+}
+
+#[test]
+fn each_update_of_the_scales_is_the_maximum_of_its_block() {
+    let (rows, k, count) = (30, 3, 2);
+    let p = problem(Kind::Shared, rows, k, 8);
+    let mut b = block(rows, k, count, 1);
+    p.update(&mut b, &[rows]);
+    let before = b.bound().sum();
+    b.update_scales();
+    assert!(b.bound().sum() > before);
+    let top = b.bound().sum();
+    for i in 0..count * k {
+        let (a, c) = b.prior().betas().shapes(i);
+        for (da, dc) in [(1e-2, 0.0), (-1e-2, 0.0), (0.0, 1e-2), (0.0, -1e-2)] {
+            b.prior_mut().betas_mut().set(i, a + da, c + dc);
+            assert!(b.bound().sum() < top, "theta {i}");
+        }
+        b.prior_mut().betas_mut().set(i, a, c);
+        let (s, r) = (b.prior().gammas().shape()[i], b.prior().gammas().rate()[i]);
+        for (ds, dr) in [(1e-2, 0.0), (-1e-2, 0.0), (0.0, 1e-2), (0.0, -1e-2)] {
+            b.prior_mut().gammas_mut().set(i, s + ds, r * (1.0 + dr));
+            assert!(b.bound().sum() < top, "alpha {i}");
+        }
+        b.prior_mut().gammas_mut().set(i, s, r);
+    }
+    // spec/mofa B.5: shapes
+    let total: f64 = (0..rows)
+        .filter(|&r| b.prior().groups().of_row()[r] == 1)
+        .map(|r| b.inclusion()[(r, 2)])
+        .sum();
+    let n = b.prior().groups().sizes()[1];
+    let (a, c) = b.prior().betas().shapes(1 + count * 2);
+    close(a, 1.3 + total, 1e-13, "a");
+    close(c, 0.8 + n - total, 1e-13, "b");
+    close(
+        b.prior().gammas().shape()[1 + count * 2],
+        1.4 + 0.5 * n,
+        1e-13,
+        "shape",
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn no_step_lowers_the_objective(
+        seed in any::<u64>(), rows in 1usize..40, k in 1usize..7, count in 1usize..4,
+        passes in 1usize..3, kind in prop::sample::select(KINDS.to_vec()),
+        vague in any::<bool>(),
+    ) {
+        let p = problem(kind, rows, k, seed);
+        let options = if vague { SpikeSlabOptions::default() } else { options() };
+        let mut b = SpikeSlabRows::new("w",
+            SpikeSlab::by_group(options, groups(rows, count), k), start(rows, k, seed))
+            .with_passes(passes);
+        let mut last = p.objective(&b);
+        for sweep in 0..25 {
+            p.update(&mut b, &[rows]);
+            let now = p.objective(&b);
+            prop_assert!(now >= last - 1e-10 * last.abs().max(1.0), "rows {sweep}: {now} after {last}");
+            b.update_scales();
+            last = p.objective(&b);
+            prop_assert!(last >= now - 1e-10 * now.abs().max(1.0), "scales {sweep}: {last} after {now}");
+            prop_assert!(last.is_finite());
+        }
+    }
+}
+
+/// spec/mofa C.3 (d).
+#[test]
+fn with_every_entry_included_it_is_plain_ard() {
+    let (rows, k) = (50, 4);
+    for kind in [Kind::Shared, Kind::Scaled, Kind::Own] {
+        let p = problem(kind, rows, k, 21);
+        let gamma = GammaPrior::new(1.4, 0.9);
+        let mut plain = DiagonalRows::new("w", Ard::new(gamma, k), start(rows, k, 3));
+        for strong in [false, true] {
+            let prior = BetaPrior::new(if strong { 1e12 } else { 1.0 }, 1.0);
+            let mut scales = SpikeSlab::new(
+                SpikeSlabOptions {
+                    precision: Some(gamma),
+                    inclusion: prior,
+                },
+                rows,
+                k,
+            );
+            if !strong {
+                // theta = 1 exactly
+                scales.betas_mut().set_values(&vec![1.0; k]);
+                scales.hold_probabilities(true);
+            }
+            let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3));
+            plain.set_moments(start(rows, k, 3));
+            *plain.prior_mut() = Ard::new(gamma, k);
+            let tolerance = if strong { 1e-9 } else { 1e-13 };
+            for _ in 0..6 {
+                p.update(&mut b, &[rows]);
+                p.update(&mut plain, &[rows]);
+                b.update_scales();
+                plain.update_scales();
+                for r in 0..rows {
+                    for j in 0..k {
+                        let (x, y) = (b.moments(), plain.moments());
+                        close(x.mean()[(r, j)], y.mean()[(r, j)], tolerance, "mean");
+                        close(x.variance(r, j), y.variance(r, j), tolerance, "variance");
+                    }
+                }
+                close(b.bound().0[0].1, plain.bound().0[0].1, tolerance, "rows");
+                if !strong {
+                    close(b.bound().sum(), plain.bound().sum(), tolerance, "bound");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_group_is_no_group() {
+    let (rows, k) = (45, 3);
+    let p = problem(Kind::Patterns, rows, k, 2);
+    let mut a = SpikeSlabRows::new("w", SpikeSlab::new(options(), rows, k), start(rows, k, 1));
+    let by = SpikeSlab::by_group(options(), groups(rows, 1), k);
+    let mut b = SpikeSlabRows::new("w", by, start(rows, k, 1));
+    for _ in 0..3 {
+        for x in [&mut a, &mut b] {
+            p.update(x, &[rows]);
+            x.update_scales();
+        }
+    }
+    assert_eq!(a.moments().mean(), b.moments().mean());
+    assert_eq!(a.prior(), b.prior());
+    assert_eq!(a.bound(), b.bound());
+}
+
+/// Groups apart are groups together.
+#[test]
+fn groups_do_not_see_one_another() {
+    let (rows, k, count) = (40, 3, 2);
+    let p = problem(Kind::Scaled, rows, k, 2);
+    let mut both = SpikeSlabRows::new(
+        "z",
+        SpikeSlab::by_group(options(), groups(rows, count), k),
+        start(rows, k, 1),
+    );
+    for _ in 0..4 {
+        p.update(&mut both, &[rows]);
+        both.update_scales();
+    }
+    let of_row = groups(rows, count).of_row().to_vec();
+    for g in 0..2_u32 {
+        let members: Vec<usize> = (0..rows).filter(|&r| of_row[r] == g).collect();
+        let all = start(rows, k, 1);
+        let mean = Mat::from_fn(members.len(), k, |i, j| all.mean()[(members[i], j)]);
+        let mut one = SpikeSlabRows::new(
+            "z",
+            SpikeSlab::new(options(), members.len(), k),
+            RowMoments::isotropic(mean, 0.4, 0),
+        );
+        for _ in 0..4 {
+            let mut eq = p.equations(0..0);
+            eq.scale = eq.scale.map(|s| members.iter().map(|&r| s[r]).collect());
+            eq.set_rows(0..members.len());
+            for (i, &r) in members.iter().enumerate() {
+                for (j, x) in p.rhs(r).into_iter().enumerate() {
+                    eq.rhs[(i, j)] = x;
+                }
+            }
+            let mut journal = polyview_core::Journal::default();
+            let mut cx = polyview_core::Context {
+                key: StreamKey::new(1),
+                sweep: 1,
+                journal: &mut journal,
+            };
+            one.prepare(&eq, &mut cx).unwrap();
+            one.update(&mut eq, &mut cx).unwrap();
+            one.update_scales();
+        }
+        for (i, &r) in members.iter().enumerate() {
+            for j in 0..k {
+                close(
+                    both.inclusion()[(r, j)],
+                    one.inclusion()[(i, j)],
+                    1e-12,
+                    "inclusion",
+                );
+            }
+        }
+        for j in 0..k {
+            let (a, b) = (both.prior().precisions(), one.prior().precisions());
+            close(a[(g as usize, j)], b[(0, j)], 1e-12, "precision");
+        }
+    }
+}
+
+fn state(b: &dyn RowBlock) -> State {
+    let mut state = State::new();
+    b.save("w", &mut state);
+    state
+}
+
+#[test]
+fn bits_depend_neither_on_threads_nor_on_ranges() {
+    let (rows, k, count) = (700, 6, 2);
+    for kind in KINDS {
+        let p = problem(kind, rows, k, 4);
+        let sweep = |threads: usize, ends: &[usize]| {
+            Threads::new(threads).unwrap().install(|| {
+                let mut b = block(rows, k, count, 7);
+                let mut drawn = block(rows, k, count, 7);
+                for i in 0..3 {
+                    p.update(&mut b, ends);
+                    b.update_scales();
+                    p.draw(&mut drawn, ends, StreamKey::new(3).sweep(i));
+                }
+                (state(&b), state(&drawn))
+            })
+        };
+        let one = sweep(1, &[rows]);
+        assert_eq!(one, sweep(3, &[rows]), "{kind:?}");
+        // sums are made range by range: only the last bits of the bound differ
+        let parts = sweep(2, &[64, 320, rows]);
+        for name in ["w/mean", "w/inclusion", "w/slab_variance"] {
+            assert_eq!(
+                one.0.arrays()[name],
+                parts.0.arrays()[name],
+                "{kind:?} {name}"
+            );
+            assert_eq!(
+                one.1.arrays()[name],
+                parts.1.arrays()[name],
+                "{kind:?} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn states_come_back_and_others_are_refused() {
+    let (rows, k) = (20, 3);
+    let p = problem(Kind::Own, rows, k, 1);
+    for draws in [false, true] {
+        let mut b = block(rows, k, 2, 1);
+        p.update(&mut b, &[rows]);
+        b.update_scales();
+        if draws {
+            p.draw(&mut b, &[rows], StreamKey::new(8));
+        }
+        let saved = state(&b);
+        let other = SpikeSlab::new(SpikeSlabOptions::default(), rows, k);
+        let mut again = SpikeSlabRows::new("w", other, start(rows, k, 9));
+        again.load("w", &saved.reader()).unwrap();
+        assert_eq!(state(&again), saved);
+        assert_eq!(again.bound(), b.bound());
+        // and both go on alike
+        for x in [&mut b, &mut again] {
+            x.update_scales();
+            p.update(x, &[rows]);
+        }
+        assert_eq!(state(&again), state(&b));
+        for (name, wrong) in [
+            ("w/inclusion", vec![1.0; 2]),
+            ("w/spike_variance", vec![1.0; 2]),
+            ("w/prior/groups/of_row", vec![0.0; rows + 1]),
+            ("w/prior/groups/of_row", vec![7.0; rows]),
+            ("w/prior/groups/count", vec![4.0]),
+            ("w/prior/groups/count", vec![0.0]),
+            ("w/prior/groups/count", vec![f64::NAN]),
+            ("w/prior/theta/a", vec![1.0; 5]),
+        ] {
+            let mut bad = saved.clone();
+            bad.put_vec(name, &wrong);
+            assert!(again.load("w", &bad.reader()).is_err(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn columns_are_kept_reordered_and_flipped() {
+    let (rows, k) = (30, 4);
+    let p = problem(Kind::Shared, rows, k, 1);
+    let mut b = block(rows, k, 2, 1);
+    p.update(&mut b, &[rows]);
+    b.update_scales();
+    let before = b.clone();
+    b.select(&[3, 1], &[-1.0, 1.0]).unwrap();
+    for (j, (from, sign)) in [(3, -1.0), (1, 1.0)].into_iter().enumerate() {
+        for r in 0..rows {
+            assert_eq!(
+                b.moments().mean()[(r, j)],
+                sign * before.moments().mean()[(r, from)]
+            );
+            assert_eq!(
+                b.moments().variance(r, j),
+                before.moments().variance(r, from)
+            );
+            assert_eq!(b.inclusion()[(r, j)], before.inclusion()[(r, from)]);
+        }
+        for g in 0..2 {
+            let at = (g, from);
+            assert_eq!(
+                b.prior().precisions()[(g, j)],
+                before.prior().precisions()[at]
+            );
+            assert_eq!(b.spike_variance()[(g, j)], before.spike_variance()[at]);
+        }
+    }
+    // a map that mixes columns leaves the family
+    b.transform(
+        Mat::from_fn(2, 2, |i, j| {
+            if i == j {
+                0.8
+            } else {
+                0.6 * (j as f64 - i as f64)
+            }
+        })
+        .as_ref(),
+        0.0,
+    );
+    assert!((0..rows).all(|r| b.inclusion()[(r, 0)] == 1.0));
+    assert!(b.bound().sum().is_finite());
+    assert!(b.rotation_term(RotationSide::Weights).is_none());
+}
+
+#[test]
+fn rows_that_do_not_belong_to_the_scales_are_refused() {
+    let (rows, k) = (10, 2);
+    let p = problem(Kind::Shared, rows, k, 1);
+    for moments in [
+        RowMoments::isotropic(Mat::zeros(rows, k), 1.0, 4),
+        RowMoments::isotropic(Mat::zeros(rows + 1, k), 1.0, 0),
+        RowMoments::isotropic(Mat::zeros(rows, k + 1), 1.0, 0),
+    ] {
+        let mut b = SpikeSlabRows::new("w", SpikeSlab::new(options(), rows, k), moments);
+        let mut journal = polyview_core::Journal::default();
+        let mut cx = polyview_core::Context {
+            key: StreamKey::new(1),
+            sweep: 1,
+            journal: &mut journal,
+        };
+        let found = b.prepare(&p.equations(0..rows), &mut cx);
+        assert!(matches!(found, Err(NumericError::Mismatch { .. })));
+    }
+}
+
+#[test]
+fn new_rows_find_the_scales_of_their_group() {
+    let prior = scales(12, 3, 2);
+    assert!(prior.for_rows(groups(5, 3)).is_none());
+    let new = prior.for_rows(groups(5, 2)).unwrap();
+    assert_eq!(new.precisions(), prior.precisions());
+    assert_eq!(new.groups().rows(), 5);
+    let precision = prior.precision_of_new_group();
+    let theta = prior.inclusion_probabilities();
+    for k in 0..3 {
+        let variance: f64 = (0..2)
+            .map(|g| theta[(g, k)] / prior.precisions()[(g, k)])
+            .sum();
+        close(1.0 / precision[k], 0.5 * variance, 1e-14, "variance");
+    }
+}
