@@ -74,12 +74,18 @@ fn statistics(model: &mut Model) -> Vec<f64> {
         let noise = format!("noise/{}", v.name);
         let has_noise = objective.iter().any(|t| t.0 == noise);
         out.extend([
-            ww.trace().ln(),
-            ww.dot(&zz).ln(),
+            ww.trace().ln_1p(),
+            ww.dot(&zz).ln_1p(),
             of(&format!("scales/{}", v.name)),
             of(&format!("weights/{}", v.name)),
             if has_noise { of(&noise) } else { 0.0 },
         ]);
+        // exact zeros, where there are such
+        let zeros = (0..v.weights.moments().k())
+            .flat_map(|k| v.weights.moments().mean().col(k).iter())
+            .filter(|w| **w == 0.0)
+            .count();
+        out.push(zeros as f64);
         // a feature's and a factor's precision, where there are such
         if let PrecisionView::Outer { rows, columns } = v.weights.precision() {
             out.extend([rows[0].ln(), columns.iter().sum::<f64>().ln()]);

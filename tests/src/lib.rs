@@ -6,6 +6,7 @@ pub mod law;
 
 pub mod categorical;
 pub mod mixed;
+pub mod sparse;
 
 use polyview_core::{Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};

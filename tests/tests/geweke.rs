@@ -1,12 +1,15 @@
 //! Gibbs against the prior, see [`polyview_tests::geweke`].
 
-use polyview_core::{Bias, GammaPrior, RowMoments, Schedule, View};
+use polyview_core::{Bias, GammaPrior, RowBlock, RowGroups, RowMoments, Schedule, View};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::Mat;
-use polyview_priors::{Ard, Fixed, FullRows};
+use polyview_priors::{
+    Ard, BetaPrior, DiagonalRows, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
+    SpikeSlabRows,
+};
 use polyview_tests::categorical::view_of_codes;
 use polyview_tests::geweke::largest_score;
 use polyview_tests::{Holes, weights};
@@ -129,5 +132,66 @@ fn classes_too() {
     ] {
         let score = largest_score(build_classes(missing, holes), 6000, 5);
         assert!(score < 4.5, "{missing:?} {holes}: {score}");
+    }
+}
+
+/// Spike-and-slab weights; factors of two groups of samples.
+fn build_sparse(
+    pattern: Holes,
+    noise: NoiseBy,
+    factors: fn(RowGroups) -> Box<dyn RowBlock>,
+) -> Model {
+    let Model {
+        mut views,
+        schedule,
+        ..
+    } = build(pattern, noise, MissingData::Marginal, false);
+    for (v, d) in views.iter_mut().zip(FEATURES) {
+        v.weights = Box::new(SpikeSlabRows::new(
+            format!("weights/{}", v.name),
+            SpikeSlab::new(sparse(), d, K),
+            RowMoments::point(Mat::zeros(d, K)),
+        ));
+    }
+    let groups = RowGroups::new((0..SAMPLES).map(|n| (n % 2) as u32).collect(), 2);
+    Model::new(factors(groups.expect("two groups")), views, schedule)
+}
+
+fn sparse() -> SpikeSlabOptions {
+    SpikeSlabOptions {
+        precision: Some(GammaPrior::new(5.0, 4.0)),
+        inclusion: BetaPrior::new(2.0, 1.5),
+    }
+}
+
+fn at_zero() -> RowMoments {
+    RowMoments::point(Mat::zeros(SAMPLES, K))
+}
+
+#[test]
+fn sparse_weights_and_grouped_factors_too() {
+    let diagonal: fn(RowGroups) -> Box<dyn RowBlock> = |_| {
+        let prior = Fixed::standard_normal(K);
+        Box::new(DiagonalRows::new("factors", prior, at_zero()))
+    };
+    let grouped: fn(RowGroups) -> Box<dyn RowBlock> = |groups| {
+        let prior = GroupArd::new(GammaPrior::new(6.0, 5.0), groups, K);
+        Box::new(FullRows::new("factors", prior, at_zero()))
+    };
+    let sparse: fn(RowGroups) -> Box<dyn RowBlock> = |groups| {
+        let prior = SpikeSlab::by_group(sparse(), groups, K);
+        Box::new(SpikeSlabRows::new("factors", prior, at_zero()))
+    };
+    for (i, (factors, pattern, noise)) in [
+        (diagonal, Holes::None, NoiseBy::Feature),
+        (grouped, Holes::Rows(0.0), NoiseBy::Feature),
+        (sparse, Holes::Rows(0.0), NoiseBy::View),
+        (sparse, Holes::Cells(0.0), NoiseBy::Feature),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let score = largest_score(build_sparse(pattern, noise, factors), 6000, 5);
+        assert!(score < 4.5, "{i} {pattern:?} {noise:?}: {score}");
     }
 }

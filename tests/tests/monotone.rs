@@ -1,12 +1,12 @@
 //! No block update ever lowers the bound (spec/sshiba 9.6.1; DESIGN 4.7), over
 //! random shapes, masks and compositions.
 
-use polyview_core::Journal;
+use polyview_core::{Journal, RowGroups};
 use polyview_infer::{Audit, PruneRule, VbOptions, VbRun};
 use polyview_likelihoods::{CategoricalOptions, MissingData, NoiseBy};
 use polyview_random::StreamKey;
 use polyview_tests::{
-    Case, Holes, ViewCase, assemble, categorical, gaussian_parts, normal, run, views,
+    Case, Holes, ViewCase, assemble, categorical, gaussian_parts, normal, run, sparse, views,
 };
 use proptest::prelude::*;
 
@@ -102,5 +102,29 @@ proptest! {
         let key = StreamKey::new(case.seed);
         let start = normal(case.samples, case.k, &mut key.block(78).rng());
         rises(VbRun::new(assemble(parts, start), audited(), key, Journal::default()))?;
+    }
+    #[test]
+    fn no_block_lowers_the_bound_with_sparse_or_grouped_rows(
+        case in case(),
+        weights in prop::sample::select(sparse::ROWS.to_vec()),
+        factors in prop::sample::select(sparse::ROWS.to_vec()),
+        groups in prop_oneof![Just(None), (1usize..4).prop_map(Some)],
+        classes in prop_oneof![Just(None), (2usize..5).prop_map(Some)],
+    ) {
+        let mut case = case;
+        case.samples = case.samples.max(2);
+        let mut parts = gaussian_parts(&case, views(&case, 2));
+        if let Some(classes) = classes {
+            let view = categorical::random_view(case.samples, classes, 0.2, case.seed);
+            parts.push(categorical::part(&view, CategoricalOptions::default(), case.k, Some(1.0)));
+        }
+        let groups = groups.map(|g| {
+            let of_row = (0..case.samples).map(|n| (n % g) as u32).collect();
+            RowGroups::new(of_row, g).expect("groups within their number")
+        });
+        let key = StreamKey::new(case.seed);
+        let start = normal(case.samples, case.k, &mut key.block(78).rng());
+        let model = sparse::assemble(parts, weights, factors, groups, start);
+        rises(VbRun::new(model, audited(), key, Journal::default()))?;
     }
 }
