@@ -71,14 +71,18 @@ fn statistics(model: &mut Model) -> Vec<f64> {
     out.push(zz.trace());
     for v in &model.views {
         let ww = v.weights.moments().second_moment(None);
-        let noise = format!("noise/{}", v.name);
-        let has_noise = objective.iter().any(|t| t.0 == noise);
+        // noise precisions, or the sizes of counts
+        let noise = ["noise", "size"]
+            .map(|what| format!("{what}/{}", v.name))
+            .into_iter()
+            .find(|name| objective.iter().any(|t| t.0 == *name));
+        let has_noise = noise.is_some();
         out.extend([
             ww.trace().ln_1p(),
             ww.dot(&zz).ln_1p(),
             of(&format!("scales/{}", v.name)),
             of(&format!("weights/{}", v.name)),
-            if has_noise { of(&noise) } else { 0.0 },
+            noise.as_deref().map_or(0.0, of),
         ]);
         // exact zeros, where there are such
         let zeros = (0..v.weights.moments().k())

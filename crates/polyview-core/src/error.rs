@@ -68,6 +68,18 @@ pub enum DataError {
         /// Column from 0.
         feature: usize,
     },
+    /// A count of successes without a number of trials that holds it.
+    #[error("view '{view}', feature '{feature}': {trials} trials at row {} cannot be; give a whole number, above zero and at least the successes, or leave both empty", sample + 1)]
+    Trials {
+        /// The view.
+        view: String,
+        /// The feature.
+        feature: String,
+        /// Row from 0.
+        sample: usize,
+        /// The number of trials, `NaN` where there was none.
+        trials: f64,
+    },
     /// A value that the view's likelihood does not know.
     #[error("view '{view}', feature '{feature}': the value {value} at row {} is not allowed; the likelihood needs {needs}", sample + 1)]
     OutOfDomain {

@@ -28,6 +28,9 @@
 //! | [`Categorical`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
 //! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
 //! | [`Cells`] of [`Bernoulli`] | 0 or 1 | $\omega = 2\lambda(\xi)$ or $\mathrm{PG}(1, \eta)$, $h = x - \tfrac12$ |
+//! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
+//! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
+//! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
 //!
 //! A likelihood of single cells is a [`CellLikelihood`]; [`Cells`] makes a data
@@ -36,11 +39,15 @@
 mod bernoulli;
 mod categorical;
 mod cells;
+mod counts;
 mod gaussian;
 mod uncertainty;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{Categorical, CategoricalOptions};
-pub use cells::{CellAugmentation, CellLikelihood, Cells, Site};
+pub use cells::{
+    Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnParameters, Site,
+};
+pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use uncertainty::ParameterUncertainty;

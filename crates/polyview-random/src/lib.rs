@@ -31,6 +31,7 @@
 //! | [`InverseGaussian`] | mean and shape | infinite mean allowed |
 //! | [`Gig`] | $\propto x^{p-1}e^{-(ax+b/x)/2}$ | including both limits |
 //! | [`Gamma`], [`Beta`], [`Dirichlet`] | shape and **rate** | `sample_ln` never underflows |
+//! | [`poisson`], [`binomial`] | counts | |
 //! | [`Categorical`], [`categorical_ln`] | index from log weights | |
 //! | [`PrecisionFactor`] | $\mathcal N(m, (LL^\top)^{-1})$ | from a packed Cholesky factor |
 //! | [`standard_normal`], [`standard_exponential`], [`uniform_open01`] | | |
@@ -42,6 +43,7 @@
 //! `rand_distr`; a golden test pins every sampler's first draws, so a change of value in a
 //! dependency cannot pass unseen.
 
+mod counts;
 mod error;
 mod gamma;
 mod gig;
@@ -57,6 +59,7 @@ pub use rand::Rng;
 pub use rand_chacha::ChaCha8Rng;
 pub use rand_distr::Distribution;
 
+pub use counts::{binomial, poisson};
 pub use error::RandomError;
 pub use gamma::{Gamma, MIN_SHAPE, gamma, ln_gamma_draw};
 pub use gig::Gig;

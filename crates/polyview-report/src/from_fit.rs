@@ -116,7 +116,7 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
             labels: view.features.clone(),
             label: h.pairs.feature.clone(),
         },
-        PredictedKind::Real => HeldOutCells::Numeric {
+        PredictedKind::Real | PredictedKind::Count => HeldOutCells::Numeric {
             truth: h.pairs.truth.clone(),
             predicted: h.pairs.predicted.clone(),
             intervals: Some(Intervals {

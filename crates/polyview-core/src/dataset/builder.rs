@@ -26,6 +26,7 @@ pub enum Join {
 #[derive(Clone, Debug, Default)]
 pub struct DatasetBuilder {
     tables: Vec<Table>,
+    trials: Vec<Table>,
     join: Join,
     groups: Option<Vec<(String, String)>>,
     metadata: Vec<(Vec<String>, Metadata)>,
@@ -40,6 +41,14 @@ impl DatasetBuilder {
     #[must_use]
     pub fn view(mut self, table: Table) -> Self {
         self.tables.push(table);
+        self
+    }
+    /// Gives the view of the same name as the table its numbers of trials: the
+    /// view then holds counts of successes. Samples and features are matched by
+    /// name.
+    #[must_use]
+    pub fn trials(mut self, table: Table) -> Self {
+        self.trials.push(table);
         self
     }
     /// Chooses which samples are kept.
@@ -67,7 +76,8 @@ impl DatasetBuilder {
     /// [`DataError`]: no view, an empty view, names that do not match the
     /// matrix, a duplicate view, sample or feature, an infinite value, no
     /// sample left after the join, a sample or view with nothing observed, a
-    /// sample without a group, class codes that do not fit their class names.
+    /// sample without a group, class codes that do not fit their class names,
+    /// trials of an unknown view or fewer than successes.
     pub fn build(self) -> Result<Dataset, DataError> {
         if self.tables.is_empty() {
             return Err(DataError::NoViews);
@@ -100,6 +110,14 @@ impl DatasetBuilder {
         let mut views = Vec::with_capacity(self.tables.len());
         for table in self.tables {
             views.push(align(table, &samples, &index)?);
+        }
+        for table in self.trials {
+            check(&table)?;
+            let Some(at) = views.iter().position(|v| v.name() == table.name) else {
+                return Err(DataError::UnknownView { view: table.name });
+            };
+            let view = views[at].clone();
+            views[at] = super::trials::align(view, &table, &index)?;
         }
         if let Some(n) = (0..samples.len()).find(|&n| {
             views

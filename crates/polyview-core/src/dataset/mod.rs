@@ -5,6 +5,7 @@ mod levels;
 mod mask;
 mod overlap;
 mod scaling;
+mod trials;
 
 pub use builder::{DatasetBuilder, Join};
 pub use levels::{Relevelled, UnknownClass};
@@ -47,6 +48,7 @@ pub struct View {
     values: Arc<Mat<f64>>,
     mask: Mask,
     levels: Vec<String>,
+    trials: Option<Arc<Mat<f64>>>,
 }
 
 impl View {
@@ -77,6 +79,7 @@ impl View {
             values: Arc::new(values),
             mask,
             levels: Vec::new(),
+            trials: None,
         })
     }
 
@@ -117,8 +120,8 @@ impl View {
         self.is_observed(sample, feature)
             .then(|| self.values[(sample, feature)])
     }
-    /// Takes the view apart: name, feature names, values, mask; class names are
-    /// dropped ([`View::levels`] has them). The values are
+    /// Takes the view apart: name, feature names, values, mask; class names and
+    /// trials are dropped ([`View::levels`], [`View::trials`] have them). The values are
     /// shared with the view's clones; whoever changes them gets a copy of
     /// their own then.
     pub fn into_parts(self) -> (String, Vec<String>, Arc<Mat<f64>>, Mask) {
@@ -146,6 +149,7 @@ impl View {
             values: Arc::new(values),
             mask: self.mask.clone(),
             levels: self.levels.clone(),
+            trials: self.trials.clone(),
         })
     }
     /// The same view with further cells hidden: `hide(sample, feature)` is
@@ -166,6 +170,7 @@ impl View {
             values: Arc::new(values),
             mask,
             levels: self.levels.clone(),
+            trials: self.trials.clone(),
         }
     }
     /// Values with `NaN` in the missing cells, as a [`Table`] would hold them.
@@ -187,6 +192,7 @@ impl View {
             values: Arc::new(values),
             mask,
             levels,
+            trials: None,
         }
     }
 }
@@ -328,7 +334,12 @@ impl Dataset {
         let values = Mat::from_fn(self.n_samples(), keep.len(), |n, j| {
             old.value(n, keep[j]).unwrap_or(f64::NAN)
         });
-        let next = self.with_view(View::from_values(view, names, values)?)?;
+        let mut reduced = View::from_values(view, names, values)?;
+        if let Some(trials) = old.trials() {
+            let kept = Mat::from_fn(self.n_samples(), keep.len(), |n, j| trials[(n, keep[j])]);
+            reduced = reduced.with_trials(kept)?;
+        }
+        let next = self.with_view(reduced)?;
         let nothing = |n: usize| {
             next.views
                 .iter()

@@ -128,7 +128,7 @@ impl Scaling {
     /// The view in working units; missing cells stay zero. Consumes the view
     /// and works in place.
     pub fn apply(&self, view: View) -> View {
-        let levels = view.levels().to_vec();
+        let (levels, trials) = (view.levels().to_vec(), view.trials().cloned());
         let (name, features, values, mask) = view.into_parts();
         let mut values = Arc::unwrap_or_clone(values);
         for d in 0..values.ncols() {
@@ -138,7 +138,10 @@ impl Scaling {
                 }
             }
         }
-        View::new_unchecked(name, features, values, mask, levels)
+        View {
+            trials,
+            ..View::new_unchecked(name, features, values, mask, levels)
+        }
     }
     /// A matrix samples × features from working to data units.
     pub fn restore(&self, values: &mut Mat<f64>) {

@@ -81,13 +81,20 @@ pub enum PredictedKind {
     Probability,
     /// The probability of each class, one a class: they sum to one.
     Classes,
+    /// The expected count, one a feature.
+    Count,
 }
 
 impl PredictedKind {
     /// Whether the columns are probabilities: these say how uncertain a label
-    /// is, so that they have no intervals, and no scaling to be undone.
+    /// is, so that they have no intervals.
     pub fn is_label(self) -> bool {
-        self != Self::Real
+        matches!(self, Self::Probability | Self::Classes)
+    }
+    /// Whether the columns are on the scale of the linear predictor, in units
+    /// that a scaling may have changed.
+    pub fn is_real(self) -> bool {
+        self == Self::Real
     }
 }
 
@@ -161,9 +168,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
     }
     /// Expected variance that noise and link add to the linear predictor of a
     /// column, in its squared units: $\mathrm{E}[1/\tau]$ for real numbers,
-    /// $\pi^2/3$ for the logistic function, 1 for the probit. Shares of variance
-    /// are shares of predictor and this.
-    fn link_variance(&self, column: usize) -> f64;
+    /// $\pi^2/3$ for the logistic function, 1 for the probit; for counts it
+    /// depends on the `level` of the predictor. Shares of variance are shares of
+    /// predictor and this.
+    fn link_variance(&self, column: usize, level: f64) -> f64;
     /// Whether the term lets rotations of factors and weights pass unchanged
     /// (true unless it keeps local variables tied to single columns).
     fn rotates(&self) -> bool {

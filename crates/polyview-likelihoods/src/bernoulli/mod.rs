@@ -14,16 +14,16 @@ use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
 
 use crate::ParameterUncertainty;
-use crate::cells::{CellAugmentation, CellLikelihood, Site};
+use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site};
 
 /// Variance of the logistic distribution, $\pi^2/3$, in squared log-odds.
-const LOGISTIC_VARIANCE: f64 = std::f64::consts::PI * std::f64::consts::PI / 3.0;
+pub(crate) const LOGISTIC_VARIANCE: f64 = std::f64::consts::PI * std::f64::consts::PI / 3.0;
 
 /// Probability of a one and variance of the datum, p(1 − p), where the
 /// predictor has this mean and variance: the mean of $\sigma(\eta)$ over its
 /// uncertainty (spec/sshiba P6, by quadrature), or
 /// $\sigma(\langle\eta\rangle)$ (P5).
-fn moments(parameters: ParameterUncertainty, mean: f64, variance: f64) -> (f64, f64) {
+pub(crate) fn moments(parameters: ParameterUncertainty, mean: f64, variance: f64) -> (f64, f64) {
     // the smaller of the two probabilities, which keeps its digits
     let lower = match parameters {
         ParameterUncertainty::Posterior => moderate::lower_mean_sigmoid(-mean.abs(), variance),
@@ -54,6 +54,11 @@ fn remark(mean: f64, count: usize) -> Option<&'static str> {
         _ if mean == 1.0 => Some("has no zero among its labels: it says nothing on the factors"),
         _ => None,
     }
+}
+
+fn mean_of_cells(cells: &[Cell]) -> (f64, usize) {
+    let sum: f64 = cells.iter().map(|c| c.value).sum();
+    (sum / cells.len().max(1) as f64, cells.len())
 }
 
 /// Zeros and ones with $p(x = 1) = \sigma(\eta)$.
@@ -98,30 +103,32 @@ impl CellLikelihood for Bernoulli {
     fn needs(&self) -> &'static str {
         NEEDS
     }
-    fn admits(&self, _column: usize, datum: f64) -> bool {
-        is_binary(datum)
+    fn admits(&self, cell: Cell) -> bool {
+        is_binary(cell.value)
     }
-    fn start(&self, _column: usize, _datum: f64) -> f64 {
+    fn start(&self, _cell: Cell) -> f64 {
         1.0
     }
     /// $\xi^2 = \langle\eta^2\rangle$ (spec/mofa A.2).
-    fn optimise(&self, _column: usize, _datum: f64, _mean: f64, square: f64) -> f64 {
+    fn optimise(&self, _cell: Cell, _mean: f64, square: f64) -> f64 {
         square.sqrt()
     }
-    fn site(&self, _column: usize, datum: f64, xi: f64) -> Site {
+    fn site(&self, cell: Cell, xi: f64) -> Site {
         Site {
             precision: 2.0 * lambda(xi),
-            linear: datum - 0.5,
+            linear: cell.value - 0.5,
         }
     }
     /// $\ln\sigma(\xi) - \xi/2 + \lambda(\xi)\xi^2$ (spec/mofa A.4).
-    fn offset(&self, _column: usize, _datum: f64, xi: f64) -> f64 {
+    fn offset(&self, _cell: Cell, xi: f64) -> f64 {
         log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
     }
-    fn start_intercept(&self, _column: usize, mean: f64, count: usize) -> f64 {
+    fn start_intercept(&self, cells: &[Cell]) -> f64 {
+        let (mean, count) = mean_of_cells(cells);
         log_odds(mean, count)
     }
-    fn remark(&self, mean: f64, count: usize) -> Option<&'static str> {
+    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
+        let (mean, count) = mean_of_cells(cells);
         remark(mean, count)
     }
     fn intercept_precision(&self) -> f64 {
@@ -130,10 +137,10 @@ impl CellLikelihood for Bernoulli {
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Probability
     }
-    fn link_variance(&self, _column: usize) -> f64 {
+    fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         LOGISTIC_VARIANCE
     }
-    fn draw_datum(&self, _column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+    fn draw_datum(&self, _cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
         draw_label(eta, rng)
     }
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
@@ -145,17 +152,17 @@ impl CellLikelihood for Bernoulli {
 }
 
 impl CellAugmentation for Bernoulli {
-    fn draw_local(&self, _column: usize, _datum: f64, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+    fn draw_local(&self, _cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
         polya_gamma(eta, rng)
     }
-    fn site(&self, _column: usize, datum: f64, omega: f64) -> Site {
+    fn site(&self, cell: Cell, omega: f64) -> Site {
         Site {
             precision: omega,
-            linear: datum - 0.5,
+            linear: cell.value - 0.5,
         }
     }
-    fn log_density(&self, _column: usize, datum: f64, eta: f64) -> f64 {
-        log_likelihood(datum, eta)
+    fn log_density(&self, cell: Cell, eta: f64) -> f64 {
+        log_likelihood(cell.value, eta)
     }
 }
 

@@ -163,7 +163,7 @@ impl ViewTerm for Categorical {
         PredictedKind::Classes
     }
     /// That of the scores, 1.
-    fn link_variance(&self, _column: usize) -> f64 {
+    fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         1.0
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {

@@ -17,7 +17,7 @@ impl<L: CellLikelihood> Cells<L> {
                 let of_column = |(j, d): (usize, usize)| -> f64 {
                     (0..rows)
                         .filter(|&n| self.mask.is_observed(n, d))
-                        .map(|n| a.log_density(d, self.values[(n, d)], eta[(n, j)]))
+                        .map(|n| a.log_density(self.cell(n, d), eta[(n, j)]))
                         .sum()
                 };
                 let sums: Vec<f64> = (0..columns.len())
@@ -36,10 +36,7 @@ impl<L: CellLikelihood> Cells<L> {
         let of_column = |d: usize| -> f64 {
             (0..self.values.nrows())
                 .filter(|&n| self.mask.is_observed(n, d))
-                .map(|n| {
-                    self.likelihood
-                        .offset(d, self.values[(n, d)], self.local[(n, d)])
-                })
+                .map(|n| self.likelihood.offset(self.cell(n, d), self.local[(n, d)]))
                 .sum()
         };
         let sums: Vec<f64> = (0..self.values.ncols())

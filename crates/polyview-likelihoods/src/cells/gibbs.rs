@@ -7,11 +7,12 @@ use polyview_core::{Augmented, Context, NumericError, Predictor, Stamp};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
-use super::{CellLikelihood, Cells, blocks};
+use super::{CellLikelihood, Cells, blocks, cell_of};
 
 impl<L: CellLikelihood> Augmented for Cells<L> {
     /// One stream of random numbers a column.
     fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.draw_parameters(p, cx.key);
         let rows = self.values.nrows();
         let mut finite = true;
         for columns in blocks(rows, self.values.ncols()) {
@@ -19,6 +20,7 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
             let Self {
                 likelihood,
                 values,
+                trials,
                 mask,
                 local,
                 ..
@@ -38,8 +40,8 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
                     let mut fine = true;
                     for n in 0..rows {
                         if mask.is_observed(n, d) {
-                            let x = values[(n, d)];
-                            let draw = augmentation.draw_local(d, x, eta[(n, j)], &mut rng);
+                            let cell = cell_of(values, trials.as_ref(), n, d);
+                            let draw = augmentation.draw_local(cell, eta[(n, j)], &mut rng);
                             fine &= draw.is_finite();
                             out[(n, 0)] = draw;
                         }
@@ -65,7 +67,9 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
     ) -> Result<(), NumericError> {
         Ok(())
     }
-    fn draw_noise_prior(&mut self, _key: StreamKey) {}
+    fn draw_noise_prior(&mut self, key: StreamKey) {
+        self.draw_prior_parameters(key);
+    }
     /// The augmentation is left alone: it is drawn before it is used.
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
         let values = Arc::make_mut(&mut self.values);
@@ -73,7 +77,10 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
             let mut rng = key.chunk(d as u32).rng();
             for n in 0..values.nrows() {
                 if self.mask.is_observed(n, d) {
-                    values[(n, d)] = self.likelihood.draw_datum(d, p.mean_cell(n, d), &mut rng);
+                    let cell = cell_of(values, self.trials.as_ref(), n, d);
+                    values[(n, d)] = self
+                        .likelihood
+                        .draw_datum(cell, p.mean_cell(n, d), &mut rng);
                 }
             }
         }

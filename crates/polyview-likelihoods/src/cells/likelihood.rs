@@ -14,53 +14,111 @@ pub struct Site {
     pub linear: f64,
 }
 
+/// One observed cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Its feature.
+    pub column: usize,
+    /// Its datum.
+    pub value: f64,
+    /// Number of trials that a count of successes is out of; 1 where the view
+    /// has none.
+    pub trials: f64,
+}
+
+/// The observed cells of one feature with the moments of their predictors.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnCells<'a> {
+    /// The cells.
+    pub cells: &'a [Cell],
+    /// $\langle\eta\rangle$, one a cell.
+    pub mean: &'a [f64],
+    /// $\langle\eta^2\rangle$, one a cell; $\langle\eta\rangle^2$ where the
+    /// predictor is known.
+    pub square: &'a [f64],
+}
+
+/// Parameters of a likelihood, one a feature, such as the dispersion of
+/// counts.
+pub trait ColumnParameters: Send + Sync {
+    /// Their values, one a feature; empty before the first data.
+    fn values(&self) -> &[f64];
+    /// Replaces them.
+    fn set(&mut self, values: Vec<f64>);
+    /// Where to start, given the observed data of a feature.
+    fn start(&self, data: &[Cell]) -> f64;
+    /// A value at which the bound, at its best local numbers, and the prior
+    /// together are not lower than at the current one.
+    fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64;
+    /// A draw given predictors, local numbers summed out.
+    fn draw(&self, column: usize, cells: ColumnCells<'_>, rng: &mut ChaCha8Rng) -> f64;
+    /// A draw from the prior.
+    fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64;
+    /// Log of the prior density of a value.
+    fn log_prior(&self, value: f64) -> f64;
+    /// What they are called, in ledger and file.
+    fn name(&self) -> &'static str;
+    /// Whether they move after the start.
+    fn is_learned(&self) -> bool {
+        true
+    }
+}
+
 /// A likelihood of single cells: how datum and local number make a site.
 ///
-/// Features may have parameters of their own: `column` says whose cell it is.
+/// Features may have parameters of their own ([`ColumnParameters`]).
 pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// What its data are, for errors ("0 or 1").
     fn needs(&self) -> &'static str;
     /// Whether it knows that datum.
-    fn admits(&self, column: usize, datum: f64) -> bool;
+    fn admits(&self, cell: Cell) -> bool;
     /// What kind of objective its sites have.
     fn objective(&self) -> Objective {
         Objective::Bound
     }
     /// The local number to start from.
-    fn start(&self, column: usize, datum: f64) -> f64;
+    fn start(&self, cell: Cell) -> f64;
     /// The local number that raises the bound most, given
     /// $\langle\eta\rangle$ and $\langle\eta^2\rangle$.
-    fn optimise(&self, column: usize, datum: f64, mean: f64, square: f64) -> f64;
+    fn optimise(&self, cell: Cell, mean: f64, square: f64) -> f64;
     /// h and ω.
-    fn site(&self, column: usize, datum: f64, local: f64) -> Site;
+    fn site(&self, cell: Cell, local: f64) -> Site;
     /// The constant c, so that $h\eta - \omega\eta^2/2 + c$ bounds the log
     /// likelihood.
-    fn offset(&self, column: usize, datum: f64, local: f64) -> f64;
-    /// The intercept to start from, given the mean of `count` observed data.
-    fn start_intercept(&self, column: usize, mean: f64, count: usize) -> f64 {
-        let _ = (column, mean, count);
+    fn offset(&self, cell: Cell, local: f64) -> f64;
+    /// The intercept to start from, given the observed cells of a feature.
+    fn start_intercept(&self, cells: &[Cell]) -> f64 {
+        let _ = cells;
         0.0
     }
     /// Prior precision of the intercepts, as a multiple of the model's.
     fn intercept_precision(&self) -> f64 {
         1.0
     }
-    /// What is remarkable about a feature with this mean of `count` observed
-    /// data, in words for the journal.
-    fn remark(&self, mean: f64, count: usize) -> Option<&'static str> {
-        let _ = (mean, count);
+    /// What is remarkable about a feature with these observed cells, in words
+    /// for the journal.
+    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
+        let _ = cells;
         None
     }
     /// What predicted columns are.
     fn predicted_kind(&self) -> PredictedKind;
     /// Variance that the link adds to the predictor of a column, in its squared
-    /// units.
-    fn link_variance(&self, column: usize) -> f64;
-    /// Draws a datum given the predictor.
-    fn draw_datum(&self, column: usize, eta: f64, rng: &mut ChaCha8Rng) -> f64;
+    /// units, where the predictor is `level`.
+    fn link_variance(&self, column: usize, level: f64) -> f64;
+    /// Draws a datum in place of that of `cell`, given the predictor.
+    fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64;
     /// Predictive mean and variance of a datum whose predictor has this mean
     /// and variance.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64);
+    /// Its parameters, where it has any.
+    fn parameters(&self) -> Option<&dyn ColumnParameters> {
+        None
+    }
+    /// Write access to its parameters.
+    fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
+        None
+    }
     /// The exact augmentation for Gibbs, where there is one.
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         None
@@ -72,9 +130,9 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
 pub trait CellAugmentation: Send + Sync {
     /// Draws the local number given datum and predictor; NaN where the
     /// predictor is not finite.
-    fn draw_local(&self, column: usize, datum: f64, eta: f64, rng: &mut ChaCha8Rng) -> f64;
+    fn draw_local(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64;
     /// h and ω given a drawn local number.
-    fn site(&self, column: usize, datum: f64, local: f64) -> Site;
+    fn site(&self, cell: Cell, local: f64) -> Site;
     /// $\log p(x\mid\eta)$ with the local number summed out.
-    fn log_density(&self, column: usize, datum: f64, eta: f64) -> f64;
+    fn log_density(&self, cell: Cell, eta: f64) -> f64;
 }

@@ -19,10 +19,11 @@
 mod bound;
 mod gibbs;
 mod likelihood;
+mod parameters;
 mod shared;
 mod sums;
 
-pub use likelihood::{CellAugmentation, CellLikelihood, Site};
+pub use likelihood::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, Site};
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 
 use std::ops::Range;
@@ -49,6 +50,8 @@ pub struct Cells<L> {
     likelihood: L,
     /// Shared with whoever else holds the view; copied when it changes.
     values: Arc<Mat<f64>>,
+    /// Numbers of trials, where the view has them.
+    trials: Option<Arc<Mat<f64>>>,
     mask: Mask,
     /// The bound's parameters or the drawn augmentation, samples × features.
     local: Mat<f64>,
@@ -76,26 +79,37 @@ impl<L: CellLikelihood> Cells<L> {
     }
     /// As [`Cells::new`], also for views without any data (new samples).
     fn bind(view: View, likelihood: L) -> Result<Self, DataError> {
-        check_domain(&view, likelihood.needs(), |d, x| likelihood.admits(d, x))?;
+        let cell = |n: usize, d: usize, value: f64| Cell {
+            column: d,
+            value,
+            trials: view.trials_of(n, d),
+        };
+        check_domain(&view, likelihood.needs(), |n, d, x| {
+            likelihood.admits(cell(n, d, x))
+        })?;
+        let trials = view.trials().cloned();
         let (name, features, values, mask) = view.into_parts();
         let local = Mat::from_fn(values.nrows(), values.ncols(), |n, d| {
             if mask.is_observed(n, d) {
-                likelihood.start(d, values[(n, d)])
+                likelihood.start(cell_of(&values, trials.as_ref(), n, d))
             } else {
                 0.0
             }
         });
-        Ok(Self {
+        let mut term = Self {
             name,
             features,
             likelihood,
             values,
+            trials,
             mask,
             local,
             drawn: false,
             stamp: Stamp::fresh(),
             cache: sums::Cache::default(),
-        })
+        };
+        term.start_parameters();
+        Ok(term)
     }
     /// The likelihood.
     pub fn likelihood(&self) -> &L {
@@ -113,21 +127,29 @@ impl<L: CellLikelihood> Cells<L> {
         if !self.mask.is_observed(sample, column) {
             return Site::default();
         }
-        let (x, local) = (self.values[(sample, column)], self.local[(sample, column)]);
+        let (cell, local) = (self.cell(sample, column), self.local[(sample, column)]);
         match (self.drawn, self.likelihood.augmentation()) {
-            (true, Some(a)) => a.site(column, x, local),
-            _ => self.likelihood.site(column, x, local),
+            (true, Some(a)) => a.site(cell, local),
+            _ => self.likelihood.site(cell, local),
         }
     }
-    /// Mean and number of the observed data of a feature.
-    fn column_mean(&self, column: usize) -> (f64, usize) {
-        mean_of(self.values.as_ref().as_ref(), &self.mask, column)
+    /// An observed cell.
+    fn cell(&self, sample: usize, column: usize) -> Cell {
+        cell_of(&self.values, self.trials.as_ref(), sample, column)
     }
     fn not_finite(&self, what: &'static str) -> NumericError {
         NumericError::NotFinite {
             block: format!("likelihood/{}", self.name),
             what,
         }
+    }
+}
+
+fn cell_of(values: &Mat<f64>, trials: Option<&Arc<Mat<f64>>>, n: usize, d: usize) -> Cell {
+    Cell {
+        column: d,
+        value: values[(n, d)],
+        trials: trials.map_or(1.0, |t| t[(n, d)]),
     }
 }
 
@@ -151,10 +173,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn start_intercepts(&self) -> Option<Vec<f64>> {
         Some(
             (0..self.values.ncols())
-                .map(|d| {
-                    let (mean, count) = self.column_mean(d);
-                    self.likelihood.start_intercept(d, mean, count)
-                })
+                .map(|d| self.likelihood.start_intercept(&self.column_cells(d).1))
                 .collect(),
         )
     }
@@ -164,15 +183,14 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn predicted_kind(&self) -> PredictedKind {
         self.likelihood.predicted_kind()
     }
-    fn link_variance(&self, column: usize) -> f64 {
-        self.likelihood.link_variance(column)
+    fn link_variance(&self, column: usize, level: f64) -> f64 {
+        self.likelihood.link_variance(column, level)
     }
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         if cx.sweep == 1 {
             for d in 0..self.values.ncols() {
-                let (mean, count) = self.column_mean(d);
-                if let Some(remark) = self.likelihood.remark(mean, count) {
+                if let Some(remark) = self.likelihood.remark(&self.column_cells(d).1) {
                     let note = format!("feature '{}' {remark}", self.features[d]);
                     cx.journal.note(
                         cx.sweep,
@@ -182,6 +200,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                 }
             }
         }
+        self.update_parameters(p);
         let rows = self.values.nrows();
         let mut finite = true;
         for columns in blocks(rows, self.values.ncols()) {
@@ -192,6 +211,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                 let Self {
                     likelihood,
                     values,
+                    trials,
                     mask,
                     local,
                     ..
@@ -208,10 +228,10 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                         let mut fine = true;
                         for i in 0..tile.len() {
                             if mask.is_observed(start + i, d) {
-                                let x = values[(start + i, d)];
+                                let cell = cell_of(values, trials.as_ref(), start + i, d);
                                 let (m, s) = (mean[(i, j)], square[(i, j)]);
                                 fine &= m.is_finite() && s.is_finite();
-                                out[(i, 0)] = likelihood.optimise(d, x, m, s.max(0.0));
+                                out[(i, 0)] = likelihood.optimise(cell, m, s.max(0.0));
                             }
                         }
                         fine
@@ -332,7 +352,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let constants = self.constants(p);
         let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
-        Terms(vec![("likelihood", constants + quadratic)])
+        let mut terms = vec![("likelihood", constants + quadratic)];
+        terms.extend(self.parameter_prior());
+        Terms(terms)
     }
     fn predict(
         &self,
@@ -346,7 +368,8 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             self.likelihood.predict(columns.start + j, mean, variance)
         })
     }
-    /// One stream of random numbers a column.
+    /// One stream of random numbers a column. Counts of successes are out of
+    /// one trial.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
         let mut out = Mat::zeros(rows, columns);
@@ -355,7 +378,12 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             for (j, d) in block.enumerate() {
                 let mut rng = data.chunk(d as u32).rng();
                 for n in 0..rows {
-                    out[(n, d)] = self.likelihood.draw_datum(d, eta[(n, j)], &mut rng);
+                    let cell = Cell {
+                        column: d,
+                        value: 0.0,
+                        trials: 1.0,
+                    };
+                    out[(n, d)] = self.likelihood.draw_datum(cell, eta[(n, j)], &mut rng);
                 }
             }
         }
@@ -381,9 +409,21 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
             &format!("{prefix}/local/drawn"),
             &[f64::from(u8::from(self.drawn))],
         );
+        if let Some(p) = self.likelihood.parameters() {
+            state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
+        }
     }
-    /// A term without samples takes parameters only, and there are none.
+    /// A term without samples takes parameters only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let columns = self.values.ncols();
+        if let Some(p) = self.likelihood.parameters_mut() {
+            let name = format!("{prefix}/{}", p.name());
+            let values = state.vec(&name)?;
+            if values.len() != columns {
+                return Err(NumericError::BadState { name });
+            }
+            p.set(values);
+        }
         if self.values.nrows() == 0 {
             return Ok(());
         }

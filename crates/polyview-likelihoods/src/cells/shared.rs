@@ -18,16 +18,16 @@ pub(crate) fn mean_of(values: MatRef<'_, f64>, mask: &Mask, column: usize) -> (f
     (if count > 0 { sum / count as f64 } else { 0.0 }, count)
 }
 
-/// Checks every observed datum of a view.
+/// Checks every observed datum of a view, by row and column.
 pub(crate) fn check_domain(
     view: &View,
     needs: &'static str,
-    admits: impl Fn(usize, f64) -> bool,
+    admits: impl Fn(usize, usize, f64) -> bool,
 ) -> Result<(), DataError> {
     for d in 0..view.n_features() {
         for n in 0..view.n_samples() {
             match view.value(n, d) {
-                Some(value) if !admits(d, value) => {
+                Some(value) if !admits(n, d, value) => {
                     return Err(DataError::OutOfDomain {
                         view: view.name().to_owned(),
                         feature: view.features()[d].clone(),

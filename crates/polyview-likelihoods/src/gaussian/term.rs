@@ -31,7 +31,7 @@ impl ViewTerm for Gaussian {
         (self.missing == MissingData::Marginal).then_some(&self.mask)
     }
     /// That of the noise (spec/sshiba P4).
-    fn link_variance(&self, column: usize) -> f64 {
+    fn link_variance(&self, column: usize, _level: f64) -> f64 {
         let at = if self.scope == NoiseBy::View {
             0
         } else {
@@ -218,7 +218,7 @@ impl ViewTerm for Gaussian {
         let mut variance = p.variance(samples, columns.clone());
         for (j, d) in columns.enumerate() {
             let noise = match self.prediction {
-                ParameterUncertainty::Posterior => self.link_variance(d),
+                ParameterUncertainty::Posterior => self.link_variance(d, 0.0),
                 ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
             };
             for n in 0..variance.nrows() {

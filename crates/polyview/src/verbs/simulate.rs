@@ -56,7 +56,7 @@ impl Fit {
                 bias: &bias,
             };
             let mut values = part.term.simulate(&p, key(2), key(3));
-            if !part.term.predicted_kind().is_label() {
+            if part.term.predicted_kind().is_real() {
                 info.scaling.restore(&mut values);
             }
             builder = builder.view(Table {

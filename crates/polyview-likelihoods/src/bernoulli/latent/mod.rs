@@ -108,7 +108,7 @@ impl LatentBernoulli {
         Self::bind(view, options)
     }
     fn bind(view: View, options: LatentBernoulliOptions) -> Result<Self, DataError> {
-        check_domain(&view, NEEDS, |_, x| is_binary(x))?;
+        check_domain(&view, NEEDS, |_, _, x| is_binary(x))?;
         let imputes = options.missing == MissingData::Impute;
         let shares: Vec<(f64, usize)> = (0..view.n_features())
             .map(|d| mean_of(view.values(), view.mask(), d))
@@ -236,7 +236,7 @@ impl ViewTerm for LatentBernoulli {
         PredictedKind::Probability
     }
     /// That of the logistic function and the scores' noise.
-    fn link_variance(&self, column: usize) -> f64 {
+    fn link_variance(&self, column: usize, _level: f64) -> f64 {
         LOGISTIC_VARIANCE + 1.0 / self.scores.precision_of(column)
     }
     /// U7, U8, U11. Before there are weights the scores stay where they start

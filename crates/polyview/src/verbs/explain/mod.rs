@@ -201,7 +201,7 @@ impl Fit {
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
             let latent;
-            let (shown, noise) = if posterior.kinds[at].is_label() {
+            let (shown, noise) = if !posterior.kinds[at].is_real() {
                 latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
                 let of_column = |d| {
                     let cells = observed_in(&latent, d, rows) as f64;

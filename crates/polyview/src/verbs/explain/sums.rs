@@ -31,7 +31,7 @@ impl Posterior {
         let parts = &component.views;
         let link = |v: &ComponentView| {
             (0..v.weights.explicit_rows())
-                .map(|d| v.term.link_variance(d))
+                .map(|d| v.term.link_variance(d, v.bias.mean()[d]))
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();

@@ -1,0 +1,105 @@
+//! Parameters of a likelihood, one a feature: where they start, how they move.
+
+use polyview_core::Predictor;
+use polyview_linalg::Mat;
+use polyview_random::{ChaCha8Rng, StreamKey};
+use rayon::prelude::*;
+
+use super::likelihood::{Cell, CellLikelihood, ColumnCells, ColumnParameters};
+use super::{Cells, blocks};
+
+/// Cells whose predictors are made at one time.
+const CELLS: usize = 1 << 20;
+
+impl<L: CellLikelihood> Cells<L> {
+    /// The observed cells of a feature and where they stand.
+    pub(super) fn column_cells(&self, column: usize) -> (Vec<usize>, Vec<Cell>) {
+        (0..self.values.nrows())
+            .filter(|&n| self.mask.is_observed(n, column))
+            .map(|n| (n, self.cell(n, column)))
+            .unzip()
+    }
+    /// Gives each feature its starting value, unless there are values already.
+    pub(super) fn start_parameters(&mut self) {
+        let start: Vec<f64> = match self.likelihood.parameters() {
+            Some(p) if p.values().is_empty() => (0..self.values.ncols())
+                .map(|d| p.start(&self.column_cells(d).1))
+                .collect(),
+            _ => return,
+        };
+        self.set_parameters(start);
+    }
+    fn set_parameters(&mut self, values: Vec<f64>) {
+        if let Some(p) = self.likelihood.parameters_mut() {
+            p.set(values);
+        }
+    }
+    /// Raises the bound in the parameters, given the moments of predictors.
+    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
+        self.change_parameters(p, |parameters, d, cells| parameters.update(d, cells));
+    }
+    /// Draws the parameters given predictors, one stream a feature.
+    pub(super) fn draw_parameters(&mut self, p: &Predictor<'_>, key: StreamKey) {
+        self.change_parameters(p, |parameters, d, cells| {
+            parameters.draw(d, cells, &mut stream(key, d))
+        });
+    }
+    /// Draws the parameters from their prior.
+    pub(super) fn draw_prior_parameters(&mut self, key: StreamKey) {
+        let learned = self.likelihood.parameters().filter(|p| p.is_learned());
+        let Some(parameters) = learned else {
+            return;
+        };
+        let drawn = (0..self.values.ncols())
+            .map(|d| parameters.draw_prior(&mut stream(key, d)))
+            .collect();
+        self.set_parameters(drawn);
+    }
+    fn change_parameters(
+        &mut self,
+        p: &Predictor<'_>,
+        change: impl Fn(&dyn ColumnParameters, usize, ColumnCells<'_>) -> f64 + Sync,
+    ) {
+        let learned = self.likelihood.parameters().filter(|p| p.is_learned());
+        let Some(parameters) = learned else {
+            return;
+        };
+        let (rows, columns) = self.values.shape();
+        let width = (CELLS / rows.max(1)).max(1);
+        let mut changed = Vec::with_capacity(columns);
+        for block in blocks(rows, columns) {
+            for start in block.clone().step_by(width) {
+                let part = start..(start + width).min(block.end);
+                let mean = p.mean(0..rows, part.clone());
+                let square = p.square(0..rows, part.clone());
+                let one = |j: usize| {
+                    let (at, cells) = self.column_cells(part.start + j);
+                    let gather = |m: &Mat<f64>| -> Vec<f64> {
+                        let m = m.col_as_slice(j);
+                        at.iter().map(|&n| m[n]).collect()
+                    };
+                    let (mean, square) = (gather(&mean), gather(&square));
+                    let cells = ColumnCells {
+                        cells: &cells,
+                        mean: &mean,
+                        square: &square,
+                    };
+                    change(parameters, part.start + j, cells)
+                };
+                let new: Vec<f64> = (0..part.len()).into_par_iter().map(one).collect();
+                changed.extend(new);
+            }
+        }
+        self.set_parameters(changed);
+    }
+    /// Log of the prior densities of the parameters.
+    pub(super) fn parameter_prior(&self) -> Option<(&'static str, f64)> {
+        let p = self.likelihood.parameters().filter(|p| p.is_learned())?;
+        Some((p.name(), p.values().iter().map(|&v| p.log_prior(v)).sum()))
+    }
+}
+
+fn stream(key: StreamKey, column: usize) -> ChaCha8Rng {
+    // the upper half of the chunks: the lower belongs to the cells
+    key.chunk((1 << 31) | column as u32).rng()
+}

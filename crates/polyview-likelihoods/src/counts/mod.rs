@@ -1,0 +1,48 @@
+//! Counts: [`Poisson`], [`NegativeBinomial`], [`Binomial`].
+
+mod binomial;
+mod negative_binomial;
+mod poisson;
+
+pub use binomial::Binomial;
+pub use negative_binomial::NegativeBinomial;
+pub use poisson::{Curvature, Poisson};
+
+use std::sync::LazyLock;
+
+use polyview_special::GaussHermite;
+
+use crate::cells::Cell;
+
+/// Counts above this are taken for something else: their bounds are useless
+/// and their logarithms of factorials lose their last digits.
+pub(crate) const LARGEST: f64 = 1e9;
+
+/// Whether a datum is a count.
+fn is_count(datum: f64) -> bool {
+    (0.0..=LARGEST).contains(&datum) && datum.fract() == 0.0
+}
+
+/// What is remarkable about the counts of a feature.
+fn remark(cells: &[Cell]) -> Option<&'static str> {
+    match cells {
+        [] => Some("has no observed count"),
+        c if c.iter().all(|c| c.value == 0.0) => Some("has no count above zero"),
+        _ => None,
+    }
+}
+
+static NORMAL: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::normal(32).ok());
+
+/// Mean and variance of f over $N(m, v)$.
+fn normal_moments(mean: f64, variance: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
+    let sd = variance.max(0.0).sqrt();
+    match (sd > 0.0, &*NORMAL) {
+        (true, Some(rule)) => {
+            let first = rule.integrate(|u| f(mean + sd * u));
+            let second = rule.integrate(|u| (f(mean + sd * u) - first).powi(2));
+            (first, second)
+        }
+        _ => (f(mean), 0.0),
+    }
+}

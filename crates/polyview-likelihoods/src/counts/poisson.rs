@@ -1,0 +1,226 @@
+//! Counts with a softplus rate.
+
+use polyview_core::PredictedKind;
+use polyview_random::{ChaCha8Rng, poisson};
+use polyview_special::{ln_gamma, sigmoid, softplus};
+use serde::{Deserialize, Serialize};
+
+use super::{is_count, normal_moments, remark};
+use crate::ParameterUncertainty;
+use crate::bernoulli::Bernoulli;
+use crate::cells::{Cell, CellLikelihood, ColumnCells, ColumnParameters, Site};
+
+/// Largest curvature of $-y\ln\varrho(\eta)$ for one count (spec/mofa B.2,
+/// rounded up there).
+const COUNT_CURVATURE: f64 = 0.17;
+
+/// Over which counts the curvature of the bound is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Curvature {
+    /// Each cell's own count: the tighter bound.
+    #[default]
+    Cell,
+    /// The largest count of the feature, as MOFA has it.
+    Feature,
+}
+
+/// Counts $y \sim \mathrm{Pois}(\varrho(\eta))$, $\varrho(\eta) = \ln(1 + e^\eta)$,
+/// by the quadratic bound of Seeger and Bouchard (spec/mofa B.2).
+///
+/// With $f = \varrho - y\ln\varrho$, whose second derivative is nowhere above
+/// $\kappa = \tfrac14 + 0.17\\,y$, the local number is $\zeta = \langle\eta\rangle$,
+/// $\omega = \kappa$, $h = \kappa\zeta - f\'(\zeta)$. The curvature of a count grows
+/// with it and the bound gets loose: for large counts
+/// [`NegativeBinomial`](super::NegativeBinomial) is the better choice. There is
+/// no Gibbs sampler for this rate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Poisson {
+    /// What the curvature is taken over.
+    pub curvature: Curvature,
+    /// How sure predictions take the predictor to be.
+    pub prediction: ParameterUncertainty,
+    /// Largest count of each feature.
+    largest: Vec<f64>,
+}
+
+impl Poisson {
+    /// Poisson counts with that choice of curvature.
+    pub fn new(curvature: Curvature) -> Self {
+        Self {
+            curvature,
+            ..Self::default()
+        }
+    }
+    /// $\kappa$ of a cell.
+    fn kappa(&self, cell: Cell) -> f64 {
+        let count = match self.curvature {
+            Curvature::Cell => cell.value,
+            // a new sample may have a larger count than the training data
+            Curvature::Feature => self
+                .largest
+                .get(cell.column)
+                .map_or(cell.value, |l| l.max(cell.value)),
+        };
+        0.25 + COUNT_CURVATURE * count
+    }
+}
+
+/// $\ln\varrho(\eta)$, also where $\varrho$ underflows.
+fn ln_rate(eta: f64) -> f64 {
+    if eta < -30.0 { eta } else { softplus(eta).ln() }
+}
+
+/// $f(\zeta) = \varrho - y\ln\varrho$ and its derivative
+/// $\sigma(\zeta)(1 - y/\varrho)$.
+fn loss(count: f64, zeta: f64) -> (f64, f64) {
+    let rate = softplus(zeta);
+    // σ/ϱ tends to 1 where both vanish
+    let ratio = if zeta < -30.0 {
+        1.0
+    } else {
+        sigmoid(zeta) / rate
+    };
+    let value = if count == 0.0 {
+        rate
+    } else {
+        rate - count * ln_rate(zeta)
+    };
+    (value, sigmoid(zeta) - count * ratio)
+}
+
+impl CellLikelihood for Poisson {
+    fn needs(&self) -> &'static str {
+        "counts: whole numbers from 0 to 1e9"
+    }
+    fn admits(&self, cell: Cell) -> bool {
+        is_count(cell.value)
+    }
+    fn start(&self, _cell: Cell) -> f64 {
+        0.0
+    }
+    fn optimise(&self, _cell: Cell, mean: f64, _square: f64) -> f64 {
+        mean
+    }
+    fn site(&self, cell: Cell, zeta: f64) -> Site {
+        let kappa = self.kappa(cell);
+        Site {
+            precision: kappa,
+            linear: kappa * zeta - loss(cell.value, zeta).1,
+        }
+    }
+    /// $-f(\zeta) + f\'(\zeta)\zeta - \tfrac\kappa2\zeta^2 - \ln y!$.
+    fn offset(&self, cell: Cell, zeta: f64) -> f64 {
+        let (value, slope) = loss(cell.value, zeta);
+        slope * zeta - value - 0.5 * self.kappa(cell) * zeta * zeta - ln_gamma(cell.value + 1.0)
+    }
+    /// $\varrho^{-1}$ of the mean, half a count added to the sum so that it is
+    /// finite.
+    fn start_intercept(&self, cells: &[Cell]) -> f64 {
+        let sum: f64 = cells.iter().map(|c| c.value).sum();
+        let rate = (sum + 0.5) / cells.len().max(1) as f64;
+        rate + (-(-rate).exp()).ln_1p()
+    }
+    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
+        remark(cells)
+    }
+    /// Mean and variance of the count: of the rate, the mean once more.
+    fn intercept_precision(&self) -> f64 {
+        Bernoulli::INTERCEPT_PRECISION
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Count
+    }
+    /// That of a count around its rate, as the predictor sees it:
+    /// $\varrho/\varrho\'^2$.
+    fn link_variance(&self, _column: usize, level: f64) -> f64 {
+        softplus(level) / sigmoid(level).powi(2)
+    }
+    fn draw_datum(&self, _cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+        poisson(rng, softplus(eta)).unwrap_or(f64::NAN)
+    }
+    fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
+        let variance = match self.prediction {
+            ParameterUncertainty::Posterior => variance,
+            ParameterUncertainty::PlugIn => 0.0,
+        };
+        let (rate, spread) = normal_moments(mean, variance, softplus);
+        (rate, rate + spread)
+    }
+    fn parameters(&self) -> Option<&dyn ColumnParameters> {
+        Some(self)
+    }
+    fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
+        Some(self)
+    }
+}
+
+/// The largest count of each feature: data, but part of the bound.
+impl ColumnParameters for Poisson {
+    fn values(&self) -> &[f64] {
+        &self.largest
+    }
+    fn set(&mut self, values: Vec<f64>) {
+        self.largest = values;
+    }
+    fn start(&self, data: &[Cell]) -> f64 {
+        data.iter().fold(0.0, |m, c| m.max(c.value))
+    }
+    fn update(&self, column: usize, _cells: ColumnCells<'_>) -> f64 {
+        self.largest[column]
+    }
+    fn draw(&self, column: usize, _cells: ColumnCells<'_>, _rng: &mut ChaCha8Rng) -> f64 {
+        self.largest[column]
+    }
+    fn draw_prior(&self, _rng: &mut ChaCha8Rng) -> f64 {
+        0.0
+    }
+    fn log_prior(&self, _value: f64) -> f64 {
+        0.0
+    }
+    fn name(&self) -> &'static str {
+        "largest-count"
+    }
+    fn is_learned(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_below_and_touches() {
+        let likelihood = Poisson::default();
+        for count in [0.0, 1.0, 3.0, 40.0] {
+            let cell = Cell {
+                column: 0,
+                value: count,
+                trials: 1.0,
+            };
+            for i in -160..160 {
+                let zeta = f64::from(i) * 0.25;
+                let site = likelihood.site(cell, zeta);
+                let at = |eta: f64| {
+                    site.linear * eta - 0.5 * site.precision * eta * eta
+                        + likelihood.offset(cell, zeta)
+                };
+                let exact = |eta: f64| {
+                    let y = if count == 0.0 {
+                        0.0
+                    } else {
+                        count * ln_rate(eta)
+                    };
+                    y - softplus(eta) - ln_gamma(count + 1.0)
+                };
+                let close = 1e-9 * (1.0 + exact(zeta).abs() + zeta * zeta * site.precision);
+                assert!((at(zeta) - exact(zeta)).abs() < close, "{count} {zeta}");
+                for step in [-9.0, -2.0, -0.3, 0.3, 2.0, 9.0] {
+                    let eta = zeta + step;
+                    assert!(at(eta) <= exact(eta) + close, "{count} {zeta} {eta}");
+                }
+            }
+        }
+    }
+}
