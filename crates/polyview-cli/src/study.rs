@@ -215,6 +215,12 @@ impl Study {
             choices.selection = FeatureSelection::Relevance;
             *m = m.clone().with_view(name, choices);
         }
+        for text in &args.shape {
+            let (name, shape) = shape_option(text)?;
+            let mut choices = m.view(&name);
+            choices.shape = Some(shape);
+            *m = m.clone().with_view(&name, choices);
+        }
         Ok(())
     }
 
@@ -303,6 +309,21 @@ pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
     Ok((name.to_owned(), rest.into(), None))
 }
 
+/// Parses `VIEW=HxW`.
+fn shape_option(text: &str) -> Outcome<(String, [usize; 2])> {
+    let parse = || {
+        let (name, shape) = text.rsplit_once('=')?;
+        let (rows, columns) = shape.split_once('x')?;
+        Some((name, [rows.parse().ok()?, columns.parse().ok()?]))
+    };
+    match parse() {
+        Some((name, shape)) if !name.is_empty() => Ok((name.to_owned(), shape)),
+        _ => Err(Failure::Usage(format!(
+            "--shape: '{text}' is not VIEW=HxW, such as pixels=16x15"
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,5 +343,22 @@ mod tests {
         assert_eq!(v, Some(("g".into(), r"C:\x\genes.csv".into(), None)));
         assert!(view_option("genes.csv").is_err());
         assert!(view_option("=x.csv").is_err());
+    }
+
+    #[test]
+    fn shape_options() {
+        let of = |text| shape_option(text).ok();
+        assert_eq!(of("pix=16x15"), Some(("pix".into(), [16, 15])));
+        assert_eq!(of("a=b=2x3"), Some(("a=b".into(), [2, 3])));
+        for bad in [
+            "pix",
+            "pix=16",
+            "=16x15",
+            "pix=16x-1",
+            "pix=16x15x3",
+            "pix=x",
+        ] {
+            assert_eq!(of(bad), None, "{bad}");
+        }
     }
 }

@@ -182,7 +182,8 @@ pub enum DataError {
     },
     /// Every observed sample is of one class: there is nothing to tell apart.
     #[error(
-        "view '{view}': every sample is of class '{class}'; a categorical view needs two classes"
+        "view '{view}': every sample is of class '{class}'; a categorical view needs two classes: \
+         add samples of another, or leave the view out"
     )]
     OneClass {
         /// The view.

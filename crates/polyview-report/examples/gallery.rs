@@ -131,6 +131,7 @@ fn variance() -> VarianceExplained {
         joint,
         unique: Some(unique),
         activity: None,
+        model_share: None,
     }
 }
 
@@ -282,10 +283,18 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
         .map(|p| f64::from(u8::from(rng.uniform() < *p)))
         .collect();
     let class: Vec<usize> = (0..160).map(|_| (rng.uniform() * 3.0) as usize).collect();
-    let guess = class
+    let guess: Vec<usize> = class
         .iter()
         .map(|&c| if rng.uniform() < 0.8 { c } else { (c + 1) % 3 })
         .collect();
+    let sure: Vec<f64> = guess.iter().map(|_| 0.5 + 0.45 * rng.uniform()).collect();
+    let of_class = Grid::from_fn(guess.len(), 3, |i, c| {
+        if guess[i] == c {
+            sure[i]
+        } else {
+            0.5 * (1.0 - sure[i])
+        }
+    });
     vec![
         HeldOut {
             view: "rna".into(),
@@ -314,6 +323,7 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
                 names: vec!["I".into(), "II".into(), "III or IV".into()],
                 truth: class,
                 predicted: guess,
+                probability: Some(of_class),
             },
         },
     ]
@@ -499,6 +509,7 @@ fn sampler() -> Report {
                 })
                 .collect(),
             unique: None,
+            model_share: None,
             activity: Some(Grid::from_fn(14, FACTORS, |m, k| {
                 f64::from(u8::from((m + k) % 4 == 0 || k == 0))
             })),

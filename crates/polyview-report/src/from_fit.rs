@@ -1,13 +1,13 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, ViewInfo};
+use polyview::{ACTIVE_SHARE, Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, ViewInfo};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata, PredictedKind};
 use polyview_linalg::Mat;
 
 use crate::{
     BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut,
-    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Origin,
-    Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
+    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options,
+    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
     ViewWeights,
 };
 
@@ -44,7 +44,7 @@ impl Report {
                     view: v.name.clone(),
                     features: v.features.clone(),
                     relevance: fit.relevance(&v.name)?,
-                    shape: None,
+                    shape: v.choices.shape,
                 })
             })
             .collect::<polyview::Result<Vec<_>>>()?;
@@ -54,7 +54,10 @@ impl Report {
             summary: summary(fit),
             coverage: coverage(fit),
             progress: Some(progress(fit)),
-            variance: explained.as_ref().map(|e| variance(fit, e, &names)),
+            variance: explained
+                .as_ref()
+                .map(|e| variance(fit, e, &names))
+                .transpose()?,
             factors: Some(Factors {
                 samples: fit.samples().to_vec(),
                 names,
@@ -76,6 +79,10 @@ impl Report {
             weights,
             relevance,
             journal: journal(fit),
+            options: Options {
+                active_share: ACTIVE_SHARE,
+                ..Options::default()
+            },
             versions: vec![("polyview".into(), env!("CARGO_PKG_VERSION").into())],
             ..Self::default()
         })
@@ -109,6 +116,14 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
             names: view.levels.clone(),
             truth: codes(&h.pairs.truth),
             predicted: codes(&h.pairs.predicted),
+            probability: Some(Grid::from_fn(
+                h.pairs.truth.len(),
+                view.levels.len(),
+                |i, c| {
+                    let of_cell = h.pairs.probability.get(i);
+                    of_cell.and_then(|p| p.get(c)).copied().unwrap_or(f64::NAN)
+                },
+            )),
         },
         PredictedKind::Probability => HeldOutCells::Binary {
             truth: h.pairs.truth.clone(),
@@ -323,15 +338,16 @@ fn progress(fit: &Fit) -> Progress {
     })
 }
 
-fn variance(fit: &Fit, e: &Explained, names: &[String]) -> VarianceExplained {
-    VarianceExplained {
+fn variance(fit: &Fit, e: &Explained, names: &[String]) -> polyview::Result<VarianceExplained> {
+    Ok(VarianceExplained {
         views: fit.views().iter().map(|v| v.name.clone()).collect(),
         factors: names.to_vec(),
         marginal: grid(&e.marginal),
         joint: e.total.clone(),
         unique: Some(grid(&e.unique)),
         activity: None,
-    }
+        model_share: Some(grid(&fit.active(ACTIVE_SHARE)?.share)),
+    })
 }
 
 fn journal(fit: &Fit) -> Vec<JournalEntry> {

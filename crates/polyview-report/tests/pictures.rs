@@ -35,6 +35,7 @@ fn variance() -> VarianceExplained {
         joint: vec![0.38, -0.071],
         unique: None,
         activity: None,
+        model_share: None,
     }
 }
 
@@ -421,6 +422,7 @@ fn nothing_is_drawn_outside_the_picture() {
         views,
         unique: None,
         activity: None,
+        model_share: None,
     };
     for picture in [
         draw_overlap(&coverage).expect("draws"),

@@ -119,7 +119,7 @@ prop_compose! {
             title,
             coverage: Some(Coverage { views: views.clone(), observed }),
             progress: Some(progress),
-            variance: Some(VarianceExplained { views, factors: factors.clone(), marginal: marginal.clone(), joint, unique: Some(marginal), activity: None }),
+            variance: Some(VarianceExplained { views, factors: factors.clone(), marginal: marginal.clone(), joint, unique: Some(marginal), activity: None, model_share: None }),
             factors: Some(Factors { samples, names: factors, means, sds: Some(sds) }),
             metadata: vec![
                 MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },

@@ -161,6 +161,7 @@ fn parts_may_be_empty() {
                     names: vec![],
                     truth: vec![],
                     predicted: vec![],
+                    probability: Some(Grid::default()),
                 },
             },
         ],
@@ -402,7 +403,19 @@ fn parts_that_do_not_fit_are_refused() {
                 names: vec!["a".into()],
                 truth: vec![0],
                 predicted: vec![1],
+                probability: None,
             };
+        }),
+        ("probabilities of the classes", |r| {
+            r.held_out[0].cells = HeldOutCells::Classes {
+                names: vec!["a".into()],
+                truth: vec![0],
+                predicted: vec![0],
+                probability: Some(Grid::from_fn(1, 2, |_, _| 0.5)),
+            };
+        }),
+        ("share in the model", |r| {
+            r.variance.as_mut().expect("given").model_share = Some(Grid::from_fn(1, 1, wave));
         }),
         ("observed share", |r| {
             r.coverage.as_mut().expect("given").observed = Grid::from_fn(4, 3, |_, _| f64::NAN);

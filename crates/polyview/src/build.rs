@@ -13,7 +13,7 @@ use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec};
+use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
 
 /// A data set in working units, with the way back.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl WorkingData {
 /// Checks the choices against the data.
 ///
 /// # Errors
-/// [`ErrorKind::TooManyFactors`], and what [`ModelSpec::validate`] finds.
+/// [`ErrorKind::TooManyFactors`], [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     spec.validate()?;
     for v in data.views() {
@@ -85,6 +85,9 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             .into());
         }
     }
+    for v in data.views() {
+        check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
+    }
     let columns = |v: &View| v.n_features().max(v.levels().len());
     let features: usize = data.views().iter().map(columns).sum();
     let most = data.n_samples().min(features);
@@ -107,6 +110,22 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks that an image has the features of a view for pixels.
+///
+/// # Errors
+/// [`ErrorKind::Shape`].
+pub(crate) fn check_shape(view: &str, choices: &ViewChoices, features: usize) -> Result<()> {
+    match choices.shape {
+        Some(shape) if shape[0].checked_mul(shape[1]) != Some(features) => Err(ErrorKind::Shape {
+            view: view.to_owned(),
+            shape,
+            features,
+        }
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// Options of a Gaussian view.

@@ -128,6 +128,20 @@ pub enum ErrorKind {
         /// The file.
         path: String,
     },
+    /// An image that has not the features of its view for pixels.
+    #[error(
+        "view '{view}': an image of {} x {} pixels does not fit its {features} features",
+        shape[0],
+        shape[1]
+    )]
+    Shape {
+        /// The view.
+        view: String,
+        /// Height and width.
+        shape: [usize; 2],
+        /// Features of the view.
+        features: usize,
+    },
     /// The relevance of features was asked of a view that did not learn it.
     #[error("view '{view}' was fitted without selection of features")]
     NoRelevance {
@@ -212,6 +226,10 @@ impl Error {
             }
             ErrorKind::Exists { .. } => {
                 "choose another name, or allow it to be replaced".to_owned()
+            }
+            ErrorKind::Shape { .. } => {
+                "give the height and the width, in this order, whose product is the number of features"
+                    .to_owned()
             }
             ErrorKind::NoRelevance { .. } => {
                 "fit it again with selection = \"relevance\"".to_owned()

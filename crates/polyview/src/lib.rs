@@ -47,8 +47,8 @@ pub use spec::{
 };
 
 pub use verbs::{
-    Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, Explained,
-    FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, Prediction,
+    ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
+    Explained, FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, Prediction,
     ProjectOptions, Projection, Selection, WeightUncertainty, choose_k, default_candidates,
     hold_out,
 };

@@ -78,6 +78,10 @@ pub struct ViewChoices {
     pub scaling: FeatureScaling,
     /// Whether the relevance of each feature is learnt.
     pub selection: FeatureSelection,
+    /// Height and width where the features are the pixels of an image, row by
+    /// row: reports then show relevances as that image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<[usize; 2]>,
 }
 
 /// Whether the relevance of each feature of a view is learnt.

@@ -146,6 +146,11 @@ pub struct ModelArgs {
     /// times.
     #[arg(long, value_name = "VIEW")]
     pub select_features: Vec<String>,
+    /// The features of this view are the pixels of an image of H rows and W
+    /// columns, row by row: reports show their relevance as that image; may be
+    /// given several times.
+    #[arg(long, value_name = "VIEW=HxW")]
+    pub shape: Vec<String>,
     /// Model without intercepts.
     #[arg(long)]
     pub no_intercepts: bool,

@@ -1,6 +1,6 @@
 //! `polyview inspect`.
 
-use polyview::{Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
+use polyview::{ACTIVE_SHARE, Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
 
 use super::explained::{GroupShares, explained_by_group, shares, variance_table};
 use crate::args::{Cli, InspectArgs};
@@ -134,9 +134,6 @@ fn classes(fit: &Fit) -> Outcome<()> {
     Ok(())
 }
 
-/// Share of a view's variance from which a factor counts as acting in it.
-const ACTIVE: f64 = 0.01;
-
 /// Where a factor acts: a word, and the places of the views.
 fn kind(activity: &Activity, factor: usize) -> (&'static str, Vec<&str>) {
     let word = match activity.kind(factor) {
@@ -155,11 +152,11 @@ fn reach(fit: &Fit) -> Outcome<()> {
     if fit.views().len() < 2 || fit.k() == 0 {
         return Ok(());
     }
-    let activity = fit.active(ACTIVE)?;
+    let activity = fit.active(ACTIVE_SHARE)?;
     line("")?;
     line(format!(
         "factors by the views they act in (at least {:.0} % of the view's variance in the model)",
-        100.0 * ACTIVE
+        100.0 * ACTIVE_SHARE
     ))?;
     let header = ["factor", "kind", "views"].map(str::to_owned);
     let rows: Vec<Vec<String>> = (0..fit.k())
@@ -172,7 +169,7 @@ fn reach(fit: &Fit) -> Outcome<()> {
 }
 
 fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
-    let activity = fit.active(ACTIVE)?;
+    let activity = fit.active(ACTIVE_SHARE)?;
     let factors: Vec<serde_json::Value> = (0..fit.k())
         .map(|k| {
             let (word, views) = kind(&activity, k);
@@ -182,7 +179,7 @@ fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
             serde_json::json!({ "kind": word, "views": views, "shares": shares })
         })
         .collect();
-    Ok(serde_json::json!({ "threshold": ACTIVE, "factors": factors }))
+    Ok(serde_json::json!({ "threshold": ACTIVE_SHARE, "factors": factors }))
 }
 
 /// How many of the most relevant features are listed.

@@ -53,14 +53,14 @@ fn tables(folder: &Path, prefix: &str, samples: usize, seed: u64) {
     put(folder, &format!("{prefix}diet.csv"), class);
 }
 
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     tables(dir.path(), "s", 120, 1);
     tables(dir.path(), "t", 60, 2);
     dir
 }
 
-const FIT: &str =
+pub const FIT: &str =
     "fit --model sshiba -k 3 --view x=sx.csv --view labels=slabels.csv --view diet=sdiet.csv";
 
 fn number(text: &str, name: &str) -> f64 {
@@ -348,10 +348,10 @@ fn bad_labels() {
         "predict diet.pv --view y=strange.csv --target x --unknown-class missing --out px.csv"
             .to_owned(),
         "project diet.pv --view y=diet.csv --unknown-class ignore --out z.csv".to_owned(),
-        "project diet.pv --view y=diet.csv:bernoulli --out z.csv".to_owned(),
-        "project diet.pv --view y=none.csv --out z.csv".to_owned(),
-        "project bits.pv --view y=two.csv --out z.csv".to_owned(),
-        "project bits.pv --view y=diet.csv --out z.csv".to_owned(),
+        "project diet.pv --view y=diet.csv:bernoulli --out z.csv --force".to_owned(),
+        "project diet.pv --view y=none.csv --out z.csv --force".to_owned(),
+        "project bits.pv --view y=two.csv --out z.csv --force".to_owned(),
+        "project bits.pv --view y=diet.csv --out z.csv --force".to_owned(),
         "predict diet.pv --view x=x.csv --target z --out p.csv".to_owned(),
         "predict diet.pv --view x=x.csv --target y --out p.csv --sd sd.csv".to_owned(),
         "predict diet.pv --view x=x.csv --target y --out p.npy".to_owned(),
@@ -487,7 +487,14 @@ fn the_demonstration_predicts_hidden_labels() {
         assert!(hidden > 4.0 && right > chance + 20.0, "{view}: {row:?}");
     }
     let page = get(at, "d/report.html");
-    for words in ["genotype: ROC", "Table of true against predicted class"] {
+    for words in [
+        "genotype: ROC",
+        "diet: ROC",
+        "diet: probabilities",
+        "Table of true against predicted class",
+        // the rule of `inspect`, not another one
+        "makes up at least 1% of the view",
+    ] {
         assert!(page.contains(words), "{words}");
     }
     let kinds = ok(at, "inspect d/nutrimouse.pv");

@@ -8,6 +8,8 @@ mod full_disk;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(unix)]
+mod label_options;
+#[cfg(unix)]
 mod labels;
 #[cfg(unix)]
 mod transcripts;

@@ -7,8 +7,8 @@ pub(crate) use factors::{correlations, factors, relevance, weights};
 use crate::ReportError;
 use crate::input::{HeldOutCells, Progress, Report};
 use crate::plots::{
-    Curve, Share, Window, draw_activity, draw_bound, draw_chains, draw_choose_k, draw_held_out,
-    draw_missingness, draw_overlap, draw_roc, draw_variance, draw_variance_by_view,
+    Curve, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains, draw_choose_k,
+    draw_held_out, draw_missingness, draw_overlap, draw_roc, draw_variance, draw_variance_by_view,
 };
 use crate::svg::number::percent;
 use crate::svg::picture::Picture;
@@ -141,13 +141,13 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
              beside large ones in the first table mark factors that others can replace.",
         );
     }
+    let share = percent(report.options.active_share);
     let rule = if variance.activity.is_some() {
         "the model itself gives it a probability of at least one half".to_owned()
+    } else if variance.model_share.is_some() {
+        format!("it makes up at least {share} of the view's variance in the model")
     } else {
-        format!(
-            "it explains at least {} of the view's variance alone",
-            percent(report.options.active_share)
-        )
+        format!("it explains at least {share} of the view's variance alone")
     };
     let reach = format!(
         "Which factors act in which views. A factor counts as active in a view where {rule}. Joined dots are \
@@ -171,6 +171,9 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
         if let Some(roc) = draw_roc(h)? {
             panels.push(named(format!("{stem}-roc"), roc));
         }
+        if let Some(calibration) = draw_calibration(h)? {
+            panels.push(named(format!("{stem}-calibration"), calibration));
+        }
     }
     let is = |wanted: fn(&HeldOutCells) -> bool| report.held_out.iter().any(|h| wanted(&h.cells));
     let mut caption =
@@ -193,6 +196,20 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
         caption.push_str(
             " Classes: rows are true, columns predicted; right answers lie on the diagonal.",
         );
+        if is(|c| {
+            matches!(
+                c,
+                HeldOutCells::Classes {
+                    probability: Some(_),
+                    ..
+                }
+            )
+        }) {
+            caption.push_str(
+                " Their ROC and probabilities are of each class against the rest; dots on the dashed line \
+                 mean that the probabilities can be taken at their word.",
+            );
+        }
     }
     Ok(vec![figure(caption, panels)])
 }

@@ -1,5 +1,6 @@
 //! Held-out predictions and the choice of the number of factors.
 
+use super::Grid;
 use serde::Serialize;
 
 /// Predictions of cells that were kept from the model.
@@ -44,6 +45,8 @@ pub enum HeldOutCells {
         truth: Vec<usize>,
         /// Index of the most probable class.
         predicted: Vec<usize>,
+        /// Cells x classes: predicted probabilities; `NaN` where not known.
+        probability: Option<Grid>,
     },
 }
 

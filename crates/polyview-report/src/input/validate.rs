@@ -111,6 +111,9 @@ impl VarianceExplained {
         if let Some(unique) = &self.unique {
             shape("unique variance explained", "", unique, views, factors)?;
         }
+        if let Some(share) = &self.model_share {
+            shape("share in the model", "", share, views, factors)?;
+        }
         if let Some(activity) = &self.activity {
             shape("activity", "", activity, views, factors)?;
             for (i, &v) in activity
@@ -246,8 +249,17 @@ impl HeldOut {
                 names,
                 truth,
                 predicted,
+                probability,
             } => {
                 same("predictions", &self.view, truth.len(), predicted.len())?;
+                if let Some(p) = probability {
+                    let what = "probabilities of the classes";
+                    shape(what, &self.view, p, truth.len(), names.len())?;
+                    for (i, &p) in p.values().iter().enumerate().filter(|(_, p)| !p.is_nan()) {
+                        let cell = i / names.len();
+                        within("predicted probability", &self.view, cell, p, 0.0, 1.0)?;
+                    }
+                }
                 let last = names.len() as f64 - 1.0;
                 for (i, &c) in truth.iter().chain(predicted).enumerate() {
                     within(

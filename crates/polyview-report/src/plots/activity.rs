@@ -23,13 +23,14 @@ pub(crate) enum Reach {
     All,
 }
 
-/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by the
-/// marginal share (at least `active_share`).
+/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by its share
+/// in the model where given, else by the marginal share (at least `active_share`).
 pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64) -> Reach {
     let active: Vec<usize> = (0..variance.views.len())
-        .filter(|&m| match &variance.activity {
-            Some(activity) => activity.at(m, k) >= 0.5,
-            None => variance.marginal.at(m, k) >= active_share,
+        .filter(|&m| match (&variance.activity, &variance.model_share) {
+            (Some(activity), _) => activity.at(m, k) >= 0.5,
+            (None, Some(share)) => share.at(m, k) >= active_share,
+            (None, None) => variance.marginal.at(m, k) >= active_share,
         })
         .collect();
     match active.as_slice() {
@@ -185,6 +186,7 @@ mod tests {
             joint: vec![0.3; 3],
             unique: None,
             activity: None,
+            model_share: None,
         };
         let reach: Vec<Reach> = (0..4).map(|k| reach_of(&v, k, 0.01)).collect();
         assert_eq!(
@@ -196,6 +198,14 @@ mod tests {
                 Reach::None
             ]
         );
+        v.model_share = Some(Grid::from_fn(
+            3,
+            4,
+            |m, k| if m <= k { 0.02 } else { 0.001 },
+        ));
+        let reach: Vec<Reach> = (0..4).map(|k| reach_of(&v, k, 0.01)).collect();
+        assert_eq!(reach[..2], [Reach::Private(0), Reach::Shared(vec![0, 1])]);
+        assert_eq!(reach[2..], [Reach::All, Reach::All]);
         v.activity = Some(Grid::from_fn(3, 4, |m, k| if m == k { 0.9 } else { 0.1 }));
         assert_eq!(reach_of(&v, 2, 0.01), Reach::Private(2));
     }

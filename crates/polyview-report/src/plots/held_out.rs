@@ -49,6 +49,7 @@ pub fn draw_held_out(held_out: &HeldOut, options: &Options) -> Result<Picture, R
             names,
             truth,
             predicted,
+            ..
         } => classes(&held_out.view, names, truth, predicted),
     })
 }

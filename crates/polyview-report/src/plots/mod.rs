@@ -30,6 +30,7 @@ pub use correlation::draw_correlations;
 pub(crate) use groups::has_values;
 pub use groups::{draw_factor_against, draw_factor_histogram};
 pub use held_out::draw_held_out;
+pub use held_out_labels::draw_calibration;
 pub use missingness::draw_missingness;
 pub use overlap::draw_overlap;
 pub(crate) use overlap::{Combination, combinations};

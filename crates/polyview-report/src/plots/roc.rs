@@ -1,5 +1,6 @@
 //! Receiver operating characteristics of held-out labels.
 
+use super::held_out_labels::Rest;
 use crate::ReportError;
 use crate::input::{HeldOut, HeldOutCells};
 use crate::stats;
@@ -11,6 +12,28 @@ use crate::svg::palette::CATEGORIES;
 use crate::svg::picture::{PANEL, Picture};
 use crate::svg::scale::{Extent, TickKind};
 
+/// What the curves of a kind of view are called.
+struct Kind {
+    name: &'static str,
+    /// Why a curve is not defined.
+    undefined: &'static str,
+    wrong: &'static str,
+    right: &'static str,
+}
+
+const LABELS: Kind = Kind {
+    name: "label",
+    undefined: "of one kind of value",
+    wrong: "zeros taken for ones",
+    right: "ones taken for ones",
+};
+const CLASSES: Kind = Kind {
+    name: "class",
+    undefined: "of no cell or of all",
+    wrong: "rest taken for the class",
+    right: "class taken for the class",
+};
+
 /// One label that has both ones and zeros.
 struct Curve<'a> {
     name: &'a str,
@@ -21,30 +44,42 @@ struct Curve<'a> {
 }
 
 /// Draws the share of ones against the share of zeros that are taken for ones as the threshold falls, a line
-/// for each label of a binary view: the eight with the most ones. `None` for other data, and where no label
-/// has both ones and zeros.
+/// for each label of a binary view, or for each class against the rest: the eight with the most ones. `None`
+/// for other data, for classes without probabilities, and where no label has both ones and zeros.
 ///
 /// # Errors
 /// When lengths differ or probabilities or binary values are out of range.
 pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
     const HEIGHT: f64 = 344.0;
     held_out.validate()?;
-    let HeldOutCells::Binary {
-        truth,
-        probability,
-        labels,
-        label,
-    } = &held_out.cells
-    else {
-        return Ok(None);
-    };
     let whole = [held_out.view.clone()];
-    let names = if labels.is_empty() {
-        &whole[..]
-    } else {
-        labels
+    let rest;
+    let (names, mut curves, kind) = match &held_out.cells {
+        HeldOutCells::Binary {
+            truth,
+            probability,
+            labels,
+            label,
+        } => {
+            let names = if labels.is_empty() {
+                &whole[..]
+            } else {
+                labels
+            };
+            (names, curves(names, label, truth, probability), LABELS)
+        }
+        HeldOutCells::Classes {
+            names,
+            truth,
+            probability: Some(probability),
+            ..
+        } => {
+            rest = Rest::of(truth, probability);
+            let curves = curves(names, &rest.label, &rest.truth, &rest.probability);
+            (&names[..], curves, CLASSES)
+        }
+        _ => return Ok(None),
     };
-    let mut curves = curves(names, label, truth, probability);
     if curves.is_empty() {
         return Ok(None);
     }
@@ -55,10 +90,11 @@ pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
     let mut notes = Vec::new();
     if names.len() > curves.len() {
         notes.push(format!(
-            "{} of {}; {} of one kind of value",
+            "{} of {}; {} {}",
             curves.len(),
-            counted(names.len(), "label"),
-            counted(names.len() - defined, "label"),
+            counted(names.len(), kind.name),
+            counted(names.len() - defined, kind.name),
+            kind.undefined,
         ));
     }
     let extent = Extent { lo: 0.0, hi: 1.0 };
@@ -73,8 +109,8 @@ pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
         height: HEIGHT,
         title: &format!("{}: ROC", held_out.view),
         notes: &notes,
-        x: axis("zeros taken for ones"),
-        y: axis("ones taken for ones"),
+        x: axis(kind.wrong),
+        y: axis(kind.right),
     };
     let axes = plane(&mut canvas, &spec);
     let frame = axes.frame;
@@ -98,7 +134,10 @@ pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
     let legend = key(&mut canvas, frame.left, below, room, &entries);
     let parts: Vec<String> = entries.iter().map(|e| e.label.clone()).collect();
     let description = format!(
-        "Share of ones against share of zeros above a falling threshold, by label of {}. Areas: {}.",
+        "{} against {} above a falling threshold, by {} of {}. Areas: {}.",
+        kind.right,
+        kind.wrong,
+        kind.name,
         held_out.view,
         parts.join("; ")
     );
@@ -161,6 +200,7 @@ fn corners(truth: &[f64], probability: &[f64]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Grid;
 
     fn held_out(label: Vec<usize>, labels: &[&str]) -> HeldOut {
         HeldOut {
@@ -172,6 +212,34 @@ mod tests {
                 label,
             },
         }
+    }
+
+    #[test]
+    fn each_class_has_its_curve() {
+        let mut classes = held_out(Vec::new(), &[]);
+        let p = [0.8, 0.1, 0.1, 0.2, 0.7, 0.1, 0.1, 0.3, 0.6, 0.05, 0.15, 0.8];
+        classes.cells = HeldOutCells::Classes {
+            names: ["corn", "fish", "olive"].map(str::to_owned).to_vec(),
+            truth: vec![0, 1, 1, 0],
+            predicted: vec![0, 1, 2, 2],
+            probability: Grid::new(4, 3, p.to_vec()).ok(),
+        };
+        let svg = draw_roc(&classes)
+            .expect("draws")
+            .expect("a picture")
+            .to_svg();
+        // corn: 0.8 and 0.05 against 0.2 and 0.1
+        for words in [
+            "corn 0.500",
+            "fish 1.000",
+            "2 of 3 classes; 1 class of no cell or of all",
+        ] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+        if let HeldOutCells::Classes { probability, .. } = &mut classes.cells {
+            *probability = None;
+        }
+        assert!(draw_roc(&classes).expect("draws").is_none());
     }
 
     #[test]

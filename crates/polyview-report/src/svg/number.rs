@@ -30,7 +30,11 @@ pub(crate) fn count(n: usize) -> String {
 
 /// A number with a noun in the right form: `1 view`, `3 views`.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{ending}", count(n))
 }
 

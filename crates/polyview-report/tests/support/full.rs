@@ -93,6 +93,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             joint: vec![0.4, -0.1, 0.2],
             unique: Some(Grid::from_fn(3, factors, |m, k| 0.05 * wave(m, k))),
             activity: None,
+            model_share: None,
         }),
         factors: Some(Factors {
             samples: names(&format!("sample{tag}"), samples),
@@ -171,6 +172,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                     names: names(&format!("class{tag}"), 3),
                     truth: vec![0, 1, 2, 2],
                     predicted: vec![0, 2, 2, 1],
+                    probability: Some(Grid::from_fn(4, 3, |i, c| [0.2, 0.5, 0.3][(i + c) % 3])),
                 },
             },
         ],

@@ -7,6 +7,7 @@ use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
+use crate::build::check_shape;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
 use crate::spec::{EngineKind, ModelSpec, ViewChoices};
@@ -265,6 +266,7 @@ impl ViewHeader {
         if spec.view(&self.name) != self.choices {
             return Err(Fault::Record("choices of a view and of the model"));
         }
+        check_shape(&self.name, &self.choices, self.features.len())?;
         let categorical = self.choices.likelihood.has_classes();
         if categorical == self.levels.is_empty() || categorical && self.features.len() != 1 {
             return Err(Fault::Record("class names of a view"));

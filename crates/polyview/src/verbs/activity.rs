@@ -6,6 +6,10 @@ use polyview_linalg::{Mat, gram};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 
+/// Share of a view's variance in the model from which a factor counts as acting
+/// in it, where nothing else is asked for.
+pub const ACTIVE_SHARE: f64 = 0.01;
+
 /// Where a factor acts (spec/thesis 5: common, shared by a subset, private,
 /// irrelevant).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +68,7 @@ impl Activity {
 
 impl Fit {
     /// Which factors act in which views: those that make up at least the
-    /// share `threshold` (0.01, say) of the view's variance.
+    /// share `threshold` ([`ACTIVE_SHARE`], say) of the view's variance.
     ///
     /// The shares are the model's own and need no data: with $C$ the
     /// covariance of the factors over the training samples, factor k's is

@@ -26,7 +26,7 @@ mod varimax;
 #[cfg(test)]
 mod tests;
 
-pub use activity::{Activity, FactorKind};
+pub use activity::{ACTIVE_SHARE, Activity, FactorKind};
 pub use choose_k::{
     ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k,
     default_candidates,

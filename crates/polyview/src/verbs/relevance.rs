@@ -162,6 +162,14 @@ impl Fit {
     /// # Errors
     /// Those of [`Fit::reduce`] and of a fit.
     pub fn refit(&self, data: &Dataset, selections: &[(&str, Selection)]) -> Result<Fit> {
-        crate::fit(self.reduce(data, selections)?, self.spec.clone())
+        let mut spec = self.spec.clone();
+        for (view, _) in selections {
+            // some of the pixels are no image
+            let mut choices = spec.view(view);
+            if choices.shape.take().is_some() {
+                spec = spec.with_view(view, choices);
+            }
+        }
+        crate::fit(self.reduce(data, selections)?, spec)
     }
 }

@@ -17,6 +17,8 @@ use crate::fit::Fit;
 pub(super) const LEVEL: f64 = 0.95;
 /// Most pairs that are kept of a view.
 pub(super) const PAIRS: usize = 2000;
+/// Most probabilities of classes that are kept of a view.
+pub(super) const PROBABILITIES: usize = 200_000;
 
 /// Predictions of the held-out cells of one view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +58,8 @@ pub struct HeldOut {
     /// 6.1). `NaN` for numbers, and where no label has both kinds.
     pub auc: f64,
     /// Some of the cells with their predictions, for pictures: all, or every
-    /// so many-th, at most 2000.
+    /// so many-th, at most 2000 (fewer where there are more than a hundred
+    /// classes).
     pub pairs: HeldOutPairs,
 }
 
@@ -74,6 +77,8 @@ pub struct HeldOutPairs {
     pub upper: Vec<f64>,
     /// The place of each cell's feature among those of the view.
     pub feature: Vec<usize>,
+    /// Of classes the probability of each, cell by cell; else empty.
+    pub probability: Vec<Vec<f64>>,
 }
 
 /// One held-out cell, working units.

@@ -2,7 +2,7 @@
 
 use polyview_core::{PredictedKind, Predictor, UnknownClass, View, ViewTerm};
 
-use super::score::{Cell, HeldOut, HeldOutPairs, LEVEL, PAIRS};
+use super::score::{Cell, HeldOut, HeldOutPairs, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
 use crate::fit::ViewInfo;
 use crate::metrics;
@@ -136,8 +136,10 @@ pub(super) fn classes_scored(
     });
     let auc = weighted(by_class);
     let mut pairs = HeldOutPairs::default();
-    for c in held_out.iter().step_by(held_out.len().div_ceil(PAIRS)) {
+    let most = (PROBABILITIES / info.levels.len().max(1)).clamp(1, PAIRS);
+    for c in held_out.iter().step_by(held_out.len().div_ceil(most)) {
         pairs.feature.push(0);
+        pairs.probability.push(c.probability.clone());
         pairs.truth.push(c.class as f64);
         pairs.predicted.push(best(c) as f64);
     }

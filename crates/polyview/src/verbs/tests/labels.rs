@@ -4,7 +4,7 @@ use polyview_core::{DataError, Dataset, PredictedKind, Table, UnknownClass};
 use polyview_linalg::{Mat, times_small};
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 
-use super::{gap, rows};
+use super::{gap, rows, table};
 use crate::spec::{EngineKind, GibbsOptions, Intercepts};
 use crate::{ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, hold_out, models};
 
@@ -231,6 +231,13 @@ fn holes_are_filled_with_probabilities() {
         let of = &score.pairs.feature;
         assert_eq!(of.len(), score.pairs.truth.len());
         assert!((0..features).all(|d| of.contains(&d)) && of.iter().all(|d| *d < features));
+        let classes = if features == 1 { of.len() } else { 0 };
+        assert_eq!(score.pairs.probability.len(), classes);
+    }
+    let pairs = &scores[2].pairs;
+    for (p, best) in pairs.probability.iter().zip(&pairs.predicted) {
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(p.iter().all(|x| *x <= p[*best as usize]));
     }
     let filled = fit.impute("class", 0.9).unwrap();
     let hidden = h.data.view("class").unwrap();
@@ -349,7 +356,42 @@ fn data_that_do_not_suit_the_likelihood_are_refused() {
         .build()
         .unwrap();
     let only = models::sshiba(1).with_likelihood("class", Likelihood::Categorical);
-    assert!(crate::fit(constant, only).is_err());
+    let e = crate::fit(constant, only).unwrap_err();
+    assert!(
+        matches!(e.kind(), ErrorKind::Data(DataError::OneClass { class, .. }) if class == "a"),
+        "{e:?}"
+    );
+    assert!(e.to_string().contains("leave the view out"), "{e}");
+}
+
+/// Classes without a sample keep their place, however many there are.
+#[test]
+fn ten_thousand_classes() {
+    const CLASSES: usize = 10_000;
+    let real = without(&mixed(30, 15), &["real"]);
+    let codes = Table {
+        name: "species".into(),
+        samples: real.samples().to_vec(),
+        features: vec!["species".into()],
+        levels: (0..CLASSES).map(|c| format!("s{c}")).collect(),
+        values: Mat::from_fn(30, 1, |n, _| (n % 10 * 1000) as f64),
+    };
+    let data = Dataset::builder()
+        .view(table(&real, real.view("real").unwrap()))
+        .view(codes)
+        .build()
+        .unwrap();
+    let mut spec = models::sshiba(2).with_likelihood("species", Likelihood::Categorical);
+    spec.vb.max_sweeps = 3;
+    let fit = crate::fit(data, spec).unwrap();
+    let p = fit.predict(&rows(&real, &[0, 1]), "species").unwrap();
+    assert_eq!(p.mean.ncols(), CLASSES);
+    for n in 0..2 {
+        let sum: f64 = (0..CLASSES).map(|c| p.mean[(n, c)]).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        let seen: f64 = (0..10).map(|c| p.mean[(n, 1000 * c)]).sum();
+        assert!(seen > 0.05 && p.classes()[n] % 1000 == 0, "{seen}");
+    }
 }
 
 #[test]

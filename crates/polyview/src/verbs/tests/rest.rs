@@ -4,7 +4,7 @@ use polyview_core::{Event, State};
 use polyview_datasets::{Activity, Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_linalg::Mat;
 
-use super::{cells, gap, gibbs, simulated, vb};
+use super::{cells, gap, gibbs, noise_by_view, simulated, vb};
 use crate::{ErrorKind, FactorKind, Fit, ProjectOptions};
 
 /// Mean of a feature, variances and covariance of the first two, working
@@ -252,4 +252,38 @@ fn varimax_turns_and_changes_no_prediction() {
             assert!(peak > 0.0);
         }
     }
+}
+
+#[test]
+fn the_shape_of_an_image_is_checked_and_kept() {
+    let data = simulated(20, 3, cells(0.0));
+    let with = |shape: [usize; 2]| {
+        let mut spec = noise_by_view(2);
+        spec.vb.max_sweeps = 20;
+        let choices = crate::ViewChoices {
+            shape: Some(shape),
+            selection: crate::FeatureSelection::Relevance,
+            ..spec.view("view1")
+        };
+        crate::fit(data.clone(), spec.with_view("view1", choices))
+    };
+    for shape in [[2, 3], [0, 7], [usize::MAX, usize::MAX]] {
+        let e = with(shape).unwrap_err();
+        assert!(
+            matches!(e.kind(), ErrorKind::Shape { view, features: 7, .. } if view == "view1"),
+            "{e}"
+        );
+        assert!(e.advice().is_some());
+    }
+    let fit = with([7, 1]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.pv");
+    fit.save(&path, crate::Overwrite::Refuse).unwrap();
+    let read = Fit::load(&path).unwrap();
+    assert_eq!(read.views()[0].choices.shape, Some([7, 1]));
+    assert_eq!(read.views()[1].choices.shape, None);
+    // some of the pixels are no image
+    let selections = [("view1", crate::Selection::Top(3))];
+    let small = fit.refit(&data, &selections).unwrap();
+    assert_eq!(small.views()[0].choices.shape, None);
 }
