@@ -20,7 +20,9 @@ use rayon::prelude::*;
 /// Rows of a tile that share a precision: K columns of a thousand bytes each.
 const TILE: usize = 128;
 /// Rows of a tile with own precisions, K(K + 1)/2 numbers each.
-const OWN_TILE: usize = 32;
+const OWN_TILE: usize = 64;
+/// Rows with own precisions that are worked on side by side.
+const LANES: usize = 8;
 
 /// One column of some rows, as the data and the other columns leave it.
 pub(super) struct Column<'a> {
@@ -180,25 +182,60 @@ fn shared<const OUT: usize>(
     Tile { rows, out, sum }
 }
 
-/// Data precisions of some rows, packed one after the other.
-fn packed(eq: &NormalEquations, rows: &[usize]) -> Vec<f64> {
-    let first = eq.rows().start;
-    let mut out = vec![0.0; rows.len() * packed_len(eq.k())];
-    for (&r, cell) in rows.iter().zip(out.chunks_exact_mut(packed_len(eq.k()))) {
-        if let Some(own) = &eq.packed {
-            cell.copy_from_slice(own.row(r - first));
-        }
-        let scale = eq.scale.as_ref().map_or(1.0, |s| s[r]);
-        for (c, g) in cell.iter_mut().zip(eq.gram.as_slice()) {
-            *c += scale * g;
-        }
-        if let Some(p) = &eq.patterns {
-            for (c, g) in cell.iter_mut().zip(p.grams.row(p.table.of_row[r] as usize)) {
-                *c += g;
+/// Data precisions of some rows: entry p of the packed triangle of row
+/// 8 g + i at `[(P g + p)][i]`.
+fn interleaved(eq: &NormalEquations, rows: &[usize]) -> Vec<[f64; LANES]> {
+    let (first, length) = (eq.rows().start, packed_len(eq.k()));
+    let mut out = vec![[0.0; LANES]; rows.len().div_ceil(LANES) * length];
+    let shared = eq.gram.as_slice().iter().any(|g| *g != 0.0);
+    for (group, rows) in rows.chunks(LANES).enumerate() {
+        let cells = &mut out[group * length..(group + 1) * length];
+        for (i, &r) in rows.iter().enumerate() {
+            if let Some(own) = &eq.packed {
+                for (cell, x) in cells.iter_mut().zip(own.row(r - first)) {
+                    cell[i] = *x;
+                }
+            }
+            if shared {
+                let scale = eq.scale.as_ref().map_or(1.0, |s| s[r]);
+                for (cell, x) in cells.iter_mut().zip(eq.gram.as_slice()) {
+                    cell[i] += scale * x;
+                }
+            }
+            if let Some(p) = &eq.patterns {
+                let gram = p.grams.row(p.table.of_row[r] as usize);
+                for (cell, x) in cells.iter_mut().zip(gram) {
+                    cell[i] += x;
+                }
             }
         }
     }
     out
+}
+
+/// $\sum\_{j \ne k} P\_{r,kj}m\_{rj}$ of the rows of one group; `means(j)` are
+/// theirs.
+#[inline]
+fn others<'a>(
+    matrices: &[[f64; LANES]],
+    k: usize,
+    columns: usize,
+    means: impl Fn(usize) -> &'a [f64; LANES],
+) -> [f64; LANES] {
+    let mut sum = [0.0; LANES];
+    let mut add = |p: &[f64; LANES], m: &[f64; LANES]| {
+        for i in 0..LANES {
+            sum[i] += p[i] * m[i];
+        }
+    };
+    let row = packed_index(k, 0);
+    for (j, p) in matrices[row..row + k].iter().enumerate() {
+        add(p, means(j));
+    }
+    for j in k + 1..columns {
+        add(&matrices[packed_index(j, k)], means(j));
+    }
+    sum
 }
 
 /// Rows with a precision each.
@@ -210,43 +247,33 @@ fn own<const OUT: usize>(
     site: &impl Site<OUT>,
 ) -> Tile<OUT> {
     let (first, count, k) = (eq.rows().start, rows.len(), eq.k());
-    let (length, matrices) = (packed_len(k), packed(eq, &rows));
+    let (length, matrices) = (packed_len(k), interleaved(eq, &rows));
     let mut out = start(mean, &rows);
-    // row by row, as the packed triangles are
-    let mut means = vec![0.0; count * k];
-    for (i, line) in means.chunks_exact_mut(k.max(1)).enumerate() {
-        for (j, x) in line.iter_mut().enumerate() {
-            *x = out[0][j * count + i];
+    // as the matrices lie: group after group, column after column
+    let mut means = vec![[0.0; LANES]; count.div_ceil(LANES) * k];
+    let store = |means: &mut [[f64; LANES]], j: usize, column: &[f64]| {
+        for (group, from) in column.chunks(LANES).enumerate() {
+            means[group * k + j][..from.len()].copy_from_slice(from);
         }
+    };
+    for j in 0..k {
+        store(&mut means, j, &out[0][j * count..(j + 1) * count]);
     }
-    let mut later = vec![0.0; count * k];
     let (mut linear, mut precision) = (vec![0.0; count], vec![0.0; count]);
     let mut sum = 0.0;
     for _ in 0..passes {
         sum = 0.0;
-        // what the columns after k say to k, before they move
-        later.fill(0.0);
-        for i in 0..count {
-            let matrix = &matrices[i * length..(i + 1) * length];
-            let (line, later) = (&means[i * k..(i + 1) * k], &mut later[i * k..(i + 1) * k]);
-            for (j, m) in line.iter().enumerate() {
-                let below = &matrix[packed_index(j, 0)..packed_index(j, 0) + j];
-                for (l, p) in later.iter_mut().zip(below) {
-                    *l += p * m;
-                }
-            }
-        }
         for j in 0..k {
             let rhs = eq.rhs.col_as_slice(j);
-            for (i, &r) in rows.iter().enumerate() {
-                let row = i * length + packed_index(j, 0);
-                let before: f64 = matrices[row..row + j]
-                    .iter()
-                    .zip(&means[i * k..i * k + j])
-                    .map(|(p, m)| p * m)
-                    .sum();
-                linear[i] = rhs[r - first] - later[i * k + j] - before;
-                precision[i] = matrices[row + j];
+            for (group, rows) in rows.chunks(LANES).enumerate() {
+                let matrices = &matrices[group * length..(group + 1) * length];
+                let means = &means[group * k..(group + 1) * k];
+                let rest = others(matrices, j, k, |l| &means[l]);
+                let diagonal = &matrices[packed_index(j, j)];
+                for (i, &r) in rows.iter().enumerate() {
+                    linear[group * LANES + i] = rhs[r - first] - rest[i];
+                    precision[group * LANES + i] = diagonal[i];
+                }
             }
             let column = Column {
                 k: j,
@@ -255,9 +282,7 @@ fn own<const OUT: usize>(
                 linear: &linear,
             };
             sum += site.visit(&column, at(&mut out, j, count));
-            for i in 0..count {
-                means[i * k + j] = out[0][j * count + i];
-            }
+            store(&mut means, j, &out[0][j * count..(j + 1) * count]);
         }
     }
     Tile { rows, out, sum }

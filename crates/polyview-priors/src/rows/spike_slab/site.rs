@@ -106,10 +106,12 @@ fn inclusion(logit: f64) -> (f64, f64, f64) {
     let e = (-logit.abs()).exp();
     let likely = 1.0 / (1.0 + e);
     let unlikely = e * likely;
-    let entropy = if e == 0.0 {
-        0.0
-    } else {
+    let entropy = if e > f64::EPSILON {
         e.ln_1p() + logit.abs() * unlikely
+    } else if e > 0.0 {
+        e + logit.abs() * unlikely
+    } else {
+        0.0
     };
     if logit >= 0.0 {
         (likely, unlikely, entropy)
