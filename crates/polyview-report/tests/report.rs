@@ -347,7 +347,7 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 17] = [
+    let cases: [(&str, Spoil); 19] = [
         ("relevances", |r| {
             r.relevance[0].relevance.push(1.0);
         }),
