@@ -130,7 +130,7 @@ impl Study {
             .data
             .iter()
             .map(|s| (s.name.as_str(), self.model.view(&s.name).likelihood));
-        match own.into_iter().find(|(_, l)| l.is_label()) {
+        match own.into_iter().find(|(_, l)| !l.is_real()) {
             Some((view, likelihood)) if self.model.model == "bibfa" => {
                 Err(Failure::Usage(format!(
                     "view '{view}': {likelihood} views are not for bibfa, which knows gaussian ones alone; add --model sshiba"

@@ -3,17 +3,20 @@
 use std::borrow::Cow;
 
 use polyview_core::{Bias, Dataset, FeatureScaling, Mask, Scaling, Schedule, View};
-use polyview_core::{RowBlock, RowMoments, ViewTerm};
+use polyview_core::{RowBlock, RowMoments, ScalePrior, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
-    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, LatentBernoulli,
-    LatentBernoulliOptions, MissingData, ParameterUncertainty,
+    Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
+    LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial, ParameterUncertainty,
+    Poisson,
 };
 use polyview_linalg::{BitMask, FilledBlock, Mat};
-use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
+use polyview_priors::{
+    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows,
+};
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
+use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior, ViewChoices};
 
 /// A data set in working units, with the way back.
 #[derive(Clone, Debug)]
@@ -76,7 +79,7 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     }
     for v in data.views() {
         let choices = spec.view(v.name());
-        if choices.likelihood.has_classes() && choices.selection != FeatureSelection::None {
+        if choices.likelihood.has_classes() && choices.selection == FeatureSelection::Relevance {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
                 what: "selection of features".to_owned(),
@@ -154,13 +157,19 @@ pub(crate) fn view_part(
     let columns = term.shape().predictor_columns;
     let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
     let block = format!("weights/{name}");
-    let weights: Box<dyn RowBlock> = match spec.view(name).selection {
-        FeatureSelection::None => {
-            Box::new(FullRows::new(block, Ard::new(spec.weight_prior, k), start))
-        }
+    let weights = match spec.view(name).selection {
+        FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
         FeatureSelection::Relevance => {
             let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, columns, k);
-            Box::new(FullRows::new(block, prior, start))
+            gaussian_rows(spec, block, prior, start)
+        }
+        FeatureSelection::SpikeAndSlab => {
+            let options = SpikeSlabOptions {
+                precision: Some(spec.weight_prior),
+                inclusion: spec.inclusion_prior,
+            };
+            let prior = SpikeSlab::new(options, columns, k);
+            Box::new(SpikeSlabRows::new(block, prior, start))
         }
     };
     let precision = spec.intercept_precision * term.intercept_precision();
@@ -180,11 +189,33 @@ pub(crate) fn view_part(
     }
 }
 
+/// Gaussian rows with the covariances that the choices ask for.
+fn gaussian_rows<P: ScalePrior + 'static>(
+    spec: &ModelSpec,
+    block: String,
+    prior: P,
+    start: RowMoments,
+) -> Box<dyn RowBlock> {
+    match spec.posterior {
+        Posterior::Full => Box::new(FullRows::new(block, prior, start)),
+        Posterior::Factorised => Box::new(DiagonalRows::new(block, prior, start)),
+    }
+}
+
 /// The factors' block, from starting means.
-pub(crate) fn factor_block(start: Mat<f64>, implicit: usize) -> Box<dyn polyview_core::RowBlock> {
+pub(crate) fn factor_block(
+    spec: &ModelSpec,
+    start: Mat<f64>,
+    implicit: usize,
+) -> Box<dyn RowBlock> {
     let k = start.ncols();
     let moments = RowMoments::isotropic(start, 1e-2, implicit);
-    Box::new(FullRows::new("factors", Fixed::standard_normal(k), moments))
+    gaussian_rows(
+        spec,
+        "factors".to_owned(),
+        Fixed::standard_normal(k),
+        moments,
+    )
 }
 
 /// The data term of one view, whose predictions take the parameters to be as
@@ -205,6 +236,15 @@ pub(crate) fn term(
             Box::new(term.with_prediction(prediction))
         }
         Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
+        Likelihood::Poisson => {
+            let law = Poisson::default().with_prediction(prediction);
+            Box::new(Cells::new(view, law)?)
+        }
+        Likelihood::NegativeBinomial => {
+            let law = NegativeBinomial::default().with_prediction(prediction);
+            Box::new(Cells::new(view, law)?)
+        }
+        Likelihood::Binomial => Box::new(Cells::new(view, Binomial { prediction })?),
         Likelihood::BernoulliLatent => {
             let options = LatentBernoulliOptions {
                 prior: spec.noise_prior,
@@ -256,7 +296,7 @@ fn predicting(
         })
         .collect::<Result<_>>()?;
     let schedule = Schedule::standard(parts.len());
-    Ok(Model::new(factor_block(start, 0), parts, schedule))
+    Ok(Model::new(factor_block(spec, start, 0), parts, schedule))
 }
 
 /// The views as a start sees them: classes become indicators.

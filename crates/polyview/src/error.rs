@@ -142,6 +142,12 @@ pub enum ErrorKind {
         /// Features of the view.
         features: usize,
     },
+    /// Inclusion probabilities were asked of a view that does not have them.
+    #[error("view '{view}' was fitted without selection of single weights")]
+    NoInclusion {
+        /// The view.
+        view: String,
+    },
     /// The relevance of features was asked of a view that did not learn it.
     #[error("view '{view}' was fitted without selection of features")]
     NoRelevance {
@@ -233,6 +239,9 @@ impl Error {
             }
             ErrorKind::NoRelevance { .. } => {
                 "fit it again with selection = \"relevance\"".to_owned()
+            }
+            ErrorKind::NoInclusion { .. } => {
+                "fit it again with selection = \"spike-and-slab\"".to_owned()
             }
             ErrorKind::NoData => {
                 "give the training data again, or save the model with them".to_owned()

@@ -42,7 +42,7 @@ pub use fit::{
 };
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
-    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path,
+    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path, Posterior,
     ViewChoices, ViewSpec,
 };
 

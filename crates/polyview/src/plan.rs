@@ -191,7 +191,7 @@ impl Plan {
                     .map(|(v, x)| part(v.name(), x, ones.clone(), c.samples, v.n_features()))
                     .collect();
                 Ok(Model::new(
-                    factor_block(start, c.samples - rows),
+                    factor_block(spec, start, c.samples - rows),
                     parts,
                     Schedule::standard(views.len()),
                 ))
@@ -223,7 +223,7 @@ impl Plan {
                     })
                     .collect::<Result<_>>()?;
                 Ok(Model::new(
-                    factor_block(start, 0),
+                    factor_block(spec, start, 0),
                     parts,
                     Schedule::standard(views.len()),
                 ))

@@ -3,6 +3,7 @@
 use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
 use polyview_infer::{Start, VbOptions};
 use polyview_likelihoods::{MissingData, NoiseBy};
+use polyview_priors::BetaPrior;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
@@ -37,6 +38,11 @@ pub struct ModelSpec {
     /// Prior of the precisions of single features, where a view selects
     /// them.
     pub relevance_prior: GammaPrior,
+    /// Prior of the share of weights that are not zero, where a view selects
+    /// single weights.
+    pub inclusion_prior: BetaPrior,
+    /// Which covariances the posterior of factors and weights keeps.
+    pub posterior: Posterior,
     /// Prior of the noise precisions, per squared working unit.
     pub noise_prior: GammaPrior,
     /// Treatment of missing values.
@@ -94,6 +100,22 @@ pub enum FeatureSelection {
     /// Yes: each feature has a precision of its own besides (double ARD;
     /// spec/sshiba G8, G9). See [`Fit::relevance`](crate::Fit::relevance).
     Relevance,
+    /// Single weights: each is zero or not, with a share of those that are not
+    /// for each factor (spike and slab with ARD; spec/mofa B.3). See
+    /// [`Fit::inclusion`](crate::Fit::inclusion).
+    SpikeAndSlab,
+}
+
+/// Which covariances the posterior of factors and weights keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Posterior {
+    /// Those of all factors of a sample, and of all weights of a feature.
+    #[default]
+    Full,
+    /// None, as in MOFA: variances too small and a slower way there, for very
+    /// many factors or to compare.
+    Factorised,
 }
 
 /// How the data of a view arise from its linear predictor.
@@ -116,6 +138,15 @@ pub enum Likelihood {
     /// 1.5): a view with class names
     /// ([`View::levels`](polyview_core::View::levels)).
     Categorical,
+    /// Counts with a softplus rate, MOFA's form (spec/mofa B.2): its bound is
+    /// loose where counts are large, and there is no Gibbs sampler.
+    Poisson,
+    /// Counts that vary more than Poisson counts, with a logarithmic link and
+    /// one size a feature.
+    NegativeBinomial,
+    /// Counts of successes out of known numbers of trials
+    /// ([`View::trials`](polyview_core::View::trials)), with a logistic link.
+    Binomial,
 }
 
 impl std::fmt::Display for Likelihood {
@@ -125,14 +156,24 @@ impl std::fmt::Display for Likelihood {
             Self::Bernoulli => "bernoulli",
             Self::BernoulliLatent => "bernoulli-latent",
             Self::Categorical => "categorical",
+            Self::Poisson => "poisson",
+            Self::NegativeBinomial => "negative-binomial",
+            Self::Binomial => "binomial",
         })
     }
 }
 
 impl Likelihood {
-    /// Whether the data are labels: zeros and ones, or classes.
+    /// Whether the data are zeros and ones, or classes.
     pub fn is_label(self) -> bool {
-        self != Self::Gaussian
+        matches!(
+            self,
+            Self::Bernoulli | Self::BernoulliLatent | Self::Categorical
+        )
+    }
+    /// Whether the data are real numbers, which may be centred and scaled.
+    pub fn is_real(self) -> bool {
+        self == Self::Gaussian
     }
     /// Whether the data are classes: one column of codes with class names.
     pub fn has_classes(self) -> bool {
@@ -216,6 +257,8 @@ impl Default for ModelSpec {
             intercept_precision: 1.0,
             weight_prior: GammaPrior::new(1e-6, 1e-6),
             relevance_prior: GammaPrior::new(1e-6, 1e-6),
+            inclusion_prior: BetaPrior::uniform(),
+            posterior: Posterior::default(),
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
             defaults: ViewChoices::default(),
@@ -228,15 +271,15 @@ impl Default for ModelSpec {
 }
 
 impl ModelSpec {
-    /// Choices of the view of that name. Labels are neither centred nor
-    /// scaled.
+    /// Choices of the view of that name. Labels and counts are neither
+    /// centred nor scaled.
     pub fn view(&self, name: &str) -> ViewChoices {
         let mut choices = self
             .views
             .iter()
             .find(|v| v.name == name)
             .map_or(self.defaults, |v| v.choices);
-        if choices.likelihood.is_label() {
+        if !choices.likelihood.is_real() {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;
         }
@@ -292,6 +335,10 @@ impl ModelSpec {
             if !(value > 0.0 && value < 1.0) {
                 return bad(option, value.to_string());
             }
+        }
+        if !self.inclusion_prior.is_proper() {
+            let BetaPrior { a, b } = self.inclusion_prior;
+            return bad("inclusion-prior", format!("({a}, {b})"));
         }
         if self.vb.max_sweeps == 0 {
             return bad("max-sweeps", "0".to_owned());

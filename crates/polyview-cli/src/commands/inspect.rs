@@ -71,7 +71,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         .iter()
         .map(|v| {
             let of = |x: Result<serde_json::Value, serde_json::Error>| {
-                if v.choices.likelihood.is_label() {
+                if !v.choices.likelihood.is_real() {
                     return "-".to_owned();
                 }
                 word(x.unwrap_or_default())
@@ -210,8 +210,8 @@ fn relevances(fit: &Fit) -> Outcome<()> {
 
 fn relevance(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<f64>>> {
     Ok(match view.choices.selection {
-        FeatureSelection::None => None,
         FeatureSelection::Relevance => Some(fit.relevance(&view.name)?),
+        _ => None,
     })
 }
 

@@ -54,6 +54,12 @@ impl NegativeBinomial {
             size: Vec::new(),
         }
     }
+    /// The same with predictions that take the predictor to be as sure as
+    /// `prediction` says.
+    pub fn with_prediction(mut self, prediction: ParameterUncertainty) -> Self {
+        self.prediction = prediction;
+        self
+    }
     /// Sizes, one a feature; empty before the first data.
     pub fn sizes(&self) -> &[f64] {
         &self.size

@@ -52,6 +52,12 @@ impl Poisson {
             ..Self::default()
         }
     }
+    /// The same with predictions that take the predictor to be as sure as
+    /// `prediction` says.
+    pub fn with_prediction(mut self, prediction: ParameterUncertainty) -> Self {
+        self.prediction = prediction;
+        self
+    }
     /// $\kappa$ of a cell.
     fn kappa(&self, cell: Cell) -> f64 {
         let count = match self.curvature {

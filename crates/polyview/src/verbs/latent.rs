@@ -7,7 +7,6 @@ use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 
 use super::project::WeightUncertainty;
-use crate::build::factor_block;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
 
@@ -44,7 +43,13 @@ pub(super) fn factors(
         });
     }
     let schedule = Schedule::standard(parts.len());
-    let mut model = Model::new(factor_block(Mat::zeros(samples, k), 0), parts, schedule);
+    // with its covariances, whatever the fit's: exact in one step
+    let factors = FullRows::new(
+        "factors",
+        Fixed::standard_normal(k),
+        RowMoments::isotropic(Mat::zeros(samples, k), 1e-2, 0),
+    );
+    let mut model = Model::new(Box::new(factors), parts, schedule);
     let mut cx = Context {
         key: StreamKey::new(fit.spec().seed),
         sweep: 0,

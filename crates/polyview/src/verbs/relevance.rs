@@ -1,6 +1,8 @@
 //! Which features matter: relevances, selection, and the fit of what is left.
 
-use polyview_core::Dataset;
+use polyview_core::{Dataset, NumericError};
+use polyview_linalg::Mat;
+use polyview_linalg::faer::Scale;
 
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
@@ -32,7 +34,7 @@ impl Fit {
     /// is damaged.
     pub fn relevance(&self, view: &str) -> Result<Vec<f64>> {
         let (_, info) = self.view(view)?;
-        if info.choices.selection == FeatureSelection::None {
+        if info.choices.selection != FeatureSelection::Relevance {
             return Err(ErrorKind::NoRelevance {
                 view: view.to_owned(),
             }
@@ -56,6 +58,33 @@ impl Fit {
         sorted.sort_by(f64::total_cmp);
         let median = f64::midpoint(sorted[(features - 1) / 2], sorted[features / 2]);
         Ok(raw.into_iter().map(|r| r / median).collect())
+    }
+
+    /// Posterior probabilities that the weights of a view are not zero,
+    /// features (or classes) × factors; over Gibbs draws the share of draws.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoInclusion`] when the view was
+    /// fitted without [`FeatureSelection::SpikeAndSlab`]; when a component's
+    /// state is damaged.
+    pub fn inclusion(&self, view: &str) -> Result<Mat<f64>> {
+        let (_, info) = self.view(view)?;
+        if info.choices.selection != FeatureSelection::SpikeAndSlab {
+            return Err(ErrorKind::NoInclusion {
+                view: view.to_owned(),
+            }
+            .into());
+        }
+        let mut mean: Mat<f64> = Mat::zeros(info.columns().len(), self.k());
+        let name = format!("views/{view}/weights/inclusion");
+        for state in &self.components {
+            let own = state.reader().mat(&name)?;
+            if own.shape() != mean.shape() {
+                return Err(NumericError::BadState { name }.into());
+            }
+            mean += own * Scale(1.0 / self.components.len() as f64);
+        }
+        Ok(mean)
     }
 
     /// The features of a view that `selection` keeps, as places among its

@@ -1,0 +1,178 @@
+//! Whether factors come out unmixed: five sparse factors in three views, fitted
+//! from ten, and how well each true factor agrees with one found
+//! (spec/mofa; the problem on which the peers' factors stay blended).
+//!
+//! ```text
+//! cargo run --release -p polyview-benches --bin axes -- [--seeds 20] [--model mofa|bibfa]
+//!     [--samples 500] [--features 200,200,200] [--share 0.3] [--missing 0]
+//!     [--dense 0] [--factors 10] [--max-sweeps 2000] [--tolerance 1e-6]
+//! ```
+//!
+//! `--share` is the share of weights that are not zero, `--dense` the number of
+//! factors without zeros.
+
+use std::error::Error;
+use std::io::Write;
+use std::time::Instant;
+
+use polyview::models;
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{Rng, StreamKey, standard_normal, uniform_open01};
+
+const TRUE: usize = 5;
+
+struct Options {
+    seeds: u64,
+    model: String,
+    samples: usize,
+    features: Vec<usize>,
+    share: f64,
+    missing: f64,
+    dense: usize,
+    factors: usize,
+    max_sweeps: usize,
+    tolerance: Option<f64>,
+}
+
+fn options() -> Result<Options, Box<dyn Error>> {
+    let mut o = Options {
+        seeds: 20,
+        model: "mofa".into(),
+        samples: 500,
+        features: vec![200; 3],
+        share: 0.3,
+        missing: 0.0,
+        dense: 0,
+        factors: 10,
+        max_sweeps: 2000,
+        tolerance: None,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(a) = args.next() {
+        let value = args.next().ok_or(format!("{a} needs a value"))?;
+        match a.as_str() {
+            "--seeds" => o.seeds = value.parse()?,
+            "--model" => o.model = value,
+            "--samples" => o.samples = value.parse()?,
+            "--features" => {
+                o.features = value.split(',').map(str::parse).collect::<Result<_, _>>()?;
+            }
+            "--share" => o.share = value.parse()?,
+            "--missing" => o.missing = value.parse()?,
+            "--dense" => o.dense = value.parse()?,
+            "--factors" => o.factors = value.parse()?,
+            "--max-sweeps" => o.max_sweeps = value.parse()?,
+            "--tolerance" => o.tolerance = Some(value.parse()?),
+            other => return Err(format!("unknown option {other}").into()),
+        }
+    }
+    Ok(o)
+}
+
+fn normal(rows: usize, columns: usize, rng: &mut impl Rng) -> Mat<f64> {
+    Mat::from_fn(rows, columns, |_, _| standard_normal(rng))
+}
+
+/// Factors and the views made of them.
+fn data(o: &Options, seed: u64) -> Result<(Mat<f64>, Dataset), Box<dyn Error>> {
+    let mut rng = StreamKey::new(seed).rng();
+    let z = normal(o.samples, TRUE, &mut rng);
+    let samples: Vec<String> = (0..o.samples).map(|n| format!("s{n}")).collect();
+    let mut builder = Dataset::builder();
+    for (m, &d) in o.features.iter().enumerate() {
+        let mut w = normal(d, TRUE, &mut rng);
+        for k in o.dense..TRUE {
+            for x in w.col_as_slice_mut(k) {
+                if uniform_open01(&mut rng) > o.share {
+                    *x = 0.0;
+                }
+            }
+        }
+        let mut values = &z * w.transpose() + normal(o.samples, d, &mut rng);
+        for j in 0..d {
+            for x in values.col_as_slice_mut(j) {
+                if uniform_open01(&mut rng) < o.missing {
+                    *x = f64::NAN;
+                }
+            }
+        }
+        builder = builder.view(Table {
+            name: format!("view{m}"),
+            samples: samples.clone(),
+            features: (0..d).map(|j| format!("f{j}")).collect(),
+            values,
+            levels: Vec::new(),
+        });
+    }
+    Ok((z, builder.build()?))
+}
+
+/// The best absolute correlation of each true factor with one found.
+fn agreement(truth: &Mat<f64>, found: &Mat<f64>) -> Vec<f64> {
+    let n = truth.nrows() as f64;
+    let standard = |x: &[f64]| -> Vec<f64> {
+        let mean = x.iter().sum::<f64>() / n;
+        let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>()).sqrt();
+        x.iter().map(|x| (x - mean) / sd).collect()
+    };
+    (0..TRUE)
+        .map(|t| {
+            let t = standard(truth.col_as_slice(t));
+            (0..found.ncols())
+                .map(|k| {
+                    let f = standard(found.col_as_slice(k));
+                    t.iter().zip(f).map(|(a, b)| a * b).sum::<f64>().abs()
+                })
+                .fold(0.0, f64::max)
+        })
+        .collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let o = options()?;
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "seed  worst  each true factor                 K sweeps seconds  bound"
+    )?;
+    let mut worst = Vec::new();
+    for seed in 0..o.seeds {
+        let (truth, data) = data(&o, seed)?;
+        let mut spec = match o.model.as_str() {
+            "mofa" => models::mofa(o.factors),
+            "bibfa" => models::bibfa(o.factors),
+            other => return Err(format!("unknown model {other}").into()),
+        };
+        spec.vb.max_sweeps = o.max_sweeps;
+        if let Some(t) = o.tolerance {
+            spec.vb.tolerance = t;
+        }
+        let clock = Instant::now();
+        let fit = polyview::fit(data, spec)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let each = agreement(&truth, &fit.factors()?.mean);
+        let least = each.iter().copied().fold(1.0, f64::min);
+        let list: Vec<String> = each.iter().map(|c| format!("{c:.4}")).collect();
+        writeln!(
+            out,
+            "{seed:>4} {least:.4}  {}  {:>2} {:>6} {seconds:>7.2}  {:.1}",
+            list.join(" "),
+            fit.k(),
+            fit.record().sweeps,
+            fit.record().bound.unwrap_or(f64::NAN)
+        )?;
+        out.flush()?;
+        worst.push(least);
+    }
+    worst.sort_by(f64::total_cmp);
+    writeln!(
+        out,
+        "worst {:.4}, median {:.4}, at least 0.99: {} of {}",
+        worst[0],
+        worst[worst.len() / 2],
+        worst.iter().filter(|w| **w >= 0.99).count(),
+        worst.len()
+    )?;
+    Ok(())
+}
