@@ -1,6 +1,7 @@
 //! Prior families of polyview's factor models and the posterior blocks they
-//! belong to: automatic relevance determination and fixed precisions on rows
-//! with full covariances, for variational Bayes and for Gibbs sampling.
+//! belong to, for variational Bayes and for Gibbs sampling: automatic
+//! relevance determination, also by feature and by group of rows, and fixed
+//! precisions, on rows with full or with no covariances; spike and slab.
 //!
 //! ```
 //! use polyview_core::{GammaPrior, RowBlock, RowMoments};
@@ -16,12 +17,40 @@
 //! assert!(alpha[2] > 1000.0 * alpha[0]); // the unused factor is switched off
 //! ```
 //!
+//! Sparse weights, and factors of groups of samples, as MOFA has them
+//! (spec/mofa B.3):
+//!
+//! ```
+//! use polyview_core::{GammaPrior, RowGroups, RowMoments};
+//! use polyview_linalg::Mat;
+//! use polyview_priors::{BetaPrior, DiagonalRows, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+//!
+//! let (features, samples, k) = (500, 60, 8);
+//! let at = |rows| RowMoments::isotropic(Mat::zeros(rows, k), 1.0, 0);
+//! // weights of one view, with MOFA's hyperpriors or others
+//! let options = SpikeSlabOptions { inclusion: BetaPrior::new(1.0, 3.0), ..SpikeSlabOptions::default() };
+//! let weights = SpikeSlabRows::new("weights/genes", SpikeSlab::new(options, features, k), at(features));
+//! assert_eq!(weights.inclusion()[(0, 0)], 1.0); // every weight starts in the slab
+//! // factors with a precision for each group of samples: full covariances, factorised, or sparse
+//! let groups = RowGroups::new((0..samples).map(|n| u32::from(n >= 40)).collect(), 2)?;
+//! let ard = GroupArd::new(GammaPrior::new(1e-3, 1e-3), groups.clone(), k);
+//! let full = FullRows::new("factors", ard.clone(), at(samples));
+//! let factorised = DiagonalRows::new("factors", ard, at(samples));
+//! let sparse = SpikeSlabRows::new("factors", SpikeSlab::by_group(options, groups, k), at(samples));
+//! # let _ = (full, factorised, sparse);
+//! # Ok::<(), polyview_core::DataError>(())
+//! ```
+//!
 //! | type | what |
 //! |---|---|
 //! | [`FullRows`] | Gaussian rows with full K × K covariances under any scale prior |
+//! | [`DiagonalRows`] | Gaussian rows with independent entries under any scale prior |
+//! | [`SpikeSlabRows`] | entries that are exactly zero or Gaussian, with learnt inclusion probabilities; scales: [`SpikeSlab`] |
 //! | [`Ard`] | $w\_{dk} \sim N(0, \alpha\_k^{-1})$, $\alpha\_k \sim \mathrm{Ga}(a\_0, b\_0)$ |
 //! | [`DoubleArd`] | $w\_{dk} \sim N(0, (\gamma\_d\alpha\_k)^{-1})$, a Gamma precision for each factor and for each feature |
+//! | [`GroupArd`] | $z\_{nk} \sim N(0, 1/\alpha^{g(n)}\_k)$, a Gamma precision for each factor in each group of rows |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
+//! | [`Betas`] | inclusion probabilities as Beta variables |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
 
 mod ard;

@@ -37,7 +37,7 @@ fn by_row(
 
 /// Standard normal noise, rows × K.
 pub(super) fn normals(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
-    by_row(rows, k, key, |rng, line| fill_standard_normal(rng, line))
+    by_row(rows, k, key, fill_standard_normal)
 }
 
 /// Standard normal noise in the first K columns and uniform numbers in (0, 1)
