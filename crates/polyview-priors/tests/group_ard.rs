@@ -6,8 +6,8 @@ mod common;
 
 use common::{KINDS, Kind, close, groups, problem, start};
 use polyview_core::{
-    DataError, GammaPrior, Groups, RotationSide, RowBlock, RowCov, RowGroups, RowMoments,
-    ScalePrior, State, Stateful,
+    DataError, GammaPrior, Groups, NumericError, RotationSide, RowBlock, RowCov, RowGroups,
+    RowMoments, ScalePrior, State, Stateful,
 };
 use polyview_linalg::{Mat, inverse, log_abs_det};
 use polyview_priors::{Ard, FullRows, GroupArd};
@@ -91,6 +91,24 @@ fn draws_have_the_moments_of_each_row() {
         assert!((s[1] / n - c.get(0, 0)).abs() < 4.5 * c.get(0, 0) * (2.0 / n).sqrt());
         let spread = ((c.get(0, 0) * c.get(1, 1) + c.get(1, 0).powi(2)) / n).sqrt();
         assert!((s[2] / n - c.get(1, 0)).abs() < 4.5 * spread, "{r}");
+    }
+}
+
+#[test]
+fn rows_that_are_not_the_groups_are_refused() {
+    let (rows, k) = (10, 2);
+    let p = problem(Kind::Shared, rows, k, 1);
+    for (implicit, of) in [(3, rows), (0, rows - 1), (0, rows + 1)] {
+        let moments = RowMoments::isotropic(Mat::zeros(rows, k), 1.0, implicit);
+        let mut b = FullRows::new("z", GroupArd::new(GAMMA, groups(of, 2), k), moments);
+        let mut journal = polyview_core::Journal::default();
+        let mut cx = polyview_core::Context {
+            key: StreamKey::new(1),
+            sweep: 1,
+            journal: &mut journal,
+        };
+        let found = b.prepare(&p.equations(0..rows), &mut cx);
+        assert!(matches!(found, Err(NumericError::Mismatch { .. })));
     }
 }
 

@@ -66,7 +66,8 @@ impl<P: ScalePrior> DiagonalRows<P> {
     }
     /// Goes over the columns `passes` times an update (at least once). More
     /// passes cost K² a row each and bring the means nearer to the solution
-    /// of the present equations.
+    /// of the present equations. Factors of new samples under fixed weights
+    /// should take some twenty: a projection updates them once.
     pub fn with_passes(mut self, passes: usize) -> Self {
         self.passes = passes.max(1);
         self

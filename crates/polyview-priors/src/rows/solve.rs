@@ -72,6 +72,16 @@ impl Prepared {
         eq: &NormalEquations,
         cx: &mut Context<'_>,
     ) -> Result<Self, NumericError> {
+        if let PrecisionView::Groups { groups, .. } = prior {
+            let rows = moments.explicit_rows();
+            let implicit = groups.nrows() > 1 && moments.implicit_rows() > 0;
+            if implicit || !prior.fits(rows, moments.k()) {
+                return Err(NumericError::Mismatch {
+                    block: block.to_owned(),
+                    what: "the groups are not those of the rows",
+                });
+            }
+        }
         if eq.own || matches!(prior, PrecisionView::Cells(_)) {
             return Ok(Self::Own);
         }

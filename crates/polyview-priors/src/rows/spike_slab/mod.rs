@@ -55,7 +55,7 @@ use site::{Draw, Optimum, Scales};
 /// There are no implicit rows. The family is not closed under rotations:
 /// [`RowBlock::rotation_term`] is `None`, and [`RowBlock::transform`] is exact
 /// for signs, scales and orders of columns; any other map makes a start of
-/// the rows ([`RowBlock::set_moments`]).
+/// the rows ([`RowBlock::set_moments`]). The scales stay, as in every block.
 ///
 /// ```
 /// use polyview_core::{Context, Journal, NormalEquations, RowBlock, RowMoments};
@@ -121,7 +121,8 @@ impl SpikeSlabRows {
         out
     }
     /// Goes over the columns `passes` times an update (at least once; MOFA:
-    /// once). Draws go over them once.
+    /// once). Draws go over them once. Factors of new samples under fixed
+    /// weights should take some twenty: a projection updates them once.
     pub fn with_passes(mut self, passes: usize) -> Self {
         self.passes = passes.max(1);
         self
