@@ -1,13 +1,13 @@
 //! Sparse rows in whole models.
 
-use polyview_core::{Journal, RowMoments, View};
-use polyview_infer::{Start, VbOptions, VbRun, start_factors};
+use polyview_core::{Journal, RowGroups, RowMoments, State, View};
+use polyview_infer::{PruneRule, Start, VbOptions, VbRun, start_factors};
 use polyview_likelihoods::{MissingData, NoiseBy};
-use polyview_linalg::{FilledBlock, Mat, MatRef};
+use polyview_linalg::{FilledBlock, Mat, MatRef, Threads};
 use polyview_priors::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 use polyview_random::{StreamKey, uniform_open01};
 use polyview_tests::sparse::{self, Rows};
-use polyview_tests::{Case, Holes, ViewCase, gaussian_parts, normal};
+use polyview_tests::{Case, Holes, ViewCase, gaussian_parts, normal, views};
 
 /// Five factors, three in ten weights of which are not zero.
 fn sparse_data(samples: usize, features: usize, seed: u64) -> (Mat<f64>, Vec<Mat<f64>>) {
@@ -121,5 +121,163 @@ fn sparse_weights_unmix_factors() {
         let (sparse, ard) = (axis(Rows::SpikeSlab), axis(Rows::Full));
         assert!(sparse > 0.99, "seed {seed}: {sparse}");
         assert!(ard < 0.95, "seed {seed}: {ard}");
+    }
+}
+
+fn small(holes: Holes) -> Case {
+    let v = ViewCase {
+        features: 7,
+        holes,
+        noise: NoiseBy::Feature,
+        missing: MissingData::Marginal,
+        bias: Some(1.0),
+        relevance: false,
+    };
+    Case {
+        seed: 11,
+        samples: 24,
+        k: 3,
+        views: vec![v, ViewCase { features: 5, ..v }],
+    }
+}
+
+/// What a model is made of: data, groups and start may come in another order.
+struct Build {
+    case: Case,
+    data: Vec<View>,
+    groups: Option<RowGroups>,
+    start: Mat<f64>,
+    rows: (Rows, Rows),
+}
+
+impl Build {
+    fn run(&self) -> VbRun {
+        let parts = gaussian_parts(&self.case, self.data.clone());
+        let (weights, factors) = self.rows;
+        let start = self.start.clone();
+        let model = sparse::assemble(parts, weights, factors, self.groups.clone(), start);
+        let options = VbOptions {
+            max_sweeps: 30,
+            tolerance: 1e-300,
+            prune: PruneRule::never(),
+            ..VbOptions::default()
+        };
+        VbRun::new(model, options, StreamKey::new(1), Journal::default())
+    }
+    fn bound(&self) -> f64 {
+        let mut run = self.run();
+        (0..25).fold(0.0, |_, _| run.sweep().expect("a sweep").bound)
+    }
+}
+
+fn builds(holes: Holes, groups: usize) -> Vec<Build> {
+    let case = small(holes);
+    let start = normal(case.samples, case.k, &mut StreamKey::new(5).rng());
+    let of_row = |g: usize| (0..case.samples).map(|n| (n % g) as u32).collect();
+    let pairs = sparse::ROWS.map(|w| sparse::ROWS.map(|f| (w, f)));
+    pairs
+        .as_flattened()
+        .iter()
+        .map(|&rows| Build {
+            data: views(&case, 2),
+            groups: (groups > 0).then(|| RowGroups::new(of_row(groups), groups).expect("groups")),
+            start: start.clone(),
+            case: case.clone(),
+            rows,
+        })
+        .collect()
+}
+
+/// spec/mofa C.3 (f), also with groups.
+#[test]
+fn order_of_samples_views_and_signs_do_not_matter() {
+    for (holes, groups) in [
+        (Holes::None, 2),
+        (Holes::Rows(0.3), 0),
+        (Holes::Cells(0.3), 3),
+    ] {
+        for build in builds(holes, groups) {
+            let n = build.case.samples;
+            let order: Vec<usize> = (0..n).map(|r| (r * 7 + 3) % n).collect();
+            let permuted = |m: &Mat<f64>| Mat::from_fn(n, m.ncols(), |r, k| m[(order[r], k)]);
+            let samples = Build {
+                data: build
+                    .data
+                    .iter()
+                    .map(|v| {
+                        let x = permuted(&v.to_values_with_nan());
+                        View::from_values(v.name(), v.features().to_vec(), x).expect("finite")
+                    })
+                    .collect(),
+                start: permuted(&build.start),
+                groups: build.groups.as_ref().map(|g| {
+                    let of_row = order.iter().map(|&r| g.of_row()[r]).collect();
+                    RowGroups::new(of_row, g.count()).expect("groups")
+                }),
+                case: build.case.clone(),
+                ..build
+            };
+            let mut by_view = Build {
+                data: build.data.iter().rev().cloned().collect(),
+                start: build.start.clone(),
+                groups: build.groups.clone(),
+                case: build.case.clone(),
+                ..build
+            };
+            by_view.case.views.reverse();
+            let sign = |k: usize| if k == 1 { -1.0 } else { 1.0 };
+            let signs = Build {
+                data: build.data.clone(),
+                start: Mat::from_fn(n, build.case.k, |r, k| sign(k) * build.start[(r, k)]),
+                groups: build.groups.clone(),
+                case: build.case.clone(),
+                ..build
+            };
+            let plain = build.bound();
+            for other in [samples.bound(), by_view.bound(), signs.bound()] {
+                let gap = (plain - other).abs();
+                assert!(
+                    gap < 1e-7 * plain.abs(),
+                    "{holes:?} {:?}: {plain} {other}",
+                    build.rows
+                );
+            }
+        }
+    }
+}
+
+/// Any number of threads, stopped in the middle or not: the same bits.
+#[test]
+fn bits_depend_neither_on_threads_nor_on_interruptions() {
+    for holes in [Holes::None, Holes::Rows(0.3), Holes::Cells(0.3)] {
+        for build in builds(holes, 2) {
+            let saved = |run: &VbRun| {
+                let mut state = State::new();
+                let record = run.save(&mut state);
+                (state, record)
+            };
+            let whole = |threads: usize| {
+                Threads::new(threads).expect("threads").install(|| {
+                    let mut run = build.run();
+                    for _ in 0..10 {
+                        run.sweep().expect("a sweep");
+                    }
+                    saved(&run).0
+                })
+            };
+            let one = whole(1);
+            assert_eq!(one, whole(3), "{holes:?} {:?}", build.rows);
+            let mut first = build.run();
+            for _ in 0..4 {
+                first.sweep().expect("a sweep");
+            }
+            let (state, record) = saved(&first);
+            let mut second = build.run();
+            second.resume(record, &state.reader()).expect("its state");
+            for _ in 0..6 {
+                second.sweep().expect("a sweep");
+            }
+            assert_eq!(one, saved(&second).0, "{holes:?} {:?}", build.rows);
+        }
     }
 }
