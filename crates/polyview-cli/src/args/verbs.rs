@@ -62,7 +62,7 @@ pub struct PredictArgs {
     pub sd: Option<PathBuf>,
     /// Parameters at their means, without their uncertainty, as printed in the
     /// papers; by default the uncertainty of weights, intercepts and noise
-    /// counts: wider intervals, probabilities less extreme.
+    /// counts, which makes probabilities less extreme.
     #[arg(long)]
     pub plug_in: bool,
     /// Replace files that exist.

@@ -493,7 +493,7 @@ fn the_demonstration_predicts_hidden_labels() {
         "diet: probabilities",
         "Table of true against predicted class",
         // the rule of `inspect`, not another one
-        "makes up at least 1% of the view",
+        "s variance in the model",
     ] {
         assert!(page.contains(words), "{words}");
     }

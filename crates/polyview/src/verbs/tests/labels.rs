@@ -390,7 +390,8 @@ fn ten_thousand_classes() {
         let sum: f64 = (0..CLASSES).map(|c| p.mean[(n, c)]).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         let seen: f64 = (0..10).map(|c| p.mean[(n, 1000 * c)]).sum();
-        assert!(seen > 0.05 && p.classes()[n] % 1000 == 0, "{seen}");
+        // ten of ten thousand
+        assert!(seen > 0.01 && p.classes()[n] % 1000 == 0, "{seen}");
     }
 }
 
