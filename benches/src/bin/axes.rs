@@ -5,11 +5,12 @@
 //! ```text
 //! cargo run --release -p polyview-benches --bin axes -- [--seeds 20] [--model mofa|bibfa]
 //!     [--samples 500] [--features 200,200,200] [--share 0.3] [--missing 0]
-//!     [--dense 0] [--factors 10] [--max-sweeps 2000] [--tolerance 1e-6]
+//!     [--dense 0] [--factors 10] [--max-sweeps 2000] [--tolerance 1e-6] [--show true]
 //! ```
 //!
 //! `--share` is the share of weights that are not zero, `--dense` the number of
-//! factors without zeros.
+//! factors without zeros; `--show` prints the
+//! weights of each factor.
 
 use std::error::Error;
 use std::io::Write;
@@ -33,6 +34,7 @@ struct Options {
     factors: usize,
     max_sweeps: usize,
     tolerance: Option<f64>,
+    show: bool,
 }
 
 fn options() -> Result<Options, Box<dyn Error>> {
@@ -47,6 +49,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         factors: 10,
         max_sweeps: 2000,
         tolerance: None,
+        show: false,
     };
     let mut args = std::env::args().skip(1);
     while let Some(a) = args.next() {
@@ -63,6 +66,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--dense" => o.dense = value.parse()?,
             "--factors" => o.factors = value.parse()?,
             "--max-sweeps" => o.max_sweeps = value.parse()?,
+            "--show" => o.show = value.parse()?,
             "--tolerance" => o.tolerance = Some(value.parse()?),
             other => return Err(format!("unknown option {other}").into()),
         }
@@ -151,6 +155,27 @@ fn main() -> Result<(), Box<dyn Error>> {
         let clock = Instant::now();
         let fit = polyview::fit(data, spec)?;
         let seconds = clock.elapsed().as_secs_f64();
+        if o.show {
+            let mean = fit.factors()?.mean;
+            for k in 0..fit.k() {
+                let energy: f64 = mean.col_as_slice(k).iter().map(|z| z * z).sum();
+                write!(out, "      factor {k}: sum z² {energy:>8.3}")?;
+                for m in 0..o.features.len() {
+                    let name = format!("view{m}");
+                    let (w, gamma) = (fit.weights(&name)?, fit.inclusion(&name)?);
+                    let w2: f64 = w.mean.col_as_slice(k).iter().map(|w| w * w).sum();
+                    let gamma = gamma.col_as_slice(k);
+                    let (sum, largest) = gamma
+                        .iter()
+                        .fold((0.0, 0.0), |(s, l): (f64, f64), &g| (s + g, l.max(g)));
+                    write!(
+                        out,
+                        "  {name}: w² {w2:.2e} included {sum:.2} (largest {largest:.2})"
+                    )?;
+                }
+                writeln!(out)?;
+            }
+        }
         let each = agreement(&truth, &fit.factors()?.mean);
         let least = each.iter().copied().fold(1.0, f64::min);
         let list: Vec<String> = each.iter().map(|c| format!("{c:.4}")).collect();

@@ -29,6 +29,17 @@ pub enum Event {
         /// Factors left.
         left: usize,
     },
+    /// A factor was taken out on trial, and the bound was higher without it.
+    Needless {
+        /// Its number at that time, from 1.
+        factor: usize,
+        /// Share of the data's variance that it explained.
+        explained: f64,
+        /// Gain of the bound, nats.
+        gain: f64,
+        /// Factors left.
+        left: usize,
+    },
     /// Factors and weights were rotated.
     Rotated {
         /// Gain of the bound, nats.
@@ -93,6 +104,16 @@ impl fmt::Display for Event {
             } => write!(
                 f,
                 "factor {factor} removed: largest weight {largest_weight:.1e}, {:.2} % of the variance; {left} left",
+                100.0 * explained
+            ),
+            Self::Needless {
+                factor,
+                explained,
+                gain,
+                left,
+            } => write!(
+                f,
+                "factor {factor} removed: the bound is higher by {gain:.3} without it; {:.2} % of the variance; {left} left",
                 100.0 * explained
             ),
             Self::Rotated { gain } => write!(f, "rotated, bound + {gain:.3}"),

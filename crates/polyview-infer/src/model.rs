@@ -116,6 +116,25 @@ impl Model {
     pub fn bound(&mut self) -> f64 {
         polyview_core::compensated(self.objective().into_iter().map(|t| t.1))
     }
+    /// Writes factors and weights alone.
+    pub(crate) fn save_rows(&self, state: &mut State) {
+        self.factors.save("factors", state);
+        for view in &self.views {
+            view.weights.save(&format!("weights/{}", view.name), state);
+        }
+    }
+    /// Reads what [`Model::save_rows`] wrote.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when an array is absent or misshapen.
+    pub(crate) fn load_rows(&mut self, state: &StateReader<'_>) -> Result<(), NumericError> {
+        self.factors.load("factors", state)?;
+        for view in &mut self.views {
+            view.weights
+                .load(&format!("weights/{}", view.name), state)?;
+        }
+        Ok(())
+    }
     /// Removes, reorders and flips factors: keeps the columns `keep`, in that
     /// order, each times its sign.
     ///

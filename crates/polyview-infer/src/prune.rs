@@ -17,13 +17,24 @@ pub struct PruneRule {
     /// the factor is empty whatever the ratio (the papers' rule). 0 turns it
     /// off.
     pub largest_weight: f64,
+    /// Whether, once nothing moves any more, small factors are taken out on
+    /// trial: one without which the bound is higher goes for good, and the run
+    /// goes on. Sparse weights tie two or three features together by chance;
+    /// their ratio and size are no smaller than those of a factor that is
+    /// there, but the bound pays for their scales.
+    pub by_bound: bool,
 }
+
+/// Factors above this share of the variance of all predictors are not taken
+/// out on trial.
+const SMALL: f64 = 0.05;
 
 impl Default for PruneRule {
     fn default() -> Self {
         Self {
             energy_ratio: 1e-4,
             largest_weight: 1e-6,
+            by_bound: false,
         }
     }
 }
@@ -34,6 +45,7 @@ impl PruneRule {
         Self {
             energy_ratio: 0.0,
             largest_weight: 0.0,
+            by_bound: false,
         }
     }
 }
@@ -51,6 +63,25 @@ pub struct EmptyFactor {
 
 /// Factors that are empty in every view by `rule`.
 pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
+    let (empty, factors) = sizes(model, rule);
+    factors
+        .into_iter()
+        .zip(empty)
+        .filter(|(_, e)| *e && (rule.energy_ratio > 0.0 || rule.largest_weight > 0.0))
+        .map(|(f, _)| f)
+        .collect()
+}
+
+/// Factors small enough to be taken out on trial, the smallest first.
+pub fn small_factors(model: &Model) -> Vec<EmptyFactor> {
+    let (_, mut factors) = sizes(model, &PruneRule::never());
+    factors.retain(|f| f.explained < SMALL);
+    factors.sort_by(|a, b| a.explained.total_cmp(&b.explained));
+    factors
+}
+
+/// Which factors are empty by `rule`, and the size of each.
+fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     let k = model.k();
     let z = model.factors.moments().mean();
     let energy =
@@ -75,12 +106,12 @@ pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
             total += explained;
         }
     }
-    (0..k)
-        .filter(|&j| empty[j] && (rule.energy_ratio > 0.0 || rule.largest_weight > 0.0))
+    let factors = (0..k)
         .map(|j| EmptyFactor {
             factor: j,
             largest_weight: largest[j],
             explained: if total > 0.0 { own[j] / total } else { 0.0 },
         })
-        .collect()
+        .collect();
+    (empty, factors)
 }

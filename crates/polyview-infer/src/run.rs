@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Vb, run_step_group, step_groups};
 use crate::model::Model;
-use crate::prune::{PruneRule, empty_factors};
+use crate::prune::{PruneRule, empty_factors, small_factors};
 use crate::rotation::{RotationOptions, maximise};
 
 /// When a run ends and what it does on the way.
@@ -250,6 +250,15 @@ impl VbRun {
         let quiet =
             !pruned && change.abs() <= self.options.tolerance && movement <= self.options.movement;
         self.record.quiet = if quiet { self.record.quiet + 1 } else { 0 };
+        if self.record.quiet >= 2
+            && self.options.prune.by_bound
+            && guaranteed
+            && sweep < self.options.max_sweeps
+            && self.drop_needless(sweep, bound)?
+        {
+            self.record.quiet = 0;
+            self.previous.clear();
+        }
         let outcome = if self.record.quiet >= 2 {
             Some(Outcome::Converged)
         } else if sweep >= self.options.max_sweeps {
@@ -397,6 +406,44 @@ impl VbRun {
             );
         }
         Ok(true)
+    }
+
+    /// Takes small factors out on trial, the smallest first; those without
+    /// which the bound is higher stay out.
+    fn drop_needless(&mut self, sweep: usize, bound: f64) -> Result<bool, NumericError> {
+        let mut bound = bound;
+        let mut dropped = false;
+        // factors keep their order, so places shift down as others go
+        let mut gone: Vec<usize> = Vec::new();
+        for small in small_factors(&self.model) {
+            let k = self.model.k();
+            if k <= 1 {
+                break;
+            }
+            let place = small.factor - gone.iter().filter(|g| **g < small.factor).count();
+            let mut before = State::new();
+            self.model.save_rows(&mut before);
+            let keep: Vec<usize> = (0..k).filter(|f| *f != place).collect();
+            self.model.select(&keep, &vec![1.0; k - 1])?;
+            let without = self.model.bound();
+            if without > bound {
+                self.record.journal.note(
+                    sweep,
+                    "",
+                    Event::Needless {
+                        factor: place + 1,
+                        explained: small.explained,
+                        gain: without - bound,
+                        left: k - 1,
+                    },
+                );
+                (bound, dropped) = (without, true);
+                gone.push(small.factor);
+            } else {
+                self.model.load_rows(&before.reader())?;
+            }
+        }
+        Ok(dropped)
     }
 
     /// Writes everything needed to go on, bit for bit; the words go into the

@@ -309,7 +309,7 @@ fn progress(fit: &Fit) -> Progress {
         .iter()
         .filter_map(|e| {
             let kind = match e.event {
-                FitEvent::Pruned { .. } => EventKind::Pruned,
+                FitEvent::Pruned { .. } | FitEvent::Needless { .. } => EventKind::Pruned,
                 FitEvent::Rotated { .. } => EventKind::Rotated,
                 FitEvent::BoundFell { .. } => EventKind::Other,
                 _ => return None,

@@ -155,6 +155,7 @@ impl Options {
             spec.vb.prune = PruneRule {
                 energy_ratio: 0.0,
                 largest_weight,
+                by_bound: false,
             };
         }
         if let Some(sweeps) = self.gibbs {

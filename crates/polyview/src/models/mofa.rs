@@ -1,6 +1,7 @@
 //! Multi-omics factor analysis.
 
 use polyview_core::FeatureScaling;
+use polyview_infer::{PruneRule, VbOptions};
 
 use crate::spec::{FeatureSelection, ModelSpec, ViewChoices};
 
@@ -24,6 +25,13 @@ pub fn mofa(factors: usize) -> ModelSpec {
             scaling: FeatureScaling::View,
             selection: FeatureSelection::SpikeAndSlab,
             ..ViewChoices::default()
+        },
+        vb: VbOptions {
+            prune: PruneRule {
+                by_bound: true,
+                ..PruneRule::default()
+            },
+            ..VbOptions::default()
         },
         ..ModelSpec::default()
     }
