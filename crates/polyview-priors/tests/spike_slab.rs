@@ -95,6 +95,30 @@ fn an_update_is_a_naive_coordinate_ascent() {
     }
 }
 
+/// Probabilities wait for their turn, also in a block that was saved.
+#[test]
+fn probabilities_are_held_for_a_number_of_updates() {
+    let (rows, k) = (20, 2);
+    let p = problem(Kind::Shared, rows, k, 3);
+    for (held, saved) in [(0, false), (3, false), (3, true), (usize::MAX, true)] {
+        let mut b = SpikeSlabRows::new("w", SpikeSlab::new(options(), rows, k), start(rows, k, 1));
+        b.prior_mut().hold_probabilities(held);
+        for update in 1..=6 {
+            p.update(&mut b, &[rows]);
+            b.update_scales();
+            if saved {
+                let own = state(&b);
+                let fresh = SpikeSlab::new(options(), rows, k);
+                b = SpikeSlabRows::new("w", fresh, start(rows, k, 1));
+                b.load("w", &own.reader()).unwrap();
+            }
+            let stayed = b.prior().betas().shapes(0) == (1.3, 0.8);
+            assert_eq!(stayed, update <= held, "{held} {update}");
+            assert_ne!(b.prior().gammas().shape()[0], 1.0);
+        }
+    }
+}
+
 /// With one column and known scales q is the posterior, and the objective
 /// the log evidence: every constant counts.
 #[test]
@@ -114,7 +138,7 @@ fn the_objective_of_one_column_is_the_log_evidence() {
         prior.gammas_mut().set_value(g, a);
     }
     prior.betas_mut().set_values(&theta);
-    prior.hold_probabilities(true);
+    prior.hold_probabilities(usize::MAX);
     let mut b = SpikeSlabRows::new("w", prior.clone(), start(rows, 1, 1));
     p.update(&mut b, &[rows]);
     let evidence: f64 = (0..rows)
@@ -279,7 +303,7 @@ fn with_every_entry_included_it_is_plain_ard() {
             if !strong {
                 // theta = 1 exactly
                 scales.betas_mut().set_values(&vec![1.0; k]);
-                scales.hold_probabilities(true);
+                scales.hold_probabilities(usize::MAX);
             }
             let mut b = SpikeSlabRows::new("w", scales, start(rows, k, 3));
             plain.set_moments(start(rows, k, 3));

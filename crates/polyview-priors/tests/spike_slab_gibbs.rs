@@ -24,7 +24,7 @@ fn draws_of_one_column_have_the_moments_of_the_optimum() {
     let mut prior = SpikeSlab::new(options, rows, 1);
     prior.gammas_mut().set_value(0, 1.7);
     prior.betas_mut().set_values(&[0.3]);
-    prior.hold_probabilities(true);
+    prior.hold_probabilities(usize::MAX);
     let mut q = SpikeSlabRows::new("w", prior.clone(), start(rows, 1, 1));
     p.update(&mut q, &[rows]);
     let mut b = SpikeSlabRows::new("w", prior, start(rows, 1, 1));

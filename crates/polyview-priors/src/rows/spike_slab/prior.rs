@@ -42,7 +42,8 @@ pub struct SpikeSlab {
     alpha: Gammas,
     learnt: bool,
     theta: Betas,
-    held: bool,
+    /// Updates (or draws) for which the probabilities stay.
+    held: usize,
 }
 
 /// What the rows say about the scales, groups × K.
@@ -74,7 +75,7 @@ impl SpikeSlab {
             alpha,
             learnt: options.precision.is_some(),
             theta: Betas::new(options.inclusion, count),
-            held: false,
+            held: 0,
         }
     }
     /// Which row belongs to which group.
@@ -110,12 +111,21 @@ impl SpikeSlab {
     pub fn betas_mut(&mut self) -> &mut Betas {
         &mut self.theta
     }
-    /// Keeps the inclusion probabilities as they are (`true`), or learns them
-    /// from now on (`false`, the default). MOFA holds them at Beta(1, 1), whose
-    /// log-odds are 0, for its first sweeps (spec/mofa B.5); a block for Gibbs
-    /// should hold values ([`Betas::set_values`]), not distributions.
-    pub fn hold_probabilities(&mut self, hold: bool) {
-        self.held = hold;
+    /// Keeps the inclusion probabilities as they are for the next `updates`
+    /// updates or draws of the scales; `usize::MAX` for good, 0 learns them at
+    /// once (the default). MOFA holds them at Beta(1, 1), whose log-odds are 0,
+    /// and learns them from sweep 50: 49 updates (spec/mofa B.5). For draws
+    /// hold values ([`Betas::set_values`]), not distributions.
+    pub fn hold_probabilities(&mut self, updates: usize) {
+        self.held = updates;
+    }
+    /// Whether the probabilities stay in this update, which counts.
+    fn hold(&mut self) -> bool {
+        let hold = self.held > 0;
+        if hold && self.held < usize::MAX {
+            self.held -= 1;
+        }
+        hold
     }
     /// The same scales for other rows of the same groups: new samples. `None`
     /// where `groups` has another number of groups.
@@ -177,12 +187,13 @@ impl SpikeSlab {
     }
     pub(super) fn update(&mut self, sums: &Sums) {
         let entries: Vec<Entry> = self.entries(sums).collect();
+        let hold = self.hold();
         for e in &entries {
             let ((shape, rate), (a, b)) = self.posterior(e);
             if self.learnt {
                 self.alpha.set(e.i, shape, rate);
             }
-            if !self.held {
+            if !hold {
                 self.theta.set(e.i, a, b);
             }
         }
@@ -190,12 +201,13 @@ impl SpikeSlab {
     /// spec/mofa A.6b.
     pub(super) fn draw(&mut self, sums: &Sums, key: StreamKey) {
         let entries: Vec<Entry> = self.entries(sums).collect();
+        let hold = self.hold();
         for e in &entries {
             let ((shape, rate), (a, b)) = self.posterior(e);
             if self.learnt {
                 self.alpha.draw(e.i, shape, rate, key.chunk(e.i as u32));
             }
-            if !self.held {
+            if !hold {
                 let stream = key.chunk(PROBABILITY_STREAMS | e.i as u32);
                 self.theta.draw(e.i, a, b, stream);
             }
@@ -207,7 +219,7 @@ impl SpikeSlab {
             if self.learnt {
                 self.alpha.draw(i, p.shape, p.rate, key.chunk(i as u32));
             }
-            if !self.held {
+            if self.held == 0 {
                 let stream = key.chunk(PROBABILITY_STREAMS | i as u32);
                 self.theta.draw(i, q.a, q.b, stream);
             }
@@ -253,15 +265,16 @@ impl Stateful for SpikeSlab {
         self.groups.save(&format!("{prefix}/groups"), state);
         self.alpha.save(&format!("{prefix}/alpha"), state);
         self.theta.save(&format!("{prefix}/theta"), state);
-        let flags = [self.learnt, self.held].map(|f| f64::from(u8::from(f)));
-        state.put_vec(&format!("{prefix}/learnt_held"), &flags);
+        let rules = [f64::from(u8::from(self.learnt)), self.held as f64];
+        state.put_vec(&format!("{prefix}/learnt_held"), &rules);
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         self.groups = RowGroups::load(&format!("{prefix}/groups"), state)?;
         self.alpha.load(&format!("{prefix}/alpha"), state)?;
         self.theta.load(&format!("{prefix}/theta"), state)?;
-        let flags = state.vec_of(&format!("{prefix}/learnt_held"), 2)?;
-        (self.learnt, self.held) = (flags[0] != 0.0, flags[1] != 0.0);
+        let rules = state.vec_of(&format!("{prefix}/learnt_held"), 2)?;
+        // beyond the largest number: for good
+        (self.learnt, self.held) = (rules[0] != 0.0, rules[1] as usize);
         let fits = self.alpha.len().is_multiple_of(self.groups.count())
             && self.alpha.len() == self.theta.len();
         if fits {
