@@ -4,8 +4,12 @@
 //! ```text
 //! cargo run --release -p polyview-benches --bin case -- DATA_DIR [--missing 20]
 //!     [--threads 1] [--path streaming] [--noise view]
-//!     [--max-sweeps 3000] [--factors K] [--no-rotation]
+//!     [--max-sweeps 3000] [--factors K] [--no-rotation] [--no-scores]
 //! ```
+//!
+//! Memory: `data_mb` is what the fit is given (values and masks),
+//! `rss_data_mb` the process with them when the fit begins; the peak counts from
+//! there, so that what reading took is not part of it.
 
 use std::error::Error;
 use std::io::Write;
@@ -13,7 +17,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
 use polyview::{Fitting, models};
-use polyview_core::{Dataset, FeatureScaling, Table};
+use polyview_core::{Dataset, FeatureScaling, Mask, Table};
 use polyview_infer::Rotate;
 use polyview_io::{ReadOptions, read_table};
 use polyview_linalg::{Mat, Threads};
@@ -28,6 +32,7 @@ struct Options {
     max_sweeps: usize,
     rotate: Rotate,
     factors: Option<usize>,
+    scores: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -47,6 +52,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         max_sweeps: 3000,
         rotate: Rotate::InLoop,
         factors: None,
+        scores: true,
     };
     while let Some(a) = args.next() {
         let mut value = || args.next().ok_or(format!("{a} needs a value"));
@@ -58,6 +64,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--max-sweeps" => o.max_sweeps = value()?.parse()?,
             "--factors" => o.factors = Some(value()?.parse()?),
             "--no-rotation" => o.rotate = Rotate::Off,
+            "--no-scores" => o.scores = false,
             other => return Err(format!("unknown option {other}").into()),
         }
     }
@@ -70,15 +77,46 @@ fn cpu() -> f64 {
     t.tv_sec as f64 + 1e-9 * t.tv_nsec as f64
 }
 
-/// Peak resident memory in megabytes.
-fn peak() -> f64 {
+/// A line of the process's status, in megabytes.
+fn status(field: &str) -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find(|l| l.starts_with("VmHWM")).unwrap_or("");
+    let line = text.lines().find(|l| l.starts_with(field)).unwrap_or("");
     line.split_whitespace()
         .nth(1)
         .and_then(|x| x.parse::<f64>().ok())
         .unwrap_or(f64::NAN)
         / 1024.0
+}
+
+/// Peak resident memory in megabytes, since the start or [`reset_peak`].
+fn peak() -> f64 {
+    status("VmHWM")
+}
+
+/// Lets the peak begin anew at what is resident now. Where the system cannot,
+/// the peak still counts from the start.
+fn reset_peak() {
+    drop(std::fs::write("/proc/self/clear_refs", "5"));
+}
+
+/// Megabytes of values and masks: what was read.
+fn data_megabytes(data: &Dataset) -> f64 {
+    let bytes: usize = data
+        .views()
+        .iter()
+        .map(|v| {
+            let mask = match v.mask() {
+                Mask::Complete => 0,
+                Mask::Rows(rows) => rows.len(),
+                Mask::Cells {
+                    by_feature,
+                    by_sample,
+                } => by_feature.as_bytes().len() + by_sample.as_bytes().len(),
+            };
+            8 * v.n_samples() * v.n_features() + mask
+        })
+        .sum();
+    bytes as f64 / f64::from(1 << 20)
 }
 
 fn matrix(folder: &FilePath, name: &str) -> Result<Table, Box<dyn Error>> {
@@ -94,10 +132,13 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         let mut t = matrix(&o.data, &format!("x{m}.npy"))?;
         t.name = format!("x{m}");
         if o.missing {
-            let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
-            for d in 0..mask.ncols() {
-                for n in 0..mask.nrows() {
-                    if mask[(n, d)] == 0.0 {
+            let (rows, columns) = t.values.shape();
+            let bytes = std::fs::read(o.data.join(format!("mask{m}.npy")))?;
+            // bytes in C order behind the header
+            let first = bytes.len() - rows * columns;
+            for d in 0..columns {
+                for n in 0..rows {
+                    if bytes[first + n * columns + d] == 0 {
                         t.values[(n, d)] = f64::NAN;
                     }
                 }
@@ -106,7 +147,9 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         builder = builder.view(t);
     }
     let data = builder.build()?;
-    let memory_data = peak();
+    let megabytes = data_megabytes(&data);
+    reset_peak();
+    let memory_data = status("VmRSS");
     let factors = o
         .factors
         .unwrap_or(meta["k_fit"].as_u64().unwrap_or(10) as usize);
@@ -147,7 +190,7 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         .map(|(c, _)| *c)
         .collect();
     let mut scores = Vec::new();
-    for m in 0..views {
+    for m in (0..views).filter(|_| o.scores) {
         scores.push(score(o, m, &fit.fitted(&format!("x{m}"))?.mean)?);
     }
     let median = |v: &[f64]| {
@@ -171,6 +214,7 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         "iter_cpu_at_full_k": median(&full),
         "sweeps_at_full_k": full.len(),
         "peak_rss_mb": memory,
+        "data_mb": megabytes,
         "rss_data_mb": memory_data,
         "rss_setup_mb": memory_setup,
         "rss_sweeps_mb": memory_sweeps,
