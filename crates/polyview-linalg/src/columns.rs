@@ -1,6 +1,6 @@
 //! Columns of matrices as slices, where they are contiguous.
 
-use faer::{ColMut, ColRef};
+use faer::{Accum, ColMut, ColRef};
 
 /// The entries of a column, where they lie side by side.
 #[inline(always)]
@@ -8,9 +8,22 @@ pub(crate) fn as_slice(column: ColRef<'_, f64>) -> Option<&[f64]> {
     column.try_as_col_major().map(ColRef::as_slice)
 }
 
+/// Copies a slice to a column of its length, or adds it.
+#[inline(always)]
+pub(crate) fn put_column(column: ColMut<'_, f64>, values: &[f64], accum: Accum) {
+    match accum {
+        Accum::Replace => write_column(column, values),
+        Accum::Add => {
+            for (x, y) in column.iter_mut().zip(values) {
+                *x += y;
+            }
+        }
+    }
+}
+
 /// Copies a slice to a column of its length.
 #[inline(always)]
-pub(crate) fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
+fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
     if column.row_stride() == 1 {
         if let Some(entries) = column.try_as_col_major_mut() {
             // eight at a time: most columns here are too short for a call of memcpy to pay

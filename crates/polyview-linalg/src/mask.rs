@@ -2,6 +2,8 @@
 
 use crate::LinalgError;
 use crate::error::same_len;
+use std::ops::Range;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +11,7 @@ mod tests;
 /// A rows × columns table of bits, packed along the rows: eight consecutive rows of one column share a byte.
 ///
 /// Row $r$ of column $c$ is bit $r \bmod 8$ of byte $\lfloor r/8 \rfloor$ of that column. The unused bits of a
-/// column's last byte are zero, always.
+/// column's last byte are zero, always. Copies share their bits until one of them is written to.
 ///
 /// ```
 /// use polyview_linalg::BitMask;
@@ -22,29 +24,32 @@ mod tests;
 pub struct BitMask {
     rows: usize,
     cols: usize,
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
 }
 
 impl BitMask {
     /// A mask with every bit set.
     pub fn full(rows: usize, cols: usize) -> Self {
-        let mut out = Self::empty(rows, cols);
-        out.bytes.fill(0xff);
-        let (stride, last) = (out.stride(), last_byte(rows));
+        let (stride, last) = (rows.div_ceil(8), last_byte(rows));
+        let mut bytes = vec![0xff; stride * cols];
         if stride > 0 {
-            for column in out.bytes.chunks_exact_mut(stride) {
+            for column in bytes.chunks_exact_mut(stride) {
                 column[stride - 1] = last;
             }
         }
-        out
+        Self::of(rows, cols, bytes)
     }
 
     /// A mask with no bit set.
     pub fn empty(rows: usize, cols: usize) -> Self {
+        Self::of(rows, cols, vec![0; rows.div_ceil(8) * cols])
+    }
+
+    fn of(rows: usize, cols: usize, bytes: Vec<u8>) -> Self {
         Self {
             rows,
             cols,
-            bytes: vec![0; rows.div_ceil(8) * cols],
+            bytes: Arc::new(bytes),
         }
     }
 
@@ -54,14 +59,14 @@ impl BitMask {
         cols: usize,
         mut observed: impl FnMut(usize, usize) -> bool,
     ) -> Self {
-        let mut out = Self::empty(rows, cols);
-        let stride = out.stride();
+        let stride = rows.div_ceil(8);
+        let mut bytes = vec![0; stride * cols];
         for c in 0..cols {
             for r in 0..rows {
-                out.bytes[c * stride + r / 8] |= u8::from(observed(r, c)) << (r % 8);
+                bytes[c * stride + r / 8] |= u8::from(observed(r, c)) << (r % 8);
             }
         }
-        out
+        Self::of(rows, cols, bytes)
     }
 
     /// The mask that [`as_bytes`](Self::as_bytes) wrote.
@@ -82,7 +87,7 @@ impl BitMask {
                 return Err(LinalgError::MaskPadding { column });
             }
         }
-        Ok(Self { rows, cols, bytes })
+        Ok(Self::of(rows, cols, bytes))
     }
 
     /// Number of rows.
@@ -126,10 +131,11 @@ impl BitMask {
         assert!(row < self.rows, "row {row} of a mask of {} rows", self.rows);
         let at = col * self.stride() + row / 8;
         let bit = 1 << (row % 8);
+        let byte = &mut Arc::make_mut(&mut self.bytes)[at];
         if observed {
-            self.bytes[at] |= bit;
+            *byte |= bit;
         } else {
-            self.bytes[at] &= !bit;
+            *byte &= !bit;
         }
     }
 
@@ -169,14 +175,46 @@ impl BitMask {
 
     /// The columns × rows mask with the same bits.
     pub fn transposed(&self) -> Self {
-        let mut out = Self::empty(self.cols, self.rows);
-        let stride = out.stride();
+        let stride = self.cols.div_ceil(8);
+        let mut bytes = vec![0; stride * self.rows];
         for c in 0..self.cols {
             for r in self.ones_in_col(c) {
-                out.bytes[r * stride + c / 8] |= 1 << (c % 8);
+                bytes[r * stride + c / 8] |= 1 << (c % 8);
             }
         }
-        out
+        Self::of(self.cols, self.rows, bytes)
+    }
+
+    /// The bits of some rows and columns, as a mask of their own. The rows begin at a multiple of eight: whole bytes
+    /// are copied.
+    ///
+    /// # Panics
+    /// If rows or columns are out of range or the rows begin elsewhere.
+    ///
+    /// ```
+    /// use polyview_linalg::BitMask;
+    ///
+    /// let mask = BitMask::from_fn(20, 3, |r, c| r % 3 == c);
+    /// let part = mask.part(8..19, 1..3);
+    /// assert_eq!(part, BitMask::from_fn(11, 2, |r, c| (8 + r) % 3 == 1 + c));
+    /// ```
+    pub fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Self {
+        assert!(
+            rows.start.is_multiple_of(8) && rows.end <= self.rows,
+            "rows {rows:?} of a mask of {} rows",
+            self.rows
+        );
+        let (first, stride) = (rows.start / 8, rows.len().div_ceil(8));
+        let mut bytes = Vec::with_capacity(stride * cols.len());
+        for c in cols.clone() {
+            bytes.extend_from_slice(&self.column_bytes(c)[first..first + stride]);
+        }
+        if stride > 0 {
+            for column in bytes.chunks_exact_mut(stride) {
+                column[stride - 1] &= last_byte(rows.len());
+            }
+        }
+        Self::of(rows.len(), cols.len(), bytes)
     }
 
     /// Rows whose bit is set in column `col`, ascending.

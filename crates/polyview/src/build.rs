@@ -332,7 +332,7 @@ pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> 
 
 /// What the start needs of each view: observed cells, means and scales.
 pub(crate) struct StartBlocks {
-    masks: Vec<Option<BitMask>>,
+    masks: Vec<Option<(BitMask, BitMask)>>,
     means: Vec<Vec<f64>>,
     scales: Vec<Vec<f64>>,
 }
@@ -350,8 +350,14 @@ impl StartBlocks {
             let (rows, cols) = (v.n_samples(), v.n_features());
             out.masks.push(match v.mask() {
                 Mask::Complete => None,
-                Mask::Rows(r) => Some(BitMask::from_fn(rows, cols, |n, _| r[n])),
-                Mask::Cells { by_feature, .. } => Some(by_feature.clone()),
+                Mask::Rows(r) => Some((
+                    BitMask::from_fn(rows, cols, |n, _| r[n]),
+                    BitMask::from_fn(cols, rows, |_, n| r[n]),
+                )),
+                Mask::Cells {
+                    by_feature,
+                    by_sample,
+                } => Some((by_feature.clone(), by_sample.clone())),
             });
             let (mut means, mut total) = (Vec::with_capacity(cols), 0.0);
             for d in 0..cols {
@@ -379,7 +385,8 @@ impl StartBlocks {
             .enumerate()
             .map(|(i, v)| FilledBlock {
                 values: v.values(),
-                mask: self.masks[i].as_ref(),
+                mask: self.masks[i].as_ref().map(|m| &m.0),
+                transposed: self.masks[i].as_ref().map(|m| &m.1),
                 mean: &self.means[i],
                 scale: &self.scales[i],
             })

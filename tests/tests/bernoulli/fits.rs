@@ -54,6 +54,7 @@ fn start(s: &Simulated, k: usize) -> Mat<f64> {
     let values = Mat::from_fn(n, d, |i, j| s.view.value(i, j).unwrap_or(fill[j]) - fill[j]);
     let (zeros, ones) = (vec![0.0; d], vec![1.0; d]);
     let block = FilledBlock {
+        transposed: None,
         values: values.as_ref(),
         mask: None,
         mean: &zeros,

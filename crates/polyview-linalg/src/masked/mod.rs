@@ -9,11 +9,11 @@
 //!
 //! How a column is summed depends on its bits only, so its result does not depend on its neighbours or on threads.
 
-use crate::columns::write_column;
+use crate::columns::put_column;
 use crate::simd::dispatch;
 use crate::{BitMask, PackedRows};
 use faer::prelude::ReborrowMut;
-use faer::{MatMut, MatRef};
+use faer::{Accum, MatMut, MatRef};
 use lookup::{Lookup, Scratch};
 use plan::Plan;
 use rayon::prelude::*;
@@ -76,6 +76,24 @@ pub fn masked_sums_of(
     table: MatRef<'_, f64>,
     out: MatMut<'_, f64>,
 ) {
+    sums(mask, columns, table, out, Accum::Replace);
+}
+
+/// As [`masked_sums`], added to `out`: long sums of which only a part of the table exists at one time.
+///
+/// # Panics
+/// If the shapes disagree.
+pub fn add_masked_sums(mask: &BitMask, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    sums(mask, 0..mask.cols(), table, out, Accum::Add);
+}
+
+fn sums(
+    mask: &BitMask,
+    columns: Range<usize>,
+    table: MatRef<'_, f64>,
+    out: MatMut<'_, f64>,
+    accum: Accum,
+) {
     assert!(columns.end <= mask.cols(), "columns of the mask");
     assert_eq!(mask.rows(), table.ncols(), "rows of the mask");
     assert_eq!(out.nrows(), table.nrows(), "length of the summed vectors");
@@ -97,30 +115,35 @@ pub fn masked_sums_of(
         .for_each(|(b, (out, long))| {
             let plan = Plan::new(mask, columns.start + b * block, long);
             if plan.distinct() > 0 {
-                dense_columns(&plan, table, out);
+                dense_columns(&plan, table, out, accum);
             }
         });
     if !long.iter().all(|&long| long) {
-        sparse_columns(mask, columns.start, &counts, &long, table, out);
+        sparse_columns(mask, columns.start, &counts, &long, table, out, accum);
     }
 }
 
-fn dense_columns(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+fn dense_columns(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>, accum: Accum) {
     const WIDE: usize = 16;
     const NARROW: usize = 8;
     out.par_row_chunks_mut(WIDE)
         .zip(table.par_row_chunks(WIDE))
         .for_each(|(out, table)| {
             if out.nrows() > NARROW {
-                dense_chunk::<2>(plan, table, out);
+                dense_chunk::<2>(plan, table, out, accum);
             } else {
-                dense_chunk::<1>(plan, table, out);
+                dense_chunk::<1>(plan, table, out, accum);
             }
         });
 }
 
 /// Sums of `LANES` lanes of eight entries, for the columns of the plan.
-fn dense_chunk<const LANES: usize>(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+fn dense_chunk<const LANES: usize>(
+    plan: &Plan,
+    table: MatRef<'_, f64>,
+    out: MatMut<'_, f64>,
+    accum: Accum,
+) {
     let mut out = out;
     let mut scratch = Scratch::<LANES>::new(plan.distinct());
     dispatch(Lookup {
@@ -131,7 +154,11 @@ fn dense_chunk<const LANES: usize>(plan: &Plan, table: MatRef<'_, f64>, out: Mat
     for (column, source) in plan.columns() {
         let sum = scratch.sum(source).map(|lane| lane.0);
         let rows = out.nrows();
-        write_column(out.rb_mut().col_mut(column), &sum.as_flattened()[..rows]);
+        put_column(
+            out.rb_mut().col_mut(column),
+            &sum.as_flattened()[..rows],
+            accum,
+        );
     }
 }
 
@@ -143,6 +170,7 @@ fn sparse_columns(
     long: &[bool],
     table: MatRef<'_, f64>,
     out: MatMut<'_, f64>,
+    accum: Accum,
 ) {
     let most = |d: usize| 2 * counts[d] > mask.rows();
     let total = (0..counts.len())
@@ -164,7 +192,7 @@ fn sparse_columns(
                         }
                         _ => sum_of_rows(table, mask.ones_in_col(first + d), scratch),
                     };
-                    write_column(out.rb_mut().col_mut(j), sum);
+                    put_column(out.rb_mut().col_mut(j), sum, accum);
                 }
             },
         );

@@ -174,3 +174,19 @@ fn some_columns_have_the_bits_that_they_have_among_all() {
         }
     }
 }
+
+#[test]
+fn sums_over_parts_of_the_rows_add_up() {
+    for (n, d, at) in [(41, 9, 8), (300, 70, 128), (300, 70, 296), (16, 3, 16)] {
+        for observed in [0.02, 0.5, 0.98] {
+            let mask = random_mask(n, d, observed, (n + d) as u64);
+            let table = noise(11, n, 3);
+            let mut out = Mat::zeros(11, d);
+            for rows in [0..at, at..n] {
+                let part = table.as_ref().subcols(rows.start, rows.len());
+                add_masked_sums(&mask.part(rows, 0..d), part, out.as_mut());
+            }
+            close(&out, &slow(&mask, table.as_ref()), 1e-14 * n as f64);
+        }
+    }
+}

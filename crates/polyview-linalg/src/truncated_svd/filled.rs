@@ -13,6 +13,8 @@ pub struct FilledBlock<'a> {
     pub values: MatRef<'a, f64>,
     /// Observed cells; `None` where all are.
     pub mask: Option<&'a BitMask>,
+    /// The same mask transposed, where it is at hand; else it is made.
+    pub transposed: Option<&'a BitMask>,
     /// Mean of every column, over its observed cells.
     pub mean: &'a [f64],
     /// Factor that multiplies every centred column.
@@ -52,12 +54,20 @@ impl<'a> FilledColumns<'a> {
             if let Some(mask) = block.mask {
                 same_len("rows of a mask", rows, mask.rows())?;
                 same_len("columns of a mask", d, mask.cols())?;
+                if let Some(by_row) = block.transposed {
+                    same_len("rows of a transposed mask", d, by_row.rows())?;
+                    same_len("columns of a transposed mask", rows, by_row.cols())?;
+                }
                 refuse_values_in_missing_cells(block.values, mask)?;
             }
-            let by_row = block
-                .mask
-                .filter(|mask| !mask.is_full())
-                .map(BitMask::transposed);
+            let by_row =
+                block
+                    .mask
+                    .filter(|mask| !mask.is_full())
+                    .map(|mask| match block.transposed {
+                        Some(by_row) => by_row.clone(),
+                        None => mask.transposed(),
+                    });
             held.push((*block, by_row));
             cols += d;
         }

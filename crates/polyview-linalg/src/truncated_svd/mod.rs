@@ -127,13 +127,17 @@ pub fn truncated_svd(
     let mut iterations = 0;
     loop {
         // image = A right; one more half step each way, then the SVD of the small middle factor
+        drop(right);
         let (left, _) = thin_qr(image.as_ref())?;
+        drop(image);
         let back = operator.apply_transpose(left.as_ref());
         let (next, middle) = thin_qr(back.as_ref())?;
+        drop(back);
         let inner = thin_svd(middle.as_ref())?;
         let u = times_small(left.as_ref(), inner.v.as_ref());
-        let v = times_small(next.as_ref(), inner.u.as_ref());
-        right = v;
+        drop(left);
+        right = times_small(next.as_ref(), inner.u.as_ref());
+        drop(next);
         image = operator.apply(right.as_ref());
         iterations += 1;
         let converged = residual(image.as_ref(), u.as_ref(), &inner.singular_values, options)

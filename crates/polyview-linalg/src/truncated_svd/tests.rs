@@ -179,6 +179,7 @@ impl Blocks {
             .map(|b| FilledBlock {
                 values: self.values[b].as_ref(),
                 mask: self.masks[b].as_ref(),
+                transposed: None,
                 mean: &self.mean[b],
                 scale: &self.scale[b],
             })
