@@ -1,6 +1,7 @@
 //! Factors that no view uses any more (DESIGN 4.8; spec/sshiba 5).
 
 use polyview_linalg::MatRef;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Model;
@@ -93,11 +94,16 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     for view in &model.views {
         let w = view.weights.moments();
         let spread = w.cov_sum(None);
-        for j in 0..k {
-            let means = energy(w.mean(), j);
-            let peak = (0..w.mean().nrows())
-                .map(|d| w.mean()[(d, j)].abs())
-                .fold(0.0, f64::max);
+        let columns: Vec<(f64, f64)> = (0..k)
+            .into_par_iter()
+            .map(|j| {
+                let peak = (0..w.mean().nrows())
+                    .map(|d| w.mean()[(d, j)].abs())
+                    .fold(0.0, f64::max);
+                (energy(w.mean(), j), peak)
+            })
+            .collect();
+        for (j, (means, peak)) in columns.into_iter().enumerate() {
             largest[j] = largest[j].max(peak);
             empty[j] &=
                 means <= rule.energy_ratio * spread.get(j, j) || peak <= rule.largest_weight;

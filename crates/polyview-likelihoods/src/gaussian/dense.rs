@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use polyview_core::{Mask, NormalEquations, Predictor};
 use polyview_linalg::SymPacked;
+use rayon::prelude::*;
 
 use super::{Gaussian, MissingData};
 
@@ -33,13 +34,17 @@ impl Gaussian {
     /// Right-hand sides of U2: $\tau(Z^\top x\_d - b\_d\sum z)$.
     pub(super) fn dense_weights(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
         let (_, sum) = self.factor_sums(p);
-        let zx = self.zx();
-        for (i, d) in eq.rows().enumerate() {
-            let (tau, b) = (self.tau(d), p.bias.mean()[d]);
-            for k in 0..sum.len() {
-                eq.rhs[(i, k)] += tau * (zx[(k, d)] - b * sum[k]);
-            }
-        }
+        let (zx, first) = (self.zx(), eq.rows().start);
+        eq.rhs
+            .as_mut()
+            .par_col_chunks_mut(1)
+            .enumerate()
+            .for_each(|(k, mut column)| {
+                for i in 0..column.nrows() {
+                    let d = first + i;
+                    column[(i, 0)] += self.tau(d) * (zx[(k, d)] - p.bias.mean()[d] * sum[k]);
+                }
+            });
     }
     /// Expected squared residual of each column (U6, E1).
     pub(super) fn dense_residuals(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
@@ -48,7 +53,9 @@ impl Gaussian {
         let (zx, w) = (self.zx(), p.weights.mean());
         let energies = p.weights.row_energies(columns.clone(), &gram);
         columns
+            .into_par_iter()
             .zip(energies)
+            .with_min_len(128)
             .map(|(d, energy)| {
                 let b = p.bias.mean()[d];
                 let (mut with_x, mut with_b) = (0.0, 0.0);
