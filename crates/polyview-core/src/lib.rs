@@ -60,5 +60,6 @@ pub use model::{
     PatternGrams, PatternTable, PrecisionView, PredictedBlock, PredictedKind, Predictor,
     RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments, SAMPLE_BLOCK, ScalePrior,
     Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm, column_block,
+    own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};

@@ -27,6 +27,15 @@ impl ViewPart {
         self.weights.save(&format!("{at}/weights"), state);
         self.bias.save(&format!("{at}/bias"), state);
     }
+    /// As [`ViewPart::save`], at the end of the view's life: nothing large is
+    /// there twice.
+    pub fn give_up(self, prefix: &str, state: &mut State) {
+        let at = format!("{prefix}views/{}", self.name);
+        self.term.save(&format!("{at}/term"), state);
+        drop(self.term);
+        self.bias.save(&format!("{at}/bias"), state);
+        self.weights.give_up(&format!("{at}/weights"), state);
+    }
 }
 
 /// A factor model: factors, views, and the order in which they are updated.

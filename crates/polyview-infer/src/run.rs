@@ -8,6 +8,7 @@ use polyview_core::{
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Vb, run_step_group, step_groups};
@@ -300,20 +301,26 @@ impl VbRun {
                 .all(|(a, b)| a.ncols() == b.ncols());
         if fits {
             for (old, new) in self.previous.iter_mut().zip(&blocks) {
-                let (mut moved, mut norm): (f64, f64) = (0.0, 0.0);
-                for k in 0..new.ncols() {
-                    let (mut difference, mut size) = (0.0, 0.0);
-                    for r in 0..new.nrows() {
-                        difference += (new[(r, k)] - old[(r, k)]).powi(2);
-                        size += new[(r, k)].powi(2);
-                    }
-                    moved = moved.max(difference);
-                    norm = norm.max(size);
-                }
+                let columns: Vec<(f64, f64)> = old
+                    .as_mut()
+                    .par_col_chunks_mut(1)
+                    .zip(new.par_col_chunks(1))
+                    .map(|(mut old, new)| {
+                        let (mut difference, mut size) = (0.0, 0.0);
+                        for r in 0..new.nrows() {
+                            difference += (new[(r, 0)] - old[(r, 0)]).powi(2);
+                            size += new[(r, 0)].powi(2);
+                            old[(r, 0)] = new[(r, 0)];
+                        }
+                        (difference, size)
+                    })
+                    .collect();
+                let (moved, norm) = columns
+                    .iter()
+                    .fold((0.0_f64, 0.0_f64), |m, c| (m.0.max(c.0), m.1.max(c.1)));
                 if norm > 0.0 {
                     largest = largest.max((moved / norm).sqrt());
                 }
-                old.copy_from(new);
             }
             largest
         } else {
@@ -454,6 +461,26 @@ impl VbRun {
             state.put_mat(&format!("previous/{i}"), m.as_ref());
         }
         self.record.clone()
+    }
+
+    /// As [`VbRun::save`], at the end of the run's life: nothing large is there
+    /// twice.
+    pub fn give_up(self, state: &mut State) -> RunRecord {
+        let Self {
+            model,
+            record,
+            previous,
+            ..
+        } = self;
+        let Model { factors, views, .. } = model;
+        for view in views {
+            view.give_up("", state);
+        }
+        factors.give_up("factors", state);
+        for (i, m) in previous.iter().enumerate() {
+            state.put_mat(&format!("previous/{i}"), m.as_ref());
+        }
+        record
     }
 
     /// Goes on from what [`VbRun::save`] wrote. The run must have been made

@@ -20,5 +20,5 @@ pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, Context, Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind,
     RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
-    column_block,
+    column_block, own_column_block,
 };

@@ -14,7 +14,7 @@ use polyview_linalg::{
 use rayon::prelude::*;
 
 use super::basis;
-use super::state::{State, StateReader};
+use super::state::{State, StateArray, StateReader};
 use crate::error::NumericError;
 
 static STAMPS: AtomicU64 = AtomicU64::new(1);
@@ -493,15 +493,22 @@ impl RowMoments {
     pub fn moment_table(&self) -> &Mat<f64> {
         self.table.get_or_init(|| {
             let mut out = Mat::zeros(packed_len(self.k()) + self.k(), self.mean.nrows());
-            self.write_moment_table(|_| (1.0, 1.0), out.as_mut());
+            let rows = 0..self.mean.nrows();
+            self.write_moment_table(rows, |_| (1.0, 1.0), out.as_mut());
             out
         })
     }
-    /// Writes the columns of [`RowMoments::moment_table`] to `out`, the
-    /// second moments of row $r$ times the first and its mean times the second
-    /// number of `weights(r)`.
+    /// Gives the memory of [`RowMoments::moment_table`] back; who asks for it
+    /// again has it made anew.
+    pub fn forget_moment_table(&mut self) {
+        self.table = OnceLock::new();
+    }
+    /// Writes the columns of [`RowMoments::moment_table`] that belong to `rows`
+    /// to `out`, the second moments of row $r$ times the first and its mean
+    /// times the second number of `weights(r)`.
     pub fn write_moment_table(
         &self,
+        rows: Range<usize>,
         weights: impl Fn(usize) -> (f64, f64) + Sync,
         out: MatMut<'_, f64>,
     ) {
@@ -510,18 +517,29 @@ impl RowMoments {
         out.par_col_chunks_mut(ROWS)
             .enumerate()
             .for_each(|(chunk, mut out)| {
-                let (mut mean, mut cell) = (vec![0.0; k], vec![0.0; p]);
+                let (mut mean, mut spare) = (vec![0.0; k], vec![0.0; p + k]);
                 for i in 0..out.ncols() {
-                    let r = chunk * ROWS + i;
+                    let r = rows.start + chunk * ROWS + i;
                     self.copy_mean(r, &mut mean);
                     let (second, first) = weights(r);
-                    self.second_moment_of(r, &mean, &mut cell);
-                    let entries = cell
-                        .iter()
-                        .map(|x| second * x)
-                        .chain(mean.iter().map(|x| first * x));
-                    for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(entries) {
-                        *to = x;
+                    let write = |cell: &mut [f64]| {
+                        let (cell, line) = cell.split_at_mut(p);
+                        self.second_moment_of(r, &mean, cell);
+                        for x in cell {
+                            *x *= second;
+                        }
+                        for (x, m) in line.iter_mut().zip(&mean) {
+                            *x = first * m;
+                        }
+                    };
+                    match out.rb_mut().col_mut(i).try_as_col_major_mut() {
+                        Some(column) => write(column.as_slice_mut()),
+                        None => {
+                            write(&mut spare);
+                            for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(&spare) {
+                                *to = *x;
+                            }
+                        }
                     }
                 }
             });
@@ -575,12 +593,43 @@ impl RowMoments {
         Ok(())
     }
 
+    /// As [`RowMoments::save`], but the covariances move: they are not there
+    /// twice at any time.
+    pub fn give_up(self, prefix: &str, state: &mut State) {
+        self.save_means(prefix, state);
+        let Self { mean, cov, .. } = self;
+        drop(mean);
+        let mut put = |name: &str, rows: PackedRows| {
+            let shape = vec![packed_len(rows.k()), rows.rows()];
+            let values = rows.into_vec();
+            state.put(&format!("{prefix}/{name}"), StateArray { shape, values });
+        };
+        match cov {
+            RowCov::PerRow(rows) => put("cov_rows", rows),
+            RowCov::Patterns { cov, of_row } => {
+                put("cov_patterns", cov);
+                Self::save_patterns(&of_row, prefix, state);
+            }
+            other => Self::save_cov(&other, prefix, state),
+        }
+    }
+
     /// Writes the moments under `prefix`.
     pub fn save(&self, prefix: &str, state: &mut State) {
+        self.save_means(prefix, state);
+        Self::save_cov(&self.cov, prefix, state);
+    }
+    fn save_means(&self, prefix: &str, state: &mut State) {
         state.put_mat(&format!("{prefix}/mean"), self.mean.as_ref());
         state.put_vec(&format!("{prefix}/log_det"), &[self.log_det]);
         state.put_vec(&format!("{prefix}/implicit"), &[self.implicit as f64]);
-        match &self.cov {
+    }
+    fn save_patterns(of_row: &[u32], prefix: &str, state: &mut State) {
+        let of_row: Vec<f64> = of_row.iter().map(|&p| f64::from(p)).collect();
+        state.put_vec(&format!("{prefix}/pattern_of_row"), &of_row);
+    }
+    fn save_cov(cov: &RowCov, prefix: &str, state: &mut State) {
+        match cov {
             RowCov::Zero => {}
             RowCov::Shared(s) => state.put_vec(&format!("{prefix}/cov_shared"), s.as_slice()),
             RowCov::Basis { vectors, scales } => {
@@ -589,8 +638,7 @@ impl RowMoments {
             }
             RowCov::Patterns { cov, of_row } => {
                 state.put_mat(&format!("{prefix}/cov_patterns"), cov.as_mat());
-                let of_row: Vec<f64> = of_row.iter().map(|&p| f64::from(p)).collect();
-                state.put_vec(&format!("{prefix}/pattern_of_row"), &of_row);
+                Self::save_patterns(of_row, prefix, state);
             }
             RowCov::PerRow(cov) => state.put_mat(&format!("{prefix}/cov_rows"), cov.as_mat()),
             RowCov::Diagonal(v) => state.put_mat(&format!("{prefix}/variances"), v.as_ref()),
@@ -610,16 +658,12 @@ impl RowMoments {
         let log_det = state.scalar(&format!("{prefix}/log_det"))?;
         let implicit = state.scalar(&format!("{prefix}/implicit"))?;
         let packed = |name: &str, rows: Option<usize>| -> Result<PackedRows, NumericError> {
-            let m = state.mat(&format!("{prefix}/{name}"))?;
+            let m = state.columns(&format!("{prefix}/{name}"))?;
             if m.nrows() != packed_len(k) || rows.is_some_and(|r| r != m.ncols()) {
                 return Err(bad(name));
             }
             let mut out = PackedRows::zeros(m.ncols(), k);
-            for r in 0..m.ncols() {
-                for (p, x) in out.row_mut(r).iter_mut().enumerate() {
-                    *x = m[(p, r)];
-                }
-            }
+            out.as_mat_mut().copy_from(m);
             Ok(out)
         };
         let has = |name: &str| state.has(&format!("{prefix}/{name}"));

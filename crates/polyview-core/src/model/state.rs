@@ -100,10 +100,17 @@ impl StateReader<'_> {
     /// # Errors
     /// [`NumericError::BadState`] when absent or not a matrix.
     pub fn mat(&self, name: &str) -> Result<Mat<f64>, NumericError> {
+        Ok(self.columns(name)?.to_owned())
+    }
+    /// As [`StateReader::mat`], without a copy.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when absent or not a matrix.
+    pub fn columns(&self, name: &str) -> Result<MatRef<'_, f64>, NumericError> {
         let a = self.array(name, 2)?;
-        Ok(Mat::from_fn(a.shape[0], a.shape[1], |i, j| {
-            a.values[j * a.shape[0] + i]
-        }))
+        Ok(MatRef::from_column_major_slice(
+            &a.values, a.shape[0], a.shape[1],
+        ))
     }
     /// The vector of that name.
     ///
@@ -145,4 +152,48 @@ pub trait Stateful {
     /// # Errors
     /// [`NumericError::BadState`] when an array is absent or misshapen.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_linalg::{PackedRows, SymPacked};
+
+    use super::*;
+    use crate::model::moments::{RowCov, RowMoments};
+
+    fn packed(rows: usize) -> PackedRows {
+        let mut out = PackedRows::zeros(rows, 3);
+        for (i, x) in out.as_mut_slice().iter_mut().enumerate() {
+            *x = 0.1 * i as f64;
+        }
+        out
+    }
+
+    #[test]
+    fn moments_given_up_are_the_moments_saved() {
+        let matrix = |rows, columns| Mat::from_fn(rows, columns, |i, j| (7 * i + j) as f64);
+        let covs = [
+            RowCov::Zero,
+            RowCov::Shared(SymPacked::identity(3)),
+            RowCov::Basis {
+                vectors: matrix(3, 4),
+                scales: matrix(5, 4),
+            },
+            RowCov::Patterns {
+                cov: packed(2),
+                of_row: vec![0, 1, 1, 0, 1],
+            },
+            RowCov::PerRow(packed(5)),
+            RowCov::Diagonal(matrix(5, 3)),
+        ];
+        for cov in covs {
+            let moments = RowMoments::new(matrix(5, 3), cov.clone(), -2.5, 4);
+            let (mut saved, mut given) = (State::new(), State::new());
+            moments.save("w", &mut saved);
+            moments.give_up("w", &mut given);
+            assert_eq!(saved, given);
+            let again = RowMoments::load("w", &given.reader()).expect("what was saved");
+            assert_eq!(*again.cov(), cov);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::equations::NormalEquations;
 use super::groups::PrecisionView;
 use super::moments::RowMoments;
 use super::predictor::Predictor;
-use super::state::Stateful;
+use super::state::{State, Stateful};
 use crate::dataset::{Mask, View};
 use crate::error::{DataError, NumericError};
 use crate::journal::Journal;
@@ -384,6 +384,11 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError>;
     /// The expected prior precisions, for reports.
     fn precision(&self) -> PrecisionView<'_>;
+    /// As [`Stateful::save`], at the end of the block's life: what is large
+    /// may move.
+    fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
+        self.save(prefix, state);
+    }
 }
 
 /// On which side of $z Q^{-1} Q w^\top$ a block stands.
@@ -434,6 +439,12 @@ pub trait RotationTerm {
 /// on the number of threads).
 pub fn column_block(rows: usize) -> usize {
     ((1 << 20) / rows.max(1)).clamp(64, 4096) / 64 * 64
+}
+
+/// As [`column_block`], where every column has a precision of its own: these
+/// are large beside the data of few samples.
+pub fn own_column_block(rows: usize) -> usize {
+    column_block(rows).min(SAMPLE_BLOCK)
 }
 
 /// Number of samples whose own precisions are made and solved together (fixed,

@@ -2,7 +2,7 @@
 
 use polyview_core::{
     Context, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor, SAMPLE_BLOCK,
-    Schedule, Step, ViewId, column_block,
+    Schedule, Step, ViewId, column_block, own_column_block,
 };
 use polyview_linalg::PackedRows;
 use polyview_random::StreamKey;
@@ -125,7 +125,6 @@ fn pass(
     } = &mut views[v];
     let shape = term.shape();
     let columns = shape.predictor_columns;
-    let width = column_block(shape.samples);
     let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
     let with_weights = has(Step::Weights(v));
     if with_weights {
@@ -138,6 +137,11 @@ fn pass(
         term.weight_gram(&p, &mut eq)?;
         weights.prepare(&eq, cx)?;
     }
+    let width = if eq.own {
+        own_column_block(shape.samples)
+    } else {
+        column_block(shape.samples)
+    };
     let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
     let (mut precision, mut rhs) = (vec![0.0; width], vec![0.0; width]);
     for start in (0..columns).step_by(width) {

@@ -3,15 +3,50 @@
 use std::ops::Range;
 
 use polyview_core::{Mask, NormalEquations, Predictor, SAMPLE_BLOCK, Stamp};
-use polyview_linalg::{Mat, masked_sums, masked_sums_of, packed_dot, packed_len};
+use polyview_linalg::{Mat, add_masked_sums, masked_sums_of, packed_len};
+use rayon::prelude::*;
 
 use super::Gaussian;
+
+/// Features whose sums over the samples, or whose part of the samples' sums,
+/// are made together: many share the look-up tables of the sums, yet their
+/// moments are few beside the data.
+const FEATURES: usize = 1024;
+
+/// Features whose moments are in one table where it is made anew for every
+/// block of samples: a multiple of the rows that the look-up of sums takes
+/// together.
+const TABLE_FEATURES: usize = 320;
+
+/// For some features the sums of the factors' moment table over the observed
+/// samples of each.
+#[derive(Clone, Debug)]
+pub(super) struct Observed {
+    factors: Stamp,
+    columns: Range<usize>,
+    sums: Mat<f64>,
+}
+
+impl Observed {
+    fn column(&self, feature: usize) -> &[f64] {
+        self.sums.col_as_slice(feature - self.columns.start)
+    }
+}
+
+/// Expected squared residuals of the features, and what they belong to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Residuals {
+    key: Option<[Stamp; 4]>,
+    values: Vec<f64>,
+}
 
 /// A pass over the samples, block by block.
 #[derive(Clone, Debug)]
 pub(super) struct SamplePass {
-    /// See [`Gaussian::weight_table`].
+    /// See [`Gaussian::weight_table`]; of all features or of the latest.
     table: Mat<f64>,
+    /// Features of the table.
+    features: Range<usize>,
     /// Samples of the current block.
     rows: Range<usize>,
     /// Sums of the table over the observed features of each of them.
@@ -32,32 +67,64 @@ pub(super) struct EnergyKey {
     data: Stamp,
 }
 
+impl SamplePass {
+    fn new() -> Self {
+        Self {
+            table: Mat::new(),
+            features: 0..0,
+            rows: 0..0,
+            sums: Mat::new(),
+            energy: 0.0,
+            done: 0,
+        }
+    }
+}
+
 impl Gaussian {
+    /// Groups of features that are summed together: as equal as blocks of
+    /// `column_block` allow.
+    fn feature_groups(&self) -> usize {
+        let (rows, features) = self.values.shape();
+        let unit = polyview_core::own_column_block(rows);
+        let groups = features.div_ceil(FEATURES).max(1);
+        features.div_ceil(groups).max(1).next_multiple_of(unit)
+    }
     /// Sums of the factors' moment table over the observed samples of each
     /// feature: $\sum\_{n\in O\_d}\langle z\_n^\top z\_n\rangle$ and
-    /// $\sum\_{n\in O\_d}\langle z\_n\rangle$ (U2m, U3m).
-    pub(super) fn ensure_observed(&mut self, p: &Predictor<'_>) {
+    /// $\sum\_{n\in O\_d}\langle z\_n\rangle$ (U2m, U3m). Made for the group of
+    /// features that `columns` are in.
+    pub(super) fn ensure_observed(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
         let Mask::Cells { by_feature, .. } = &self.mask else {
             return;
         };
-        let stamp = p.factors.stamp();
-        if matches!(&self.cache.observed, Some((s, _)) if *s == stamp) {
+        let factors = p.factors.stamp();
+        if matches!(&self.cache.observed, Some(o) if o.factors == factors
+            && o.columns.start <= columns.start && columns.end <= o.columns.end)
+        {
             return;
         }
+        let group = self.feature_groups();
+        let columns = columns.start / group * group
+            ..columns.end.next_multiple_of(group).min(self.values.ncols());
         let table = p.factors.moment_table();
-        let mut out = match self.cache.observed.take() {
-            Some((_, m)) if m.nrows() == table.nrows() => m,
-            _ => Mat::zeros(table.nrows(), self.values.ncols()),
+        let shape = (table.nrows(), columns.len());
+        let mut sums = match self.cache.observed.take() {
+            Some(o) if o.sums.shape() == shape => o.sums,
+            _ => Mat::zeros(shape.0, shape.1),
         };
-        masked_sums(by_feature, table.as_ref(), out.as_mut());
-        self.cache.observed = Some((stamp, out));
+        masked_sums_of(by_feature, columns.clone(), table.as_ref(), sums.as_mut());
+        self.cache.observed = Some(Observed {
+            factors,
+            columns,
+            sums,
+        });
     }
     /// $\sum\_{n\in O\_d}\langle z\_n\rangle$.
     pub(super) fn observed_sum(&self, column: usize) -> &[f64] {
         match &self.cache.observed {
-            Some((_, m)) => {
-                let k = Self::factors_of(m.nrows());
-                &m.col_as_slice(column)[m.nrows() - k..]
+            Some(o) => {
+                let k = Self::factors_of(o.sums.nrows());
+                &o.column(column)[o.sums.nrows() - k..]
             }
             None => &[],
         }
@@ -70,13 +137,14 @@ impl Gaussian {
     /// U2m: own precision and right-hand side of each feature.
     pub(super) fn cells_weights(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
         let (k, columns) = (eq.k(), eq.rows());
-        let Some((_, observed)) = &self.cache.observed else {
+        self.ensure_observed(&columns, p);
+        let Some(observed) = &self.cache.observed else {
             return;
         };
         let packed = eq.packed_mut();
         for (i, d) in columns.clone().enumerate() {
             let tau = self.tau(d);
-            for (g, s) in packed.row_mut(i).iter_mut().zip(observed.col_as_slice(d)) {
+            for (g, s) in packed.row_mut(i).iter_mut().zip(observed.column(d)) {
                 *g += tau * s;
             }
         }
@@ -90,68 +158,134 @@ impl Gaussian {
     }
     /// Expected squared residual over the observed cells of each column (U6m).
     pub(super) fn cells_residuals(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
-        self.ensure_zx_of(&columns, p);
-        self.ensure_observed(p);
+        if self.cache.residuals.key == Some(self.residual_key(p)) {
+            return self.cache.residuals.values[columns].to_vec();
+        }
+        let mut out = Vec::with_capacity(columns.len());
+        let group = self.feature_groups();
+        let mut start = columns.start;
+        while start < columns.end {
+            let end = (start / group + 1) * group;
+            let part = start..end.min(columns.end);
+            start = part.end;
+            out.extend(self.residuals_of(&part, p));
+        }
+        out
+    }
+    /// Residuals of features of one group.
+    fn residuals_of(&mut self, columns: &Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
+        self.ensure_zx_of(columns, p);
+        self.ensure_observed(columns, p);
         let k = p.weights.k();
         let (zx, w) = (self.zx(), p.weights.mean());
-        let Some((_, observed)) = &self.cache.observed else {
+        let Some(observed) = &self.cache.observed else {
             return Vec::new();
         };
-        let moments = p.weights.second_moment_rows(columns.clone());
         columns
-            .enumerate()
-            .map(|(i, d)| {
+            .clone()
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|d| {
                 let b = p.bias.mean()[d];
-                let sum = self.observed_sum(d);
+                let (gram, sum) = observed.column(d).split_at(packed_len(k));
                 let (mut with_x, mut with_b) = (0.0, 0.0);
                 for j in 0..k {
                     with_x += w[(d, j)] * zx[(j, d)];
                     with_b += w[(d, j)] * sum[j];
                 }
-                let gram = &observed.col_as_slice(d)[..packed_len(k)];
                 self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
-                    + packed_dot(gram, moments.row(i), k)
+                    + p.weights.row_energy(d, gram)
                     + 2.0 * b * with_b
                     + self.counts[d] * (b * b + p.bias.variance()[d])
             })
             .collect()
     }
+    /// What the residuals depend on.
+    fn residual_key(&self, p: &Predictor<'_>) -> [Stamp; 4] {
+        let (factors, weights) = (p.factors.stamp(), p.weights.stamp());
+        [factors, weights, p.bias.stamp(), self.data_stamp]
+    }
+    /// Residuals of features that the pass is done with, while what they are
+    /// made of is there.
+    pub(super) fn cells_keep_residuals(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        self.cache.residuals.key = None;
+        let part = self.residuals_of(columns, p);
+        let values = &mut self.cache.residuals.values;
+        values.resize(self.counts.len(), 0.0);
+        values[columns.clone()].copy_from_slice(&part);
+        if columns.end == self.counts.len() {
+            self.cache.residuals.key = Some(self.residual_key(p));
+        }
+    }
+    /// Ends a pass over the features: what belongs to single features goes.
+    pub(super) fn cells_seal_columns(&mut self) {
+        self.cache.observed = None;
+        self.cache.zx = None;
+    }
     /// What the samples' sums are made of (U1m): for each feature
     /// $\tau\_d\langle w\_d^\top w\_d\rangle$ and $\tau\_d b\_d w\_d$.
-    fn weight_table(&self, p: &Predictor<'_>) -> Mat<f64> {
+    fn weight_table(&self, features: &Range<usize>, p: &Predictor<'_>, table: &mut Mat<f64>) {
         let k = p.weights.k();
-        let mut table = Mat::zeros(packed_len(k) + k, self.values.ncols());
+        let shape = (packed_len(k) + k, features.len());
+        if table.shape() != shape {
+            // the old one goes first
+            *table = Mat::new();
+            *table = Mat::zeros(shape.0, shape.1);
+        }
         p.weights.write_moment_table(
+            features.clone(),
             |d| {
                 let tau = self.tau(d);
                 (tau, tau * p.bias.mean()[d])
             },
             table.as_mut(),
         );
-        table
     }
-    /// Sums of a weight table over the observed features of some samples.
-    fn sample_sums(&self, table: &Mat<f64>, samples: Range<usize>, mut out: Mat<f64>) -> Mat<f64> {
-        if out.nrows() != table.nrows() || out.ncols() != samples.len() {
-            out = Mat::zeros(table.nrows(), samples.len());
+    /// Whether the moments of all features stay in one table for the whole pass:
+    /// where that is little beside the data.
+    fn keeps_table(&self, k: usize) -> bool {
+        16 * (packed_len(k) + k) <= self.values.nrows()
+    }
+    /// Sums of the weight table over the observed features of some samples.
+    fn sample_sums(&self, pass: &mut SamplePass, samples: Range<usize>, p: &Predictor<'_>) {
+        let (k, features) = (p.weights.k(), self.values.ncols());
+        let shape = (packed_len(k) + k, samples.len());
+        if pass.sums.shape() == shape {
+            pass.sums.fill(0.0);
+        } else {
+            pass.sums = Mat::zeros(shape.0, shape.1);
         }
-        if let Mask::Cells { by_sample, .. } = &self.mask {
-            masked_sums_of(by_sample, samples, table.as_ref(), out.as_mut());
+        pass.rows = samples.clone();
+        let Mask::Cells { by_sample, .. } = &self.mask else {
+            return;
+        };
+        let keeps = self.keeps_table(k);
+        let width = if keeps {
+            features.max(1)
+        } else {
+            TABLE_FEATURES
+        };
+        for start in (0..features).step_by(width) {
+            let group = start..(start + width).min(features);
+            if pass.features != group {
+                self.weight_table(&group, p, &mut pass.table);
+                pass.features = group.clone();
+            }
+            let mask = by_sample.part(group, samples.clone());
+            add_masked_sums(&mask, pass.table.as_ref(), pass.sums.as_mut());
         }
-        out
+        if !keeps {
+            // another view's table may have its place
+            pass.table = Mat::new();
+            pass.features = 0..0;
+        }
     }
     /// Gets ready for a pass over the samples.
     pub(super) fn cells_factor_gram(&mut self, p: &Predictor<'_>) {
         // the features' sums belong to factors that are about to change
         self.cache.observed = None;
         self.ensure_xw(p);
-        self.cache.pass = Some(SamplePass {
-            table: self.weight_table(p),
-            rows: 0..0,
-            sums: Mat::new(),
-            energy: 0.0,
-            done: 0,
-        });
+        self.cache.pass = Some(SamplePass::new());
     }
     /// U1m: own precision and right-hand side of each sample.
     pub(super) fn cells_factors(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
@@ -162,12 +296,7 @@ impl Gaussian {
         let Some(mut pass) = self.cache.pass.take() else {
             return;
         };
-        pass.rows = eq.rows();
-        pass.sums = self.sample_sums(
-            &pass.table,
-            eq.rows(),
-            std::mem::replace(&mut pass.sums, Mat::new()),
-        );
+        self.sample_sums(&mut pass, eq.rows(), p);
         if let Some((_, xw)) = &self.cache.xw {
             let (k, start, tau) = (eq.k(), eq.rows().start, self.common_tau());
             let len = packed_len(k);
@@ -194,16 +323,20 @@ impl Gaussian {
         };
         let (k, z, tau) = (p.factors.k(), p.factors.mean(), self.common_tau());
         let len = packed_len(k);
-        let mut energy = 0.0;
-        for (i, n) in samples.enumerate() {
-            let s = sums.col_as_slice(i);
-            let mut cross = 0.0;
-            for j in 0..k {
-                cross += z[(n, j)] * (tau * xw[(n, j)] - s[len + j]);
-            }
-            energy += p.factors.row_energy(n, &s[..len]) - 2.0 * cross;
-        }
-        energy
+        let first = samples.start;
+        let parts: Vec<f64> = samples
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|n| {
+                let s = sums.col_as_slice(n - first);
+                let mut cross = 0.0;
+                for j in 0..k {
+                    cross += z[(n, j)] * (tau * xw[(n, j)] - s[len + j]);
+                }
+                p.factors.row_energy(n, &s[..len]) - 2.0 * cross
+            })
+            .collect();
+        parts.iter().sum()
     }
     /// Adds the energy of samples whose factors are final.
     pub(super) fn cells_absorb(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
@@ -240,12 +373,11 @@ impl Gaussian {
             Some((k, energy)) if k == key => energy,
             _ => {
                 self.ensure_xw(p);
-                let table = self.weight_table(p);
-                let (mut sums, mut energy) = (Mat::new(), 0.0);
+                let (mut pass, mut energy) = (SamplePass::new(), 0.0);
                 for start in (0..self.values.nrows()).step_by(SAMPLE_BLOCK) {
                     let samples = start..(start + SAMPLE_BLOCK).min(self.values.nrows());
-                    sums = self.sample_sums(&table, samples.clone(), sums);
-                    energy += self.sample_energy(samples, &sums, p);
+                    self.sample_sums(&mut pass, samples.clone(), p);
+                    energy += self.sample_energy(samples, &pass.sums, p);
                 }
                 self.cache.energy = Some((key, energy));
                 energy

@@ -132,9 +132,11 @@ pub struct Gaussian {
 struct Cache {
     /// $Z^\top X$, K × D, with the stamps of the factors and the data.
     zx: Option<(Stamp, Stamp, Mat<f64>)>,
-    /// Incomplete views: for each feature the sums of the factors' moment
-    /// table over its observed samples.
-    observed: Option<(Stamp, Mat<f64>)>,
+    /// Incomplete views: for each of some features the sums of the factors'
+    /// moment table over its observed samples.
+    observed: Option<cells::Observed>,
+    /// Incomplete views: expected squared residuals by feature.
+    residuals: cells::Residuals,
     /// $X\\,\mathrm{diag}(t)\\,W$, N × K, `t` = τ by feature or 1 by view.
     xw: Option<(XwKey, Mat<f64>)>,
     /// Second moment and sum of the factors over the samples with data.

@@ -50,7 +50,6 @@ impl ViewTerm for Gaussian {
     ) -> Result<(), NumericError> {
         if self.by_cells() {
             eq.own = true;
-            self.ensure_observed(p);
         } else {
             let (mut gram, _) = self.factor_sums(p);
             match self.scope {
@@ -93,7 +92,7 @@ impl ViewTerm for Gaussian {
         rhs: &mut [f64],
     ) -> f64 {
         if self.by_cells() {
-            self.ensure_observed(p);
+            self.ensure_observed(&columns, p);
         }
         let shared = if self.by_cells() {
             Vec::new()
@@ -128,6 +127,9 @@ impl ViewTerm for Gaussian {
         };
         self.add_xw(&columns, p, &mut partial);
         self.cache.partial = Some(partial);
+        if self.by_cells() && self.scope == NoiseBy::View {
+            self.cells_keep_residuals(&columns, p);
+        }
     }
     fn seal(&mut self, p: &Predictor<'_>) {
         if let Some(m) = self.cache.partial.take() {
@@ -135,6 +137,9 @@ impl ViewTerm for Gaussian {
         }
         if self.cache.filled.take().is_some() {
             self.mark_zx(p);
+        }
+        if self.by_cells() {
+            self.cells_seal_columns();
         }
     }
     fn update_noise(

@@ -79,6 +79,11 @@ impl PackedRows {
         &self.data
     }
 
+    /// All triangles, one after the other, without a copy.
+    pub fn into_vec(self) -> Vec<f64> {
+        self.data
+    }
+
     /// All triangles, to be written.
     pub fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.data

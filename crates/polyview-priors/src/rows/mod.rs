@@ -65,6 +65,8 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
         self.moments = moments;
     }
     fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        // the rows are about to change
+        self.moments.forget_moment_table();
         self.prepared = Prepared::new(&self.name, self.prior.precision(), &self.moments, eq, cx)?;
         Ok(())
     }
@@ -117,6 +119,11 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     }
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
+    }
+    fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
+        let Self { prior, moments, .. } = *self;
+        prior.save(&format!("{prefix}/prior"), state);
+        moments.give_up(prefix, state);
     }
 }
 

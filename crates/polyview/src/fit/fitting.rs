@@ -69,12 +69,22 @@ struct GibbsRecord {
     journal: Journal,
 }
 
+/// The restart of the highest bound.
+enum Best {
+    /// None is over yet.
+    None,
+    /// An earlier one.
+    Saved(State, Box<RunRecord>),
+    /// The last one: the run itself, not a copy.
+    Last,
+}
+
 enum Stage {
     Vb {
         plan: Plan,
         run: Box<VbRun>,
         restart: usize,
-        best: Option<(State, RunRecord)>,
+        best: Best,
         bounds: Vec<f64>,
     },
     Gibbs {
@@ -196,7 +206,7 @@ impl Fitting {
                         plan,
                         run: Box::new(run),
                         restart: 0,
-                        best: None,
+                        best: Best::None,
                         bounds: Vec::new(),
                     },
                     z,
@@ -364,9 +374,10 @@ impl Fitting {
                     return Ok(progress);
                 }
                 bounds.push(report.bound);
-                let better = best
-                    .as_ref()
-                    .is_none_or(|(_, r)| r.ledger.last().is_none_or(|b| report.bound > b));
+                let better = match best {
+                    Best::Saved(_, r) => r.ledger.last().is_none_or(|b| report.bound > b),
+                    Best::None | Best::Last => true,
+                };
                 if spec.restarts > 1 {
                     let event = Event::Restart {
                         number: *restart + 1,
@@ -375,18 +386,25 @@ impl Fitting {
                     };
                     journal.note(report.sweep, "", event);
                 }
-                if better {
-                    let mut state = State::new();
-                    let record = run.save(&mut state);
-                    *best = Some((state, record));
-                }
                 *restart += 1;
                 *done = *restart >= spec.restarts;
-                if !*done {
+                if *done {
+                    if better {
+                        *best = Best::Last;
+                    }
+                } else {
                     let z = start(spec, views, *restart)?;
                     let m = plan.model(spec, views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(*restart as u32);
-                    **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
+                    let next = VbRun::new(m, spec.vb.clone(), key, Journal::default());
+                    let over = std::mem::replace(&mut **run, next);
+                    if better {
+                        // the one before goes first
+                        *best = Best::None;
+                        let mut state = State::new();
+                        let record = over.give_up(&mut state);
+                        *best = Best::Saved(state, Box::new(record));
+                    }
                 }
                 Ok(Progress {
                     done: *done,
@@ -438,13 +456,22 @@ impl Fitting {
                 ..
             } => {
                 let run = run.save(&mut state);
-                if let Some((best, _)) = best {
-                    copy(best, "best/", &mut state);
-                }
+                let best = match best {
+                    Best::None => None,
+                    Best::Saved(best, record) => {
+                        copy(best, "best/", &mut state);
+                        Some((**record).clone())
+                    }
+                    Best::Last => {
+                        let best = state.clone();
+                        copy(&best, "best/", &mut state);
+                        Some(run.clone())
+                    }
+                };
                 write_record(&VbRecord {
                     restart: *restart,
                     run,
-                    best: best.as_ref().map(|b| b.1.clone()),
+                    best,
                     bounds: bounds.clone(),
                     journal: self.journal.clone(),
                 })?
@@ -530,7 +557,10 @@ impl Fitting {
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                 }
                 run.resume(r.run, &state.reader())?;
-                *best = r.best.map(|record| (part(state, "best/"), record));
+                *best = match r.best {
+                    None => Best::None,
+                    Some(record) => Best::Saved(part(state, "best/"), Box::new(record)),
+                };
                 *done = r.restart >= spec.restarts;
                 (*restart, *bounds, *journal) = (r.restart, r.bounds, r.journal);
             }
@@ -612,14 +642,17 @@ impl Fitting {
                 bounds,
                 ..
             } => {
-                let (mut swept, mut record) = run.into_parts();
-                if let Some((state, best)) = best {
-                    let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                    let zeros = Mat::zeros(samples.len(), k);
-                    let mut m = plan.model(&spec, views.clone(), zeros)?;
-                    m.load("", &state.reader())?;
-                    (swept, record) = (m, best);
-                }
+                let (swept, record) = match best {
+                    Best::None | Best::Last => run.into_parts(),
+                    Best::Saved(state, best) => {
+                        drop(run);
+                        let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
+                        let zeros = Mat::zeros(samples.len(), k);
+                        let mut m = plan.model(&spec, views.clone(), zeros)?;
+                        m.load("", &state.reader())?;
+                        (m, *best)
+                    }
+                };
                 let mut full = plan.expand(&spec, &views, swept)?;
                 if record.sweep > 0 {
                     order_factors(&mut full)?;

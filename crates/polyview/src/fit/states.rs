@@ -11,17 +11,16 @@ pub(crate) fn saved_parameters(model: &Model) -> State {
     state
 }
 
-/// As [`saved_parameters`], each part gone as soon as it is saved: never is all
-/// of a large posterior there twice.
+/// As [`saved_parameters`], each part gone as soon as it is saved, large ones
+/// moved: never is all of a large posterior there twice.
 pub(super) fn given_up_parameters(model: Model) -> State {
     let mut state = State::new();
     let Model { factors, views, .. } = model;
-    factors.save("factors", &mut state);
-    drop(factors);
     for view in views {
-        view.save("", &mut state);
+        view.give_up("", &mut state);
+        state.retain(|name| !is_local(name));
     }
-    state.retain(|name| !is_local(name));
+    factors.give_up("factors", &mut state);
     state
 }
 
@@ -30,7 +29,7 @@ fn is_local(name: &str) -> bool {
     name.contains("/term/imputed/") || name.contains("/term/local/")
 }
 
-/// Puts all arrays under a prefix.
+/// Puts copies of all arrays under a prefix.
 pub(super) fn copy(from: &State, prefix: &str, to: &mut State) {
     for (name, array) in from.arrays() {
         to.put(&format!("{prefix}{name}"), array.clone());
