@@ -110,7 +110,11 @@ impl Gaussian {
         let shape = (table.nrows(), columns.len());
         let mut sums = match self.cache.observed.take() {
             Some(o) if o.sums.shape() == shape => o.sums,
-            _ => Mat::zeros(shape.0, shape.1),
+            old => {
+                // it goes first
+                drop(old);
+                Mat::zeros(shape.0, shape.1)
+            }
         };
         masked_sums_of(by_feature, columns.clone(), table.as_ref(), sums.as_mut());
         self.cache.observed = Some(Observed {
