@@ -74,6 +74,7 @@ fn run(data: &[Mat<f64>], weights: Rows, seed: u64) -> VbRun {
         .iter()
         .map(|x| FilledBlock {
             values: x.as_ref(),
+            transposed: None,
             mask: None,
             mean: &zero,
             scale: &one,
