@@ -41,6 +41,7 @@ mod categorical;
 mod cells;
 mod counts;
 mod gaussian;
+mod pseudo;
 mod uncertainty;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
@@ -50,4 +51,5 @@ pub use cells::{
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
+pub use pseudo::{PseudoData, PseudoKind};
 pub use uncertainty::ParameterUncertainty;

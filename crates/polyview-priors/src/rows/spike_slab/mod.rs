@@ -99,6 +99,7 @@ pub struct SpikeSlabRows {
     /// Entropy of all entries without $\tfrac12\ln 2\pi e$ each.
     entropy: f64,
     passes: usize,
+    spike_of_prior: bool,
 }
 
 impl SpikeSlabRows {
@@ -116,6 +117,7 @@ impl SpikeSlabRows {
             spike_variance: Vec::new(),
             entropy: 0.0,
             passes: 1,
+            spike_of_prior: false,
         };
         out.set_moments(moments);
         out
@@ -125,6 +127,13 @@ impl SpikeSlabRows {
     /// weights should take some twenty: a projection updates them once.
     pub fn with_passes(mut self, passes: usize) -> Self {
         self.passes = passes.max(1);
+        self
+    }
+    /// Counts the spike variance in the bound as that of the newest $\alpha$,
+    /// which q does not hold yet: the bound that mofapy2 prints (spec/mofa C.2,
+    /// item 5). It may fall.
+    pub fn with_spike_of_prior(mut self) -> Self {
+        self.spike_of_prior = true;
         self
     }
     /// Slab precisions and inclusion probabilities.
@@ -371,6 +380,13 @@ impl RowBlock for SpikeSlabRows {
     /// spec/mofa B.6.4 and B.6.5; for draws the log density of $\hat w$, $s$
     /// and the scales.
     fn bound(&self) -> Terms {
+        if self.spike_of_prior && !self.is_draw() {
+            let mut newest = self.clone();
+            newest.spike_of_prior = false;
+            newest.spike_variance = newest.spikes();
+            newest.refresh_entropy();
+            return newest.bound();
+        }
         let entries = (self.inclusion.nrows() * self.inclusion.ncols()) as f64;
         let own = if self.is_draw() {
             -0.5 * entries * (2.0 * std::f64::consts::PI).ln()
