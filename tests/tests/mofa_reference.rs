@@ -1,8 +1,10 @@
 //! Bounds of MOFA's models, sweep by sweep, against the reference values of
 //! spec/mofa C.1, which were made by an independent program.
 
+use polyview::{Likelihood, models};
 use polyview_core::{
-    Bias, Context, GammaPrior, Journal, RowBlock, RowMoments, Schedule, Step, View, ViewTerm,
+    Bias, Context, Dataset, GammaPrior, Journal, RowBlock, RowMoments, Schedule, Step, Table, View,
+    ViewTerm,
 };
 use polyview_infer::{Model, Vb, ViewPart, run_step_group, step_groups};
 use polyview_likelihoods::{
@@ -149,14 +151,8 @@ fn faithful(kinds: &[Kind], weights: impl Fn(&str, usize) -> Box<dyn RowBlock>) 
         })
         .collect();
     let factors = DiagonalRows::new("factors", Fixed::standard_normal(K), start);
-    let all = |step: fn(usize) -> Step| (0..parts.len()).map(step);
-    let sweep = all(Step::Local)
-        .chain(all(Step::Weights))
-        .chain(all(Step::Scales))
-        .chain([Step::Factors, Step::FactorScales])
-        .chain(all(Step::Noise))
-        .collect();
-    Model::new(Box::new(factors), parts, Schedule { sweep })
+    let schedule = Schedule::by_node(parts.len());
+    Model::new(Box::new(factors), parts, schedule)
 }
 
 fn follows(mut model: Model, expected: [f64; 7]) {
@@ -249,4 +245,42 @@ fn faithful_all_three_views() {
             -32997.360, -11035.357, -10261.361, -9799.129, -9674.619, -9543.793, -9385.398,
         ],
     );
+}
+
+/// The preset of the facade: the same numbers from a user's side.
+#[test]
+fn the_preset_is_faithful() {
+    let mut builder = Dataset::builder();
+    let kinds = [
+        (Real, Likelihood::Gaussian),
+        (Bernoulli, Likelihood::Bernoulli),
+        (Poisson, Likelihood::Poisson),
+    ];
+    let mut spec = models::mofapy2(K);
+    spec.vb.max_sweeps = 30;
+    spec.vb.tolerance = 1e-15;
+    for (m, (kind, likelihood)) in kinds.into_iter().enumerate() {
+        let values = table(kind);
+        let name = format!("v{m}");
+        spec = spec.with_likelihood(&name, likelihood);
+        builder = builder.view(Table {
+            name,
+            samples: (0..values.nrows()).map(|n| format!("s{n}")).collect(),
+            features: (0..values.ncols()).map(|d| format!("f{d}")).collect(),
+            values,
+            levels: Vec::new(),
+        });
+    }
+    let fit = polyview::fit(builder.build().expect("views"), spec).expect("a fit");
+    let bounds: Vec<f64> = fit.record().ledgers[0].totals().collect();
+    for (sweep, expected) in [
+        (1, -11035.357),
+        (2, -10261.361),
+        (5, -9799.129),
+        (10, -9674.619),
+        (30, -9543.793),
+    ] {
+        let found = bounds[sweep - 1];
+        assert!((found - expected).abs() < 6e-4, "{sweep}: {found}");
+    }
 }

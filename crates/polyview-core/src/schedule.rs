@@ -55,4 +55,16 @@ impl Schedule {
         sweep.extend([Step::Rotate, Step::Factors, Step::FactorScales, Step::Prune]);
         Self { sweep }
     }
+    /// The order of mofapy2 (spec/mofa B.5): each kind of node for all views
+    /// before the next, noise last; no rotation, no pruning.
+    pub fn by_node(views: usize) -> Self {
+        let all = |step: fn(ViewId) -> Step| (0..views).map(step);
+        let sweep = all(Step::Local)
+            .chain(all(Step::Weights))
+            .chain(all(Step::Scales))
+            .chain([Step::Factors, Step::FactorScales])
+            .chain(all(Step::Noise))
+            .collect();
+        Self { sweep }
+    }
 }

@@ -8,7 +8,7 @@ use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
     LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial, ParameterUncertainty,
-    Poisson,
+    Poisson, PseudoData,
 };
 use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_priors::{
@@ -16,7 +16,10 @@ use polyview_priors::{
 };
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior, ViewChoices};
+use crate::faithful;
+use crate::spec::{
+    Algorithm, FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior, ViewChoices,
+};
 
 /// A data set in working units, with the way back.
 #[derive(Clone, Debug)]
@@ -88,6 +91,7 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             .into());
         }
     }
+    faithful::validate(spec, data)?;
     for v in data.views() {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
     }
@@ -168,8 +172,15 @@ pub(crate) fn view_part(
                 precision: Some(spec.weight_prior),
                 inclusion: spec.inclusion_prior,
             };
-            let prior = SpikeSlab::new(options, columns, k);
-            Box::new(SpikeSlabRows::new(block, prior, start))
+            let mut prior = SpikeSlab::new(options, columns, k);
+            if spec.algorithm == Algorithm::Faithful {
+                prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
+            }
+            let rows = SpikeSlabRows::new(block, prior, start);
+            Box::new(match spec.algorithm {
+                Algorithm::Corrected => rows,
+                Algorithm::Faithful => rows.with_spike_of_prior(),
+            })
         }
     };
     let precision = spec.intercept_precision * term.intercept_precision();
@@ -209,7 +220,11 @@ pub(crate) fn factor_block(
     implicit: usize,
 ) -> Box<dyn RowBlock> {
     let k = start.ncols();
-    let moments = RowMoments::isotropic(start, 1e-2, implicit);
+    let variance = match spec.algorithm {
+        Algorithm::Corrected => 1e-2,
+        Algorithm::Faithful => 1.0,
+    };
+    let moments = RowMoments::isotropic(start, variance, implicit);
     gaussian_rows(
         spec,
         "factors".to_owned(),
@@ -230,6 +245,11 @@ pub(crate) fn term(
     prediction: ParameterUncertainty,
 ) -> Result<Box<dyn ViewTerm>> {
     let name = view.name().to_owned();
+    if spec.algorithm == Algorithm::Faithful
+        && let Some(kind) = faithful::pseudo_kind(spec.view(&name).likelihood)
+    {
+        return Ok(Box::new(PseudoData::new(view, kind)?));
+    }
     Ok(match spec.view(&name).likelihood {
         Likelihood::Gaussian => {
             let term = Gaussian::new(view, gaussian_options(spec, &name, missing));
@@ -295,16 +315,31 @@ fn predicting(
             Ok(view_part(spec, &name, term, 0, k))
         })
         .collect::<Result<_>>()?;
-    let schedule = Schedule::standard(parts.len());
+    let schedule = match spec.algorithm {
+        Algorithm::Corrected => Schedule::standard(parts.len()),
+        Algorithm::Faithful => Schedule::by_node(parts.len()),
+    };
     Ok(Model::new(factor_block(spec, start, 0), parts, schedule))
 }
 
-/// The views as a start sees them: classes become indicators.
-pub(crate) fn start_views(views: &[View]) -> Result<Cow<'_, [View]>> {
-    if views.iter().all(|v| v.levels().is_empty()) {
+/// The views as a start sees them: classes become indicators, counts ln(1 + y).
+pub(crate) fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]>> {
+    let counts = |v: &View| {
+        matches!(
+            spec.view(v.name()).likelihood,
+            Likelihood::Poisson | Likelihood::NegativeBinomial
+        )
+    };
+    if views.iter().all(|v| v.levels().is_empty() && !counts(v)) {
         return Ok(Cow::Borrowed(views));
     }
-    let indicators = |v: &View| -> Result<View> {
+    let seen = |v: &View| -> Result<View> {
+        if counts(v) {
+            let values = Mat::from_fn(v.n_samples(), v.n_features(), |n, d| {
+                v.value(n, d).map_or(f64::NAN, f64::ln_1p)
+            });
+            return Ok(View::from_values(v.name(), v.features().to_vec(), values)?);
+        }
         if v.levels().is_empty() {
             return Ok(v.clone());
         }
@@ -315,9 +350,7 @@ pub(crate) fn start_views(views: &[View]) -> Result<Cow<'_, [View]>> {
         });
         Ok(View::from_values(v.name(), v.levels().to_vec(), values)?)
     };
-    Ok(Cow::Owned(
-        views.iter().map(indicators).collect::<Result<_>>()?,
-    ))
+    Ok(Cow::Owned(views.iter().map(seen).collect::<Result<_>>()?))
 }
 
 /// A view of those features without a sample.

@@ -25,6 +25,7 @@
 
 mod build;
 mod error;
+mod faithful;
 mod file;
 mod fit;
 pub mod metrics;
@@ -42,8 +43,8 @@ pub use fit::{
 };
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
-    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path, Posterior,
-    ViewChoices, ViewSpec,
+    Algorithm, EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path,
+    Posterior, ViewChoices, ViewSpec,
 };
 
 pub use verbs::{

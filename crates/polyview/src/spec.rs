@@ -43,6 +43,8 @@ pub struct ModelSpec {
     pub inclusion_prior: BetaPrior,
     /// Which covariances the posterior of factors and weights keeps.
     pub posterior: Posterior,
+    /// Whether steps are those of exact variational Bayes or of mofapy2.
+    pub algorithm: Algorithm,
     /// Prior of the noise precisions, per squared working unit.
     pub noise_prior: GammaPrior,
     /// Treatment of missing values.
@@ -116,6 +118,19 @@ pub enum Posterior {
     /// None, as in MOFA: variances too small and a slower way there, for very
     /// many factors or to compare.
     Factorised,
+}
+
+/// Whether steps are those of exact variational Bayes or of mofapy2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Exact coordinate steps: the bound never falls.
+    #[default]
+    Corrected,
+    /// Those of mofapy2, departures from exact variational Bayes included, so
+    /// that anyone can check one program against the other (spec/mofa B, C.2).
+    /// See [`models::mofapy2`](crate::models::mofapy2).
+    Faithful,
 }
 
 /// How the data of a view arise from its linear predictor.
@@ -259,6 +274,7 @@ impl Default for ModelSpec {
             relevance_prior: GammaPrior::new(1e-6, 1e-6),
             inclusion_prior: BetaPrior::uniform(),
             posterior: Posterior::default(),
+            algorithm: Algorithm::default(),
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
             defaults: ViewChoices::default(),

@@ -16,9 +16,10 @@ use super::states::{copy, given_up_parameters, part};
 use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
 use crate::error::{Error, ErrorKind, Result};
+use crate::faithful;
 use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
 use crate::plan::Plan;
-use crate::spec::{EngineKind, ModelSpec};
+use crate::spec::{Algorithm, EngineKind, ModelSpec};
 
 /// What one step of a fit did.
 #[derive(Clone, Debug, PartialEq)]
@@ -699,7 +700,10 @@ impl Fitting {
 }
 
 fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<Mat<f64>> {
-    let views = start_views(views)?;
+    if spec.algorithm == Algorithm::Faithful {
+        return faithful::start(spec, views);
+    }
+    let views = start_views(spec, views)?;
     let blocks = StartBlocks::new(&views);
     let key = StreamKey::new(spec.seed).sweep(0);
     Ok(start_factors(

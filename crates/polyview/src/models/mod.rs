@@ -2,8 +2,10 @@
 
 mod bibfa;
 mod mofa;
+mod mofapy2;
 mod sshiba;
 
 pub use bibfa::bibfa;
 pub use mofa::mofa;
+pub use mofapy2::mofapy2;
 pub use sshiba::sshiba;

@@ -129,9 +129,9 @@ impl SpikeSlabRows {
         self.passes = passes.max(1);
         self
     }
-    /// Counts the spike variance in the bound as that of the newest $\alpha$,
-    /// which q does not hold yet: the bound that mofapy2 prints (spec/mofa C.2,
-    /// item 5). It may fall.
+    /// Takes the spike's entropy in the bound from the newest $\alpha$, which q
+    /// does not hold yet, and its square from q: the bound that mofapy2 prints
+    /// (spec/mofa C.2, item 5). It may fall, and it is no bound.
     pub fn with_spike_of_prior(mut self) -> Self {
         self.spike_of_prior = true;
         self
@@ -380,16 +380,16 @@ impl RowBlock for SpikeSlabRows {
     /// spec/mofa B.6.4 and B.6.5; for draws the log density of $\hat w$, $s$
     /// and the scales.
     fn bound(&self) -> Terms {
-        if self.spike_of_prior && !self.is_draw() {
-            let mut newest = self.clone();
-            newest.spike_of_prior = false;
-            newest.spike_variance = newest.spikes();
-            newest.refresh_entropy();
-            return newest.bound();
-        }
         let entries = (self.inclusion.nrows() * self.inclusion.ncols()) as f64;
         let own = if self.is_draw() {
             -0.5 * entries * (2.0 * std::f64::consts::PI).ln()
+        } else if self.spike_of_prior {
+            let newest = self.spikes();
+            let groups = self.prior.groups();
+            let ln_spike = |r: usize, k: usize| {
+                0.5 * newest[groups.of_row()[r] as usize + groups.count() * k].ln()
+            };
+            site::entropy(&self.inclusion, &self.slab_variance, ln_spike) + 0.5 * entries
         } else {
             self.entropy + 0.5 * entries
         };
