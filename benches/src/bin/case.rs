@@ -5,6 +5,7 @@
 //! cargo run --release -p polyview-benches --bin case -- DATA_DIR [--missing 20]
 //!     [--threads 1] [--path streaming] [--noise view]
 //!     [--max-sweeps 3000] [--factors K] [--no-rotation] [--no-scores]
+//!     [--model bibfa|sshiba|mofa|mofapy2] [--counts poisson|negative-binomial] [--no-scores]
 //! ```
 //!
 //! Memory: `data_mb` is what the fit is given (values and masks),
@@ -16,7 +17,7 @@ use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
-use polyview::{Fitting, models};
+use polyview::{Fitting, Likelihood, models};
 use polyview_core::{Dataset, FeatureScaling, Mask, Table};
 use polyview_infer::Rotate;
 use polyview_io::{ReadOptions, read_table};
@@ -32,6 +33,8 @@ struct Options {
     max_sweeps: usize,
     rotate: Rotate,
     factors: Option<usize>,
+    model: String,
+    counts: Likelihood,
     scores: bool,
 }
 
@@ -52,6 +55,8 @@ fn options() -> Result<Options, Box<dyn Error>> {
         max_sweeps: 3000,
         rotate: Rotate::InLoop,
         factors: None,
+        model: "bibfa".into(),
+        counts: Likelihood::Poisson,
         scores: true,
     };
     while let Some(a) = args.next() {
@@ -63,6 +68,8 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--noise" => o.noise = value()?,
             "--max-sweeps" => o.max_sweeps = value()?.parse()?,
             "--factors" => o.factors = Some(value()?.parse()?),
+            "--model" => o.model = value()?,
+            "--counts" => o.counts = serde_json::from_value(value()?.into())?,
             "--no-rotation" => o.rotate = Rotate::Off,
             "--no-scores" => o.scores = false,
             other => return Err(format!("unknown option {other}").into()),
@@ -153,12 +160,32 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     let factors = o
         .factors
         .unwrap_or(meta["k_fit"].as_u64().unwrap_or(10) as usize);
-    let mut spec = models::bibfa(factors);
+    let mut spec = match o.model.as_str() {
+        "bibfa" => models::bibfa(factors),
+        "sshiba" => models::sshiba(factors),
+        "mofa" => models::mofa(factors),
+        "mofapy2" => models::mofapy2(factors),
+        other => return Err(format!("unknown model {other}").into()),
+    };
     spec.path = serde_json::from_value(serde_json::Value::String(o.path.clone()))?;
-    spec.defaults.scaling = FeatureScaling::View;
+    if o.model != "mofapy2" {
+        spec.defaults.scaling = FeatureScaling::View;
+    }
     spec.defaults.noise = serde_json::from_value(serde_json::Value::String(o.noise.clone()))?;
     spec.vb.max_sweeps = o.max_sweeps;
-    spec.vb.rotate = o.rotate;
+    if o.model != "mofapy2" {
+        spec.vb.rotate = o.rotate;
+    }
+    let likelihoods: Vec<Likelihood> = (0..views)
+        .map(|m| match meta["likelihoods"][m].as_str() {
+            Some("bernoulli") => Likelihood::Bernoulli,
+            Some("poisson") => o.counts,
+            _ => Likelihood::Gaussian,
+        })
+        .collect();
+    for (m, likelihood) in likelihoods.iter().enumerate() {
+        spec = spec.with_likelihood(&format!("x{m}"), *likelihood);
+    }
     let (start, start_cpu) = (Instant::now(), cpu());
     let mut fitting = Fitting::new(data, spec)?;
     let setup = start.elapsed().as_secs_f64();
@@ -191,7 +218,11 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         .collect();
     let mut scores = Vec::new();
     for m in (0..views).filter(|_| o.scores) {
-        scores.push(score(o, m, &fit.fitted(&format!("x{m}"))?.mean)?);
+        let fitted = fit.fitted(&format!("x{m}"))?;
+        scores.push(match likelihoods[m] {
+            Likelihood::Gaussian => score(o, m, &fitted.mean)?,
+            other => score_labels(o, m, other, &fitted.mean)?,
+        });
     }
     let median = |v: &[f64]| {
         let mut v = v.to_vec();
@@ -199,7 +230,7 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
         v.get(v.len() / 2).copied().unwrap_or(f64::NAN)
     };
     let line = serde_json::json!({
-        "peer": format!("polyview-{}", o.path),
+        "peer": format!("polyview-{}-{}", o.model, o.path),
         "case": meta["case"],
         "missing": if o.missing { 20 } else { 0 },
         "threads": o.threads,
@@ -256,4 +287,48 @@ fn score(o: &Options, m: usize, predicted: &Mat<f64>) -> Result<serde_json::Valu
         out["r2_held"] = serde_json::json!(1.0 - off_held / all_held);
     }
     Ok(out)
+}
+
+/// Log loss of labels or mean deviance of counts: of hidden cells where there
+/// are any, else of all.
+fn score_labels(
+    o: &Options,
+    m: usize,
+    likelihood: Likelihood,
+    predicted: &Mat<f64>,
+) -> Result<serde_json::Value, Box<dyn Error>> {
+    let x = matrix(&o.data, &format!("x{m}.npy"))?.values;
+    let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
+    let (mut sum, mut base, mut count) = (0.0, 0.0, 0.0);
+    let loss = |x: f64, p: f64| {
+        if likelihood == Likelihood::Bernoulli {
+            let p = p.clamp(1e-6, 1.0 - 1e-6);
+            -(x * p.ln() + (1.0 - x) * (-p).ln_1p())
+        } else {
+            let p = p.max(1e-3);
+            let log = if x > 0.0 { x * (x / p).ln() } else { 0.0 };
+            2.0 * (log - (x - p))
+        }
+    };
+    for d in 0..x.ncols() {
+        let seen = |n: usize| !o.missing || mask[(n, d)] != 0.0;
+        let rows: Vec<usize> = (0..x.nrows()).filter(|&n| seen(n)).collect();
+        let mean = rows.iter().map(|&n| x[(n, d)]).sum::<f64>() / rows.len() as f64;
+        for n in (0..x.nrows()).filter(|&n| !o.missing || !seen(n)) {
+            sum += loss(x[(n, d)], predicted[(n, d)]);
+            base += loss(x[(n, d)], mean);
+            count += 1.0;
+        }
+    }
+    let name = if likelihood == Likelihood::Bernoulli {
+        "logloss"
+    } else {
+        "deviance"
+    };
+    let tag = if o.missing { "held" } else { "in" };
+    Ok(serde_json::json!({
+        "view": m,
+        format!("{name}_{tag}"): sum / count,
+        format!("{name}_{tag}_colmean"): base / count,
+    }))
 }
