@@ -123,6 +123,20 @@ impl CellLikelihood for Bernoulli {
     fn offset(&self, _cell: Cell, xi: f64) -> f64 {
         log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
     }
+    /// From one exponential.
+    fn evaluate(&self, cell: Cell, xi: f64) -> (Site, f64) {
+        if xi < 0.5 {
+            let site = CellLikelihood::site(self, cell, xi);
+            return (site, self.offset(cell, xi));
+        }
+        let t = (-xi).exp();
+        let lambda = (1.0 - t) / (4.0 * xi * (1.0 + t));
+        let site = Site {
+            precision: 2.0 * lambda,
+            linear: cell.value - 0.5,
+        };
+        (site, lambda * xi * xi - 0.5 * xi - t.ln_1p())
+    }
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let (mean, count) = mean_of_cells(cells);
         log_odds(mean, count)

@@ -33,6 +33,9 @@ impl<L: CellLikelihood> Cells<L> {
         {
             return sum;
         }
+        if self.has_column_sums() {
+            return self.cache.columns.iter().map(|c| c.2).sum();
+        }
         let of_column = |d: usize| -> f64 {
             (0..self.values.nrows())
                 .filter(|&n| self.mask.is_observed(n, d))
@@ -84,7 +87,7 @@ impl<L: CellLikelihood> Cells<L> {
                 }
             }
         }
-        for (d, &(omega, h)) in self.cache.columns.iter().enumerate() {
+        for (d, &(omega, h, _)) in self.cache.columns.iter().enumerate() {
             let b = p.bias.mean()[d];
             total += b * h - 0.5 * omega * (b * b + p.bias.variance()[d]);
         }

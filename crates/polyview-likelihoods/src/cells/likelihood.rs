@@ -86,6 +86,11 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// The constant c, so that $h\eta - \omega\eta^2/2 + c$ bounds the log
     /// likelihood.
     fn offset(&self, cell: Cell, local: f64) -> f64;
+    /// [`CellLikelihood::site`] and [`CellLikelihood::offset`] at once, where
+    /// that is cheaper than one after the other.
+    fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
+        (self.site(cell, local), self.offset(cell, local))
+    }
     /// The intercept to start from, given the observed cells of a feature.
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let _ = cells;

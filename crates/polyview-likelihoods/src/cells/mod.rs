@@ -133,6 +133,18 @@ impl<L: CellLikelihood> Cells<L> {
             _ => self.likelihood.site(cell, local),
         }
     }
+    /// The site of a cell and, of a bound, its constant; zero where it is
+    /// missing.
+    fn evaluate(&self, sample: usize, column: usize) -> (Site, f64) {
+        if !self.mask.is_observed(sample, column) {
+            return (Site::default(), 0.0);
+        }
+        let (cell, local) = (self.cell(sample, column), self.local[(sample, column)]);
+        match (self.drawn, self.likelihood.augmentation()) {
+            (true, Some(a)) => (a.site(cell, local), 0.0),
+            _ => self.likelihood.evaluate(cell, local),
+        }
+    }
     /// An observed cell.
     fn cell(&self, sample: usize, column: usize) -> Cell {
         cell_of(&self.values, self.trials.as_ref(), sample, column)
@@ -293,7 +305,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         let len = packed_len(k);
         if let Some(side) = &self.cache.weights {
             for (i, d) in columns.enumerate() {
-                let (omega, h) = self.cache.columns[d];
+                let (omega, h, _) = self.cache.columns[d];
                 let sums = side.sums.col_as_slice(d);
                 precision[i] = omega;
                 rhs[i] = h - (0..k).map(|j| w[(d, j)] * sums[len + j]).sum::<f64>();

@@ -12,9 +12,9 @@ use super::{CellLikelihood, Cells, Site, blocks};
 /// Sums that stay valid as long as their stamps do.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cache {
-    /// $\sum\_n\omega\_{nd}$ and $\sum\_n h\_{nd}$ of each column; complete
-    /// whenever one of the two sides is.
-    pub(super) columns: Vec<(f64, f64)>,
+    /// $\sum\_n\omega\_{nd}$, $\sum\_n h\_{nd}$ and $\sum\_n c\_{nd}$ of each
+    /// column; complete whenever one of the two sides is.
+    pub(super) columns: Vec<(f64, f64, f64)>,
     /// $\sum c\_{nd}$ with the stamp of the local numbers.
     pub(super) offset: Option<(Stamp, f64)>,
     /// For the weights.
@@ -92,25 +92,28 @@ impl<L: CellLikelihood> Cells<L> {
         block.stamp = self.stamp;
         block.columns = columns.clone();
         let this = &*self;
-        let sums: Vec<(f64, f64)> = block
+        let sums: Vec<(f64, f64, f64)> = block
             .precision
             .as_mut()
             .par_col_chunks_mut(1)
             .zip(block.linear.as_mut().par_col_chunks_mut(1))
             .enumerate()
             .map(|(j, (mut precision, mut linear))| {
-                let (mut omega, mut h) = (0.0, 0.0);
+                let (mut omega, mut h, mut c) = (0.0, 0.0, 0.0);
                 for n in 0..rows {
-                    let site: Site = this.site(n, columns.start + j);
+                    let (site, offset): (Site, f64) = this.evaluate(n, columns.start + j);
                     precision[(n, 0)] = site.precision;
                     linear[(n, 0)] = site.linear;
                     omega += site.precision;
                     h += site.linear;
+                    c += offset;
                 }
-                (omega, h)
+                (omega, h, c)
             })
             .collect();
-        self.cache.columns.resize(self.values.ncols(), (0.0, 0.0));
+        self.cache
+            .columns
+            .resize(self.values.ncols(), (0.0, 0.0, 0.0));
         self.cache.columns[columns.clone()].copy_from_slice(&sums);
         block
     }
@@ -154,6 +157,14 @@ impl<L: CellLikelihood> Cells<L> {
             }
         }
         self.cache.weights = Some(side);
+    }
+    /// Whether the sums by column are those of the current local numbers.
+    pub(super) fn has_column_sums(&self) -> bool {
+        let columns = self.values.ncols();
+        let weights = self.cache.weights.as_ref();
+        let factors = self.cache.factors.as_ref();
+        weights.is_some_and(|s| s.key.1 == self.stamp && s.filled == columns)
+            || factors.is_some_and(|s| s.key.is_some_and(|k| k.2 == self.stamp))
     }
     fn factor_key(&self, p: &Predictor<'_>) -> (Stamp, Stamp, Stamp) {
         (p.weights.stamp(), p.bias.stamp(), self.stamp)

@@ -10,7 +10,7 @@ pub use poisson::{Curvature, Poisson};
 
 use std::sync::LazyLock;
 
-use polyview_special::GaussHermite;
+use polyview_special::{GaussHermite, ln_gamma};
 
 use crate::cells::Cell;
 
@@ -30,6 +30,15 @@ fn remark(cells: &[Cell]) -> Option<&'static str> {
         c if c.iter().all(|c| c.value == 0.0) => Some("has no count above zero"),
         _ => None,
     }
+}
+
+static LN_FACTORIALS: LazyLock<Vec<f64>> =
+    LazyLock::new(|| (0..1024).map(|y| ln_gamma(f64::from(y) + 1.0)).collect());
+
+/// $\ln y!$ of a count.
+fn ln_factorial(count: f64) -> f64 {
+    let known = LN_FACTORIALS.get(count as usize);
+    known.copied().unwrap_or_else(|| ln_gamma(count + 1.0))
 }
 
 static NORMAL: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::normal(32).ok());

@@ -4,7 +4,7 @@ use polyview_core::{GammaPrior, PredictedKind};
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson, uniform_open01};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
-use super::{is_count, remark};
+use super::{is_count, ln_factorial, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, Site};
@@ -154,7 +154,7 @@ impl CellLikelihood for NegativeBinomial {
     fn offset(&self, cell: Cell, xi: f64) -> f64 {
         let (y, r) = (cell.value, self.size(cell));
         let (ln_r, lambda) = (r.ln(), jaakkola_lambda(xi));
-        let choose = ln_gamma(y + r) - ln_gamma(r) - ln_gamma(y + 1.0);
+        let choose = ln_gamma(y + r) - ln_gamma(r) - ln_factorial(y);
         let cosh = softplus(-xi) + 0.5 * xi;
         choose - 0.5 * (y - r) * ln_r - (y + r) * (cosh + lambda * (ln_r * ln_r - xi * xi))
     }

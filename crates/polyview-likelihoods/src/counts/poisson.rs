@@ -2,10 +2,10 @@
 
 use polyview_core::PredictedKind;
 use polyview_random::{ChaCha8Rng, poisson};
-use polyview_special::{ln_gamma, sigmoid, softplus};
+use polyview_special::{sigmoid, softplus};
 use serde::{Deserialize, Serialize};
 
-use super::{is_count, normal_moments, remark};
+use super::{is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{Cell, CellLikelihood, ColumnCells, ColumnParameters, Site};
@@ -72,27 +72,20 @@ impl Poisson {
     }
 }
 
-/// $\ln\varrho(\eta)$, also where $\varrho$ underflows.
-fn ln_rate(eta: f64) -> f64 {
-    if eta < -30.0 { eta } else { softplus(eta).ln() }
-}
-
 /// $f(\zeta) = \varrho - y\ln\varrho$ and its derivative
-/// $\sigma(\zeta)(1 - y/\varrho)$.
+/// $\sigma(\zeta)(1 - y/\varrho)$, from one exponential.
 fn loss(count: f64, zeta: f64) -> (f64, f64) {
-    let rate = softplus(zeta);
+    let small = (-zeta.abs()).exp();
+    let rate = zeta.max(0.0) + small.ln_1p();
+    let sigmoid = if zeta < 0.0 { small } else { 1.0 } / (1.0 + small);
     // σ/ϱ tends to 1 where both vanish
-    let ratio = if zeta < -30.0 {
-        1.0
-    } else {
-        sigmoid(zeta) / rate
-    };
+    let ratio = if zeta < -30.0 { 1.0 } else { sigmoid / rate };
     let value = if count == 0.0 {
         rate
     } else {
-        rate - count * ln_rate(zeta)
+        rate - count * if zeta < -30.0 { zeta } else { rate.ln() }
     };
-    (value, sigmoid(zeta) - count * ratio)
+    (value, sigmoid - count * ratio)
 }
 
 impl CellLikelihood for Poisson {
@@ -109,16 +102,20 @@ impl CellLikelihood for Poisson {
         mean
     }
     fn site(&self, cell: Cell, zeta: f64) -> Site {
-        let kappa = self.kappa(cell);
-        Site {
-            precision: kappa,
-            linear: kappa * zeta - loss(cell.value, zeta).1,
-        }
+        self.evaluate(cell, zeta).0
     }
     /// $-f(\zeta) + f\'(\zeta)\zeta - \tfrac\kappa2\zeta^2 - \ln y!$.
     fn offset(&self, cell: Cell, zeta: f64) -> f64 {
-        let (value, slope) = loss(cell.value, zeta);
-        slope * zeta - value - 0.5 * self.kappa(cell) * zeta * zeta - ln_gamma(cell.value + 1.0)
+        self.evaluate(cell, zeta).1
+    }
+    fn evaluate(&self, cell: Cell, zeta: f64) -> (Site, f64) {
+        let (kappa, (value, slope)) = (self.kappa(cell), loss(cell.value, zeta));
+        let site = Site {
+            precision: kappa,
+            linear: kappa * zeta - slope,
+        };
+        let quadratic = slope * zeta - 0.5 * kappa * zeta * zeta;
+        (site, quadratic - value - ln_factorial(cell.value))
     }
     /// $\varrho^{-1}$ of the mean, half a count added to the sum so that it is
     /// finite.
@@ -194,7 +191,14 @@ impl ColumnParameters for Poisson {
 
 #[cfg(test)]
 mod tests {
+    use polyview_special::ln_gamma;
+
     use super::*;
+
+    /// $\ln\varrho(\eta)$, also where $\varrho$ underflows.
+    fn ln_rate(eta: f64) -> f64 {
+        if eta < -30.0 { eta } else { softplus(eta).ln() }
+    }
 
     #[test]
     fn the_bound_is_below_and_touches() {
