@@ -18,7 +18,8 @@ use polyview_priors::{
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::spec::{
-    Algorithm, FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior, ViewChoices,
+    Algorithm, EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior,
+    ViewChoices,
 };
 
 /// A data set in working units, with the way back.
@@ -81,6 +82,18 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
     }
     for v in data.views() {
+        let likelihood = spec.view(v.name()).likelihood;
+        no_sampler(spec, v.name(), likelihood)?;
+        if v.trials().is_some() && likelihood != Likelihood::Binomial {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: format!("likelihood {likelihood}"),
+                with: "numbers of trials: they need the likelihood binomial".to_owned(),
+            }
+            .into());
+        }
+    }
+    for v in data.views() {
         let choices = spec.view(v.name());
         if choices.likelihood.has_classes() && choices.selection == FeatureSelection::Relevance {
             return Err(ErrorKind::Incompatible {
@@ -115,6 +128,24 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             }
             .into());
         }
+    }
+    Ok(())
+}
+
+/// Refuses a likelihood that the engine has no sampler for.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: Likelihood) -> Result<()> {
+    if spec.engine == EngineKind::Gibbs && likelihood == Likelihood::Poisson {
+        return Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: "likelihood poisson".to_owned(),
+            with: "Gibbs sampling: its softplus rate has no exact sampler; take the likelihood \
+                   negative-binomial, or variational Bayes (engine vb)"
+                .to_owned(),
+        }
+        .into());
     }
     Ok(())
 }

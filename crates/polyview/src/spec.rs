@@ -158,6 +158,7 @@ pub enum Likelihood {
     Poisson,
     /// Counts that vary more than Poisson counts, with a logarithmic link and
     /// one size a feature.
+    #[serde(alias = "nb")]
     NegativeBinomial,
     /// Counts of successes out of known numbers of trials
     /// ([`View::trials`](polyview_core::View::trials)), with a logistic link.
@@ -184,6 +185,14 @@ impl Likelihood {
         matches!(
             self,
             Self::Bernoulli | Self::BernoulliLatent | Self::Categorical
+        )
+    }
+    /// Whether the data are counts: whole numbers, not negative. Successes are
+    /// such too.
+    pub fn is_count(self) -> bool {
+        matches!(
+            self,
+            Self::Poisson | Self::NegativeBinomial | Self::Binomial
         )
     }
     /// Whether the data are real numbers, which may be centred and scaled.
@@ -334,12 +343,16 @@ impl ModelSpec {
     /// Checks what can be checked without data.
     ///
     /// # Errors
-    /// [`ErrorKind::NoFactors`], [`ErrorKind::Option`].
+    /// [`ErrorKind::NoFactors`], [`ErrorKind::Option`];
+    /// [`ErrorKind::Incompatible`] for a view that the engine cannot sample.
     pub fn validate(&self) -> Result<()> {
         let bad =
             |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
         if self.factors == 0 {
             return Err(ErrorKind::NoFactors.into());
+        }
+        for v in &self.views {
+            crate::build::no_sampler(self, &v.name, v.choices.likelihood)?;
         }
         if self.restarts == 0 {
             return bad("restarts", "0".to_owned());

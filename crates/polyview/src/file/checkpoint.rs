@@ -141,6 +141,12 @@ fn mark(info: &ViewInfo, view: &View) -> String {
     for d in 0..values.ncols() {
         numbers(&mut sum, (0..values.nrows()).map(|n| &values[(n, d)]));
     }
+    if let Some(trials) = view.trials() {
+        sum.update("trials");
+        for d in 0..trials.ncols() {
+            numbers(&mut sum, trials.col_as_slice(d));
+        }
+    }
     hex(&sum.finalize())
 }
 

@@ -74,6 +74,9 @@ pub(super) struct ViewHeader {
     pub(super) constant: Vec<usize>,
     pub(super) observed: usize,
     pub(super) data: DataKind,
+    /// Whether numbers of trials are among the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) trials: bool,
 }
 
 impl ViewHeader {
@@ -172,7 +175,8 @@ impl ModelHeader {
                 .views
                 .iter()
                 .zip(data)
-                .map(|(v, &data)| ViewHeader {
+                .enumerate()
+                .map(|(i, (v, &data))| ViewHeader {
                     name: v.name.clone(),
                     features: v.features.clone(),
                     levels: v.levels.clone(),
@@ -180,6 +184,7 @@ impl ModelHeader {
                     constant: v.scaling.constant.clone(),
                     observed: v.observed,
                     data,
+                    trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                 })
                 .collect(),
             groups: fit.groups.as_ref().map(|g| GroupsHeader {

@@ -69,6 +69,14 @@ fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
     let name = view.name();
     let values = Values::Matrix(view.values());
     tensors.push(Tensor::new(format!("data/{name}"), values));
+    if view.trials().is_some() {
+        // zero where they are not known: no count is out of none
+        let known = (0..view.n_samples())
+            .flat_map(|n| (0..view.n_features()).map(move |d| view.trials_of(n, d)))
+            .map(|t| if t.is_nan() { 0.0 } else { t });
+        let values = Values::Rows([view.n_samples(), view.n_features()], known.collect());
+        tensors.push(Tensor::new(format!("trials/{name}"), values));
+    }
     let (rows, columns) = (view.n_samples(), view.n_features());
     let (kind, shape, bytes) = match view.mask() {
         Mask::Complete => return DataKind::Complete,
@@ -321,6 +329,18 @@ fn take_data(
         View::from_values(view.name.clone(), view.features.clone(), values).map_err(Error::from)?;
     if !view.levels.is_empty() {
         data = data.with_levels(view.levels.clone()).map_err(Error::from)?;
+    }
+    if view.trials {
+        let name = format!("trials/{}", view.name);
+        let mut trials = file.take(&name)?.matrix(&name, samples, columns)?;
+        for d in 0..columns {
+            for t in trials.col_as_slice_mut(d) {
+                if *t == 0.0 {
+                    *t = f64::NAN;
+                }
+            }
+        }
+        data = data.with_trials(trials).map_err(Error::from)?;
     }
     Fault::unless_count("observed cells", view.observed, data.n_observed())?;
     Ok(Some(data))

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draws::{ChainDraws, finish_chains};
 use super::order::order_factors;
+use super::remarks::large_counts;
 use super::states::{copy, given_up_parameters, part};
 use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
@@ -188,6 +189,11 @@ impl Fitting {
                 let note = format!(
                     "{empty} feature(s) have no observed value: kept, predicted from nothing"
                 );
+                journal.note(0, format!("data/{}", info.name), Event::Data { note });
+            }
+        }
+        for (info, view) in infos.iter().zip(&working.views) {
+            if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
         }

@@ -3,6 +3,7 @@
 mod draws;
 mod fitting;
 mod order;
+mod remarks;
 mod states;
 
 use polyview_core::{
@@ -19,7 +20,7 @@ pub(crate) use states::saved_parameters;
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, Likelihood, ModelSpec, ViewChoices};
 
 /// What a fit knows about one of its views.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,12 @@ pub struct ComponentView {
 }
 
 impl ComponentView {
+    /// Sizes of negative binomial counts, one a feature.
+    pub(crate) fn sizes(&self) -> Option<Vec<f64>> {
+        let mut state = State::new();
+        self.term.save("term", &mut state);
+        state.arrays().get("term/size").map(|a| a.values.clone())
+    }
     /// Weights and intercepts at their means.
     fn known(mut self) -> Self {
         self.weights = RowMoments::point(self.weights.mean().to_owned());
@@ -273,6 +280,26 @@ impl Fit {
     pub fn weights(&self, view: &str) -> Result<Estimate> {
         let (at, _) = self.view(view)?;
         self.summarise(|c| &c.views[at].weights)
+    }
+    /// Sizes r of the negative binomial counts of a view, one a feature: the
+    /// variance of a count of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the
+    /// geometric mean; `None` for every other likelihood.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn sizes(&self, view: &str) -> Result<Option<Vec<f64>>> {
+        let (at, info) = self.view(view)?;
+        if info.choices.likelihood != Likelihood::NegativeBinomial {
+            return Ok(None);
+        }
+        let mut logs = vec![0.0; info.features.len()];
+        for i in 0..self.components.len() {
+            let sizes = self.component(i)?.views[at].sizes().unwrap_or_default();
+            for (sum, r) in logs.iter_mut().zip(sizes) {
+                *sum += r.ln() / self.components.len() as f64;
+            }
+        }
+        Ok(Some(logs.into_iter().map(f64::exp).collect()))
     }
     fn summarise(&self, block: impl Fn(&Component) -> &RowMoments) -> Result<Estimate> {
         let mut sum: Option<(Mat<f64>, Mat<f64>)> = None;

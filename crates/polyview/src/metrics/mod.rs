@@ -22,14 +22,21 @@
 //! | a probability for each class | [`class_log_loss`], [`class_brier`] |
 //! | a class | [`Confusion`] |
 //! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`] |
+//! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`] |
+//! | mean and standard deviation of a count | [`count_log_density`], [`CountLaw`] |
 
 mod area;
 mod confusion;
+mod count_law;
+mod counts;
 mod probability;
 mod real;
 
 pub use area::{AucTable, LabelAuc, auc, auc_by_class, auc_by_label};
 pub use confusion::Confusion;
+pub use count_law::CountLaw;
+pub use counts::{CountScore, count_log_density, counts, counts_by_column, poisson_deviance};
+pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
 pub use probability::{
     CalibrationBin, LogLoss, brier, calibration, class_brier, class_log_loss, log_loss,
 };

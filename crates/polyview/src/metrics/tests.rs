@@ -194,3 +194,58 @@ fn refusals() {
     let bad = Mat::from_fn(1, 1, |_, _| 0.5);
     assert!(auc_by_label(bad.as_ref(), bad.as_ref()).is_err());
 }
+
+#[test]
+fn deviance_of_counts() {
+    use super::{CountLaw, count_log_density, counts, counts_by_column, poisson_deviance};
+    let truth = [0.0, 4.0, f64::NAN, 2.0];
+    let mean = [0.5, 4.0, 9.0, 1.0];
+    let by_hand = (2.0 * 0.5 + 0.0 + 2.0 * (2.0 * 2.0_f64.ln() - 1.0)) / 3.0;
+    let found = poisson_deviance(&truth, &mean).unwrap().unwrap();
+    assert!((found - by_hand).abs() < 1e-15);
+    let score = counts(&truth, &mean).unwrap();
+    let null = poisson_deviance(&truth, &[2.0; 4]).unwrap().unwrap();
+    assert!((score.explained.unwrap() - (1.0 - by_hand / null)).abs() < 1e-15);
+    assert!((score.rmse.unwrap() - (1.25_f64 / 3.0).sqrt()).abs() < 1e-15);
+    assert_eq!(counts(&[3.0, 3.0], &[1.0, 2.0]).unwrap().explained, None);
+    assert_eq!(poisson_deviance(&[f64::NAN], &[1.0]).unwrap(), None);
+    assert_eq!(
+        poisson_deviance(&[1.0], &[0.0]).unwrap(),
+        Some(f64::INFINITY)
+    );
+    for (t, m) in [
+        (-1.0, 1.0),
+        (1.0, -1.0),
+        (1.0, f64::NAN),
+        (1.0, f64::INFINITY),
+    ] {
+        assert!(poisson_deviance(&[t], &[m]).is_err());
+    }
+    assert!(poisson_deviance(&[1.0], &[]).is_err());
+    let columns = counts_by_column(
+        Mat::from_fn(2, 2, |n, d| (n + d) as f64).as_ref(),
+        Mat::from_fn(2, 2, |_, _| 1.0).as_ref(),
+    );
+    assert_eq!(columns.unwrap()[0].deviance, Some(1.0));
+    let sd = [1.0, 3.0, f64::NAN, 0.0];
+    let density = count_log_density(&truth, &mean, &sd).unwrap().unwrap();
+    let law = |i: usize| CountLaw::new(mean[i], sd[i] * sd[i]).ln_density(truth[i]);
+    assert!((density - (law(0) + law(1) + law(3)) / 3.0).abs() < 1e-15);
+    assert!(count_log_density(&truth, &mean, &[-1.0; 4]).is_err());
+}
+
+#[test]
+fn units_of_deviance_meet_in_their_limits() {
+    use super::{binomial_unit, negative_binomial_unit, poisson_unit};
+    for (y, m) in [(0.0, 0.7), (3.0, 5.0), (8.0, 2.5)] {
+        let poisson = poisson_unit(y, m);
+        assert!((negative_binomial_unit(y, m, 1e9) - poisson).abs() < 1e-6);
+        assert!((binomial_unit(y, 1e9, m / 1e9) - poisson).abs() < 1e-6);
+        let r: f64 = 1.3;
+        let y_ln = if y > 0.0 { y * (y / m).ln() } else { 0.0 };
+        let direct = 2.0 * (y_ln - (y + r) * ((y + r) / (m + r)).ln());
+        assert!((negative_binomial_unit(y, m, r) - direct).abs() < 1e-12);
+    }
+    assert_eq!(binomial_unit(3.0, 3.0, 1.0), 0.0);
+    assert_eq!(binomial_unit(1.0, 3.0, 0.0), f64::INFINITY);
+}

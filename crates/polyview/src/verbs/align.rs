@@ -154,7 +154,12 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
     let values = Mat::from_fn(view.n_samples(), source.len(), |n, d| {
         source[d].and_then(|s| view.value(n, s)).unwrap_or(f64::NAN)
     });
-    let matched = View::from_values(info.name.clone(), info.features.clone(), values)?;
+    let mut matched = View::from_values(info.name.clone(), info.features.clone(), values)?;
+    if view.trials().is_some() {
+        let trials = |n: usize, d: usize| source[d].map_or(f64::NAN, |s| view.trials_of(n, s));
+        let trials = Mat::from_fn(view.n_samples(), source.len(), trials);
+        matched = matched.with_trials(trials)?;
+    }
     finite(info, info.scaling.apply(matched))
 }
 

@@ -24,14 +24,17 @@ pub struct Imputation {
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
     /// samples × features. Labels are filled with their probabilities; an
-    /// observed class is 1 in its column and 0 in the others.
+    /// observed class is 1 in its column and 0 in the others. Of a view with
+    /// numbers of trials these are expected successes, `NaN` where the number
+    /// of trials is not known.
     pub values: Mat<f64>,
     /// Lower ends of the intervals; the value itself where it was observed.
     /// `NaN` for labels, whose probabilities say all.
     pub lower: Mat<f64>,
     /// Upper ends of the intervals, likewise.
     pub upper: Mat<f64>,
-    /// Predictive standard deviations; 0 where the value was observed.
+    /// Predictive standard deviations; 0 where the value was observed. Of
+    /// successes those of the trials at the predicted probability.
     pub sd: Mat<f64>,
     /// Which cells were missing, samples × features.
     pub was_missing: BitMask,
@@ -71,7 +74,10 @@ impl Fit {
         let (at, info) = self.view(view)?;
         let observed = &self.data()?[at];
         half_width(level)?;
-        let fitted = self.fitted_with(view, parameters)?;
+        let mut fitted = self.fitted_with(view, parameters)?;
+        if observed.trials().is_some() {
+            successes(&mut fitted, |n, d| observed.trials_of(n, d));
+        }
         fill(fitted, level, |n, d| {
             if info.levels.is_empty() {
                 observed.value(n, d).map(|x| info.scaling.backward(d, x))
@@ -108,7 +114,7 @@ impl Fit {
         let (at, info) = self.view(view)?;
         half_width(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
-        let predicted = self.predict_aligned(at, aligned, options.parameters)?;
+        let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
         let given: Option<&View> = data.view(view);
         if !info.levels.is_empty() {
             let matched = given
@@ -130,6 +136,11 @@ impl Fit {
             .iter()
             .map(|f| known.get(f.as_str()).copied())
             .collect();
+        if let Some(v) = given.filter(|v| v.trials().is_some()) {
+            successes(&mut predicted, |n, d| {
+                place[d].map_or(f64::NAN, |at| v.trials_of(n, at))
+            });
+        }
         fill(predicted, level, |n, d| {
             given.and_then(|v| v.value(n, place[d]?))
         })
@@ -139,6 +150,25 @@ impl Fit {
 /// 1 in the column of the class, 0 in the others.
 fn indicator(code: f64, column: usize) -> f64 {
     f64::from(u8::from(code as usize == column))
+}
+
+/// Makes probabilities expected successes in so many trials.
+fn successes(p: &mut Prediction, trials: impl Fn(usize, usize) -> f64) {
+    let mut unknown = 0usize;
+    for d in 0..p.mean.ncols() {
+        for n in 0..p.mean.nrows() {
+            let of = trials(n, d);
+            unknown += usize::from(of.is_nan());
+            p.mean[(n, d)] *= of;
+            p.sd[(n, d)] *= of.sqrt();
+        }
+    }
+    if unknown > 0 {
+        p.notes.push(format!(
+            "view '{}': {unknown} cell(s) have no number of trials and stay empty",
+            p.view
+        ));
+    }
 }
 
 /// Puts the observed values into a prediction.

@@ -19,6 +19,7 @@ mod predict;
 mod project;
 mod relevance;
 mod score;
+mod score_counts;
 mod score_labels;
 mod simulate;
 mod varimax;

@@ -6,6 +6,7 @@ use polyview_core::{Dataset, Journal, PredictedKind, Predictor, RowMoments, Unkn
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use polyview_special::normal_quantile;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
@@ -14,6 +15,7 @@ use super::mixture::{Mixture, blocks};
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
+use crate::metrics::CountLaw;
 
 /// Choices of [`Fit::predict_with`] and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +72,9 @@ impl Prediction {
             }
             .into());
         }
+        if self.kind == PredictedKind::Count {
+            return Ok(self.count_interval(level));
+        }
         let end = |sign: f64| {
             Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
                 self.mean[(n, d)] + sign * q * self.sd[(n, d)]
@@ -80,6 +85,20 @@ impl Prediction {
 }
 
 impl Prediction {
+    fn count_interval(&self, level: f64) -> (Mat<f64>, Mat<f64>) {
+        let mut lower: Mat<f64> = Mat::zeros(self.mean.nrows(), self.mean.ncols());
+        let mut upper = lower.clone();
+        let ends = lower.as_mut().par_col_chunks_mut(1);
+        ends.zip(upper.as_mut().par_col_chunks_mut(1))
+            .enumerate()
+            .for_each(|(d, (mut lower, mut upper))| {
+                for n in 0..lower.nrows() {
+                    let law = CountLaw::new(self.mean[(n, d)], self.sd[(n, d)].powi(2));
+                    (lower[(n, 0)], upper[(n, 0)]) = law.interval(level);
+                }
+            });
+        (lower, upper)
+    }
     /// The most probable class of each sample, as a place among
     /// [`Prediction::features`]; of equal ones the first. Empty unless the view
     /// is categorical.

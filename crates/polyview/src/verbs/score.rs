@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 
 use polyview_core::{Dataset, PredictedKind, Predictor, View};
+use polyview_special::GaussHermite;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{add, blocks};
 use super::predict::half_width;
+use super::score_counts::{counts_scored, law, probability_moments, quadrature};
 use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::metrics::CountLaw;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -41,7 +44,9 @@ pub struct HeldOut {
     pub rmse: f64,
     /// Mean log predictive density of a cell, nats, density per data unit. For
     /// Gibbs the density is the mixture over the draws. Of labels the mean log
-    /// probability: its negative is the log loss.
+    /// probability: its negative is the log loss. Of counts that of the negative
+    /// binomial with the predictive mean and variance, of successes the
+    /// beta-binomial ([`CountLaw`](crate::metrics::CountLaw)).
     pub log_density: f64,
     /// Probability of the intervals.
     pub level: f64,
@@ -49,6 +54,14 @@ pub struct HeldOut {
     pub coverage: f64,
     /// Mean width of the intervals, data units; `NaN` for labels.
     pub width: f64,
+    /// Mean deviance of a count from its predicted mean
+    /// ([`poisson_deviance`](crate::metrics::poisson_deviance); of successes the
+    /// binomial one); `NaN` for everything else.
+    pub deviance: f64,
+    /// Share of the deviance from the means of the features' training counts
+    /// (successes: their share of the trials) that is explained; `NaN` where
+    /// there is none, and for everything else.
+    pub deviance_explained: f64,
     /// Share of the labels that the more (for classes: the most) probable one
     /// gets right; `NaN` for numbers.
     pub accuracy: f64,
@@ -86,6 +99,8 @@ pub(super) struct Cell {
     sample: usize,
     pub(super) feature: usize,
     pub(super) value: f64,
+    /// Of successes the number of trials.
+    pub(super) trials: Option<f64>,
     pub(super) mean: f64,
     spread: f64,
     /// Running log of the sum of the components' densities.
@@ -128,6 +143,7 @@ impl Fit {
                 classes[at] = held_out_classes(info, view, &rows, &training[at])?;
             }
         }
+        let rule = quadrature()?;
         let mut kinds = vec![PredictedKind::default(); self.views.len()];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
@@ -138,18 +154,22 @@ impl Fit {
                     bias: &part.bias,
                 };
                 kinds[at] = part.term.predicted_kind();
-                predict_cells(&p, part.term.as_ref(), (i + 1) as f64, &mut cells[at]);
+                if cells[at].iter().any(|c| c.trials.is_some()) {
+                    kinds[at] = PredictedKind::Count;
+                }
+                let term = part.term.as_ref();
+                predict_cells(&p, term, &rule, (i + 1) as f64, &mut cells[at]);
                 predict_classes(&p, part.term.as_ref(), &mut classes[at]);
             }
         }
         let mut out = Vec::new();
         for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
             if !cells.is_empty() {
-                let score = self.score(at, &cells, &training[at])?;
-                out.push(if kinds[at].is_label() {
-                    labels_scored(score, &cells)
-                } else {
-                    score
+                let score = self.score(at, kinds[at], &cells, &training[at])?;
+                out.push(match kinds[at] {
+                    PredictedKind::Count => counts_scored(score, &cells, &training[at]),
+                    kind if kind.is_label() => labels_scored(score, &cells),
+                    _ => score,
                 });
             } else if !classes.is_empty() {
                 let draws = self.n_components().max(1) as f64;
@@ -194,6 +214,7 @@ impl Fit {
                         sample,
                         feature,
                         value: info.scaling.forward(feature, x),
+                        trials: truth.trials().map(|t| t[(n, d)]),
                         mean: 0.0,
                         spread: 0.0,
                         ln_density: f64::NEG_INFINITY,
@@ -205,7 +226,13 @@ impl Fit {
         out
     }
 
-    fn score(&self, at: usize, cells: &[Cell], training: &View) -> Result<HeldOut> {
+    fn score(
+        &self,
+        at: usize,
+        kind: PredictedKind,
+        cells: &[Cell],
+        training: &View,
+    ) -> Result<HeldOut> {
         let info = &self.views[at];
         let q = half_width(LEVEL)?;
         let components = self.n_components().max(1) as f64;
@@ -222,20 +249,25 @@ impl Fit {
                 centre = sum / count.max(1) as f64;
             }
             let (scale, sd) = (info.scaling.scale[feature], (c.spread / components).sqrt());
+            let (low, high) = if kind == PredictedKind::Count {
+                law(c, c.mean, sd * sd).interval(LEVEL)
+            } else {
+                (c.mean - q * sd, c.mean + q * sd)
+            };
             let error = c.value - c.mean;
             errors += error * error;
             scatter += (c.value - centre).powi(2);
             squares += (error * scale).powi(2);
             density += c.ln_density - components.ln() - scale.ln();
-            inside += usize::from(error.abs() <= q * sd);
-            width += 2.0 * q * sd * scale;
+            inside += usize::from(low <= c.value && c.value <= high);
+            width += (high - low) * scale;
             if i % stride == 0 {
                 let back = |x: f64| info.scaling.backward(feature, x);
                 pairs.feature.push(feature);
                 pairs.truth.push(back(c.value));
                 pairs.predicted.push(back(c.mean));
-                pairs.lower.push(back(c.mean - q * sd));
-                pairs.upper.push(back(c.mean + q * sd));
+                pairs.lower.push(back(low));
+                pairs.upper.push(back(high));
             }
         }
         let count = cells.len() as f64;
@@ -253,6 +285,8 @@ impl Fit {
             level: LEVEL,
             coverage: inside as f64 / count,
             width: width / count,
+            deviance: f64::NAN,
+            deviance_explained: f64::NAN,
             accuracy: f64::NAN,
             auc: f64::NAN,
             pairs,
@@ -264,13 +298,14 @@ impl Fit {
 fn predict_cells(
     p: &Predictor<'_>,
     term: &dyn polyview_core::ViewTerm,
+    rule: &GaussHermite,
     component: f64,
     cells: &mut [Cell],
 ) {
     if cells.is_empty() {
         return;
     }
-    let label = term.predicted_kind().is_label();
+    let kind = term.predicted_kind();
     let (samples, features) = (p.factors.explicit_rows(), p.weights.explicit_rows());
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
@@ -282,14 +317,26 @@ fn predict_cells(
         let block = term.predict(p, rows.clone(), columns.clone());
         for c in here.iter_mut().filter(|c| rows.contains(&c.sample)) {
             let at = (c.sample - rows.start, c.feature - columns.start);
-            let (m, v) = (block.mean[at], block.variance[at]);
-            add(component, &mut c.mean, &mut c.spread, m, v);
-            let ln = if label {
-                if c.value > 0.5 { m.ln() } else { (-m).ln_1p() }
-            } else {
-                let z2 = (c.value - m).powi(2) / v;
-                -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2)
+            let (mut m, mut v) = (block.mean[at], block.variance[at]);
+            let ln = match (c.trials, kind) {
+                (Some(n), _) => {
+                    let one = |x: usize| x..x + 1;
+                    let eta = p.mean_cell(c.sample, c.feature);
+                    let spread = p.variance(one(c.sample), one(c.feature))[(0, 0)];
+                    let (mean, variance) = probability_moments(rule, eta, spread);
+                    let law = CountLaw::successes(n, mean, variance);
+                    (m, v) = (law.mean(), law.sd().powi(2));
+                    law.ln_density(c.value)
+                }
+                (None, PredictedKind::Count) => CountLaw::new(m, v).ln_density(c.value),
+                (None, PredictedKind::Real) => {
+                    let z2 = (c.value - m).powi(2) / v;
+                    -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2)
+                }
+                (None, _) if c.value > 0.5 => m.ln(),
+                (None, _) => (-m).ln_1p(),
             };
+            add(component, &mut c.mean, &mut c.spread, m, v);
             let (hi, lo) = (c.ln_density.max(ln), c.ln_density.min(ln));
             c.ln_density = if hi == f64::NEG_INFINITY {
                 hi

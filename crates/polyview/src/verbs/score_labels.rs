@@ -157,6 +157,8 @@ pub(super) fn classes_scored(
         level: LEVEL,
         coverage: f64::NAN,
         width: f64::NAN,
+        deviance: f64::NAN,
+        deviance_explained: f64::NAN,
         accuracy: right as f64 / count,
         auc,
         pairs,

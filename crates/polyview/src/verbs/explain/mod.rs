@@ -1,5 +1,6 @@
 //! Variance explained by view and factor.
 
+mod deviance;
 mod sums;
 
 use polyview_core::{Dataset, Journal, UnknownClass, View};
@@ -42,7 +43,14 @@ use sums::{Posterior, Sums};
 /// binary and categorical views $X$ is the latent score, the linear predictor
 /// and the variance of its link ($\pi^2/3$ an observed cell for the logistic
 /// function, 1 for the probit, and that of a noisy score). Total is then the
-/// $R^2$ of McKelvey and Zavoina (1975), and all of the above holds.
+/// $R^2$ of McKelvey and Zavoina (1975), and all of the above holds. **Counts**
+/// are treated alike, with the variance that they have around their mean as
+/// the predictor sees it.
+///
+/// On the scale of the data there is the **deviance** $D = 2\sum(\ln p(x\mid x) -
+/// \ln p(x\mid\hat x))$ of labels and counts from what they are expected to be
+/// at the means of factors, weights and intercepts: of its value when
+/// intercepts alone are fitted (each feature's mean) the share that goes.
 ///
 /// Nothing is clipped: a negative share says that the factor does worse than
 /// the feature means. `NaN` says that a view does not vary.
@@ -58,6 +66,9 @@ pub struct Explained {
     pub unique: Mat<f64>,
     /// Share that all factors explain together, one a view.
     pub total: Vec<f64>,
+    /// Share of the deviance that all factors explain together, one a view;
+    /// `NaN` for real numbers, whose share of variance it is.
+    pub deviance: Vec<f64>,
     /// Overlap of the factors $s$, one a view.
     pub shared: Vec<f64>,
     /// Observed cells, one a view.
@@ -195,11 +206,20 @@ impl Fit {
             marginal: Mat::zeros(given.len(), k),
             unique: Mat::zeros(given.len(), k),
             total: Vec::with_capacity(given.len()),
+            deviance: Vec::with_capacity(given.len()),
             shared: Vec::with_capacity(given.len()),
             observed: given.iter().map(|(_, v)| observed(v, rows)).collect(),
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
+            let expected = posterior.expected.get(at).and_then(Option::as_ref);
+            out.deviance.push(expected.map_or(f64::NAN, |e| match rows {
+                Some(rows) => e.explained(view, posterior.kinds[at], rows),
+                None => {
+                    let all: Vec<usize> = (0..view.n_samples()).collect();
+                    e.explained(view, posterior.kinds[at], &all)
+                }
+            }));
             let latent;
             let (shown, noise) = if !posterior.kinds[at].is_real() {
                 latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;

@@ -4,6 +4,7 @@ use polyview_core::{DataError, Mask, PredictedKind, RowMoments, View};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
 
+use super::deviance::Expected;
 use crate::fit::{Component, ComponentView};
 
 /// Posterior means of one component.
@@ -21,6 +22,8 @@ pub(super) struct Posterior {
     pub draws: Vec<Draw>,
     /// What each view's term predicts.
     pub kinds: Vec<PredictedKind>,
+    /// What labels and counts are expected to be; nothing for numbers.
+    pub expected: Vec<Option<Expected>>,
     /// Variance that link and noise add to a column, by component and view.
     link_variance: Vec<Vec<Vec<f64>>>,
 }
@@ -35,6 +38,19 @@ impl Posterior {
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
+        if self.expected.is_empty() {
+            let of = |v: &ComponentView| {
+                let columns = v.weights.explicit_rows();
+                (!v.term.predicted_kind().is_real())
+                    .then(|| Expected::new(factors.nrows(), columns))
+            };
+            self.expected = parts.iter().map(of).collect();
+        }
+        for (expected, part) in self.expected.iter_mut().zip(parts) {
+            if let Some(e) = expected {
+                e.add(factors, part);
+            }
+        }
         self.link_variance.push(parts.iter().map(link).collect());
         self.draws.push(Draw {
             factors: factors.to_owned(),

@@ -1,6 +1,7 @@
 //! Fixtures of the verbs' tests.
 
 mod choose;
+mod counts;
 mod explain;
 mod hold_out;
 mod impute;
@@ -79,6 +80,20 @@ fn table(data: &Dataset, view: &View) -> Table {
         values: view.to_values_with_nan(),
         levels: view.levels().to_vec(),
     }
+}
+
+/// One view with its numbers of trials, alone.
+fn rebuilt_with_trials(data: &Dataset, name: &str) -> Dataset {
+    let view = data.view(name).unwrap();
+    let trials = view.trials().unwrap().as_ref().clone();
+    Dataset::builder()
+        .view(table(data, view))
+        .trials(Table {
+            values: trials,
+            ..table(data, view)
+        })
+        .build()
+        .unwrap()
 }
 
 /// Some samples of a data set, by place.

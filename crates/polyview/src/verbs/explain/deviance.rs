@@ -1,0 +1,116 @@
+//! Deviance explained: what variance explained is for labels and counts.
+
+use polyview_core::{Bias, PredictedKind, Predictor, RowMoments, View};
+use polyview_linalg::{Mat, MatRef};
+
+use super::super::mixture::blocks;
+use crate::fit::ComponentView;
+use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};
+
+/// What a view expects at the means of its parameters, and the sizes of its
+/// counts, summed over the components of a posterior.
+#[derive(Clone)]
+pub(super) struct Expected {
+    /// Sum of the expected data, samples × predictor columns.
+    sum: Mat<f64>,
+    /// Sum of the logarithms of the sizes of negative binomial counts.
+    ln_size: Option<Vec<f64>>,
+    components: f64,
+}
+
+impl Expected {
+    /// Expectations of no component yet.
+    pub(super) fn new(samples: usize, columns: usize) -> Self {
+        Self {
+            sum: Mat::zeros(samples, columns),
+            ln_size: None,
+            components: 0.0,
+        }
+    }
+    /// Adds a component with factors of its own or of other samples.
+    pub(super) fn add(&mut self, factors: MatRef<'_, f64>, view: &ComponentView) {
+        let z = RowMoments::point(factors.to_owned());
+        let w = RowMoments::point(view.weights.mean().to_owned());
+        let columns = w.explicit_rows();
+        let mut bias = Bias::absent(columns);
+        bias.set(view.bias.mean().to_vec(), vec![0.0; columns]);
+        let p = Predictor {
+            factors: &z,
+            weights: &w,
+            bias: &bias,
+        };
+        for (rows, columns) in blocks(self.sum.nrows(), self.sum.ncols()) {
+            let block = view.term.predict(&p, rows.clone(), columns.clone());
+            for (j, d) in columns.enumerate() {
+                let to = &mut self.sum.col_as_slice_mut(d)[rows.clone()];
+                for (i, x) in to.iter_mut().enumerate() {
+                    *x += block.mean[(i, j)];
+                }
+            }
+        }
+        if let Some(sizes) = view.sizes() {
+            let sum = self.ln_size.get_or_insert_with(|| vec![0.0; columns]);
+            for (s, r) in sum.iter_mut().zip(sizes) {
+                *s += r.ln();
+            }
+        }
+        self.components += 1.0;
+    }
+    fn at(&self, sample: usize, column: usize) -> f64 {
+        self.sum[(sample, column)] / self.components
+    }
+    /// Share of the deviance of these samples from what intercepts alone give
+    /// them that the factors explain; `NaN` where there is none.
+    pub(super) fn explained(&self, view: &View, kind: PredictedKind, rows: &[usize]) -> f64 {
+        let (mut own, mut null) = (0.0, 0.0);
+        for d in 0..view.n_features() {
+            let cells = || (rows.iter()).filter_map(|&n| Some((n, view.value(n, d)?)));
+            match kind {
+                PredictedKind::Real => return f64::NAN,
+                PredictedKind::Count => {
+                    let level = mean(cells().map(|(_, y)| (y, 1.0)));
+                    let ln_size = self.ln_size.as_ref().map(|s| s[d] / self.components);
+                    let unit = |y: f64, mean: f64| match ln_size {
+                        Some(r) => negative_binomial_unit(y, mean, r.exp()),
+                        None => poisson_unit(y, mean),
+                    };
+                    for (n, y) in cells() {
+                        own += unit(y, self.at(n, d));
+                        null += unit(y, level);
+                    }
+                }
+                PredictedKind::Probability => {
+                    let share = mean(cells().map(|(n, y)| (y, view.trials_of(n, d))));
+                    for (n, y) in cells() {
+                        let trials = view.trials_of(n, d);
+                        own += binomial_unit(y, trials, self.at(n, d));
+                        null += binomial_unit(y, trials, share);
+                    }
+                }
+                PredictedKind::Classes => {
+                    let mut shares: Vec<f64> = vec![0.0; view.levels().len()];
+                    let mut count: f64 = 0.0;
+                    for (_, code) in cells() {
+                        shares[code as usize] += 1.0;
+                        count += 1.0;
+                    }
+                    for (n, code) in cells() {
+                        own -= 2.0 * self.at(n, code as usize).ln();
+                        null -= 2.0 * (shares[code as usize] / count).ln();
+                    }
+                }
+            }
+        }
+        if null > 0.0 {
+            1.0 - own / null
+        } else {
+            f64::NAN
+        }
+    }
+}
+
+/// Sum of the first numbers over that of the second.
+fn mean(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, of) = pairs.fold((0.0, 0.0), |(s, o), (x, n)| (s + x, o + n));
+    sum / of
+}

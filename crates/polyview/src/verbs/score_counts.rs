@@ -1,0 +1,84 @@
+//! Scores of held-out counts.
+
+use polyview_core::{PredictedKind, View};
+use polyview_special::{GaussHermite, sigmoid};
+
+use super::score::{Cell, HeldOut};
+use crate::error::Result;
+use crate::metrics::{CountLaw, binomial_unit, poisson_unit};
+
+/// What the score of numbers becomes for counts, whose laws are given: of
+/// successes their trials are those of the cells.
+pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View) -> HeldOut {
+    score.kind = PredictedKind::Count;
+    let (mut own, mut null) = (0.0, 0.0);
+    for of_feature in cells.chunk_by(|a, b| a.feature == b.feature) {
+        let share = of_feature
+            .first()
+            .map_or(0.0, |c| rate(training, c.feature));
+        for c in of_feature {
+            let unit = |mean: f64| match c.trials {
+                Some(n) => binomial_unit(c.value, n, mean / n),
+                None => poisson_unit(c.value, mean),
+            };
+            own += unit(c.mean);
+            null += unit(share * c.trials.unwrap_or(1.0));
+        }
+    }
+    score.deviance = own / cells.len().max(1) as f64;
+    score.deviance_explained = if null > 0.0 {
+        1.0 - own / null
+    } else {
+        f64::NAN
+    };
+    score
+}
+
+/// Mean training count of a feature, or its successes a trial.
+pub(super) fn rate(training: &View, feature: usize) -> f64 {
+    let (mut sum, mut of) = (0.0, 0.0);
+    for n in 0..training.n_samples() {
+        if let Some(x) = training.value(n, feature) {
+            sum += x;
+            of += training.trials_of(n, feature);
+        }
+    }
+    if of > 0.0 { sum / of } else { f64::NAN }
+}
+
+/// Mean and variance of $\sigma(\eta)$ with $\eta \sim N(m, v)$.
+pub(super) fn probability_moments(rule: &GaussHermite, mean: f64, variance: f64) -> (f64, f64) {
+    let sd = variance.max(0.0).sqrt();
+    let first = rule.integrate(|u| sigmoid(mean + sd * u));
+    let spread = rule.integrate(|u| (sigmoid(mean + sd * u) - first).powi(2));
+    (first, spread)
+}
+
+/// The quadrature of [`probability_moments`].
+pub(super) fn quadrature() -> Result<GaussHermite> {
+    GaussHermite::normal(32).map_err(|_| {
+        polyview_core::NumericError::NotFinite {
+            block: "score".to_owned(),
+            what: "a quadrature",
+        }
+        .into()
+    })
+}
+
+/// The law of a cell's count of that predictive mean and variance.
+pub(super) fn law(cell: &Cell, mean: f64, variance: f64) -> CountLaw {
+    match cell.trials {
+        // moments of the count, made back into those of the probability
+        Some(n) => {
+            let p = mean / n;
+            let own = p * (1.0 - p);
+            let spread = if n > 1.0 {
+                ((variance / n - own) / (n - 1.0)).max(0.0)
+            } else {
+                0.0
+            };
+            CountLaw::successes(n, p, spread)
+        }
+        None => CountLaw::new(mean, variance),
+    }
+}

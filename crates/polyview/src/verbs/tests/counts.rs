@@ -1,0 +1,355 @@
+use polyview_core::{Dataset, PredictedKind, Table};
+use polyview_linalg::Mat;
+use polyview_random::{ChaCha8Rng, StreamKey, binomial, gamma, poisson, standard_normal};
+use polyview_special::{sigmoid, softplus};
+
+use crate::metrics::{CountLaw, poisson_deviance};
+use crate::{
+    EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, PredictOptions, ViewChoices,
+    hold_out, models,
+};
+
+const N: usize = 70;
+const D: usize = 12;
+const SIZE: f64 = 4.0;
+
+fn table(name: &str, values: Mat<f64>) -> Table {
+    Table {
+        name: name.into(),
+        samples: (0..values.nrows()).map(|n| format!("s{n}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    }
+}
+
+/// A real view and one of counts with the same two factors; of successes
+/// their trials.
+fn simulated(likelihood: Likelihood) -> Dataset {
+    let mut rng = StreamKey::new(11).rng();
+    let normal = |rows, columns, rng: &mut ChaCha8Rng| {
+        Mat::from_fn(rows, columns, |_, _| standard_normal(rng))
+    };
+    let (z, w, v) = (
+        normal(N, 2, &mut rng),
+        normal(D, 2, &mut rng),
+        normal(6, 2, &mut rng),
+    );
+    let real = &z * v.transpose();
+    let real = Mat::from_fn(N, 6, |n, d| real[(n, d)] + 0.3 * standard_normal(&mut rng));
+    let eta = &z * w.transpose();
+    let trials = Mat::from_fn(N, D, |n, d| (2 + (7 * n + 3 * d) % 30) as f64);
+    let counts = Mat::from_fn(N, D, |n, d| {
+        let eta = 0.7 * eta[(n, d)] + 1.5;
+        match likelihood {
+            Likelihood::Poisson => poisson(&mut rng, softplus(eta)).unwrap(),
+            Likelihood::Binomial => {
+                binomial(&mut rng, trials[(n, d)] as u64, sigmoid(eta - 1.0)).unwrap() as f64
+            }
+            _ => {
+                let rate = eta.exp() * gamma(&mut rng, SIZE, SIZE).unwrap();
+                poisson(&mut rng, rate).unwrap()
+            }
+        }
+    });
+    let mut builder = Dataset::builder()
+        .view(table("real", real))
+        .view(table("y", counts));
+    if likelihood == Likelihood::Binomial {
+        builder = builder.trials(table("y", trials));
+    }
+    builder.build().unwrap()
+}
+
+fn spec(likelihood: Likelihood) -> ModelSpec {
+    let mut spec = models::mofa(4).with_likelihood("y", likelihood);
+    spec.vb.max_sweeps = 150;
+    spec
+}
+
+/// Data with a tenth hidden, their fit, and all of the data.
+fn hidden(likelihood: Likelihood) -> (HoldOut, Fit, Dataset) {
+    let full = simulated(likelihood);
+    let part = hold_out(&full, 0.1, 3).unwrap();
+    let fit = crate::fit(part.data.clone(), spec(likelihood)).unwrap();
+    (part, fit, full)
+}
+
+/// Cells that the training data lack: sample, feature, truth.
+fn left_out(part: &Dataset, full: &Dataset) -> Vec<(usize, usize, f64)> {
+    let (seen, all) = (part.view("y").unwrap(), full.view("y").unwrap());
+    (0..D)
+        .flat_map(|d| (0..N).map(move |n| (n, d)))
+        .filter(|&(n, d)| !seen.is_observed(n, d))
+        .map(|(n, d)| (n, d, all.value(n, d).unwrap()))
+        .collect()
+}
+
+#[test]
+fn counts_are_scored_by_deviance_and_by_their_own_law() {
+    for likelihood in [Likelihood::Poisson, Likelihood::NegativeBinomial] {
+        let (part, fit, full) = hidden(likelihood);
+        let scores = fit.held_out_score(&full).unwrap();
+        let score = scores.iter().find(|s| s.view == "y").unwrap();
+        let predicted = fit.fitted("y").unwrap();
+        assert_eq!(
+            (score.kind, predicted.kind),
+            (PredictedKind::Count, PredictedKind::Count)
+        );
+        let cells = left_out(&part.data, &full);
+        assert_eq!(score.cells, cells.len());
+        let (truth, mean): (Vec<f64>, Vec<f64>) = cells
+            .iter()
+            .map(|&(n, d, y)| (y, predicted.mean[(n, d)]))
+            .unzip();
+        let deviance = poisson_deviance(&truth, &mean).unwrap().unwrap();
+        assert!((score.deviance - deviance).abs() < 1e-10);
+        let seen = part.data.view("y").unwrap();
+        let level: Vec<f64> = cells
+            .iter()
+            .map(|&(_, d, _)| {
+                let of: Vec<f64> = (0..N).filter_map(|n| seen.value(n, d)).collect();
+                of.iter().sum::<f64>() / of.len() as f64
+            })
+            .collect();
+        let null = poisson_deviance(&truth, &level).unwrap().unwrap();
+        assert!((score.deviance_explained - (1.0 - deviance / null)).abs() < 1e-10);
+        assert!(score.deviance_explained > 0.2, "{likelihood}: {score:?}");
+        let density = cells.iter().map(|&(n, d, y)| {
+            let variance = predicted.sd[(n, d)].powi(2);
+            CountLaw::new(predicted.mean[(n, d)], variance).ln_density(y)
+        });
+        let density = density.sum::<f64>() / cells.len() as f64;
+        assert!((score.log_density - density).abs() < 1e-10);
+        let (low, high) = predicted.interval(score.level).unwrap();
+        let inside = cells
+            .iter()
+            .filter(|&&(n, d, y)| low[(n, d)] <= y && y <= high[(n, d)]);
+        assert_eq!(score.coverage, inside.count() as f64 / cells.len() as f64);
+        assert!(score.coverage > 0.85, "{likelihood}: {}", score.coverage);
+        for &(n, d, _) in &cells {
+            for end in [low[(n, d)], high[(n, d)]] {
+                assert!(end >= 0.0 && end.fract() == 0.0, "{end}");
+            }
+        }
+        let real = scores.iter().find(|s| s.view == "real").unwrap();
+        assert!(real.deviance.is_nan() && real.deviance_explained.is_nan());
+        let filled = fit.impute("y", 0.95).unwrap();
+        for (n, d, _) in cells {
+            assert_eq!(filled.upper[(n, d)], high[(n, d)]);
+        }
+    }
+}
+
+#[test]
+fn successes_are_expected_out_of_their_trials() {
+    let (part, fit, full) = hidden(Likelihood::Binomial);
+    let trials = full.view("y").unwrap().trials().unwrap().clone();
+    let (p, filled) = (fit.fitted("y").unwrap(), fit.impute("y", 0.9).unwrap());
+    assert_eq!(p.kind, PredictedKind::Probability);
+    let cells = left_out(&part.data, &full);
+    for &(n, d, _) in &cells {
+        let expected = trials[(n, d)] * p.mean[(n, d)];
+        assert!((filled.values[(n, d)] - expected).abs() < 1e-12);
+    }
+    let score = &fit.held_out_score(&full).unwrap()[1];
+    assert_eq!(
+        (score.kind, score.cells),
+        (PredictedKind::Count, cells.len())
+    );
+    assert!(score.deviance_explained > 0.2, "{score:?}");
+    assert!(score.coverage > 0.85 && score.width < 20.0, "{score:?}");
+    for (predicted, &upper) in score.pairs.predicted.iter().zip(&score.pairs.upper) {
+        assert!(upper <= 31.0 && *predicted < 31.0);
+    }
+    // by name, in another order, of other samples; a file keeps them
+    let path = tempfile::tempdir().unwrap();
+    let path = path.path().join("m.pv");
+    fit.save(&path, crate::Overwrite::Refuse).unwrap();
+    let again = Fit::load(&path).unwrap();
+    assert_eq!(again.data().unwrap(), fit.data().unwrap());
+    assert_eq!(again.impute("y", 0.9).unwrap().values, filled.values);
+    let y = full.view("y").unwrap();
+    let order = |m: &Mat<f64>| Mat::from_fn(N, D, |n, d| m[(n, D - 1 - d)]);
+    let turned = |values: &Mat<f64>| Table {
+        features: y.features().iter().rev().cloned().collect(),
+        samples: full.samples().to_vec(),
+        ..table("y", order(values))
+    };
+    let turned = Dataset::builder()
+        .view(turned(&y.to_values_with_nan()))
+        .trials(turned(&trials))
+        .build()
+        .unwrap();
+    let options = crate::ProjectOptions::default();
+    let straight = super::rebuilt_with_trials(&full, "y");
+    let (a, b) = (
+        fit.project(&turned, &options).unwrap(),
+        fit.project(&straight, &options).unwrap(),
+    );
+    assert!(super::gap(&a.mean, &b.mean) < 1e-12);
+}
+
+#[test]
+fn deviance_explained_is_that_of_the_family() {
+    for likelihood in [
+        Likelihood::Poisson,
+        Likelihood::NegativeBinomial,
+        Likelihood::Binomial,
+    ] {
+        let data = simulated(likelihood);
+        let fit = crate::fit(data.clone(), spec(likelihood)).unwrap();
+        let e = fit.explain().unwrap();
+        assert!(e.deviance[0].is_nan());
+        assert!(e.deviance[1] > 0.1 && e.deviance[1] < 1.0, "{e:?}");
+        // by log likelihoods, written down anew
+        let c = fit.component(0).unwrap();
+        let (z, part) = (c.factors.mean(), &c.views[1]);
+        let eta = z * part.weights.mean().transpose();
+        let sizes = fit.sizes("y").unwrap();
+        assert_eq!(sizes.is_some(), likelihood == Likelihood::NegativeBinomial);
+        let y = data.view("y").unwrap();
+        let (mut own, mut null) = (0.0, 0.0);
+        for d in 0..D {
+            let all: f64 = (0..N).map(|n| y.value(n, d).unwrap()).sum();
+            let of: f64 = (0..N).map(|n| y.trials_of(n, d)).sum();
+            for n in 0..N {
+                let (x, t) = (y.value(n, d).unwrap(), y.trials_of(n, d));
+                let eta = eta[(n, d)] + part.bias.mean()[d];
+                let ln = |rate: f64| {
+                    let xln = |a: f64, b: f64| if a > 0.0 { a * b.ln() } else { 0.0 };
+                    match likelihood {
+                        Likelihood::Poisson => xln(x, rate) - rate,
+                        Likelihood::Binomial => xln(x, rate) + xln(t - x, 1.0 - rate),
+                        _ => {
+                            let r = sizes.as_ref().unwrap()[d];
+                            xln(x, rate) - (x + r) * (rate + r).ln()
+                        }
+                    }
+                };
+                let rate = match likelihood {
+                    Likelihood::Poisson => softplus(eta),
+                    Likelihood::Binomial => sigmoid(eta),
+                    _ => eta.exp(),
+                };
+                let perfect = ln(if likelihood == Likelihood::Binomial {
+                    x / t
+                } else {
+                    x
+                });
+                own += perfect - ln(rate);
+                null += perfect - ln(all / of);
+            }
+        }
+        let gap = e.deviance[1] - (1.0 - own / null);
+        assert!(gap.abs() < 1e-9, "{likelihood}: {gap:e}");
+    }
+}
+
+#[test]
+fn deviance_of_labels_and_of_groups() {
+    let data = simulated(Likelihood::Poisson);
+    let y = data.view("y").unwrap();
+    let bits = Mat::from_fn(N, D, |n, d| {
+        f64::from(u8::from(y.value(n, d).unwrap() > 1.0))
+    });
+    let groups = (0..N).map(|n| (format!("s{n}"), format!("g{}", n % 2)));
+    let data = Dataset::builder()
+        .view(table("y", bits))
+        .groups(groups.collect())
+        .build()
+        .unwrap();
+    let mut spec = models::sshiba(2).with_likelihood("y", Likelihood::Bernoulli);
+    spec.vb.max_sweeps = 60;
+    let fit = crate::fit(data, spec).unwrap();
+    let all = fit.explain().unwrap().deviance[0];
+    assert!(all > 0.03 && all < 1.0, "{all}");
+    for group in ["g0", "g1"] {
+        let one = fit.explain_group(group).unwrap().deviance[0];
+        assert!((one - all).abs() < 0.15 && one != all, "{one} {all}");
+    }
+}
+
+#[test]
+fn sizes_are_found() {
+    let fit = crate::fit(
+        simulated(Likelihood::NegativeBinomial),
+        spec(Likelihood::NegativeBinomial),
+    )
+    .unwrap();
+    let sizes = fit.sizes("y").unwrap().unwrap();
+    let middle = sizes.iter().map(|r| r.ln()).sum::<f64>() / D as f64;
+    assert!((middle - SIZE.ln()).abs() < 0.6, "{sizes:?}");
+    assert_eq!(fit.sizes("real").unwrap(), None);
+}
+
+#[test]
+fn choices_that_cannot_go_together() {
+    let mut gibbs = spec(Likelihood::Poisson);
+    gibbs.engine = EngineKind::Gibbs;
+    for e in [
+        gibbs.validate().unwrap_err(),
+        crate::fit(simulated(Likelihood::Poisson), gibbs).unwrap_err(),
+    ] {
+        assert!(matches!(e.kind(), ErrorKind::Incompatible { view, .. } if view == "y"));
+        assert!(e.to_string().contains("negative-binomial"), "{e}");
+    }
+    let mut all = models::mofa(2);
+    all.engine = EngineKind::Gibbs;
+    all.defaults = ViewChoices {
+        likelihood: Likelihood::Poisson,
+        ..all.defaults
+    };
+    let counts = Dataset::builder()
+        .view(table("y", Mat::from_fn(9, 3, |n, d| (n * d) as f64)))
+        .build()
+        .unwrap();
+    assert!(crate::fit(counts, all).is_err());
+    let trials = simulated(Likelihood::Binomial);
+    let e = crate::fit(trials, spec(Likelihood::Poisson)).unwrap_err();
+    assert!(e.to_string().contains("binomial"), "{e}");
+}
+
+#[test]
+fn large_counts_are_noted() {
+    let mut values = Mat::from_fn(20, 3, |n, d| (n * (d + 1)) as f64);
+    let fits = |values: &Mat<f64>| {
+        let data = Dataset::builder()
+            .view(table("y", values.clone()))
+            .build()
+            .unwrap();
+        let mut spec = models::mofa(1).with_likelihood("y", Likelihood::NegativeBinomial);
+        spec.vb.max_sweeps = 3;
+        crate::fit(data, spec)
+    };
+    values[(4, 1)] = 1e6;
+    let quiet = fits(&values).unwrap();
+    values[(4, 1)] = 2e6;
+    let loud = fits(&values).unwrap();
+    let said = |f: &Fit| {
+        let mut all = f.record().journal.entries.iter();
+        all.any(|e| e.to_string().contains("(sample 's4', feature 'y1')"))
+    };
+    assert!(!said(&quiet) && said(&loud));
+    values[(4, 1)] = 2e9;
+    assert!(fits(&values).is_err());
+}
+
+#[test]
+fn plug_in_counts_vary_less() {
+    let (part, fit, _) = hidden(Likelihood::NegativeBinomial);
+    let options = PredictOptions {
+        parameters: crate::ParameterUncertainty::PlugIn,
+        ..PredictOptions::default()
+    };
+    let mean = |m: &Mat<f64>| m.norm_l1();
+    let sure = fit.predict_with(&part.data, "y", &options).unwrap();
+    let unsure = fit.predict(&part.data, "y").unwrap();
+    assert!(mean(&sure.sd) < mean(&unsure.sd));
+    // whatever the parameters' uncertainty: at least that of the counts
+    for d in 0..D {
+        for n in 0..N {
+            assert!(sure.sd[(n, d)].powi(2) >= sure.mean[(n, d)]);
+        }
+    }
+}
