@@ -2,7 +2,9 @@
 
 use polyview_core::{DataError, Dataset, DatasetBuilder, Table};
 use polyview_linalg::{Mat, MatRef, times_small};
-use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
+use polyview_random::{
+    ChaCha8Rng, RandomError, StreamKey, gamma, poisson, standard_normal, uniform_open01,
+};
 
 /// Samples of some common factors, seen in as many ways as one likes.
 pub struct World {
@@ -71,6 +73,30 @@ impl World {
             }
         }
         self.table(name, &[], x)
+    }
+
+    /// Negative binomial counts of mean $e^\eta$ and that size: the smaller, the
+    /// more they vary beyond Poisson counts. Features differ in their level.
+    ///
+    /// # Errors
+    /// For a size that is not positive.
+    pub fn counts(
+        &self,
+        view: u32,
+        name: &str,
+        features: usize,
+        size: f64,
+    ) -> Result<Table, RandomError> {
+        let mut rng = self.stream(view);
+        let mut x = self.predictor(features, 0.8, &mut rng);
+        for d in 0..features {
+            let level = 2.5 + 1.5 * standard_normal(&mut rng);
+            for v in x.col_as_slice_mut(d) {
+                let rate = (level + *v).exp() * gamma(&mut rng, size, size)?;
+                *v = poisson(&mut rng, rate)?;
+            }
+        }
+        Ok(self.table(name, &[], x))
     }
 
     /// One class of these a sample: that of the largest noisy score.

@@ -1,5 +1,6 @@
 //! Reading data sets.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use polyview::{Fit, Likelihood};
@@ -10,6 +11,7 @@ use polyview_io::{
 
 use crate::args::{Cli, DataArgs};
 use crate::commands::say;
+use crate::counts::{self, Trials, look_like_counts};
 use crate::failure::{Failure, Outcome};
 use crate::study::{Study, parsed, view_option};
 
@@ -19,28 +21,41 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let mut builder = Dataset::builder().join(study.model.join);
     for s in study.data.clone() {
         let options = options(&s.name, study.transposed);
-        if let Some(l) = study.likelihood(&s.name) {
-            builder = builder.view(view(&s.path, &options, l)?);
-            continue;
+        let trials = s.trials.as_deref();
+        let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
+        let told = study.likelihood(&s.name);
+        if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
+            builder = builder.view(view(cli, &s.path, &options, l, trials.as_ref())?);
+            study.guess(&s.name, l);
+        } else {
+            let (table, guess, mut why) = guessed(&s.path, &options)?;
+            let mut otherwise = "if not";
+            let mut likelihood = "LIKELIHOOD";
+            if guess == Likelihood::Gaussian && look_like_counts(&table) {
+                why = "whole numbers from 0 on".into();
+                (otherwise, likelihood) = ("if they are counts", "negative-binomial");
+            }
+            say(
+                cli,
+                format!(
+                    "guess: view '{}' is {guess} ({why}); {otherwise}, say --view {}={}:{likelihood}",
+                    s.name,
+                    s.name,
+                    s.path.display()
+                ),
+            );
+            study.guess(&s.name, guess);
+            builder = builder.view(table);
         }
-        let (table, guess, why) = guessed(&s.path, &options)?;
-        say(
-            cli,
-            format!(
-                "guess: view '{}' is {guess} ({why}); if not, say --view {}={}:LIKELIHOOD",
-                s.name,
-                s.name,
-                s.path.display()
-            ),
-        );
-        study.guess(&s.name, guess);
-        builder = builder.view(table);
+        if let Some(t) = trials {
+            builder = builder.trials(t.table);
+        }
     }
     Ok(with_metadata(builder, study.metadata.as_deref(), study.groups.as_deref())?.build()?)
 }
 
 /// New data given on the command line, for the views of a model.
-pub fn new_data(args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
+pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     if args.views.is_empty() {
         return Err(Failure::Usage(
             "no view was given; add --view NAME=FILE".into(),
@@ -50,6 +65,7 @@ pub fn new_data(args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     if args.join.as_deref() == Some("intersection") {
         builder = builder.join(Join::Intersection);
     }
+    let mut trials = trials_of(args, fit)?;
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
         let known = fit.view(&name)?.1.choices.likelihood;
@@ -61,18 +77,51 @@ pub fn new_data(args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
                 )));
             }
         }
-        let table = view(&path, &options(&name, args.transposed), known);
+        let options = options(&name, args.transposed);
+        let trials = trials.remove(&name);
+        let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
+        let table = view(cli, &path, &options, known, trials.as_ref());
         builder = builder.view(table.map_err(|e| match e {
             // what a view holds was settled when fitting
             Failure::Words { source, .. } => source.into(),
             other => other,
         })?);
+        if let Some(t) = trials {
+            builder = builder.trials(t.table);
+        }
+    }
+    if let Some(name) = trials.keys().next() {
+        return Err(Failure::Usage(format!(
+            "--trials: there is no --view {name}=FILE; add it, or leave the trials out"
+        )));
     }
     Ok(builder.build()?)
 }
 
+/// Files of trials by view, for the binomial views of a model.
+fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
+    let mut out = BTreeMap::new();
+    for text in &args.trials {
+        let (name, path) = named_file("--trials", text)?;
+        let likelihood = fit.view(&name)?.1.choices.likelihood;
+        if likelihood != Likelihood::Binomial {
+            return Err(Failure::Usage(format!(
+                "--trials: view '{name}' is {likelihood} in this model, not binomial; leave them out"
+            )));
+        }
+        out.insert(name, path);
+    }
+    Ok(out)
+}
+
 /// The table of a view of that likelihood.
-fn view(path: &Path, options: &ReadOptions, likelihood: Likelihood) -> Outcome<Table> {
+fn view(
+    cli: &Cli,
+    path: &Path,
+    options: &ReadOptions,
+    likelihood: Likelihood,
+    trials: Option<&Trials>,
+) -> Outcome<Table> {
     let name = options.name.clone().unwrap_or_default();
     if likelihood == Likelihood::Categorical {
         return Ok(read_table(path, &as_classes(options))?);
@@ -81,6 +130,9 @@ fn view(path: &Path, options: &ReadOptions, likelihood: Likelihood) -> Outcome<T
     if likelihood.is_label() {
         let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
         zeros_and_ones(path, &table, mend)?;
+    }
+    if likelihood.is_count() {
+        counts::check(cli, path, &table, likelihood, trials)?;
     }
     Ok(table)
 }
@@ -220,13 +272,13 @@ fn with_metadata(
 }
 
 /// Parses `VIEW=FILE`.
-pub fn named_file(text: &str) -> Outcome<(String, PathBuf)> {
+pub fn named_file(option: &str, text: &str) -> Outcome<(String, PathBuf)> {
     text.split_once('=')
         .filter(|(n, p)| !n.is_empty() && !p.is_empty())
         .map(|(n, p)| (n.to_owned(), p.into()))
         .ok_or_else(|| {
             Failure::Usage(format!(
-                "'{text}' is not VIEW=FILE, such as genes=weights.csv"
+                "{option}: '{text}' is not VIEW=FILE, such as genes=table.csv"
             ))
         })
 }

@@ -2,9 +2,11 @@
 
 mod args;
 mod commands;
+mod counts;
 mod failure;
 mod inputs;
 mod output;
+mod preset;
 mod progress;
 mod study;
 

@@ -7,8 +7,10 @@ use polyview::{EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec};
 use polyview_core::Join;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{DataArgs, ModelArgs};
+use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::failure::{Failure, Outcome};
+use crate::inputs::named_file;
+use crate::preset::{KNOWN, filled, preset};
 
 /// Where one view comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,9 @@ pub struct Source {
     /// How its data arise: short for an entry of `model.views`, and stronger.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub likelihood: Option<Likelihood>,
+    /// The file with the numbers of trials of a binomial view.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trials: Option<PathBuf>,
 }
 
 /// Data files and every choice.
@@ -54,7 +59,14 @@ struct Told {
 impl Study {
     /// From a study file and options; options win.
     pub fn new(spec: Option<&Path>, data: &DataArgs, model: &ModelArgs) -> Outcome<Self> {
-        let mut study = spec.map(read).transpose()?.unwrap_or_default();
+        let name = model.model.map(ModelName::name);
+        let mut study = match spec {
+            Some(path) => read(path, name)?,
+            None => Self {
+                model: preset(name.unwrap_or(KNOWN[0])),
+                ..Self::default()
+            },
+        };
         study.add_data(data)?;
         study.add_likelihoods();
         study.add_model(model)?;
@@ -82,7 +94,21 @@ impl Study {
                     name,
                     path,
                     likelihood,
+                    trials: None,
                 }),
+            }
+        }
+        for text in &args.trials {
+            let (name, path) = named_file("--trials", text)?;
+            let known: Vec<String> = self.data.iter().map(|s| s.name.clone()).collect();
+            match self.data.iter_mut().find(|s| s.name == name) {
+                Some(s) => s.trials = Some(path),
+                None => {
+                    return Err(Failure::Usage(format!(
+                        "--trials: there is no view '{name}'; there are {}",
+                        known.join(", ")
+                    )));
+                }
             }
         }
         if let Some(m) = &args.metadata {
@@ -115,7 +141,7 @@ impl Study {
     /// The likelihood of a view; `None` where it is to be guessed.
     pub fn likelihood(&self, view: &str) -> Option<Likelihood> {
         let told = self.told.all || self.told.views.contains(view);
-        (told || self.model.model != "sshiba").then(|| self.model.view(view).likelihood)
+        (told || self.model.model == "bibfa").then(|| self.model.view(view).likelihood)
     }
 
     /// Takes a guess as the likelihood of a view.
@@ -124,8 +150,21 @@ impl Study {
         self.told.views.insert(view.to_owned());
     }
 
-    /// Refuses labels in a model of numbers.
+    /// Refuses labels and counts in a model of numbers, and trials of anything
+    /// but successes.
     fn check_likelihoods(&self) -> Outcome<()> {
+        for s in self.data.iter().filter(|s| s.trials.is_some()) {
+            if let Some(l) = self.likelihood(&s.name)
+                && l != Likelihood::Binomial
+            {
+                return Err(Failure::Usage(format!(
+                    "view '{}': numbers of trials belong to binomial views, not {l}; say --view {}={}:binomial, or leave the trials out",
+                    s.name,
+                    s.name,
+                    s.path.display()
+                )));
+            }
+        }
         let own = self
             .data
             .iter()
@@ -133,7 +172,12 @@ impl Study {
         match own.into_iter().find(|(_, l)| !l.is_real()) {
             Some((view, likelihood)) if self.model.model == "bibfa" => {
                 Err(Failure::Usage(format!(
-                    "view '{view}': {likelihood} views are not for bibfa, which knows gaussian ones alone; add --model sshiba"
+                    "view '{view}': {likelihood} views are not for bibfa, which knows gaussian ones alone; add --model {}",
+                    if likelihood.is_count() {
+                        "mofa"
+                    } else {
+                        "sshiba"
+                    }
                 )))
             }
             _ => Ok(()),
@@ -142,13 +186,11 @@ impl Study {
 
     fn add_model(&mut self, args: &ModelArgs) -> Outcome<()> {
         let m = &mut self.model;
-        if let Some(name) = args.model {
-            name.name().clone_into(&mut m.model);
-        }
-        if !matches!(m.model.as_str(), "bibfa" | "sshiba") {
+        if !KNOWN.contains(&m.model.as_str()) {
             return Err(Failure::Usage(format!(
-                "unknown model '{}'; known: bibfa, sshiba",
-                m.model
+                "unknown model '{}'; known: {}",
+                m.model,
+                KNOWN.join(", ")
             )));
         }
         set(&mut m.factors, args.factors);
@@ -242,7 +284,8 @@ pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome
         .map_err(|e| Failure::Usage(format!("{option}: {e}")))
 }
 
-fn read(path: &Path) -> Outcome<Study> {
+/// A study file; `model` is stronger than the model that it names.
+fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
     let failed = |why: String| Failure::Study {
         path: path.display().to_string(),
         why,
@@ -253,10 +296,20 @@ fn read(path: &Path) -> Outcome<Study> {
     })?;
     let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
     let keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
-    study.told = told(&keys);
+    let name = model.unwrap_or(&study.model.model).to_owned();
+    let told = told(&keys);
+    if KNOWN.contains(&name.as_str()) {
+        // once more, with the model's own defaults
+        let all = filled(keys, &name).map_err(|e| failed(e.to_string()))?;
+        study = all
+            .try_into()
+            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
+    }
+    study.told = told;
     if let Some(folder) = path.parent() {
         for s in &mut study.data {
             s.path = folder.join(&s.path);
+            s.trials = s.trials.take().map(|t| folder.join(t));
         }
         study.metadata = study.metadata.map(|m| folder.join(m));
     }

@@ -8,7 +8,7 @@ use polyview_report::{
     BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
     HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
     Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
-    ViewRelevance, ViewSummary, ViewWeights, pictures, write_report,
+    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights, pictures, write_report,
 };
 use std::path::{Path, PathBuf};
 
@@ -218,6 +218,19 @@ fn relevance() -> Vec<ViewRelevance> {
     ]
 }
 
+/// Large weights are surely there, small ones hardly.
+fn inclusion(weights: &[ViewWeights]) -> Vec<ViewInclusion> {
+    let of_view = |w: &ViewWeights| ViewInclusion {
+        view: w.view.clone(),
+        features: w.features.clone(),
+        probability: Grid::from_fn(w.means.rows(), w.means.columns(), |d, k| {
+            let w = 3.0 * w.means.at(d, k);
+            w.powi(4) / (1.0 + w.powi(4))
+        }),
+    };
+    weights.iter().take(2).map(of_view).collect()
+}
+
 fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
     let genes = [
         "ESR1", "GATA3", "FOXA1", "KRT5", "KRT17", "ERBB2", "MKI67", "TP53", "CDH1", "PGR",
@@ -384,18 +397,22 @@ fn variational() -> Report {
         message: message.into(),
         severity,
     };
+    let coverage = coverage(n, &mut rng);
+    let bound = bound(118, &mut rng);
+    let weights = weights(&mut rng);
     Report {
         title: "Four molecular views of 1000 tumours".into(),
         introduction: "A simulated fit, to show what a report looks like: numbers come from a small generator, \
             not from patients."
             .into(),
         summary: summary(n),
-        coverage: Some(coverage(n, &mut rng)),
-        progress: Some(Progress::Bound(bound(118, &mut rng))),
+        coverage: Some(coverage),
+        progress: Some(Progress::Bound(bound)),
         variance: Some(variance()),
         factors: Some(factors),
         metadata,
-        weights: weights(&mut rng),
+        inclusion: inclusion(&weights),
+        weights,
         relevance: relevance(),
         correlations: None,
         held_out: held_out(&mut rng),

@@ -4,11 +4,13 @@ use polyview::{ACTIVE_SHARE, Explained, FeatureSelection, Fit, HeldOut as FitHel
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata, PredictedKind};
 use polyview_linalg::Mat;
 
+use crate::svg::number::percent;
+
 use crate::{
     BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut,
     HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options,
-    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
-    ViewWeights,
+    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights,
 };
 
 impl Report {
@@ -35,6 +37,18 @@ impl Report {
                 })
             })
             .collect::<polyview::Result<Vec<_>>>()?;
+        let inclusion = fit
+            .views()
+            .iter()
+            .filter(|v| v.choices.selection == FeatureSelection::SpikeAndSlab)
+            .map(|v| {
+                Ok(ViewInclusion {
+                    view: v.name.clone(),
+                    features: v.columns().to_vec(),
+                    probability: grid(&fit.inclusion(&v.name)?),
+                })
+            })
+            .collect::<polyview::Result<Vec<_>>>()?;
         let relevance = fit
             .views()
             .iter()
@@ -51,7 +65,7 @@ impl Report {
         Ok(Self {
             title: format!("{}: {} factors", fit.spec().model, fit.k()),
             introduction: String::new(),
-            summary: summary(fit),
+            summary: summary(fit, explained.as_ref()),
             coverage: coverage(fit),
             progress: Some(progress(fit)),
             variance: explained
@@ -77,6 +91,7 @@ impl Report {
                 })
                 .collect(),
             weights,
+            inclusion,
             relevance,
             journal: journal(fit),
             options: Options {
@@ -139,7 +154,10 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
                 lower: h.pairs.lower.clone(),
                 upper: h.pairs.upper.clone(),
             }),
-            unit: String::new(),
+            unit: match h.kind {
+                PredictedKind::Count => "counts".to_owned(),
+                _ => String::new(),
+            },
         },
     }
 }
@@ -156,7 +174,7 @@ fn word(value: impl serde::Serialize) -> String {
     }
 }
 
-fn summary(fit: &Fit) -> Summary {
+fn summary(fit: &Fit, explained: Option<&Explained>) -> Summary {
     let record = fit.record();
     let data = fit.data().ok();
     Summary {
@@ -197,10 +215,18 @@ fn summary(fit: &Fit) -> Summary {
         seconds: Some(record.seconds),
         seed: Some(fit.spec().seed),
         version: env!("CARGO_PKG_VERSION").into(),
-        extra: Vec::new(),
+        extra: explained.map(deviances).unwrap_or_default(),
         options: options(fit),
         spec_text: None,
     }
+}
+
+/// Deviance explained of the views that are not numbers.
+fn deviances(e: &Explained) -> Vec<(String, String)> {
+    (e.views.iter().zip(&e.deviance))
+        .filter(|(_, d)| !d.is_nan())
+        .map(|(v, d)| (format!("deviance of {v} explained"), percent(*d)))
+        .collect()
 }
 
 /// Every choice, by section, marked where it is not the default.

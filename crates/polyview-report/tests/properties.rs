@@ -5,7 +5,7 @@ mod support;
 use polyview_report::{
     BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut,
     HeldOutCells, MetadataColumn, MetadataValues, Options, Progress, Report, VarianceExplained,
-    ViewRelevance, ViewWeights, pictures, render,
+    ViewInclusion, ViewRelevance, ViewWeights, pictures, render,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -63,6 +63,7 @@ fn options() -> impl Strategy<Value = Options> {
                 active_share,
             )| Options {
                 top_weights,
+                inclusion_features: 2 * top_weights,
                 weight_factors,
                 scatter_factors,
                 metadata_pictures,
@@ -81,6 +82,7 @@ prop_compose! {
         sds in grid(spread(), n, k),
         weights in grid(number(), d, k),
         weight_sds in grid(spread(), d, k),
+        inclusion in grid(prop_oneof![9 => 0.0..=1.0f64, 1 => Just(f64::NAN)], d, k),
         relevance in prop::collection::vec(spread(), d),
         image in any::<bool>(),
         marginal in grid(number(), m, k),
@@ -125,6 +127,8 @@ prop_compose! {
                 MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },
                 MetadataColumn { name: other[2].clone(), unit: String::new(), values: MetadataValues::Categories(labels) },
             ],
+            inclusion: vec![ViewInclusion { view: other[3].clone(), features: features.clone(),
+                probability: inclusion }],
             relevance: vec![ViewRelevance { view: other[3].clone(), features: features.clone(),
                 relevance, shape: image.then_some([d, 1]) }],
             weights: vec![ViewWeights { view: other[3].clone(), features, means: weights,

@@ -40,6 +40,7 @@ fn a_full_report_has_every_section() {
         "variance",
         "factors",
         "weights",
+        "inclusion",
         "relevance",
         "correlations",
         "held-out",
@@ -347,7 +348,14 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 19] = [
+    let cases: [(&str, Spoil); 21] = [
+        ("inclusion probabilities", |r| {
+            r.inclusion[0].probability = Grid::from_fn(2, 3, wave);
+        }),
+        ("inclusion probabilities", |r| {
+            let (rows, columns) = (r.inclusion[0].features.len(), 3);
+            r.inclusion[0].probability = Grid::from_fn(rows, columns, |_, _| 1.01);
+        }),
         ("relevances", |r| {
             r.relevance[0].relevance.push(1.0);
         }),

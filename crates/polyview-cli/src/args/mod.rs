@@ -77,6 +77,9 @@ pub enum ModelName {
     /// Sparse semi-supervised heterogeneous inter-battery Bayesian analysis:
     /// real, binary and categorical views together.
     Sshiba,
+    /// Multi-omics factor analysis: views of any kind, counts among them,
+    /// sparse weights (spike and slab).
+    Mofa,
 }
 
 impl ModelName {
@@ -85,6 +88,7 @@ impl ModelName {
         match self {
             Self::Bibfa => "bibfa",
             Self::Sshiba => "sshiba",
+            Self::Mofa => "mofa",
         }
     }
 }
@@ -95,10 +99,15 @@ pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD. CSV, TSV (also .gz), NPY,
     /// NPZ; first column the sample IDs, header row the feature names.
     /// Likelihoods: gaussian (numbers), bernoulli or bernoulli-latent (0 and
-    /// 1), categorical (one column of class names). With --model sshiba a
-    /// likelihood that is not given is guessed, and the guess is said.
+    /// 1), categorical (one column of class names), negative-binomial or nb,
+    /// poisson (counts), binomial (counts out of --trials). With --model sshiba
+    /// or mofa a likelihood that is not given is guessed, and the guess is said.
     #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
     pub views: Vec<String>,
+    /// Numbers of trials of a binomial view, in a table like the view's; may
+    /// be given several times.
+    #[arg(long, value_name = "VIEW=FILE")]
+    pub trials: Vec<String>,
     /// A table about the samples (first column the IDs), kept for reports,
     /// never modelled.
     #[arg(long, value_name = "FILE")]
@@ -197,6 +206,7 @@ pub struct ModelArgs {
 #[command(after_help = "Examples:\n  \
 polyview fit --view genes=genes.csv --view lipids=lipids.csv --factors 15 --seed 1 --out model.pv\n  \
 polyview fit --model sshiba --view genes=genes.csv --view diet=diet.csv:categorical --out model.pv\n  \
+polyview fit --model mofa --view rna=counts.csv:negative-binomial --view drugs=d.csv --out model.pv\n  \
 polyview fit --spec study.toml --out model.pv\n  \
 polyview fit --spec study.toml --dry-run > complete.toml\n  \
 polyview fit --view x=x.npy --engine gibbs --chains 4 --sweeps 2000 --out draws.pv\n  \

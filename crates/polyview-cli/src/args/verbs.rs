@@ -84,7 +84,7 @@ pub struct ImputeArgs {
     pub view: String,
     /// Where the filled table goes. Holes of a binary view are filled with the
     /// probability of a 1, those of a categorical view with the most probable
-    /// class.
+    /// class, those of counts with the expected count.
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Where the probabilities of the classes of a categorical view go
@@ -116,6 +116,8 @@ pub enum ScoreKind {
     Binary,
     /// One class a sample.
     Categorical,
+    /// Expected counts.
+    Count,
     /// Numbers.
     Real,
 }
@@ -125,7 +127,8 @@ pub enum ScoreKind {
 #[command(after_help = "Examples:\n  \
 polyview score --truth lipids.csv --predicted p.csv --kind real --lower low.csv --upper high.csv\n  \
 polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
-polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n\n\
+polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
+polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
 predictions are files as `predict` writes them. Scores that cannot be computed are listed.")]
 pub struct ScoreArgs {
@@ -138,12 +141,16 @@ pub struct ScoreArgs {
     /// What was predicted.
     #[arg(long, value_enum)]
     pub kind: ScoreKind,
-    /// Lower ends of intervals (real).
+    /// Lower ends of intervals (real, count).
     #[arg(long, value_name = "FILE", requires = "upper")]
     pub lower: Option<PathBuf>,
-    /// Upper ends of intervals (real).
+    /// Upper ends of intervals (real, count).
     #[arg(long, value_name = "FILE", requires = "lower")]
     pub upper: Option<PathBuf>,
+    /// Standard deviations (count): log densities are then those of negative
+    /// binomial counts, else of Poisson counts.
+    #[arg(long, value_name = "FILE")]
+    pub sd: Option<PathBuf>,
 }
 
 /// Arguments of `inspect`.
@@ -190,7 +197,7 @@ pub struct ReportArgs {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax"
+    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv"
 )]
 pub struct ExportArgs {
     /// The model file.
@@ -207,6 +214,10 @@ pub struct ExportArgs {
     /// Standard deviations of the weights of a view.
     #[arg(long, value_name = "VIEW=FILE")]
     pub weights_sd: Vec<String>,
+    /// Posterior inclusion probabilities of the weights of a spike-and-slab
+    /// view, features × factors.
+    #[arg(long, value_name = "VIEW=FILE")]
+    pub inclusion: Vec<String>,
     /// Variance explained, views × factors (marginal), and in all.
     #[arg(long, value_name = "FILE")]
     pub variance: Option<PathBuf>,

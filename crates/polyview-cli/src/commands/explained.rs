@@ -4,7 +4,7 @@ use polyview::{Explained, Fit};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{percent, table};
+use crate::output::{line, percent, table};
 
 /// Variance explained within one group of samples.
 pub struct GroupShares {
@@ -55,6 +55,7 @@ pub fn explained_by_group(fit: &Fit) -> Outcome<Vec<GroupShares>> {
 pub fn shares(e: &Explained, view: usize) -> Value {
     json!({
         "total": e.total[view],
+        "deviance": Some(e.deviance[view]).filter(|d| d.is_finite()),
         "marginal": (0..e.factors).map(|k| e.marginal[(view, k)]).collect::<Vec<_>>(),
         "unique": (0..e.factors).map(|k| e.unique[(view, k)]).collect::<Vec<_>>(),
     })
@@ -75,4 +76,18 @@ pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)
+}
+
+/// Deviance explained of the views that are not numbers.
+pub fn deviances(e: &Explained) -> Outcome<()> {
+    let rows: Vec<Vec<String>> = (e.views.iter().zip(&e.deviance))
+        .filter(|(_, d)| !d.is_nan())
+        .map(|(v, d)| vec![v.clone(), percent(*d)])
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    line("deviance explained, % (labels and counts, against intercepts alone)")?;
+    table(&["view".to_owned(), "all".to_owned()], &rows)
 }

@@ -12,6 +12,11 @@ use crate::inputs::named_file;
 /// Factors, weights and variances as tables.
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     let mut fit = Fit::load(&args.model)?;
+    if args.varimax && !args.inclusion.is_empty() {
+        return Err(Failure::Usage(
+            "--inclusion: turned factors (--varimax) have no inclusion probabilities; leave one of them out".into(),
+        ));
+    }
     if args.varimax {
         fit = fit.varimax()?;
     }
@@ -35,7 +40,8 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     }
     for (list, sd) in [(&args.weights, false), (&args.weights_sd, true)] {
         for text in list {
-            let (view, path) = named_file(text)?;
+            let option = if sd { "--weights-sd" } else { "--weights" };
+            let (view, path) = named_file(option, text)?;
             let w = fit.weights(&view)?;
             let values = if sd { &w.sd } else { &w.mean };
             let (_, info) = fit.view(&view)?;
@@ -49,6 +55,20 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             )?;
             written += 1;
         }
+    }
+    for text in &args.inclusion {
+        let (view, path) = named_file("--inclusion", text)?;
+        let values = fit.inclusion(&view)?;
+        let (_, info) = fit.view(&view)?;
+        write(
+            &path,
+            "feature",
+            info.columns(),
+            &names,
+            values.as_ref(),
+            args.force,
+        )?;
+        written += 1;
     }
     if let Some(path) = &args.variance {
         let e = fit.explain()?;
@@ -67,7 +87,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     }
     if written == 0 {
         return Err(Failure::Usage(
-            "nothing to export; add --factors, --weights VIEW=FILE or --variance".into(),
+            "nothing to export; add --factors, --weights VIEW=FILE, --inclusion VIEW=FILE or --variance".into(),
         ));
     }
     say(cli, format!("{written} table(s) written"));

@@ -2,7 +2,8 @@
 
 use polyview::{ACTIVE_SHARE, Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
 
-use super::explained::{GroupShares, explained_by_group, shares, variance_table};
+use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
+use super::sparsity::{included, inclusions, sizes};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{json, line, table};
@@ -90,10 +91,14 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     classes(&fit)?;
     reach(&fit)?;
     relevances(&fit)?;
+    inclusions(&fit)?;
+    sizes(&fit)?;
     if fit.data().is_ok() {
         line("")?;
         line("variance explained, % (marginal by factor)")?;
-        variance_table(&fit, &fit.explain()?)?;
+        let explained = fit.explain()?;
+        variance_table(&fit, &explained)?;
+        deviances(&explained)?;
         for g in explained_by_group(&fit)? {
             line("")?;
             line(format!(
@@ -224,6 +229,12 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         .iter()
         .map(|v| relevance(fit, v))
         .collect::<Outcome<Vec<_>>>()?;
+    let included = (fit.views().iter())
+        .map(|v| included(fit, v))
+        .collect::<Outcome<Vec<_>>>()?;
+    let sizes = (fit.views().iter())
+        .map(|v| fit.sizes(&v.name))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok(serde_json::json!({
         "spec": fit.spec(),
         "samples": fit.samples(),
@@ -243,6 +254,8 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "choices": v.choices,
             "observed": v.observed,
             "relevance": relevances[i],
+            "included": included[i],
+            "sizes": sizes[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
         "activity": reach_json(fit)?,

@@ -9,6 +9,7 @@ mod inspect;
 mod report;
 mod score;
 mod simulate;
+mod sparsity;
 mod tables;
 
 use clap::CommandFactory;

@@ -146,7 +146,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         args.force,
     )?;
     let fit = Fit::load(&args.model)?;
-    let data = new_data(&args.data, &fit)?;
+    let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
         weights: if args.plug_in {
             WeightUncertainty::PlugIn
@@ -202,7 +202,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     if categorical {
         text_file(&args.out)?;
     }
-    let data = new_data(&args.data, &fit)?;
+    let data = new_data(cli, &args.data, &fit)?;
     let options = PredictOptions {
         parameters: sureness(args.plug_in),
         unknown_classes: parsed("unknown-class", &args.unknown_class)?,

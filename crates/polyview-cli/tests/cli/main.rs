@@ -4,6 +4,8 @@
 mod bad_input;
 mod common;
 #[cfg(unix)]
+mod counts;
+#[cfg(unix)]
 mod full_disk;
 #[cfg(unix)]
 mod interrupt;

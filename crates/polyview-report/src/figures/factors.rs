@@ -5,7 +5,7 @@ use crate::ReportError;
 use crate::input::{Factors, MetadataColumn, MetadataValues, Report};
 use crate::plots::{
     associations, correlations_of, draw_correlations, draw_factor_against, draw_factor_histogram,
-    draw_factor_pair, draw_relevance, draw_top_weights, has_values,
+    draw_factor_pair, draw_inclusion, draw_relevance, draw_top_weights, has_values,
 };
 use crate::svg::number::count;
 use crate::svg::palette::CATEGORIES;
@@ -230,6 +230,28 @@ fn weights_caption(report: &Report, name: &str) -> String {
     caption
         .push_str(" Weights of different views are on different scales: compare within a panel.");
     caption
+}
+
+pub(crate) fn inclusion(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    if report.inclusion.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = report.factor_names();
+    let panels = report
+        .inclusion
+        .iter()
+        .enumerate()
+        .map(|(m, p)| {
+            let weights = report.weights.iter().find(|w| w.view == p.view);
+            let picture = draw_inclusion(p, weights, &names, report.options.inclusion_features)?;
+            Ok(named(format!("inclusion{}", m + 1), picture))
+        })
+        .collect::<Result<Vec<_>, ReportError>>()?;
+    let caption = "The probability that the weight of a feature on a factor is not zero (spike and slab): the leading \
+        features of each factor in turn, as in the pictures of the weights. Yellow: surely there; dark: not needed. \
+        Rows with several yellow cells are features that several factors share."
+        .to_owned();
+    Ok(vec![figure(caption, panels)])
 }
 
 pub(crate) fn relevance(report: &Report) -> Result<Vec<Figure>, ReportError> {

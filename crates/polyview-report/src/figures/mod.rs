@@ -2,7 +2,7 @@
 
 mod factors;
 
-pub(crate) use factors::{correlations, factors, relevance, weights};
+pub(crate) use factors::{correlations, factors, inclusion, relevance, weights};
 
 use crate::ReportError;
 use crate::input::{HeldOutCells, Progress, Report};
@@ -47,6 +47,7 @@ pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
         variance(report)?,
         factors(report)?,
         weights(report)?,
+        inclusion(report)?,
         relevance(report)?,
         correlations(report)?,
         held_out(report)?,

@@ -85,6 +85,17 @@ pub struct ViewWeights {
     pub sds: Option<Grid>,
 }
 
+/// Which weights of one view are not zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ViewInclusion {
+    /// Name of the view.
+    pub view: String,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// Features x factors: posterior probability that the weight is not zero; `NaN` where not known.
+    pub probability: Grid,
+}
+
 /// Relevance of the features of one view, as shares of its median: 2 is twice as relevant as an ordinary
 /// feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

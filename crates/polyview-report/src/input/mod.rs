@@ -8,7 +8,8 @@ mod summary;
 mod validate;
 
 pub use factors::{
-    Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewRelevance, ViewWeights,
+    Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewWeights,
 };
 pub use grid::Grid;
 pub use progress::{BoundTrace, Chain, ChainTraces, Diagnostic, Event, EventKind, Progress};
@@ -40,6 +41,8 @@ pub struct Report {
     pub metadata: Vec<MetadataColumn>,
     /// Posterior of the weights, one entry per view.
     pub weights: Vec<ViewWeights>,
+    /// Inclusion probabilities of the weights, one entry per view that learnt them.
+    pub inclusion: Vec<ViewInclusion>,
     /// Relevance of the features, one entry per view that learnt it.
     pub relevance: Vec<ViewRelevance>,
     /// Factors x factors: correlations. Computed from the factor means when not given.
@@ -63,6 +66,8 @@ pub struct Report {
 pub struct Options {
     /// Features per factor and view in the pictures of weights.
     pub top_weights: usize,
+    /// Features per view in the pictures of inclusion probabilities.
+    pub inclusion_features: usize,
     /// Leading factors whose weights are drawn.
     pub weight_factors: usize,
     /// Leading factors whose pairs are drawn against each other.
@@ -78,11 +83,12 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 12 features for each of 4 factors, pairs of 3 factors, 6 metadata columns, 3000 points, 25
+    /// 12 features for each of 4 factors, inclusion of 24 features a view, pairs of 3 factors, 6 metadata columns, 3000 points, 25
     /// table rows, active from 1 % on.
     fn default() -> Self {
         Self {
             top_weights: 12,
+            inclusion_features: 24,
             weight_factors: 4,
             scatter_factors: 3,
             metadata_pictures: 6,

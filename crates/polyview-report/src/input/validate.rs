@@ -2,7 +2,7 @@
 
 use super::{
     ChooseK, Coverage, Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, Report,
-    VarianceExplained, ViewRelevance, ViewWeights,
+    VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
 };
 use crate::ReportError;
 
@@ -39,6 +39,9 @@ impl Report {
                 names.len(),
                 weights.means.columns(),
             )?;
+        }
+        for inclusion in &self.inclusion {
+            inclusion.validate(names.len())?;
         }
         for relevance in &self.relevance {
             relevance.validate()?;
@@ -180,6 +183,18 @@ impl ViewWeights {
             )?;
             spreads(what, &self.view, sds.values())
         })
+    }
+}
+
+impl ViewInclusion {
+    pub(crate) fn validate(&self, factors: usize) -> Result<(), ReportError> {
+        let what = "inclusion probabilities";
+        let p = &self.probability;
+        shape(what, &self.view, p, self.features.len(), factors)?;
+        for (i, &p) in p.values().iter().enumerate().filter(|(_, p)| !p.is_nan()) {
+            within(what, &self.view, i / factors.max(1), p, 0.0, 1.0)?;
+        }
+        Ok(())
     }
 }
 

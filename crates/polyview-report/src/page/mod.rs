@@ -28,6 +28,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     result_sections::variance(&mut page, report)?;
     result_sections::factors(&mut page, report)?;
     result_sections::weights(&mut page, report)?;
+    result_sections::inclusion(&mut page, report)?;
     result_sections::relevance(&mut page, report)?;
     result_sections::correlations(&mut page, report)?;
     result_sections::held_out(&mut page, report)?;

@@ -5,12 +5,12 @@ use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
 use crate::input::{
-    Factors, HeldOutCells, MetadataValues, Progress, Report, VarianceExplained, ViewRelevance,
-    ViewWeights,
+    Factors, HeldOutCells, MetadataValues, Progress, Report, VarianceExplained, ViewInclusion,
+    ViewRelevance, ViewWeights,
 };
 use crate::plots::{
-    Association, Combination, Reach, associations, combinations, leading_features, most_relevant,
-    reach_of,
+    Association, Combination, Reach, associations, combinations, included, leading_features,
+    most_relevant, reach_of, shown_features,
 };
 use crate::stats;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
@@ -155,6 +155,30 @@ pub(super) fn weights(page: &mut Page, report: &Report) -> Result<(), ReportErro
     Ok(())
 }
 
+pub(super) fn inclusion(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let figures = figures::inclusion(report)?;
+    if figures.is_empty() {
+        return Ok(());
+    }
+    page.open("inclusion", "Inclusion of the weights", Break::Flow);
+    let names = report.factor_names();
+    let mut table = Table::new("Weights that are not zero with a probability above one half")
+        .column("View", Kind::Text)
+        .column("Features", Kind::Number)
+        .columns(&names, Kind::Number);
+    for view in &report.inclusion {
+        let mut row: Vec<Cell> = vec![view.view.as_str().into(), count(view.features.len()).into()];
+        row.extend((0..names.len()).map(|k| Cell::from(count(included(view, k)))));
+        table.row(row);
+    }
+    page.table(&table);
+    for figure in &figures {
+        page.figure(figure);
+    }
+    page.close();
+    Ok(())
+}
+
 pub(super) fn relevance(page: &mut Page, report: &Report) -> Result<(), ReportError> {
     let figures = figures::relevance(report)?;
     if figures.is_empty() {
@@ -291,6 +315,13 @@ pub(super) fn raw_numbers(page: &mut Page, report: &Report) {
             .map(|w| weight_table(w, &names[..leading], report.options.top_weights));
         tables.push(("Largest weights".into(), of_view.collect()));
     }
+    if !report.inclusion.is_empty() {
+        let of_view = report
+            .inclusion
+            .iter()
+            .map(|i| inclusion_table(i, report, &names));
+        tables.push(("Inclusion of the weights".into(), of_view.collect()));
+    }
     if !report.relevance.is_empty() {
         let of_view = report.relevance.iter().map(|r| relevance_table(r, most));
         tables.push(("Relevance of the features".into(), of_view.collect()));
@@ -393,6 +424,22 @@ fn weight_table(weights: &ViewWeights, names: &[String], top: usize) -> Table {
             ]);
         }
     }
+    table
+}
+
+fn inclusion_table(inclusion: &ViewInclusion, report: &Report, names: &[String]) -> Table {
+    let weights = report.weights.iter().find(|w| w.view == inclusion.view);
+    let shown = shown_features(inclusion, weights, report.options.table_rows);
+    let mut table = Table::new(format!("Inclusion probabilities in {}", inclusion.view))
+        .column("Feature", Kind::Text)
+        .columns(names, Kind::Number);
+    for &d in &shown {
+        let mut row: Vec<Cell> = vec![inclusion.features[d].as_str().into()];
+        let p = inclusion.probability.row(d);
+        row.extend(p.iter().map(|p| Cell::from(fixed(*p, 3))));
+        table.row(row);
+    }
+    table.leaving_out(inclusion.features.len().saturating_sub(shown.len()));
     table
 }
 

@@ -3,8 +3,8 @@
 use polyview_report::{
     BoundTrace, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
     Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin,
-    Progress, Report, Severity, Summary, VarianceExplained, ViewRelevance, ViewSummary,
-    ViewWeights,
+    Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights,
 };
 
 /// `stem 1`, `stem 2`, ...
@@ -130,6 +130,14 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 features: names(&format!("feature{tag}"), features),
                 means: Grid::from_fn(features, factors, wave),
                 sds: Some(Grid::from_fn(features, factors, |_, _| 0.2)),
+            })
+            .collect(),
+        inclusion: views
+            .iter()
+            .map(|v| ViewInclusion {
+                view: v.clone(),
+                features: names(&format!("feature{tag}"), features),
+                probability: Grid::from_fn(features, factors, |d, k| wave(d, k).abs().min(1.0)),
             })
             .collect(),
         relevance: views

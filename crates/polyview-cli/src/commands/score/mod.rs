@@ -2,6 +2,7 @@
 
 mod binary;
 mod categorical;
+mod count;
 mod join;
 mod real;
 
@@ -17,14 +18,20 @@ const BINS: usize = 10;
 
 /// Scores the file of predictions.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
-    if args.lower.is_some() && args.kind != ScoreKind::Real {
+    if args.lower.is_some() && !matches!(args.kind, ScoreKind::Real | ScoreKind::Count) {
         return Err(Failure::Usage(
-            "--lower and --upper belong to --kind real; leave them out".into(),
+            "--lower and --upper belong to --kind real and count; leave them out".into(),
+        ));
+    }
+    if args.sd.is_some() && args.kind != ScoreKind::Count {
+        return Err(Failure::Usage(
+            "--sd belongs to --kind count; leave it out".into(),
         ));
     }
     match args.kind {
         ScoreKind::Binary => binary::run(cli, args),
         ScoreKind::Categorical => categorical::run(cli, args),
+        ScoreKind::Count => count::run(cli, args),
         ScoreKind::Real => real::run(cli, args),
     }
 }

@@ -11,9 +11,9 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, table};
 
 /// Scores of the intervals: each column, and all values.
-struct Intervals {
-    each: Vec<IntervalScore>,
-    all: IntervalScore,
+pub(super) struct Intervals {
+    pub(super) each: Vec<IntervalScore>,
+    pub(super) all: IntervalScore,
 }
 
 fn column(m: &Mat<f64>, d: usize) -> Vec<f64> {
@@ -21,7 +21,7 @@ fn column(m: &Mat<f64>, d: usize) -> Vec<f64> {
 }
 
 /// The intervals' scores, after a look for one that ends before it begins.
-fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
+pub(super) fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
     let mut each = Vec::with_capacity(c.columns.len());
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
     for (d, name) in c.columns.iter().enumerate() {

@@ -1,0 +1,242 @@
+//! Expected counts and their intervals.
+
+use polyview::metrics::{
+    Average, CountScore, count_log_density, counts, counts_by_column, poisson_deviance,
+};
+use polyview_linalg::Mat;
+use serde_json::{Value, json};
+
+use super::join::{Cells, Read, cells};
+use super::real::{Intervals, scored};
+use super::{average, average_text, figures, print_json, undefined};
+use crate::args::{Cli, ScoreArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output::{line, number, table};
+
+/// What the log densities are of.
+fn law(with_sd: bool) -> &'static str {
+    if with_sd {
+        "negative binomial"
+    } else {
+        "Poisson"
+    }
+}
+
+/// Refuses a truth that is no count, and a prediction below zero.
+fn check(c: &Cells, truth: &Read, predicted: &Read) -> Outcome<()> {
+    for (d, column) in c.columns.iter().enumerate() {
+        for (n, sample) in c.samples.iter().enumerate() {
+            let (x, p) = (c.truth[(n, d)], c.predicted[0][(n, d)]);
+            let (file, found) = if x < 0.0 || x.fract() > 0.0 {
+                let found = format!("{x} is no count; correct it, or choose --kind real");
+                (truth, found)
+            } else if p < 0.0 {
+                let found = format!("{p} is no expected count; choose --kind real");
+                (predicted, found)
+            } else {
+                continue;
+            };
+            return Err(Failure::Cell {
+                path: file.path.clone(),
+                sample: sample.clone(),
+                column: column.clone(),
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// All cells of a matrix, column by column.
+fn flat(m: &Mat<f64>) -> Vec<f64> {
+    (0..m.ncols())
+        .flat_map(|d| m.col(d).iter().copied())
+        .collect()
+}
+
+/// One score of a column and of all cells.
+struct Densities {
+    each: Vec<Option<f64>>,
+    all: Option<f64>,
+}
+
+fn densities(c: &Cells, sd: Option<&Mat<f64>>) -> Outcome<Densities> {
+    let none = Mat::zeros(c.samples.len(), c.columns.len());
+    let sd = sd.unwrap_or(&none);
+    let column = |m: &Mat<f64>, d: usize| m.col(d).iter().copied().collect::<Vec<f64>>();
+    let mut each = Vec::with_capacity(c.columns.len());
+    for d in 0..c.columns.len() {
+        let (truth, mean) = (column(&c.truth, d), column(&c.predicted[0], d));
+        each.push(count_log_density(&truth, &mean, &column(sd, d))?);
+    }
+    Ok(Densities {
+        each,
+        all: count_log_density(&flat(&c.truth), &flat(&c.predicted[0]), &flat(sd))?,
+    })
+}
+
+/// Scores counts.
+pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
+    let truth = Read::numbers(&args.truth)?;
+    let mut files = vec![Read::numbers(&args.predicted)?];
+    for path in [&args.lower, &args.upper, &args.sd].into_iter().flatten() {
+        files.push(Read::numbers(path)?);
+    }
+    let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
+    check(&c, &truth, &files[0])?;
+    let scores = counts_by_column(c.truth.as_ref(), c.predicted[0].as_ref())?;
+    let all = counts(&flat(&c.truth), &flat(&c.predicted[0]))?;
+    let ranges = match args.upper {
+        Some(_) => Some(scored(&c, &files[2])?),
+        None => None,
+    };
+    let sd = args.sd.as_ref().and_then(|_| c.predicted.last());
+    let density = densities(&c, sd)?;
+    // against each column's own mean
+    let explained = explained(&c, all)?;
+    if cli.json {
+        let columns: Vec<Value> = (0..scores.len())
+            .map(|d| {
+                let s = scores[d];
+                let i = ranges.as_ref().map(|r| r.each[d]);
+                json!({
+                    "name": c.columns[d], "values": s.count,
+                    "deviance": s.deviance.filter(|x| x.is_finite()),
+                    "deviance_explained": s.explained.filter(|x| x.is_finite()),
+                    "rmse": s.rmse,
+                    "log_density": density.each[d].filter(|x| x.is_finite()),
+                    "coverage": i.and_then(|i| i.coverage),
+                    "mean_width": i.and_then(|i| i.mean_width),
+                })
+            })
+            .collect();
+        let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
+        return print_json(&json!({
+            "kind": "count",
+            "samples": c.samples.len(),
+            "columns": columns,
+            "deviance": all.deviance.filter(|x| x.is_finite()),
+            "deviance_explained": explained.filter(|x| x.is_finite()),
+            "rmse": average(&rmse, &c.columns),
+            "log_density": density.all.filter(|x| x.is_finite()),
+            "density": law(sd.is_some()),
+            "coverage": ranges.as_ref().and_then(|r| r.all.coverage),
+            "mean_width": ranges.as_ref().and_then(|r| r.all.mean_width),
+        }));
+    }
+    show(
+        &c,
+        &scores,
+        all,
+        explained,
+        &density,
+        ranges.as_ref(),
+        sd.is_some(),
+    )
+}
+
+/// Share of the deviance from the columns' means that is explained.
+fn explained(c: &Cells, all: CountScore) -> Outcome<Option<f64>> {
+    let mut level = c.truth.clone();
+    for d in 0..level.ncols() {
+        let known: Vec<f64> = c
+            .truth
+            .col(d)
+            .iter()
+            .copied()
+            .filter(|x| !x.is_nan())
+            .collect();
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        level.col_as_slice_mut(d).fill(mean);
+    }
+    let null = poisson_deviance(&flat(&c.truth), &flat(&level))?;
+    Ok(match (all.deviance, null) {
+        (Some(own), Some(null)) if null > 0.0 => Some(1.0 - own / null),
+        _ => None,
+    })
+}
+
+fn show(
+    c: &Cells,
+    scores: &[CountScore],
+    all: CountScore,
+    explained: Option<f64>,
+    density: &Densities,
+    ranges: Option<&Intervals>,
+    with_sd: bool,
+) -> Outcome<()> {
+    line(format!(
+        "{} samples, {} columns",
+        c.samples.len(),
+        c.columns.len()
+    ))?;
+    let mut header = vec![
+        "column",
+        "values",
+        "deviance",
+        "explained",
+        "RMSE",
+        "log density",
+    ];
+    if ranges.is_some() {
+        header.extend(["inside", "mean width"]);
+    }
+    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = (0..scores.len())
+        .map(|d| {
+            let s = scores[d];
+            let mut row = vec![
+                c.columns[d].clone(),
+                s.count.to_string(),
+                number(s.deviance),
+                number(s.explained),
+                number(s.rmse),
+                number(density.each[d]),
+            ];
+            if let Some(r) = ranges {
+                row.push(number(r.each[d].coverage));
+                row.push(number(r.each[d].mean_width));
+            }
+            row
+        })
+        .collect();
+    table(&header, &rows)?;
+    line("")?;
+    let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
+    let law = format!("log density ({}), mean over values", law(with_sd));
+    let mut rows = vec![
+        ("Poisson deviance, mean over values", number(all.deviance)),
+        (
+            "deviance explained, against column means",
+            number(explained),
+        ),
+        (
+            "RMSE, mean over columns",
+            average_text(&rmse, c.columns.len()),
+        ),
+        (law.as_str(), number(density.all)),
+    ];
+    if let Some(r) = ranges {
+        rows.push(("share inside the intervals", number(r.all.coverage)));
+        rows.push(("mean width of the intervals", number(r.all.mean_width)));
+    }
+    figures(&rows)?;
+    let mut lines = Vec::new();
+    for (name, s) in c.columns.iter().zip(scores) {
+        if s.count == 0 {
+            lines.push(format!("every score of '{name}': no true value is known"));
+            continue;
+        }
+        if s.explained.is_none() {
+            lines.push(format!(
+                "deviance explained of '{name}': its true counts are all the same"
+            ));
+        }
+        if s.deviance.is_some_and(f64::is_infinite) {
+            lines.push(format!(
+                "a finite deviance of '{name}': a count above 0 was expected to be 0"
+            ));
+        }
+    }
+    undefined(&lines)
+}

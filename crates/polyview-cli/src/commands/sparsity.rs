@@ -1,0 +1,65 @@
+//! Which weights are not zero, and how counts spread: parts of `inspect`.
+
+use polyview::{FeatureSelection, Fit, ViewInfo};
+
+use crate::failure::Outcome;
+use crate::output::{line, table};
+
+/// Probability above which a weight counts as included.
+const INCLUDED: f64 = 0.5;
+
+/// Numbers of weights that are probably not zero, one a factor; nothing for a
+/// view without spike and slab.
+pub fn included(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<usize>>> {
+    if view.choices.selection != FeatureSelection::SpikeAndSlab {
+        return Ok(None);
+    }
+    let p = fit.inclusion(&view.name)?;
+    let of_factor = |k: usize| p.col(k).iter().filter(|p| **p > INCLUDED).count();
+    Ok(Some((0..p.ncols()).map(of_factor).collect()))
+}
+
+/// A table of [`included`].
+pub fn inclusions(fit: &Fit) -> Outcome<()> {
+    let mut rows = Vec::new();
+    for v in fit.views() {
+        if let Some(counts) = included(fit, v)? {
+            let mut row = vec![v.name.clone(), v.columns().len().to_string()];
+            row.extend(counts.iter().map(ToString::to_string));
+            rows.push(row);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    line("weights that are not zero with a probability above 1/2, by factor")?;
+    let mut header = vec!["view".to_owned(), "of".to_owned()];
+    header.extend((1..=fit.k()).map(|k| k.to_string()));
+    table(&header, &rows)
+}
+
+/// The sizes of negative binomial counts.
+pub fn sizes(fit: &Fit) -> Outcome<()> {
+    let mut rows = Vec::new();
+    for v in fit.views() {
+        let Some(mut sizes) = fit.sizes(&v.name)? else {
+            continue;
+        };
+        sizes.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = (share * sizes.len().saturating_sub(1) as f64).round() as usize;
+            sizes
+                .get(place)
+                .map_or_else(String::new, |r| format!("{r:.4}"))
+        };
+        rows.push(vec![v.name.clone(), at(0.0), at(0.5), at(1.0)]);
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    line("sizes of the counts of a feature (variance = mean + mean^2 / size)")?;
+    let header = ["view", "smallest", "middle", "largest"].map(str::to_owned);
+    table(&header, &rows)
+}

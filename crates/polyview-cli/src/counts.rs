@@ -1,0 +1,178 @@
+//! Looking at tables of counts and at numbers of trials.
+
+use std::path::{Path, PathBuf};
+
+use polyview::Likelihood;
+use polyview_core::Table;
+use polyview_io::{ReadOptions, read_table};
+
+use crate::args::Cli;
+use crate::commands::say;
+use crate::failure::{Failure, Outcome};
+
+/// Counts above this are noted.
+const LARGE: f64 = 1e6;
+/// Counts above this are refused.
+const LARGEST: f64 = 1e9;
+
+/// Numbers of trials and their file.
+pub struct Trials {
+    /// The file.
+    pub path: PathBuf,
+    /// What stands in it, named after the view.
+    pub table: Table,
+}
+
+impl Trials {
+    /// Reads the numbers of trials of a view.
+    pub fn read(path: &Path, options: &ReadOptions) -> Outcome<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            table: read_table(path, options)?,
+        })
+    }
+}
+
+/// A table of counts: whether every value may be one.
+struct Counts<'a> {
+    path: &'a Path,
+    table: &'a Table,
+}
+
+impl Counts<'_> {
+    fn refuse<T>(&self, n: usize, d: usize, found: String) -> Outcome<T> {
+        refuse(self.path, self.table, n, d, found)
+    }
+    fn check(&self, n: usize, d: usize) -> Outcome<()> {
+        let x = self.table.values[(n, d)];
+        let mend = "correct it, leave the cell empty, or fit the view as gaussian";
+        if x < 0.0 {
+            return self.refuse(n, d, format!("{x} is negative, which no count is; {mend}"));
+        }
+        if x.fract() != 0.0 {
+            let found = format!("{x} is not a whole number, as counts are; {mend}");
+            return self.refuse(n, d, found);
+        }
+        if x > LARGEST {
+            let found = format!("{x} is above 1000000000, the largest count taken; {mend}");
+            return self.refuse(n, d, found);
+        }
+        Ok(())
+    }
+}
+
+fn refuse<T>(path: &Path, table: &Table, n: usize, d: usize, found: String) -> Outcome<T> {
+    Err(Failure::Cell {
+        path: path.to_owned(),
+        sample: table.samples[n].clone(),
+        column: table.features[d].clone(),
+        found,
+    })
+}
+
+/// Refuses what is no count, and successes without as many trials; notes
+/// counts above a million.
+pub fn check(
+    cli: &Cli,
+    path: &Path,
+    table: &Table,
+    likelihood: Likelihood,
+    trials: Option<&Trials>,
+) -> Outcome<()> {
+    let counts = Counts { path, table };
+    let trials_of = trials.map(|t| (t, places(t, table)));
+    let (mut large, mut largest) = (0usize, (0.0, 0, 0));
+    for d in 0..table.features.len() {
+        for n in 0..table.samples.len() {
+            let x = table.values[(n, d)];
+            if x.is_nan() {
+                continue;
+            }
+            counts.check(n, d)?;
+            large += usize::from(x > LARGE);
+            if x > largest.0 {
+                largest = (x, n, d);
+            }
+            match &trials_of {
+                Some((t, (rows, columns))) => {
+                    enough(&counts, t, (n, rows[n]), (d, columns[d]))?;
+                }
+                None if likelihood == Likelihood::Binomial && x > 1.0 => {
+                    let found = format!(
+                        "{x} successes, but each is out of one trial where no numbers of trials are given; \
+                         add --trials {}=FILE, or choose negative-binomial",
+                        table.name
+                    );
+                    return counts.refuse(n, d, found);
+                }
+                None => {}
+            }
+        }
+    }
+    if large > 0 {
+        let (x, n, d) = largest;
+        say(
+            cli,
+            format!(
+                "note: {}: {large} count(s) above 1000000, the largest {x} (sample '{}', column '{}'); if they \
+                 are no counts, fit the view (or its logarithm) as gaussian",
+                path.display(),
+                table.samples[n],
+                table.features[d]
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// Rows and columns of the trials for those of the counts.
+fn places(trials: &Trials, counts: &Table) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let of = |own: &[String], wanted: &[String]| {
+        let place: std::collections::HashMap<&str, usize> = own
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (s.as_str(), i))
+            .collect();
+        wanted
+            .iter()
+            .map(|s| place.get(s.as_str()).copied())
+            .collect()
+    };
+    (
+        of(&trials.table.samples, &counts.samples),
+        of(&trials.table.features, &counts.features),
+    )
+}
+
+/// Refuses fewer trials than successes, and none.
+fn enough(
+    counts: &Counts<'_>,
+    trials: &Trials,
+    (n, row): (usize, Option<usize>),
+    (d, column): (usize, Option<usize>),
+) -> Outcome<()> {
+    let y = counts.table.values[(n, d)];
+    let of = match (row, column) {
+        (Some(r), Some(c)) => trials.table.values[(r, c)],
+        _ => f64::NAN,
+    };
+    if of >= y && of > 0.0 && of.fract() == 0.0 && of <= LARGEST {
+        return Ok(());
+    }
+    let mend = "correct one of them, or leave both cells empty";
+    let found = if of.is_nan() {
+        format!("no number of trials for {y} success(es); give one, or leave both cells empty")
+    } else if of < y {
+        format!("{of} trial(s) are below {y} success(es); {mend}")
+    } else {
+        format!("{of} is no number of trials (a whole number from 1 to 1000000000); {mend}")
+    };
+    refuse(&trials.path, counts.table, n, d, found)
+}
+
+/// Whether a table looks like counts: whole numbers from zero on, not all of
+/// them 0 or 1.
+pub fn look_like_counts(table: &Table) -> bool {
+    let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
+    cells().all(|x| x.is_nan() || (*x >= 0.0 && x.fract() == 0.0)) && cells().any(|x| *x > 1.0)
+}
