@@ -8,6 +8,8 @@
 //! leave and the factors explain), how many counts their 95 % intervals hold,
 //! and the mean log probability of a hidden count. Real counts vary more than
 //! Poisson counts: the negative binomial says so, and it knows how sure it is.
+//! Where counts are far above their sizes its bound is loose and moves slowly:
+//! of counts by the ten thousand the logarithms say more.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;

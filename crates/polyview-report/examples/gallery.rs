@@ -224,7 +224,7 @@ fn inclusion(weights: &[ViewWeights]) -> Vec<ViewInclusion> {
         view: w.view.clone(),
         features: w.features.clone(),
         probability: Grid::from_fn(w.means.rows(), w.means.columns(), |d, k| {
-            let w = 3.0 * w.means.at(d, k);
+            let w: f64 = 3.0 * w.means.row(d)[k];
             w.powi(4) / (1.0 + w.powi(4))
         }),
     };
