@@ -30,15 +30,13 @@ pub(crate) fn shown_features(
 ) -> Vec<usize> {
     let factors = inclusion.probability.columns();
     let of_factor = |k: usize| -> Vec<usize> {
-        match weights {
-            Some(w) => leading_features(w, k, inclusion.features.len()),
-            None => {
-                let p = inclusion.probability.column(k);
-                let mut order: Vec<usize> = (0..p.len()).filter(|&d| drawable(p[d])).collect();
-                order.sort_by(|&a, &b| p[b].total_cmp(&p[a]).then(a.cmp(&b)));
-                order
-            }
+        if let Some(w) = weights {
+            return leading_features(w, k, inclusion.features.len());
         }
+        let p = inclusion.probability.column(k);
+        let mut order: Vec<usize> = (0..p.len()).filter(|&d| drawable(p[d])).collect();
+        order.sort_by(|&a, &b| p[b].total_cmp(&p[a]).then(a.cmp(&b)));
+        order
     };
     let orders: Vec<Vec<usize>> = (0..factors).map(of_factor).collect();
     let mut first = vec![None; inclusion.features.len()];

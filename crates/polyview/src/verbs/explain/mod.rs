@@ -11,6 +11,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
+use deviance::Expected;
 use sums::{Posterior, Sums};
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
@@ -213,15 +214,14 @@ impl Fit {
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
             let expected = posterior.expected.get(at).and_then(Option::as_ref);
-            out.deviance.push(expected.map_or(f64::NAN, |e| match rows {
-                Some(rows) => e.explained(view, posterior.kinds[at], rows),
-                None => {
-                    let all: Vec<usize> = (0..view.n_samples()).collect();
-                    e.explained(view, posterior.kinds[at], &all)
-                }
-            }));
+            let all: Vec<usize> =
+                rows.map_or_else(|| (0..view.n_samples()).collect(), <[usize]>::to_vec);
+            let share = |e: &Expected| e.explained(view, posterior.kinds[at], &all);
+            out.deviance.push(expected.map_or(f64::NAN, share));
             let latent;
-            let (shown, noise) = if !posterior.kinds[at].is_real() {
+            let (shown, noise) = if posterior.kinds[at].is_real() {
+                (view, 0.0)
+            } else {
                 latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
                 let of_column = |d| {
                     let cells = observed_in(&latent, d, rows) as f64;
@@ -229,8 +229,6 @@ impl Fit {
                 };
                 let noise = (0..latent.n_features()).map(of_column).sum();
                 (&latent, noise)
-            } else {
-                (view, 0.0)
             };
             let mut sums = match rows {
                 None => Sums::of(shown, draws, at),
