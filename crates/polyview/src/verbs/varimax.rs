@@ -5,8 +5,9 @@ use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 
 use crate::build::parameters;
-use crate::error::Result;
-use crate::fit::Fit;
+use crate::error::{ErrorKind, Result};
+use crate::fit::{Fit, ViewInfo};
+use crate::spec::{FeatureSelection, Posterior};
 
 impl Fit {
     /// The same answer with its factors turned by varimax: the orthogonal
@@ -22,8 +23,23 @@ impl Fit {
     /// the journal says what was done.
     ///
     /// # Errors
+    /// [`ErrorKind::Incompatible`] for sparse weights and factorised posteriors:
+    /// turned, they would be neither, and sparse weights need no turning.
     /// [`crate::ErrorKind::Linalg`]; when a component's state is damaged.
     pub fn varimax(&self) -> Result<Self> {
+        let sparse = |v: &&ViewInfo| v.choices.selection == FeatureSelection::SpikeAndSlab;
+        let refused = |view: &str, what: &str| ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: what.to_owned(),
+            with: "varimax after the fit: it leaves neither zeros nor independent entries"
+                .to_owned(),
+        };
+        if let Some(v) = self.views.iter().find(sparse) {
+            return Err(refused(&v.name, "spike-and-slab weights").into());
+        }
+        if self.spec.posterior == Posterior::Factorised {
+            return Err(refused("", "a factorised posterior").into());
+        }
         let k = self.k();
         let options = VarimaxOptions {
             normalisation: KaiserNormalisation::Rows,

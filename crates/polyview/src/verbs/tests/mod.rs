@@ -6,6 +6,7 @@ mod explain;
 mod hold_out;
 mod impute;
 mod labels;
+mod mofa;
 mod plug_in;
 mod predict;
 mod project;

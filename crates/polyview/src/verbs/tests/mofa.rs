@@ -1,0 +1,152 @@
+//! The MOFA family through the facade.
+
+use polyview_core::{Dataset, Event, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
+
+use crate::{EngineKind, ErrorKind, Fit, Likelihood, Posterior, models};
+
+const N: usize = 200;
+const D: usize = 60;
+const K: usize = 3;
+
+/// Two views of sparse factors, weights and factors known.
+fn simulated() -> (Dataset, Mat<f64>, Vec<Mat<f64>>) {
+    let mut rng = StreamKey::new(21).rng();
+    let z = Mat::from_fn(N, K, |_, _| standard_normal(&mut rng));
+    let mut weights = Vec::new();
+    let mut builder = Dataset::builder();
+    for name in ["a", "b"] {
+        let w = Mat::from_fn(D, K, |_, _| {
+            let w = standard_normal(&mut rng);
+            if uniform_open01(&mut rng) < 0.3 {
+                w
+            } else {
+                0.0
+            }
+        });
+        let x = &z * w.transpose();
+        let values = Mat::from_fn(N, D, |n, d| {
+            let hidden = uniform_open01(&mut rng) < 0.1;
+            let x = x[(n, d)] + standard_normal(&mut rng);
+            if hidden { f64::NAN } else { x }
+        });
+        builder = builder.view(Table {
+            name: name.into(),
+            samples: (0..N).map(|n| format!("s{n}")).collect(),
+            features: (0..D).map(|d| format!("{name}{d}")).collect(),
+            values,
+            levels: Vec::new(),
+        });
+        weights.push(w);
+    }
+    (builder.build().unwrap(), z, weights)
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len() as f64;
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / n;
+    let (ma, mb) = (mean(a), mean(b));
+    let dot = |x: &[f64], mx: f64, y: &[f64], my: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
+    };
+    dot(a, ma, b, mb) / (dot(a, ma, a, ma) * dot(b, mb, b, mb)).sqrt()
+}
+
+/// The factor found that agrees best with each true one.
+fn matches(fit: &Fit, z: &Mat<f64>) -> Vec<(usize, f64)> {
+    let found = fit.factors().unwrap().mean;
+    (0..K)
+        .map(|t| {
+            (0..found.ncols())
+                .map(|k| {
+                    let r = correlation(z.col_as_slice(t), found.col_as_slice(k));
+                    (k, r.abs())
+                })
+                .fold((0, 0.0), |best, x| if x.1 > best.1 { x } else { best })
+        })
+        .collect()
+}
+
+#[test]
+fn factors_come_out_unmixed_and_in_number() {
+    let (data, z, weights) = simulated();
+    let fit = crate::fit(data, models::mofa(8)).unwrap();
+    assert_eq!(fit.k(), K);
+    let removed = |e: &Event| matches!(e, Event::Pruned { .. } | Event::Needless { .. });
+    let lines = fit.record().journal.entries.iter();
+    assert_eq!(lines.filter(|e| removed(&e.event)).count(), 8 - K);
+    for (t, (k, r)) in matches(&fit, &z).into_iter().enumerate() {
+        assert!(r > 0.97, "factor {t}: {r}");
+        for (view, w) in ["a", "b"].iter().zip(&weights) {
+            let inclusion = fit.inclusion(view).unwrap();
+            // large weights are in, zeros out but for a few
+            let (mut missed, mut wrong) = (0, 0);
+            for d in 0..D {
+                let own = inclusion[(d, k)];
+                assert!((0.0..=1.0).contains(&own));
+                missed += usize::from(w[(d, t)].abs() > 0.5 && own < 0.5);
+                wrong += usize::from(w[(d, t)] == 0.0 && own > 0.9);
+            }
+            assert_eq!(missed, 0, "{view} {t}");
+            assert!(wrong <= 3, "{view} {t}: {wrong}");
+        }
+    }
+}
+
+#[test]
+fn a_chain_finds_the_same_zeros() {
+    let (data, _, _) = simulated();
+    let mut spec = models::mofa(K);
+    let vb = crate::fit(data.clone(), spec.clone()).unwrap();
+    spec.engine = EngineKind::Gibbs;
+    spec.gibbs.chains = 1;
+    (spec.gibbs.warm_up, spec.gibbs.sweeps) = (150, 300);
+    let gibbs = crate::fit(data, spec).unwrap();
+    let matched = matches(&gibbs, &vb.factors().unwrap().mean);
+    for view in ["a", "b"] {
+        let (mean, draws) = (vb.inclusion(view).unwrap(), gibbs.inclusion(view).unwrap());
+        let mut agree = 0;
+        for (t, &(k, r)) in matched.iter().enumerate() {
+            assert!(r > 0.97, "{t}: {r}");
+            let same = (0..D).filter(|&d| (mean[(d, t)] > 0.5) == (draws[(d, k)] > 0.5));
+            agree += same.count();
+        }
+        assert!(agree as f64 > 0.93 * (D * K) as f64, "{view}: {agree}");
+    }
+}
+
+#[test]
+fn choices_are_kept_and_some_refused() {
+    let (data, _, _) = simulated();
+    for posterior in [Posterior::Full, Posterior::Factorised] {
+        let mut spec = models::mofa(4);
+        spec.posterior = posterior;
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.pv");
+        fit.save(&path, crate::Overwrite::Refuse).unwrap();
+        let again = Fit::load(&path).unwrap();
+        assert_eq!(again.spec().posterior, posterior);
+        let (a, b) = (fit.inclusion("a").unwrap(), again.inclusion("a").unwrap());
+        assert_eq!(a, b);
+        assert!(matches!(
+            fit.varimax().unwrap_err().kind(),
+            ErrorKind::Incompatible { .. }
+        ));
+    }
+    let plain = crate::fit(data.clone(), models::bibfa(2)).unwrap();
+    assert!(matches!(
+        plain.inclusion("a").unwrap_err().kind(),
+        ErrorKind::NoInclusion { .. }
+    ));
+    // mofapy2 does not know these
+    let spec = models::mofapy2(2).with_likelihood("a", Likelihood::NegativeBinomial);
+    assert!(matches!(
+        crate::fit(data.clone(), spec).unwrap_err().kind(),
+        ErrorKind::Incompatible { .. }
+    ));
+    let mut spec = models::mofapy2(2);
+    spec.engine = EngineKind::Gibbs;
+    assert!(crate::fit(data, spec).is_err());
+}
