@@ -24,6 +24,11 @@ pub struct PruneRule {
     /// their ratio and size are no smaller than those of a factor that is
     /// there, but the bound pays for their scales.
     pub by_bound: bool,
+    /// Smallest share of a view's variance (predictors, link and noise) that a
+    /// factor has to explain in some view; below it in all, from the tenth sweep
+    /// on, it is removed. MOFA's dropping of factors (spec/mofa B.7), all at
+    /// once and none at random. 0 turns it off.
+    pub least_explained: f64,
 }
 
 /// Factors above this share of the variance of all predictors are not taken
@@ -36,17 +41,23 @@ impl Default for PruneRule {
             energy_ratio: 1e-4,
             largest_weight: 1e-6,
             by_bound: false,
+            least_explained: 0.0,
         }
     }
 }
 
 impl PruneRule {
+    /// Whether factors are removed while the run goes on.
+    fn is_on(&self) -> bool {
+        self.energy_ratio > 0.0 || self.largest_weight > 0.0 || self.least_explained > 0.0
+    }
     /// The rule that never removes a factor.
     pub const fn never() -> Self {
         Self {
             energy_ratio: 0.0,
             largest_weight: 0.0,
             by_bound: false,
+            least_explained: 0.0,
         }
     }
 }
@@ -68,7 +79,7 @@ pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
     factors
         .into_iter()
         .zip(empty)
-        .filter(|(_, e)| *e && (rule.energy_ratio > 0.0 || rule.largest_weight > 0.0))
+        .filter(|(_, e)| *e && rule.is_on())
         .map(|(f, _)| f)
         .collect()
 }
@@ -91,6 +102,9 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     let mut own = vec![0.0; k];
     let mut largest = vec![0.0_f64; k];
     let mut empty = vec![true; k];
+    let mut unseen = vec![rule.least_explained > 0.0; k];
+    let samples = model.factors.moments().rows().max(1) as f64;
+    let energies: Vec<f64> = (0..k).map(|j| energy(z, j) / samples).collect();
     for view in &model.views {
         let w = view.weights.moments();
         let spread = w.cov_sum(None);
@@ -103,11 +117,19 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
                 (energy(w.mean(), j), peak)
             })
             .collect();
+        let signal: f64 = columns.iter().zip(&energies).map(|(c, z)| c.0 * z).sum();
+        let noise: f64 = if rule.least_explained > 0.0 {
+            let levels = view.bias.mean().iter().enumerate();
+            levels.map(|(d, b)| view.term.link_variance(d, *b)).sum()
+        } else {
+            0.0
+        };
         for (j, (means, peak)) in columns.into_iter().enumerate() {
             largest[j] = largest[j].max(peak);
             empty[j] &=
                 means <= rule.energy_ratio * spread.get(j, j) || peak <= rule.largest_weight;
-            let explained = means * energy(z, j) / z.nrows().max(1) as f64;
+            let explained = means * energies[j];
+            unseen[j] &= explained < rule.least_explained * (signal + noise);
             own[j] += explained;
             total += explained;
         }
@@ -119,5 +141,6 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
             explained: if total > 0.0 { own[j] / total } else { 0.0 },
         })
         .collect();
-    (empty, factors)
+    let empty = empty.into_iter().zip(unseen).map(|(e, u)| e || u);
+    (empty.collect(), factors)
 }

@@ -137,6 +137,9 @@ pub struct VbRun {
     previous: Vec<Mat<f64>>,
 }
 
+/// First sweep in which a factor has to explain something.
+const FIRST_DROP: usize = 10;
+
 /// Relative fall of the bound that counts as one.
 pub const FALL: f64 = 1e-9;
 
@@ -392,7 +395,11 @@ impl VbRun {
     }
 
     fn prune(&mut self, sweep: usize) -> Result<bool, NumericError> {
-        let empty = empty_factors(&self.model, &self.options.prune);
+        let mut rule = self.options.prune;
+        if sweep < FIRST_DROP {
+            rule.least_explained = 0.0;
+        }
+        let empty = empty_factors(&self.model, &rule);
         let k = self.model.k();
         if empty.is_empty() || k <= 1 || sweep < 2 {
             return Ok(false);

@@ -156,6 +156,7 @@ impl Options {
                 energy_ratio: 0.0,
                 largest_weight,
                 by_bound: false,
+                least_explained: 0.0,
             };
         }
         if let Some(sweeps) = self.gibbs {

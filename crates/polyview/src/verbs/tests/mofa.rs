@@ -150,3 +150,17 @@ fn choices_are_kept_and_some_refused() {
     spec.engine = EngineKind::Gibbs;
     assert!(crate::fit(data, spec).is_err());
 }
+
+#[test]
+fn factors_that_explain_little_are_dropped() {
+    let (data, _, _) = simulated();
+    let mut spec = models::mofa(8);
+    spec.vb.prune.by_bound = false;
+    let all = crate::fit(data.clone(), spec.clone()).unwrap();
+    assert!(all.k() > K, "nothing to drop");
+    spec.vb.prune.least_explained = 0.02;
+    assert_eq!(crate::fit(data.clone(), spec.clone()).unwrap().k(), K);
+    // nothing explains that much
+    spec.vb.prune.least_explained = 0.99;
+    assert_eq!(crate::fit(data, spec).unwrap().k(), 1);
+}
