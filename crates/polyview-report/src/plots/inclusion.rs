@@ -59,8 +59,8 @@ pub(crate) fn shown_features(
 }
 
 /// Draws the posterior inclusion probabilities of the weights of one view: the leading features of all
-/// factors, at most `most` ([`ViewWeights`] says which lead), by factor, on a scale from 0 to 1. Above each
-/// factor stands the number of its weights that are probably not zero.
+/// factors, at most `most` ([`ViewWeights`] says which lead), by factor, on a scale from 0 to 1. The
+/// description says how many weights of each factor are probably not zero.
 ///
 /// # Errors
 /// When names and tables differ in length, and for a probability that is none.
