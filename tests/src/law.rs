@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, NormalEquations, PatternGrams, PatternTable, Predictor, RowCov, RowMoments, ViewTerm,
+    Bias, NormalEquations, PatternGrams, PatternTable, Predictor, RowCov, RowMoments, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::{PackedRows, packed_index};
 use polyview_random::StreamKey;
@@ -55,13 +56,25 @@ pub fn total(term: &mut dyn ViewTerm, z: &RowMoments, w: &RowMoments, b: &Bias) 
 
 /// Checks both sides of one term; returns the largest gap.
 pub fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
+    let ViewShape {
+        samples,
+        predictor_columns,
+        ..
+    } = term.shape();
+    let table = present.map(|rows| PatternTable::new(samples, 1, |r, _| rows[r]));
+    gap_with(term, table, Bias::gaussian(predictor_columns, 0, 1.0))
+}
+
+/// As [`gap`], with these patterns of samples and these intercepts, which are
+/// moved away from where they are.
+pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bias) -> f64 {
     let shape = term.shape();
     let (n, d) = (shape.samples, shape.predictor_columns);
     let (z, w) = (rows(n, 1), rows(d, 2));
-    let mut b = Bias::gaussian(d, 0, 1.0);
+    let count = d * b.per_column();
     b.set(
-        (0..d).map(|i| 0.3 * i as f64 - 0.5).collect(),
-        vec![0.05; d],
+        (0..count).map(|i| 0.3 * (i % 5) as f64 - 0.5).collect(),
+        vec![0.05; count],
     );
     let h = 1e-4;
     let mut worst: f64 = 0.0;
@@ -72,12 +85,9 @@ pub fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
         bias: &b,
     };
     let mut eq = NormalEquations::new(K, 0..n);
-    eq.patterns = present.map(|rows| {
-        let table = Arc::new(PatternTable::new(n, 1, |r, _| rows[r]));
-        PatternGrams {
-            grams: PackedRows::zeros(table.present.len(), K),
-            table,
-        }
+    eq.patterns = table.map(|table| PatternGrams {
+        grams: PackedRows::zeros(table.present.len(), K),
+        table: Arc::new(table),
     });
     term.factor_gram(0, &p, &mut eq).expect("equations");
     term.factor_equations(&p, &mut eq).expect("equations");
@@ -112,9 +122,9 @@ pub fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
     }
 
     // intercepts obey the same law
-    let (mut precision, mut rhs) = (vec![0.0; d], vec![0.0; d]);
+    let (mut precision, mut rhs) = (vec![0.0; count], vec![0.0; count]);
     term.bias_equations(0..d, &p, &mut precision, &mut rhs);
-    for r in 0..d {
+    for r in 0..count {
         let moved = |by: f64| {
             let mut c = b.clone();
             let mut mean = b.mean().to_vec();

@@ -1,10 +1,10 @@
 //! Random models with views of every species.
 
-use polyview_core::{Bias, GammaPrior, RowMoments, View, ViewTerm};
+use polyview_core::{Bias, DataError, GammaPrior, RowGroups, RowMoments, View, ViewTerm};
 use polyview_infer::ViewPart;
 use polyview_likelihoods::{
-    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, LatentBernoulli,
-    LatentBernoulliOptions, MissingData, NoiseBy,
+    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, GroupNoise,
+    Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial, NoiseBy,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -22,6 +22,8 @@ pub enum Species {
     Labels,
     /// Labels on latent scores of learnt noise precisions.
     Latent(NoiseBy),
+    /// Counts with a size a feature. Missing ones are left out.
+    Counts,
     /// One class a sample. Holes are whole rows.
     Classes,
 }
@@ -80,6 +82,11 @@ impl MixedView {
             let eta = eta[(n, d)] + b[d];
             let x = match self.species {
                 Species::Real(_) => eta + 0.7 * standard_normal(&mut rng),
+                // a geometric count: exact, and spread as counts are
+                Species::Counts => {
+                    let log = uniform_open01(&mut rng).ln() / sigmoid(eta).ln();
+                    log.floor().clamp(0.0, 30.0)
+                }
                 _ => f64::from(u8::from(uniform_open01(&mut rng) < sigmoid(eta))),
             };
             // one cell stays, so that there are data
@@ -110,6 +117,9 @@ impl MixedView {
             Species::Labels => {
                 Box::new(Cells::new(view.clone(), Bernoulli::default()).expect("labels"))
             }
+            Species::Counts => {
+                Box::new(Cells::new(view.clone(), NegativeBinomial::default()).expect("counts"))
+            }
             Species::Latent(noise) => {
                 let options = LatentBernoulliOptions {
                     noise,
@@ -128,6 +138,36 @@ impl MixedView {
                 Box::new(Categorical::new(view, options).expect("two classes"))
             }
         }
+    }
+    /// The data term in groups of samples.
+    pub fn grouped(
+        &self,
+        view: &View,
+        groups: &RowGroups,
+        noise: GroupNoise,
+        rounds: usize,
+    ) -> Box<dyn ViewTerm> {
+        let name = |g: usize| format!("{} ({g})", view.name());
+        let make = |v: View| Ok::<_, DataError>(self.term(&v, rounds));
+        let groups = groups.clone();
+        Box::new(Grouped::new(view, groups, noise, name, make).expect("one group a sample"))
+    }
+    /// The part of a model whose samples are in groups, as
+    /// [`MixedView::part`]; `intercepts` of their own or not.
+    pub fn grouped_part(
+        &self,
+        view: &View,
+        groups: &RowGroups,
+        (noise, intercepts): (GroupNoise, bool),
+        rounds: usize,
+        k: usize,
+    ) -> ViewPart {
+        let mut part = self.part(view, rounds, k);
+        part.term = self.grouped(view, groups, noise, rounds);
+        if let (Some(precision), true) = (self.bias, intercepts) {
+            part.bias = Bias::by_group(self.columns, groups.clone(), precision);
+        }
+        part
     }
     /// The part of a model of K factors, weights at zero.
     pub fn part(&self, view: &View, rounds: usize, k: usize) -> ViewPart {

@@ -57,14 +57,15 @@ impl Model {
         let whole_rows = views
             .iter()
             .any(|v| matches!(v.term.mask(), Some(Mask::Rows(_))));
-        let patterns = whole_rows.then(|| {
+        let groups = views.iter().find_map(|v| v.term.groups());
+        let patterns = (whole_rows || groups.is_some()).then(|| {
             let rows = factors.moments().explicit_rows();
-            Arc::new(PatternTable::new(rows, views.len(), |n, v| {
-                match views[v].term.mask() {
-                    Some(Mask::Rows(r)) => r[n],
-                    _ => true,
-                }
-            }))
+            let present = |n: usize, v: usize| match views[v].term.mask() {
+                Some(Mask::Rows(r)) => r[n],
+                _ => true,
+            };
+            let group = |n: usize| groups.map_or(0, |g| g.of_row()[n]);
+            Arc::new(PatternTable::by_group(rows, views.len(), present, group))
         });
         Self {
             factors,
@@ -77,7 +78,8 @@ impl Model {
     pub fn k(&self) -> usize {
         self.factors.moments().k()
     }
-    /// Patterns of views missing as a whole, where there are any.
+    /// Patterns of views missing as a whole and of groups of samples whose
+    /// precisions differ, where there are any.
     pub fn patterns(&self) -> Option<&Arc<PatternTable>> {
         self.patterns.as_ref()
     }
@@ -187,7 +189,7 @@ impl Model {
             view.weights.load(&format!("{at}/weights"), state)?;
             view.bias.load(&format!("{at}/bias"), state)?;
             let w = view.weights.moments();
-            if w.explicit_rows() != columns || view.bias.mean().len() != columns {
+            if w.explicit_rows() != columns || view.bias.columns() != columns {
                 return Err(NumericError::BadState {
                     name: format!("{at}/weights"),
                 });

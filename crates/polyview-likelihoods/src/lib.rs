@@ -33,6 +33,9 @@
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
 //!
+//! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
+//! own, whatever the likelihood.
+//!
 //! A likelihood of single cells is a [`CellLikelihood`]; [`Cells`] makes a data
 //! term of it.
 
@@ -41,6 +44,7 @@ mod categorical;
 mod cells;
 mod counts;
 mod gaussian;
+mod grouped;
 mod pseudo;
 mod uncertainty;
 
@@ -51,5 +55,6 @@ pub use cells::{
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
+pub use grouped::{GroupNoise, Grouped};
 pub use pseudo::{PseudoData, PseudoKind};
 pub use uncertainty::ParameterUncertainty;

@@ -5,6 +5,7 @@ mod levels;
 mod mask;
 mod overlap;
 mod scaling;
+mod subset;
 mod trials;
 
 pub use builder::{DatasetBuilder, Join};

@@ -1,19 +1,29 @@
-//! The intercepts of one view: $b\_d \sim N(0, 1/\beta)$, spec/sshiba G7, U3.
+//! The intercepts of one view: $b\_d \sim N(0, 1/\beta)$, spec/sshiba G7, U3;
+//! or one for each group of samples, $b\_{gd} \sim N(0, 1/\beta)$, spec/mofa C.3.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use polyview_random::StreamKey;
 
+use super::groups::RowGroups;
 use super::moments::Stamp;
 use super::state::{State, StateReader, Stateful};
 use crate::error::NumericError;
 
-/// Posterior of the intercepts of one view, one a predictor column.
+/// Posterior of the intercepts of one view, one a predictor column, or one for
+/// each group of samples and column ([`Bias::by_group`]).
+///
+/// The intercept of group g and column d is number g D + d; the predictor of a
+/// sample has that of its group.
 ///
 /// Like [`RowMoments`](super::RowMoments) it may stand for implicit columns of
 /// mean zero, which share one variance.
 #[derive(Clone, Debug)]
 pub struct Bias {
+    columns: usize,
+    /// Group of each sample, where groups have intercepts of their own.
+    groups: Option<Arc<RowGroups>>,
     mean: Vec<f64>,
     variance: Vec<f64>,
     implicit: usize,
@@ -33,8 +43,20 @@ impl Bias {
     pub fn gaussian(columns: usize, implicit: usize, prior_precision: f64) -> Self {
         Self::with(columns, implicit, Some(prior_precision))
     }
+    /// Intercepts for each group of samples, started as those of
+    /// [`Bias::gaussian`].
+    pub fn by_group(columns: usize, groups: RowGroups, prior_precision: f64) -> Self {
+        let count = groups.count();
+        Self {
+            columns,
+            groups: Some(Arc::new(groups)),
+            ..Self::with(columns * count, 0, Some(prior_precision))
+        }
+    }
     fn with(columns: usize, implicit: usize, prior_precision: Option<f64>) -> Self {
         Self {
+            columns,
+            groups: None,
             mean: vec![0.0; columns],
             variance: vec![0.0; columns],
             implicit,
@@ -47,6 +69,71 @@ impl Bias {
     /// Whether there are intercepts to learn.
     pub fn is_present(&self) -> bool {
         self.prior_precision.is_some()
+    }
+    /// Number of explicit columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+    /// The groups of samples, where each has intercepts of its own.
+    pub fn groups(&self) -> Option<&RowGroups> {
+        self.groups.as_deref()
+    }
+    /// Number of intercepts of a column: that of the groups, or 1.
+    pub fn per_column(&self) -> usize {
+        self.groups.as_ref().map_or(1, |g| g.count())
+    }
+    /// Number of the intercept of a group and column; `group` counts only where
+    /// groups have their own.
+    #[inline]
+    pub fn place(&self, group: usize, column: usize) -> usize {
+        if self.groups.is_some() {
+            group * self.columns + column
+        } else {
+            column
+        }
+    }
+    /// Number of the intercept of a sample and column.
+    ///
+    /// # Panics
+    /// If groups have intercepts of their own and there is no such sample.
+    #[inline]
+    pub fn place_of(&self, sample: usize, column: usize) -> usize {
+        match &self.groups {
+            Some(groups) => groups.of_row()[sample] as usize * self.columns + column,
+            None => column,
+        }
+    }
+    /// The intercepts of one group, as if there were no other; the block itself
+    /// where groups have none of their own.
+    #[must_use]
+    pub fn of_group(&self, group: usize) -> Self {
+        if self.groups.is_none() {
+            return self.clone();
+        }
+        let of = |v: &[f64]| v[group * self.columns..(group + 1) * self.columns].to_vec();
+        Self {
+            columns: self.columns,
+            groups: None,
+            mean: of(&self.mean),
+            variance: of(&self.variance),
+            implicit: 0,
+            implicit_variance: 0.0,
+            prior_precision: self.prior_precision,
+            drawn: self.drawn,
+            stamp: Stamp::fresh(),
+        }
+    }
+    /// The same intercepts for other samples of the same groups. Nothing
+    /// happens where groups have none of their own.
+    ///
+    /// # Panics
+    /// If the number of groups is another one.
+    pub fn set_groups(&mut self, groups: &RowGroups) {
+        if let Some(own) = &mut self.groups {
+            assert_eq!(own.count(), groups.count());
+            *own = Arc::new(groups.clone());
+            self.stamp = Stamp::fresh();
+        }
     }
     /// Means, one a column.
     pub fn mean(&self) -> &[f64] {
@@ -64,13 +151,19 @@ impl Bias {
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
+    /// Numbers of the intercepts of some columns, group after group.
+    fn places(&self, columns: Range<usize>) -> impl Iterator<Item = usize> + use<> {
+        let (all, groups) = (self.columns, self.per_column());
+        (0..groups).flat_map(move |g| columns.clone().map(move |d| g * all + d))
+    }
     /// Sets the posterior of the columns `columns` from the data's precision
-    /// and right-hand side (without the prior).
+    /// and right-hand side (without the prior), those of all columns group
+    /// after group.
     pub fn update(&mut self, columns: Range<usize>, precision: &[f64], rhs: &[f64]) {
         let Some(prior) = self.prior_precision else {
             return;
         };
-        for (i, d) in columns.enumerate() {
+        for (i, d) in self.places(columns).enumerate() {
             self.variance[d] = 1.0 / (prior + precision[i]);
             self.mean[d] = self.variance[d] * rhs[i];
         }
@@ -84,12 +177,13 @@ impl Bias {
             self.stamp = Stamp::fresh();
         }
     }
-    /// Draws the columns `columns` from their conditional.
+    /// Draws the columns `columns` from their conditional; the numbers as for
+    /// [`Bias::update`].
     pub fn draw(&mut self, columns: Range<usize>, precision: &[f64], rhs: &[f64], key: StreamKey) {
         let Some(prior) = self.prior_precision else {
             return;
         };
-        for (i, d) in columns.enumerate() {
+        for (i, d) in self.places(columns).enumerate() {
             let variance = 1.0 / (prior + precision[i]);
             let noise = polyview_random::standard_normal(&mut key.chunk(d as u32).rng());
             self.mean[d] = variance * rhs[i] + variance.sqrt() * noise;
@@ -101,7 +195,7 @@ impl Bias {
     /// Draws all columns from the prior.
     pub fn draw_prior(&mut self, key: StreamKey) {
         let n = self.mean.len();
-        self.draw(0..n, &vec![0.0; n], &vec![0.0; n], key);
+        self.draw(0..self.columns, &vec![0.0; n], &vec![0.0; n], key);
     }
     /// Sets means and variances.
     pub fn set(&mut self, mean: Vec<f64>, variance: Vec<f64>) {
@@ -115,7 +209,10 @@ impl Bias {
     /// implicit ones at weight `implicit_weight`.
     pub fn second_moment(&self, weights: Option<&[f64]>, implicit_weight: f64) -> f64 {
         let explicit: f64 = (0..self.mean.len())
-            .map(|d| weights.map_or(1.0, |t| t[d]) * (self.mean[d].powi(2) + self.variance[d]))
+            .map(|d| {
+                weights.map_or(1.0, |t| t[d % self.columns])
+                    * (self.mean[d].powi(2) + self.variance[d])
+            })
             .sum();
         explicit + implicit_weight * self.implicit as f64 * self.implicit_variance
     }
@@ -154,7 +251,14 @@ impl Stateful for Bias {
         );
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
-        self.mean = state.vec(&format!("{prefix}/mean"))?;
+        let mean = state.vec(&format!("{prefix}/mean"))?;
+        if self.groups.is_some() && mean.len() != self.mean.len() {
+            return Err(NumericError::BadState {
+                name: format!("{prefix}/mean"),
+            });
+        }
+        self.columns = mean.len() / self.per_column();
+        self.mean = mean;
         self.variance = state.vec_of(&format!("{prefix}/variance"), self.mean.len())?;
         let rest = state.vec_of(&format!("{prefix}/rest"), 4)?;
         self.implicit = rest[0] as usize;

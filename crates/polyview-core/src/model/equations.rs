@@ -1,5 +1,6 @@
 //! Normal equations of a block of rows.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,24 +13,37 @@ pub struct PatternTable {
     pub of_row: Vec<u32>,
     /// For each pattern, for each view, whether it is present.
     pub present: Vec<Vec<bool>>,
+    /// Group of rows that each pattern belongs to; 0 where rows have no groups.
+    pub group: Vec<u32>,
 }
 
 impl PatternTable {
     /// The table of `rows` rows where `present(row, view)` says whether the
     /// view was observed. Patterns are numbered by first appearance.
     pub fn new(rows: usize, views: usize, present: impl Fn(usize, usize) -> bool) -> Self {
+        Self::by_group(rows, views, present, |_| 0)
+    }
+    /// As [`PatternTable::new`] for rows whose data precision also depends on
+    /// their `group(row)`: rows of different groups have different patterns.
+    pub fn by_group(
+        rows: usize,
+        views: usize,
+        present: impl Fn(usize, usize) -> bool,
+        group: impl Fn(usize) -> u32,
+    ) -> Self {
         let mut table = Self {
             of_row: Vec::with_capacity(rows),
             present: Vec::new(),
+            group: Vec::new(),
         };
+        let mut known = HashMap::new();
         for r in 0..rows {
             let pattern: Vec<bool> = (0..views).map(|m| present(r, m)).collect();
-            let at = table
-                .present
-                .iter()
-                .position(|p| *p == pattern)
-                .unwrap_or_else(|| {
-                    table.present.push(pattern);
+            let at = *known
+                .entry((group(r), pattern))
+                .or_insert_with_key(|(group, pattern)| {
+                    table.present.push(pattern.clone());
+                    table.group.push(*group);
                     table.present.len() - 1
                 });
             table.of_row.push(at as u32);

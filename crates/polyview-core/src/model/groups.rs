@@ -85,6 +85,14 @@ impl RowGroups {
             }
         }
     }
+    /// The rows of each group, ascending.
+    pub fn rows_of_groups(&self) -> Vec<Vec<u32>> {
+        let mut out = vec![Vec::new(); self.count()];
+        for (r, &g) in self.of_row.iter().enumerate() {
+            out[g as usize].push(r as u32);
+        }
+        out
+    }
     /// 1 for the rows of one group, 0 for the others.
     pub fn members(&self, group: usize) -> Vec<f64> {
         self.of_row

@@ -8,6 +8,7 @@ mod groups;
 mod moments;
 mod predictor;
 mod state;
+mod subset;
 mod traits;
 
 pub use bias::Bias;

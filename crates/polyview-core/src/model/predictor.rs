@@ -16,7 +16,7 @@ pub struct Predictor<'a> {
     pub factors: &'a RowMoments,
     /// Weights, predictor columns × K.
     pub weights: &'a RowMoments,
-    /// Intercepts, one a predictor column.
+    /// Intercepts, one a predictor column, or one a group of samples and column.
     pub bias: &'a Bias,
 }
 
@@ -27,12 +27,25 @@ impl Predictor<'_> {
         let w = self.weights.mean().subrows(columns.start, columns.len());
         let mut out = polyview_linalg::times_small(z, w.transpose().to_owned().as_ref());
         for (j, d) in columns.enumerate() {
-            let b = self.bias.mean()[d];
-            for n in 0..out.nrows() {
-                out[(n, j)] += b;
-            }
+            self.add_intercepts(d, samples.start, out.col_as_slice_mut(j));
         }
         out
+    }
+    /// Adds each sample's intercept.
+    fn add_intercepts(&self, column: usize, first: usize, to: &mut [f64]) {
+        let b = self.bias.mean();
+        match self.bias.groups() {
+            None => {
+                for x in to {
+                    *x += b[column];
+                }
+            }
+            Some(groups) => {
+                for (x, &g) in to.iter_mut().zip(&groups.of_row()[first..]) {
+                    *x += b[self.bias.place(g as usize, column)];
+                }
+            }
+        }
     }
 
     /// $\langle\eta\_{nd}\rangle$ of one cell.
@@ -41,7 +54,7 @@ impl Predictor<'_> {
         (0..z.ncols())
             .map(|k| z[(sample, k)] * w[(column, k)])
             .sum::<f64>()
-            + self.bias.mean()[column]
+            + self.bias.mean()[self.bias.place_of(sample, column)]
     }
 
     /// $\langle\eta^2\rangle$ for a block, samples × columns: one product of
@@ -49,6 +62,9 @@ impl Predictor<'_> {
     /// $\langle(z w^\top)^2\rangle + 2\langle b\rangle\langle z\rangle\langle w\rangle^\top +
     /// \langle b^2\rangle$ (spec/sshiba M5, mofa A.2).
     pub fn square(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        if self.bias.groups().is_some() {
+            return self.square_by_group(samples, columns);
+        }
         let (k, w) = (self.weights.k(), self.weights.mean());
         let len = packed_len(k);
         let second = self.weights.second_moment_rows(columns.clone());
@@ -76,17 +92,28 @@ impl Predictor<'_> {
         out
     }
 
+    /// $\langle\eta\rangle^2 + \mathrm{Var}\\,\eta$.
+    fn square_by_group(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        let mean = self.mean(samples.clone(), columns.clone());
+        let mut out = self.variance(samples, columns);
+        for j in 0..out.ncols() {
+            for (x, m) in out.col_as_slice_mut(j).iter_mut().zip(mean.col_as_slice(j)) {
+                *x += m * m;
+            }
+        }
+        out
+    }
+
     /// $\mathrm{Var}\\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         let weights = self.weights.second_moment_rows(columns.clone());
         let mut out = traces(self.factors, samples.clone(), &weights);
-        let factors = outer_products(self.factors.mean(), samples);
+        let factors = outer_products(self.factors.mean(), samples.clone());
         let own = traces(self.weights, columns.clone(), &factors);
         for (j, d) in columns.enumerate() {
-            let bias = self.bias.variance()[d];
-            for i in 0..out.nrows() {
-                out[(i, j)] += own[(j, i)] + bias;
+            for (i, n) in samples.clone().enumerate() {
+                out[(i, j)] += own[(j, i)] + self.bias.variance()[self.bias.place_of(n, d)];
             }
         }
         out

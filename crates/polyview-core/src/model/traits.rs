@@ -7,7 +7,8 @@ use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::equations::NormalEquations;
-use super::groups::PrecisionView;
+use super::gammas::Gammas;
+use super::groups::{PrecisionView, RowGroups};
 use super::moments::RowMoments;
 use super::predictor::Predictor;
 use super::state::{State, Stateful};
@@ -133,6 +134,16 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn objective(&self) -> Objective {
         Objective::Bound
     }
+    /// Groups of samples whose data precisions differ, so that samples of one
+    /// pattern have one precision only within a group.
+    fn groups(&self) -> Option<&RowGroups> {
+        None
+    }
+    /// Says which groups the samples belong to that a term without data of its
+    /// own is to predict; a term without groups does not care.
+    fn place(&mut self, groups: &RowGroups) {
+        let _ = groups;
+    }
     /// What a noise precision is shared by.
     fn noise_scope(&self) -> NoiseScope {
         NoiseScope::None
@@ -156,6 +167,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn start_intercepts(&self) -> Option<Vec<f64>> {
         None
     }
+    /// Intercepts of each group to start from, group after group; `None` where
+    /// there are no groups, or zero.
+    fn start_intercepts_by_group(&self) -> Option<Vec<f64>> {
+        None
+    }
     /// Prior precision of the intercepts, as a multiple of the model's
     /// ([`Bias`](super::Bias)): 1 where a predictor has working units, less
     /// where its natural unit makes that prior too narrow.
@@ -172,6 +188,34 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// depends on the `level` of the predictor. Shares of variance are shares of
     /// predictor and this.
     fn link_variance(&self, column: usize, level: f64) -> f64;
+    /// [`ViewTerm::link_variance`] for the samples of one group; without groups
+    /// the same for all.
+    fn link_variance_in(&self, group: usize, column: usize, level: f64) -> f64 {
+        let _ = group;
+        self.link_variance(column, level)
+    }
+    /// Its learnt noise precisions: one a column or one in all, by
+    /// [`ViewTerm::noise_scope`].
+    fn noise(&self) -> Option<&Gammas> {
+        None
+    }
+    /// Takes over noise precisions, as many as it has.
+    fn share_noise(&mut self, noise: &Gammas) {
+        let _ = noise;
+    }
+    /// Half the number of observed cells and half the expected sum of squared
+    /// residuals for each noise precision of these columns (spec/sshiba U6).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn noise_sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        let _ = (columns, p);
+        Ok(Vec::new())
+    }
     /// Whether the term lets rotations of factors and weights pass unchanged
     /// (true unless it keeps local variables tied to single columns).
     fn rotates(&self) -> bool {
@@ -192,7 +236,7 @@ pub trait ViewTerm: Stateful + Send + Sync {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError>;
-    /// Writes right-hand sides and own precisions of the rows `eq.rows()`.
+    /// Adds right-hand sides and own precisions of the rows `eq.rows()`.
     ///
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
@@ -201,8 +245,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError>;
-    /// Data precision and right-hand side of the intercepts of some columns;
-    /// returns the precision of implicit columns.
+    /// Data precision and right-hand side of the intercepts of some columns,
+    /// group after group where groups have their own
+    /// ([`Bias::by_group`](super::Bias::by_group)); returns the precision of
+    /// implicit columns.
     fn bias_equations(
         &mut self,
         columns: Range<usize>,

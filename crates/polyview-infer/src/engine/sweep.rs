@@ -143,7 +143,8 @@ fn pass(
         column_block(shape.samples)
     };
     let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
-    let (mut precision, mut rhs) = (vec![0.0; width], vec![0.0; width]);
+    let each = bias.per_column();
+    let (mut precision, mut rhs) = (vec![0.0; width * each], vec![0.0; width * each]);
     for start in (0..columns).step_by(width) {
         let block = start..(start + width).min(columns);
         if with_weights {
@@ -159,7 +160,8 @@ fn pass(
         }
         if has(Step::Bias(v)) && bias.is_present() {
             cx.key = key(base, Step::Bias(v));
-            let (precision, rhs) = (&mut precision[..block.len()], &mut rhs[..block.len()]);
+            let count = block.len() * each;
+            let (precision, rhs) = (&mut precision[..count], &mut rhs[..count]);
             let p = Predictor {
                 factors: factors.moments(),
                 weights: weights.moments(),

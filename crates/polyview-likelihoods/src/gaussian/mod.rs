@@ -432,6 +432,16 @@ impl Gaussian {
         columns: Range<usize>,
         p: &Predictor<'_>,
     ) -> Result<Vec<(f64, f64)>, NumericError> {
+        let sums = self.residual_sums(columns, p)?;
+        let posterior = |(count, sum)| self.noise.posterior(count, sum);
+        Ok(sums.into_iter().map(posterior).collect())
+    }
+    /// What U6 adds to shape and rate of the noise precision of some columns.
+    fn residual_sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
         let residuals = if self.by_cells() {
             self.cells_residuals(columns.clone(), p)
         } else {
@@ -442,7 +452,7 @@ impl Gaussian {
         Ok(match self.scope {
             NoiseBy::Feature => columns
                 .zip(&residuals)
-                .map(|(d, r)| self.noise.posterior(0.5 * counts[d], 0.5 * r))
+                .map(|(d, r)| (0.5 * counts[d], 0.5 * r))
                 .collect(),
             NoiseBy::View => {
                 let (mut cells, mut sum) =
@@ -451,7 +461,7 @@ impl Gaussian {
                     cells += self.samples * self.implicit_columns as f64;
                     sum += self.implicit_residual(p);
                 }
-                vec![self.noise.posterior(0.5 * cells, 0.5 * sum)]
+                vec![(0.5 * cells, 0.5 * sum)]
             }
         })
     }

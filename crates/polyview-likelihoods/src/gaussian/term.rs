@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NoiseScope, NormalEquations, NumericError, PredictedBlock,
-    Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, Gammas, Mask, NoiseScope, NormalEquations, NumericError,
+    PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -26,6 +27,19 @@ impl ViewTerm for Gaussian {
             NoiseBy::View => NoiseScope::View,
             NoiseBy::Feature => NoiseScope::Column,
         }
+    }
+    fn noise(&self) -> Option<&Gammas> {
+        Some(&self.noise)
+    }
+    fn share_noise(&mut self, noise: &Gammas) {
+        self.set_noise(noise.clone());
+    }
+    fn noise_sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        self.residual_sums(columns, p)
     }
     fn mask(&self) -> Option<&Mask> {
         (self.missing == MissingData::Marginal).then_some(&self.mask)

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Event, GammaPrior, Mask, NoiseScope, NormalEquations,
+    Augmented, Context, DataError, Event, GammaPrior, Gammas, Mask, NoiseScope, NormalEquations,
     NumericError, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
     View, ViewShape, ViewTerm,
 };
@@ -212,6 +212,19 @@ impl ViewTerm for LatentBernoulli {
         } else {
             self.scores.noise_scope()
         }
+    }
+    fn noise(&self) -> Option<&Gammas> {
+        (!self.options.fixed).then(|| self.scores.noise())
+    }
+    fn share_noise(&mut self, noise: &Gammas) {
+        self.scores.set_noise(noise.clone());
+    }
+    fn noise_sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        self.scores.noise_sums(columns, p)
     }
     fn mask(&self) -> Option<&Mask> {
         ViewTerm::mask(&self.scores)

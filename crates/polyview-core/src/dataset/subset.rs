@@ -1,0 +1,74 @@
+//! Some of the samples of a view.
+
+use std::sync::Arc;
+
+use polyview_linalg::Mat;
+
+use super::{Mask, View};
+
+impl View {
+    /// The same view of some samples, in that order, called `name`. All
+    /// samples share the values of the view itself.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    #[must_use]
+    pub fn subset(&self, name: impl Into<String>, samples: &[u32]) -> Self {
+        let whole = samples.len() == self.n_samples()
+            && samples.iter().enumerate().all(|(i, &n)| i == n as usize);
+        if whole {
+            return Self {
+                name: name.into(),
+                ..self.clone()
+            };
+        }
+        let gather = |m: &Mat<f64>| {
+            let mut out = Mat::zeros(samples.len(), m.ncols());
+            for d in 0..m.ncols() {
+                let from = m.col_as_slice(d);
+                for (x, &n) in out.col_as_slice_mut(d).iter_mut().zip(samples) {
+                    *x = from[n as usize];
+                }
+            }
+            Arc::new(out)
+        };
+        let observed = |i: usize, d: usize| self.mask.is_observed(samples[i] as usize, d);
+        Self {
+            name: name.into(),
+            features: self.features.clone(),
+            values: gather(&self.values),
+            mask: Mask::from_fn(samples.len(), self.n_features(), observed),
+            levels: self.levels.clone(),
+            trials: self.trials.as_ref().map(|t| gather(t)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_keep_their_cells_and_trials() {
+        let values = Mat::from_fn(4, 2, |n, d| {
+            if (n, d) == (2, 1) {
+                f64::NAN
+            } else {
+                (n + d) as f64
+            }
+        });
+        let view = View::from_values("a", vec!["x".into(), "y".into()], values)
+            .and_then(|v| v.with_trials(Mat::from_fn(4, 2, |n, _| 10.0 + n as f64)))
+            .expect("a view");
+        let part = view.subset("b", &[2, 3]);
+        assert_eq!(part.name(), "b");
+        assert_eq!(part.value(0, 0), Some(2.0));
+        assert_eq!(part.value(0, 1), None);
+        assert_eq!(part.trials_of(1, 0), 13.0);
+        assert!(matches!(view.subset("b", &[0, 1]).mask(), Mask::Complete));
+        assert!(matches!(view.subset("b", &[2]).mask(), Mask::Cells { .. }));
+        // all of them, in another order, are not the view itself
+        assert_eq!(view.subset("b", &[3, 2, 1, 0]).value(0, 0), Some(3.0));
+        assert_eq!(view.subset("a", &[0, 1, 2, 3]), view);
+    }
+}

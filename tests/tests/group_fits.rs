@@ -1,0 +1,296 @@
+//! Whole fits of data in groups of samples.
+
+use std::path::PathBuf;
+
+use polyview::{
+    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec, models,
+};
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
+use polyview_special::sigmoid;
+use polyview_tests::normal;
+
+const N: usize = 90;
+const NAMES: [&str; 3] = ["liver", "kidney", "brain"];
+
+/// Group of a sample: they take turns.
+fn group(n: usize) -> usize {
+    (n * n) % 3 % 2 + usize::from(n % 5 == 0)
+}
+
+fn table(name: &str, values: Mat<f64>) -> Table {
+    Table {
+        name: name.into(),
+        samples: (0..values.nrows()).map(|n| format!("s{n}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        values,
+        levels: Vec::new(),
+    }
+}
+
+fn named(names: &[&str], samples: usize) -> Vec<(String, String)> {
+    (0..samples)
+        .map(|n| (format!("s{n}"), names[group(n) % names.len()].to_owned()))
+        .collect()
+}
+
+/// Two factors, the second in the first group alone; groups differ in level and
+/// noise; a view of numbers and one of labels.
+fn data(names: &[&str]) -> Dataset {
+    let mut rng = StreamKey::new(11).rng();
+    let mut z = normal(N, 2, &mut rng);
+    for n in 0..N {
+        if group(n) != 0 {
+            z[(n, 1)] = 0.0;
+        }
+    }
+    let (a, b) = (normal(12, 2, &mut rng), normal(8, 2, &mut rng));
+    let (x, y) = (&z * a.transpose(), &z * b.transpose());
+    let x = Mat::from_fn(N, 12, |n, d| {
+        let (g, noise) = (group(n) as f64, standard_normal(&mut rng));
+        x[(n, d)] + 2.0 * g + (0.3 + 0.3 * g) * noise
+    });
+    let y = Mat::from_fn(N, 8, |n, d| {
+        f64::from(u8::from(
+            uniform_open01(&mut rng) < sigmoid(2.0 * y[(n, d)]),
+        ))
+    });
+    let mut builder = Dataset::builder().view(table("x", x)).view(table("y", y));
+    if !names.is_empty() {
+        builder = builder.groups(named(names, N));
+    }
+    builder.build().expect("data")
+}
+
+fn spec(noise: bool, intercepts: bool, factor_prior: FactorPrior) -> ModelSpec {
+    let mut spec = models::sshiba(4).with_likelihood("y", Likelihood::Bernoulli);
+    spec.groups = GroupChoices { noise, intercepts };
+    spec.factor_prior = factor_prior;
+    spec.vb.max_sweeps = 150;
+    spec
+}
+
+fn fit(names: &[&str], spec: ModelSpec) -> Fit {
+    polyview::fit(data(names), spec).expect("a fit")
+}
+
+/// Everything of its own, and a factor prior.
+fn full() -> ModelSpec {
+    spec(true, true, FactorPrior::Ard)
+}
+
+#[test]
+fn one_group_is_no_groups() {
+    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+        let none = fit(&[], spec(true, true, prior));
+        let one = fit(&["all"], spec(true, true, prior));
+        assert_eq!(none.record().bound, one.record().bound);
+        let (a, b) = (none.factors().expect("z"), one.factors().expect("z"));
+        assert_eq!(a.mean, b.mean);
+    }
+}
+
+#[test]
+fn noise_of_a_group_is_its_own_only_where_asked_for() {
+    let ratio = |noise| {
+        let fit = fit(&NAMES, spec(noise, true, FactorPrior::StandardNormal));
+        let sd = fit.fitted("x").expect("predictions").sd;
+        let of = |g: usize| {
+            let rows: Vec<usize> = (0..N).filter(|&n| group(n) == g).collect();
+            let sum: f64 = rows.iter().map(|&n| sd[(n, 0)] + sd[(n, 5)]).sum();
+            sum / rows.len() as f64
+        };
+        of(1) / of(0)
+    };
+    // 0.6 against 0.3
+    let (own, shared) = (ratio(true), ratio(false));
+    assert!(own > 1.4 && shared < 1.2, "{own} {shared}");
+}
+
+#[test]
+fn a_factor_of_one_group_is_found_there() {
+    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+        let fit = fit(&NAMES, spec(true, true, prior));
+        let activity = fit.group_activity().expect("activity");
+        let first = activity
+            .groups
+            .iter()
+            .position(|g| g == "liver")
+            .expect("it");
+        let relative = activity.relative();
+        let only_there = (0..fit.k()).any(|k| {
+            (0..activity.groups.len()).all(|g| {
+                if g == first {
+                    relative[(g, k)] == 1.0
+                } else {
+                    relative[(g, k)] < 0.1
+                }
+            })
+        });
+        assert!(only_there, "{prior:?}: {relative:?}");
+        let learnt = activity.prior_variance.expect("learnt scales");
+        assert_eq!((learnt.nrows(), learnt.ncols()), (3, fit.k()));
+    }
+}
+
+/// A training sample, projected in its group, gets its own posterior.
+#[test]
+fn projecting_training_samples_gives_their_posterior() {
+    for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
+        let fit = fit(&NAMES, spec(true, true, prior));
+        let data = data(&NAMES);
+        let found = fit.project(&data, &Default::default()).expect("factors");
+        let own = fit.factors().expect("factors");
+        let gap = (&found.mean - &own.mean).norm_max();
+        assert!(gap < 2e-2, "{prior:?}: {gap}");
+        assert!(found.notes.is_empty(), "{:?}", found.notes);
+    }
+}
+
+#[test]
+fn new_samples_are_matched_by_the_names_of_groups() {
+    let fit = fit(&NAMES, full());
+    let whole = fit.predict(&data(&NAMES), "x").expect("a prediction");
+    // the same labels, said to be of another group
+    let moved = data(&["kidney", "brain", "liver"]);
+    let other = fit.predict(&moved, "x").expect("a prediction");
+    let mean = |p: &polyview::Prediction| p.mean.col(0).iter().sum::<f64>() / N as f64;
+    assert!((mean(&whole) - mean(&other)).abs() > 0.1);
+    // no groups: between the groups' answers, less sure, and said
+    let none = fit.predict(&data(&[]), "x").expect("a prediction");
+    assert!(
+        none.notes.iter().any(|n| n.contains("no groups")),
+        "{:?}",
+        none.notes
+    );
+    assert!(none.sd[(0, 0)] > whole.sd[(0, 0)]);
+    let strange = data(&["liver", "spleen", "brain"]);
+    let error = fit.predict(&strange, "x").expect_err("an unknown group");
+    let ErrorKind::UnknownGroup { group, known } = error.kind() else {
+        panic!("{error}");
+    };
+    assert_eq!((group.as_str(), known.len()), ("spleen", 3));
+    assert!(fit.project(&strange, &Default::default()).is_err());
+}
+
+fn path(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("polyview-groups-{}-{name}.pv", std::process::id()))
+}
+
+#[test]
+fn models_in_groups_are_saved_and_read() {
+    for (i, prior) in [
+        FactorPrior::StandardNormal,
+        FactorPrior::Ard,
+        FactorPrior::SpikeAndSlab,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (noise, intercepts) in [(true, true), (false, true), (true, false)] {
+            let mut spec = spec(noise, intercepts, prior);
+            spec.vb.max_sweeps = 8;
+            let fit = fit(&NAMES, spec);
+            let path = path(&format!("{i}{noise}{intercepts}"));
+            fit.save(&path, polyview::Overwrite::Replace)
+                .expect("saved");
+            let again = Fit::load(&path);
+            std::fs::remove_file(&path).expect("removed");
+            let again = again.expect("read");
+            let (a, b) = (fit.fitted("x"), again.fitted("x"));
+            assert_eq!(a.expect("x").mean, b.expect("x").mean);
+            let (a, b) = (fit.simulate(5, 3), again.simulate(5, 3));
+            let (a, b) = (a.expect("data"), b.expect("data"));
+            assert_eq!(a, b);
+            assert_eq!(a.groups().map(|g| g.of_sample.len()), Some(5));
+        }
+    }
+}
+
+#[test]
+fn fits_in_groups_go_on_from_checkpoints_of_the_same_groups() {
+    let mut spec = full();
+    spec.vb.max_sweeps = 12;
+    let mut first = Fitting::new(data(&NAMES), spec.clone()).expect("a fit");
+    for _ in 0..5 {
+        first.step().expect("a sweep");
+    }
+    let checkpoint = first.checkpoint().expect("a checkpoint");
+    let mut second = Fitting::new(data(&NAMES), spec.clone()).expect("a fit");
+    second.resume(&checkpoint).expect("the same fit");
+    let ends = [&mut first, &mut second].map(|fitting| {
+        (0..7)
+            .map(|_| fitting.step().expect("a sweep").objective)
+            .fold(0.0, |_, b| b)
+    });
+    assert_eq!(ends[0], ends[1]);
+    let mut other = Fitting::new(data(&["brain", "liver", "kidney"]), spec).expect("a fit");
+    let error = other.resume(&checkpoint).expect_err("other groups");
+    assert!(error.to_string().contains("samples"), "{error}");
+}
+
+#[test]
+fn gibbs_works_in_groups() {
+    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+        let mut spec = spec(true, true, prior);
+        spec.engine = EngineKind::Gibbs;
+        (spec.gibbs.warm_up, spec.gibbs.sweeps, spec.gibbs.thin) = (20, 20, 10);
+        let fit = fit(&NAMES, spec);
+        assert_eq!(fit.n_components(), 4);
+        let found = fit
+            .project(&data(&NAMES), &Default::default())
+            .expect("factors");
+        assert!(found.mean.is_all_finite());
+        assert!(
+            fit.group_activity()
+                .expect("activity")
+                .mean_square
+                .is_all_finite()
+        );
+    }
+}
+
+#[test]
+fn groups_of_one_sample_are_refused_where_they_have_something_of_their_own() {
+    let mut pairs = named(&NAMES, N);
+    pairs[7].1 = "lone".to_owned();
+    let base = data(&[]);
+    let tables = base
+        .views()
+        .iter()
+        .map(|v| table(v.name(), v.to_values_with_nan()));
+    let lone = tables
+        .fold(Dataset::builder(), polyview_core::DatasetBuilder::view)
+        .groups(pairs)
+        .build()
+        .expect("data");
+    let error = polyview::fit(lone.clone(), full()).expect_err("one sample");
+    assert!(matches!(error.kind(), ErrorKind::SmallGroup { group } if group == "lone"));
+    let mut shared = spec(false, false, FactorPrior::Ard);
+    shared.vb.max_sweeps = 5;
+    assert!(polyview::fit(lone, shared).is_ok());
+}
+
+#[test]
+fn constant_features_of_a_group_are_noted() {
+    let base = data(&NAMES);
+    let view = base.view("x").expect("x");
+    let flat = Mat::from_fn(N, 12, |n, d| {
+        if d == 3 && group(n) == 1 {
+            4.0
+        } else {
+            view.value(n, d).unwrap_or(f64::NAN)
+        }
+    });
+    let changed = base.with_view(view.with_values(flat).expect("values"));
+    let mut spec = full();
+    spec.vb.max_sweeps = 30;
+    let fit = polyview::fit(changed.expect("data"), spec).expect("a fit");
+    let journal = fit.record().journal.entries.iter().map(ToString::to_string);
+    let noted = journal
+        .filter(|e| e.contains("within group 'kidney'"))
+        .count();
+    assert_eq!(noted, 1);
+    assert!(fit.factors().expect("factors").mean.is_all_finite());
+}
