@@ -221,6 +221,11 @@ impl Study {
         if args.no_intercepts {
             m.intercepts = Intercepts::None;
         }
+        if let Some(x) = &args.factor_prior {
+            m.factor_prior = parsed("factor-prior", x)?;
+        }
+        m.groups.noise |= args.group_noise;
+        m.groups.intercepts |= args.group_intercepts;
         if args.no_rotation {
             m.vb.rotate = parsed("rotate", "off")?;
         }

@@ -119,8 +119,10 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
             .collect();
         let signal: f64 = columns.iter().zip(&energies).map(|(c, z)| c.0 * z).sum();
         let noise: f64 = if rule.least_explained > 0.0 {
-            let levels = view.bias.mean().iter().enumerate();
-            levels.map(|(d, b)| view.term.link_variance(d, *b)).sum()
+            let level = |d: usize| view.bias.mean()[view.bias.place(0, d)];
+            (0..w.explicit_rows())
+                .map(|d| view.term.link_variance(d, level(d)))
+                .sum()
         } else {
             0.0
         };

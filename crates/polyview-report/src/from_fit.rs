@@ -7,10 +7,10 @@ use polyview_linalg::Mat;
 use crate::svg::number::percent;
 
 use crate::{
-    BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut,
-    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options,
-    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewSummary, ViewWeights,
+    BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
+    GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues,
+    OptionValue, Options, Origin, Progress, Report, Severity, Summary, VarianceExplained,
+    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 
 impl Report {
@@ -72,6 +72,7 @@ impl Report {
                 .as_ref()
                 .map(|e| variance(fit, e, &names))
                 .transpose()?,
+            groups: groups(fit, &names)?,
             factors: Some(Factors {
                 samples: fit.samples().to_vec(),
                 names,
@@ -374,6 +375,38 @@ fn variance(fit: &Fit, e: &Explained, names: &[String]) -> polyview::Result<Vari
         activity: None,
         model_share: Some(grid(&fit.active(ACTIVE_SHARE)?.share)),
     })
+}
+
+/// What factors do in groups of samples, where there are at least two.
+fn groups(fit: &Fit, names: &[String]) -> polyview::Result<Option<GroupFactors>> {
+    let Some(groups) = fit.groups().filter(|g| g.names.len() > 1) else {
+        return Ok(None);
+    };
+    let within = |group: &String| {
+        let e = fit.explain_group(group)?;
+        Ok(VarianceExplained {
+            views: e.views.clone(),
+            factors: names.to_vec(),
+            marginal: grid(&e.marginal),
+            joint: e.total.clone(),
+            unique: Some(grid(&e.unique)),
+            ..VarianceExplained::default()
+        })
+    };
+    let variance = match fit.data() {
+        Ok(_) => groups
+            .names
+            .iter()
+            .map(within)
+            .collect::<polyview::Result<_>>()?,
+        Err(_) => Vec::new(),
+    };
+    Ok(Some(GroupFactors {
+        groups: groups.names.clone(),
+        factors: names.to_vec(),
+        activity: grid(&fit.group_activity()?.relative()),
+        variance,
+    }))
 }
 
 fn journal(fit: &Fit) -> Vec<JournalEntry> {

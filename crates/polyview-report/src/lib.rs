@@ -82,15 +82,15 @@ pub use error::ReportError;
 pub use figures::{NamedPicture, pictures};
 pub use input::{
     BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
-    HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
-    Options, Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion,
-    ViewRelevance, ViewSummary, ViewWeights,
+    GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues,
+    OptionValue, Options, Origin, Progress, Report, Severity, Summary, VarianceExplained,
+    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 pub use page::{render, write_report};
 pub use plots::{
     Curve, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains, draw_choose_k,
-    draw_correlations, draw_factor_against, draw_factor_histogram, draw_factor_pair, draw_held_out,
-    draw_inclusion, draw_missingness, draw_overlap, draw_relevance, draw_roc, draw_top_weights,
-    draw_variance, draw_variance_by_view,
+    draw_correlations, draw_factor_against, draw_factor_histogram, draw_factor_pair,
+    draw_group_activity, draw_held_out, draw_inclusion, draw_missingness, draw_overlap,
+    draw_relevance, draw_roc, draw_top_weights, draw_variance, draw_variance_by_view,
 };
 pub use svg::picture::Picture;

@@ -2,24 +2,27 @@
 
 use std::borrow::Cow;
 
-use polyview_core::{Bias, Dataset, FeatureScaling, Mask, Scaling, Schedule, View};
-use polyview_core::{RowBlock, RowMoments, ScalePrior, ViewTerm};
+use polyview_core::{
+    Bias, Dataset, Event, FeatureScaling, Groups, Journal, Mask, Scaling, Schedule, View,
+};
+use polyview_core::{RowBlock, RowGroups, RowMoments, ScalePrior, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
-    LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial, ParameterUncertainty,
-    Poisson, PseudoData,
+    GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
+    ParameterUncertainty, Poisson, PseudoData,
 };
 use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_priors::{
-    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows,
+    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
+    SpikeSlabRows,
 };
 
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::spec::{
-    Algorithm, EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec, Posterior,
-    ViewChoices,
+    Algorithm, EngineKind, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec,
+    Posterior, ViewChoices,
 };
 
 /// A data set in working units, with the way back.
@@ -120,6 +123,18 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
         .into());
     }
+    if let (Some(groups), true) = (
+        several(data.groups()),
+        spec.groups.noise || spec.groups.intercepts,
+    ) {
+        let sizes = RowGroups::from(groups);
+        if let Some(g) = sizes.sizes().iter().position(|n| *n == 1.0) {
+            return Err(ErrorKind::SmallGroup {
+                group: groups.names[g].clone(),
+            }
+            .into());
+        }
+    }
     for v in &spec.views {
         if data.view(&v.name).is_none() {
             return Err(ErrorKind::UnknownView {
@@ -199,27 +214,25 @@ pub(crate) fn view_part(
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::SpikeAndSlab => {
-            let options = SpikeSlabOptions {
-                precision: Some(spec.weight_prior),
-                inclusion: spec.inclusion_prior,
-            };
-            let mut prior = SpikeSlab::new(options, columns, k);
+            let mut prior = SpikeSlab::new(sparse_options(spec), columns, k);
             if spec.algorithm == Algorithm::Faithful {
                 prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
             }
-            let rows = SpikeSlabRows::new(block, prior, start);
-            Box::new(match spec.algorithm {
-                Algorithm::Corrected => rows,
-                Algorithm::Faithful => rows.with_spike_of_prior(),
-            })
+            sparse_rows(spec, block, prior, start)
         }
     };
     let precision = spec.intercept_precision * term.intercept_precision();
-    let mut bias = match spec.intercepts {
-        Intercepts::Learned => Bias::gaussian(columns, implicit, precision),
-        Intercepts::None => Bias::absent(columns),
+    let own = term.groups().filter(|_| spec.groups.intercepts);
+    let mut bias = match (spec.intercepts, own) {
+        (Intercepts::Learned, Some(groups)) => Bias::by_group(columns, groups.clone(), precision),
+        (Intercepts::Learned, None) => Bias::gaussian(columns, implicit, precision),
+        (Intercepts::None, _) => Bias::absent(columns),
     };
-    if let (true, Some(start)) = (bias.is_present(), term.start_intercepts()) {
+    let start = match bias.groups() {
+        Some(_) => term.start_intercepts_by_group(),
+        None => term.start_intercepts(),
+    };
+    if let (true, Some(start)) = (bias.is_present(), start) {
         let variance = bias.variance().to_vec();
         bias.set(start, variance);
     }
@@ -229,6 +242,20 @@ pub(crate) fn view_part(
         weights,
         bias,
     }
+}
+
+/// Rows of single entries that are zero or not.
+fn sparse_rows(
+    spec: &ModelSpec,
+    block: String,
+    prior: SpikeSlab,
+    start: RowMoments,
+) -> Box<dyn RowBlock> {
+    let rows = SpikeSlabRows::new(block, prior, start);
+    Box::new(match spec.algorithm {
+        Algorithm::Corrected => rows,
+        Algorithm::Faithful => rows.with_spike_of_prior(),
+    })
 }
 
 /// Gaussian rows with the covariances that the choices ask for.
@@ -244,33 +271,69 @@ fn gaussian_rows<P: ScalePrior + 'static>(
     }
 }
 
+/// Groups that make a difference: at least two.
+pub(crate) fn several(groups: Option<&Groups>) -> Option<&Groups> {
+    groups.filter(|g| g.names.len() > 1)
+}
+
+/// The groups of a model without samples.
+pub(crate) fn without_samples(groups: Option<&Groups>) -> Option<Groups> {
+    groups.map(|g| Groups {
+        names: g.names.clone(),
+        of_sample: Vec::new(),
+    })
+}
+
+/// Hyperpriors of sparse rows.
+pub(crate) fn sparse_options(spec: &ModelSpec) -> SpikeSlabOptions {
+    SpikeSlabOptions {
+        precision: Some(spec.weight_prior),
+        inclusion: spec.inclusion_prior,
+    }
+}
+
 /// The factors' block, from starting means.
 pub(crate) fn factor_block(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     start: Mat<f64>,
     implicit: usize,
 ) -> Box<dyn RowBlock> {
-    let k = start.ncols();
+    let (rows, k) = (start.nrows(), start.ncols());
     let variance = match spec.algorithm {
         Algorithm::Corrected => 1e-2,
         Algorithm::Faithful => 1.0,
     };
     let moments = RowMoments::isotropic(start, variance, implicit);
-    gaussian_rows(
-        spec,
-        "factors".to_owned(),
-        Fixed::standard_normal(k),
-        moments,
-    )
+    let block = "factors".to_owned();
+    let groups = several(groups).map_or_else(|| RowGroups::one(rows), RowGroups::from);
+    match spec.factor_prior {
+        FactorPrior::StandardNormal => {
+            gaussian_rows(spec, block, Fixed::standard_normal(k), moments)
+        }
+        FactorPrior::Ard => {
+            let prior = GroupArd::new(spec.weight_prior, groups, k);
+            gaussian_rows(spec, block, prior, moments)
+        }
+        FactorPrior::SpikeAndSlab => {
+            let mut prior = SpikeSlab::by_group(sparse_options(spec), groups, k);
+            if spec.algorithm == Algorithm::Faithful {
+                prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
+            }
+            sparse_rows(spec, block, prior, moments)
+        }
+    }
 }
 
 /// The data term of one view, whose predictions take the parameters to be as
-/// sure as `prediction` says.
+/// sure as `prediction` says, in groups of samples where these have something
+/// of their own.
 ///
 /// # Errors
 /// [`polyview_core::DataError`] when the data do not suit the likelihood.
 pub(crate) fn term(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     view: View,
     missing: MissingData,
     prediction: ParameterUncertainty,
@@ -281,9 +344,33 @@ pub(crate) fn term(
     {
         return Ok(Box::new(PseudoData::new(view, kind)?));
     }
-    Ok(match spec.view(&name).likelihood {
+    let own = spec.groups.noise || spec.groups.intercepts;
+    let Some(groups) = several(groups).filter(|_| own) else {
+        return plain_term(spec, &name, view, missing, prediction);
+    };
+    let noise = if spec.groups.noise {
+        GroupNoise::Own
+    } else {
+        GroupNoise::Shared
+    };
+    let called = |g: usize| format!("{name} ({})", groups.names[g]);
+    let make = |v: View| plain_term(spec, &name, v, missing, prediction);
+    let term = Grouped::new(&view, RowGroups::from(groups), noise, called, make)?;
+    Ok(Box::new(term))
+}
+
+/// The data term of samples without groups, with the choices of the view
+/// `name`.
+fn plain_term(
+    spec: &ModelSpec,
+    name: &str,
+    view: View,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+) -> Result<Box<dyn ViewTerm>> {
+    Ok(match spec.view(name).likelihood {
         Likelihood::Gaussian => {
-            let term = Gaussian::new(view, gaussian_options(spec, &name, missing));
+            let term = Gaussian::new(view, gaussian_options(spec, name, missing));
             Box::new(term.with_prediction(prediction))
         }
         Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
@@ -322,16 +409,19 @@ pub(crate) fn term(
 /// As [`term`].
 pub(crate) fn model(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     views: Vec<View>,
     start: Mat<f64>,
     missing: MissingData,
 ) -> Result<Model> {
-    predicting(spec, views, start, missing, ParameterUncertainty::Posterior)
+    let posterior = ParameterUncertainty::Posterior;
+    predicting(spec, groups, views, start, missing, posterior)
 }
 
 /// As [`model`], with terms that predict as `prediction` says.
 fn predicting(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     views: Vec<View>,
     start: Mat<f64>,
     missing: MissingData,
@@ -342,7 +432,7 @@ fn predicting(
         .into_iter()
         .map(|v| {
             let name = v.name().to_owned();
-            let term = term(spec, v, missing, prediction)?;
+            let term = term(spec, groups, v, missing, prediction)?;
             Ok(view_part(spec, &name, term, 0, k))
         })
         .collect::<Result<_>>()?;
@@ -350,7 +440,11 @@ fn predicting(
         Algorithm::Corrected => Schedule::standard(parts.len()),
         Algorithm::Faithful => Schedule::by_node(parts.len()),
     };
-    Ok(Model::new(factor_block(spec, start, 0), parts, schedule))
+    Ok(Model::new(
+        factor_block(spec, groups, start, 0),
+        parts,
+        schedule,
+    ))
 }
 
 /// The views as a start sees them: classes become indicators, counts ln(1 + y).
@@ -458,12 +552,18 @@ impl StartBlocks {
     }
 }
 
-/// A model that holds parameters only: for reading saved states into.
+/// A model that holds parameters only, of views without samples: for reading
+/// saved states into.
 ///
 /// # Errors
 /// As [`term`].
-pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Result<Model> {
-    parameters_as(spec, views, k, ParameterUncertainty::Posterior)
+pub(crate) fn parameters(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: Vec<View>,
+    k: usize,
+) -> Result<Model> {
+    parameters_as(spec, groups, views, k, ParameterUncertainty::Posterior)
 }
 
 /// As [`parameters`], with terms that predict as `prediction` says.
@@ -472,11 +572,48 @@ pub(crate) fn parameters(spec: &ModelSpec, views: Vec<View>, k: usize) -> Result
 /// As [`term`].
 pub(crate) fn parameters_as(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     views: Vec<View>,
     k: usize,
     prediction: ParameterUncertainty,
 ) -> Result<Model> {
-    let samples = views.first().map_or(0, View::n_samples);
-    let start = Mat::zeros(samples, k);
-    predicting(spec, views, start, MissingData::Marginal, prediction)
+    let (start, marginal) = (Mat::zeros(0, k), MissingData::Marginal);
+    let groups = without_samples(groups);
+    predicting(spec, groups.as_ref(), views, start, marginal, prediction)
+}
+
+/// Notes features that do not vary within a group whose noise is its own: the
+/// model is all too sure of them there.
+pub(crate) fn note_constant_in_groups(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: &[View],
+    journal: &mut Journal,
+) {
+    let Some(groups) = several(groups).filter(|_| spec.groups.noise) else {
+        return;
+    };
+    let rows = RowGroups::from(groups).rows_of_groups();
+    for v in views
+        .iter()
+        .filter(|v| spec.view(v.name()).likelihood.is_real())
+    {
+        for (name, rows) in groups.names.iter().zip(&rows) {
+            let constant = |d: &usize| {
+                let mut seen = rows.iter().filter_map(|&n| v.value(n as usize, *d));
+                let first = seen.next();
+                first.is_some() && seen.all(|x| Some(x) == first)
+            };
+            let found: Vec<usize> = (0..v.n_features()).filter(constant).collect();
+            if let Some(&first) = found.first() {
+                let note = format!(
+                    "{} feature(s) do not vary within group '{name}', first '{}': their noise \
+                     there is next to none",
+                    found.len(),
+                    v.features()[first]
+                );
+                journal.note(0, format!("data/{}", v.name()), Event::Data { note });
+            }
+        }
+    }
 }

@@ -70,6 +70,12 @@ pub enum ErrorKind {
         /// Names of the model's groups.
         known: Vec<String>,
     },
+    /// A group with too few samples for parameters of its own.
+    #[error("group '{group}' has one sample, too few for noise or intercepts of its own")]
+    SmallGroup {
+        /// The group.
+        group: String,
+    },
     /// Features that do not match those of the model.
     #[error("view '{view}': {} of the model's {expected} features are absent, first '{}'", absent.len(), absent.first().map_or("", String::as_str))]
     MissingFeatures {
@@ -214,6 +220,11 @@ impl Error {
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
             ErrorKind::UnknownGroup { known, .. } if known.is_empty() => {
                 "give the samples groups when fitting".to_owned()
+            }
+            ErrorKind::SmallGroup { .. } => {
+                "merge it with another group, leave it out, or let groups share noise and \
+                 intercepts"
+                    .to_owned()
             }
             ErrorKind::UnknownGroup { .. } => "name one of the model's groups".to_owned(),
             ErrorKind::MissingFeatures { .. } => {

@@ -43,15 +43,15 @@ pub use fit::{
 };
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
-    Algorithm, EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, Path,
-    Posterior, ViewChoices, ViewSpec,
+    Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,
+    Likelihood, ModelSpec, Path, Posterior, ViewChoices, ViewSpec,
 };
 
 pub use verbs::{
     ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
-    Explained, FactorKind, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, Prediction,
-    ProjectOptions, Projection, Selection, WeightUncertainty, choose_k, default_candidates,
-    hold_out,
+    Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
+    PredictOptions, Prediction, ProjectOptions, Projection, Selection, WeightUncertainty, choose_k,
+    default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

@@ -11,14 +11,14 @@
 //! their covariances the shared one, which the moments count as implicit
 //! rows. The iterates are those of the data themselves, to rounding.
 
-use polyview_core::{Event, Journal, Mask, RowCov, RowMoments, Schedule, View};
+use polyview_core::{Event, Groups, Journal, Mask, RowCov, RowMoments, Schedule, View};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy, ParameterUncertainty};
 use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
-use crate::build::{factor_block, gaussian_options, model, view_part};
+use crate::build::{factor_block, gaussian_options, model, several, view_part};
 use crate::error::{ErrorKind, Result};
-use crate::spec::{FeatureSelection, Likelihood, ModelSpec, Path};
+use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path};
 
 /// Sweeps that the cost model reckons with.
 const SWEEPS: f64 = 100.0;
@@ -60,11 +60,15 @@ struct Costs {
     features: Option<f64>,
 }
 
-fn costs(spec: &ModelSpec, views: &[View], k: usize) -> Costs {
+fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) -> Costs {
     let n = views.first().map_or(0, View::n_samples) as f64;
     let d: f64 = views.iter().map(|v| v.n_features() as f64).sum();
     let k = k as f64;
-    let complete = views.iter().all(|v| matches!(v.mask(), Mask::Complete))
+    // samples that differ in anything but their data cannot be mixed
+    let grouped = several(groups).is_some() && (spec.groups.noise || spec.groups.intercepts);
+    let plain = !grouped && spec.factor_prior == FactorPrior::StandardNormal;
+    let complete = plain
+        && views.iter().all(|v| matches!(v.mask(), Mask::Complete))
         && views
             .iter()
             .all(|v| spec.view(v.name()).likelihood == Likelihood::Gaussian);
@@ -97,8 +101,13 @@ impl Plan {
     /// # Errors
     /// [`ErrorKind::Incompatible`] when a compressing path was asked for and
     /// cannot be taken.
-    pub(crate) fn choose(spec: &ModelSpec, views: &[View], journal: &mut Journal) -> Result<Self> {
-        let costs = costs(spec, views, spec.factors);
+    pub(crate) fn choose(
+        spec: &ModelSpec,
+        groups: Option<&Groups>,
+        views: &[View],
+        journal: &mut Journal,
+    ) -> Result<Self> {
+        let costs = costs(spec, groups, views, spec.factors);
         let refused = |path: &str, why: &str| {
             Err(ErrorKind::Incompatible {
                 view: String::new(),
@@ -112,13 +121,13 @@ impl Plan {
             Path::CompressSamples if costs.samples.is_none() => {
                 return refused(
                     "compress-samples",
-                    "these data: it needs complete Gaussian views and more samples than features",
+                    "these data: it needs complete Gaussian views, more samples than features, standard normal factors, and nothing that groups have of their own",
                 );
             }
             Path::CompressFeatures if costs.features.is_none() => {
                 return refused(
                     "compress-features",
-                    "these data: it needs complete Gaussian views, noise by view, no selection of features, and more features than samples in every view",
+                    "these data: it needs complete Gaussian views, noise by view, no selection of features, more features than samples in every view, standard normal factors, and nothing that groups have of their own",
                 );
             }
             Path::CompressSamples => (Path::CompressSamples, "asked for".to_owned()),
@@ -157,6 +166,7 @@ impl Plan {
     pub(crate) fn model(
         &self,
         spec: &ModelSpec,
+        groups: Option<&Groups>,
         views: Vec<View>,
         start: Mat<f64>,
     ) -> Result<Model> {
@@ -179,7 +189,7 @@ impl Plan {
             )
         };
         match self {
-            Self::Streaming => model(spec, views, start, spec.missing),
+            Self::Streaming => model(spec, groups, views, start, spec.missing),
             Self::Samples(c) => {
                 let start = c.start(&views, &start);
                 let rows = start.nrows();
@@ -191,7 +201,7 @@ impl Plan {
                     .map(|(v, x)| part(v.name(), x, ones.clone(), c.samples, v.n_features()))
                     .collect();
                 Ok(Model::new(
-                    factor_block(spec, start, c.samples - rows),
+                    factor_block(spec, groups, start, c.samples - rows),
                     parts,
                     Schedule::standard(views.len()),
                 ))
@@ -213,6 +223,7 @@ impl Plan {
                             v.name(),
                             crate::build::term(
                                 spec,
+                                groups,
                                 v.clone(),
                                 spec.missing,
                                 ParameterUncertainty::Posterior,
@@ -223,7 +234,7 @@ impl Plan {
                     })
                     .collect::<Result<_>>()?;
                 Ok(Model::new(
-                    factor_block(spec, start, 0),
+                    factor_block(spec, groups, start, 0),
                     parts,
                     Schedule::standard(views.len()),
                 ))
@@ -232,7 +243,13 @@ impl Plan {
     }
 
     /// The posterior of the data themselves from that of the compressed ones.
-    pub(crate) fn expand(&self, spec: &ModelSpec, views: &[View], swept: Model) -> Result<Model> {
+    pub(crate) fn expand(
+        &self,
+        spec: &ModelSpec,
+        groups: Option<&Groups>,
+        views: &[View],
+        swept: Model,
+    ) -> Result<Model> {
         use polyview_core::{Journal as J, Stateful};
         match self {
             Self::Streaming => Ok(swept),
@@ -240,7 +257,7 @@ impl Plan {
                 let mut state = polyview_core::State::new();
                 swept.save("", &mut state);
                 let zeros = Mat::zeros(c.samples, swept.k());
-                let mut full = model(spec, views.to_vec(), zeros, MissingData::Marginal)?;
+                let mut full = model(spec, groups, views.to_vec(), zeros, MissingData::Marginal)?;
                 full.load_views("", &state.reader())?;
                 let mut journal = J::default();
                 let mut cx = polyview_core::Context {
@@ -253,7 +270,7 @@ impl Plan {
             }
             Self::Features(all) => {
                 let start = Mat::zeros(views.first().map_or(0, View::n_samples), swept.k());
-                let mut full = model(spec, views.to_vec(), start, MissingData::Marginal)?;
+                let mut full = model(spec, groups, views.to_vec(), start, MissingData::Marginal)?;
                 full.factors.set_moments(swept.factors.moments().clone());
                 for (((view, part), target), c) in
                     views.iter().zip(&swept.views).zip(&mut full.views).zip(all)

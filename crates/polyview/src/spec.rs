@@ -45,10 +45,15 @@ pub struct ModelSpec {
     pub posterior: Posterior,
     /// Whether steps are those of exact variational Bayes or of mofapy2.
     pub algorithm: Algorithm,
+    /// Prior of the factors.
+    pub factor_prior: FactorPrior,
     /// Prior of the noise precisions, per squared working unit.
     pub noise_prior: GammaPrior,
     /// Treatment of missing values.
     pub missing: MissingData,
+    /// What groups of samples have of their own. In effect where the data have
+    /// at least two groups.
+    pub groups: GroupChoices,
     /// Choices that hold for every view without its own.
     pub defaults: ViewChoices,
     /// The engine.
@@ -131,6 +136,35 @@ pub enum Algorithm {
     /// that anyone can check one program against the other (spec/mofa B, C.2).
     /// See [`models::mofapy2`](crate::models::mofapy2).
     Faithful,
+}
+
+/// Prior of the factors. Where the data have groups of samples, each group has
+/// scales of its own (spec/mofa B.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FactorPrior {
+    /// $z\_{nk} \sim N(0, 1)$.
+    #[default]
+    StandardNormal,
+    /// $z\_{nk} \sim N(0, 1/\alpha^g\_k)$ with the prior of the weights'
+    /// precisions, one a group and factor. The common scale of a factor and its
+    /// weights is then fixed by the hyperpriors alone; ratios between groups
+    /// mean something.
+    Ard,
+    /// As [`FactorPrior::Ard`], and each entry is zero or not, with a share of
+    /// those that are not for each group and factor.
+    SpikeAndSlab,
+}
+
+/// What groups of samples have of their own (spec/mofa B.1, B.2, C.3), in every
+/// view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct GroupChoices {
+    /// Noise precisions $\tau\_{gd}$.
+    pub noise: bool,
+    /// Intercepts $b\_{gd}$. Sizes of counts then are those of each group, too.
+    pub intercepts: bool,
 }
 
 /// How the data of a view arise from its linear predictor.
@@ -284,8 +318,10 @@ impl Default for ModelSpec {
             inclusion_prior: BetaPrior::uniform(),
             posterior: Posterior::default(),
             algorithm: Algorithm::default(),
+            factor_prior: FactorPrior::default(),
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
+            groups: GroupChoices::default(),
             defaults: ViewChoices::default(),
             engine: EngineKind::default(),
             vb: VbOptions::default(),
@@ -296,6 +332,12 @@ impl Default for ModelSpec {
 }
 
 impl ModelSpec {
+    /// Whether the model looks at the groups of samples.
+    pub fn knows_groups(&self) -> bool {
+        self.groups.noise
+            || self.groups.intercepts
+            || self.factor_prior != FactorPrior::StandardNormal
+    }
     /// Choices of the view of that name. Labels and counts are neither
     /// centred nor scaled.
     pub fn view(&self, name: &str) -> ViewChoices {

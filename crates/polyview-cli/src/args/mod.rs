@@ -163,6 +163,16 @@ pub struct ModelArgs {
     /// Model without intercepts.
     #[arg(long)]
     pub no_intercepts: bool,
+    /// Prior of the factors: standard normal, precisions by factor, or
+    /// precisions and exact zeros; for each group of samples its own.
+    #[arg(long, value_name = "PRIOR", value_parser = ["standard-normal", "ard", "spike-and-slab"])]
+    pub factor_prior: Option<String>,
+    /// Noise for each group of samples and feature (see --groups).
+    #[arg(long)]
+    pub group_noise: bool,
+    /// Intercepts for each group of samples and feature (see --groups).
+    #[arg(long)]
+    pub group_intercepts: bool,
     /// Start of the factors.
     #[arg(long, value_parser = ["varimax", "svd", "random"])]
     pub start: Option<String>,

@@ -108,6 +108,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
             variance_table(&fit, &g.explained)?;
         }
     }
+    activity_by_group(&fit)?;
     if !r.diagnostics.is_empty() {
         line("")?;
         let header = ["quantity", "mean", "sd", "R-hat", "ESS bulk", "ESS tail"].map(str::to_owned);
@@ -171,6 +172,45 @@ fn reach(fit: &Fit) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)
+}
+
+/// How strongly factors act in the groups of samples.
+fn activity_by_group(fit: &Fit) -> Outcome<()> {
+    if fit.groups().is_none_or(|g| g.names.len() < 2) || fit.k() == 0 {
+        return Ok(());
+    }
+    let activity = fit.group_activity()?;
+    let relative = activity.relative();
+    line("")?;
+    line("factors by group: mean square, relative to the largest")?;
+    let mut header = vec!["group".to_owned()];
+    header.extend((1..=fit.k()).map(|k| k.to_string()));
+    let rows: Vec<Vec<String>> = activity
+        .groups
+        .iter()
+        .enumerate()
+        .map(|(g, name)| {
+            let numbers = (0..fit.k()).map(|k| format!("{:.2}", relative[(g, k)]));
+            std::iter::once(name.clone()).chain(numbers).collect()
+        })
+        .collect();
+    table(&header, &rows)
+}
+
+fn group_activity_json(fit: &Fit) -> Outcome<serde_json::Value> {
+    if fit.groups().is_none_or(|g| g.names.len() < 2) {
+        return Ok(serde_json::Value::Null);
+    }
+    let activity = fit.group_activity()?;
+    let rows = |m: &polyview_linalg::Mat<f64>| -> Vec<Vec<f64>> {
+        let row = |g: usize| (0..m.ncols()).map(|k| m[(g, k)]).collect();
+        (0..m.nrows()).map(row).collect()
+    };
+    Ok(serde_json::json!({
+        "groups": activity.groups,
+        "mean_square": rows(&activity.mean_square),
+        "prior_variance": activity.prior_variance.as_ref().map(rows),
+    }))
 }
 
 fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
@@ -260,5 +300,6 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         })).collect::<Vec<_>>(),
         "activity": reach_json(fit)?,
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
+        "group_activity": group_activity_json(fit)?,
     }))
 }

@@ -5,10 +5,11 @@ mod factors;
 pub(crate) use factors::{correlations, factors, inclusion, relevance, weights};
 
 use crate::ReportError;
-use crate::input::{HeldOutCells, Progress, Report};
+use crate::input::{Grid, GroupFactors, HeldOutCells, Progress, Report, VarianceExplained};
 use crate::plots::{
     Curve, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains, draw_choose_k,
-    draw_held_out, draw_missingness, draw_overlap, draw_roc, draw_variance, draw_variance_by_view,
+    draw_group_activity, draw_held_out, draw_missingness, draw_overlap, draw_roc, draw_variance,
+    draw_variance_by_view,
 };
 use crate::svg::number::percent;
 use crate::svg::picture::Picture;
@@ -45,6 +46,7 @@ pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
         coverage(report)?,
         progress(report),
         variance(report)?,
+        groups(report)?,
         factors(report)?,
         weights(report)?,
         inclusion(report)?,
@@ -159,6 +161,56 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
         draw_activity(variance, report.options.active_share)?,
     );
     Ok(vec![figure(caption, panels), figure(reach, vec![activity])])
+}
+
+/// Variance explained within groups of samples, side by side, and where factors act.
+pub(crate) fn groups(report: &Report) -> Result<Vec<Figure>, ReportError> {
+    let Some(groups) = &report.groups else {
+        return Ok(Vec::new());
+    };
+    let mut figures = Vec::new();
+    if let Some(together) = side_by_side(groups) {
+        let panel = named(
+            "groups-variance",
+            draw_variance(&together, Share::Marginal)?,
+        );
+        let caption = "Variance explained within each group of samples, about the group's own means, so that \
+            differences between groups do not count. A column is a view in a group. A factor that is blue in \
+            the columns of one group alone is variation that the other groups do not have.";
+        figures.push(figure(caption.to_owned(), vec![panel]));
+    }
+    let caption = "How strongly each factor acts in each group: the mean square of its values there, relative \
+        to the group where it is largest. Numbers can be compared along a row, not down a column.";
+    let panel = named("groups-activity", draw_group_activity(groups)?);
+    figures.push(figure(caption.to_owned(), vec![panel]));
+    Ok(figures)
+}
+
+/// The tables of all groups as one, a column a group and view.
+fn side_by_side(groups: &GroupFactors) -> Option<VarianceExplained> {
+    let first = groups.variance.first()?;
+    let (views, factors) = (first.views.len(), first.factors.len());
+    let at = |i: usize| {
+        (
+            &groups.variance[i % groups.groups.len()],
+            i / groups.groups.len(),
+        )
+    };
+    let count = views * groups.groups.len();
+    let name = |i: usize| {
+        format!(
+            "{}, {}",
+            first.views[at(i).1],
+            groups.groups[i % groups.groups.len()]
+        )
+    };
+    Some(VarianceExplained {
+        views: (0..count).map(name).collect(),
+        factors: first.factors.clone(),
+        marginal: Grid::from_fn(count, factors, |i, k| at(i).0.marginal.at(at(i).1, k)),
+        joint: (0..count).map(|i| at(i).0.joint[at(i).1]).collect(),
+        ..VarianceExplained::default()
+    })
 }
 
 pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {

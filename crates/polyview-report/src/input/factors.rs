@@ -24,6 +24,20 @@ pub struct VarianceExplained {
     pub model_share: Option<Grid>,
 }
 
+/// What factors do in groups of samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GroupFactors {
+    /// Names of the groups.
+    pub groups: Vec<String>,
+    /// Names of the factors.
+    pub factors: Vec<String>,
+    /// Groups x factors: mean square of the factor in the group, relative to its largest over the
+    /// groups.
+    pub activity: Grid,
+    /// Variance explained within each group, about the group's own means; empty where it is not known.
+    pub variance: Vec<VarianceExplained>,
+}
+
 /// Posterior of the factors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Factors {

@@ -8,8 +8,8 @@ mod summary;
 mod validate;
 
 pub use factors::{
-    Factors, MetadataColumn, MetadataValues, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewWeights,
+    Factors, GroupFactors, MetadataColumn, MetadataValues, VarianceExplained, ViewInclusion,
+    ViewRelevance, ViewWeights,
 };
 pub use grid::Grid;
 pub use progress::{BoundTrace, Chain, ChainTraces, Diagnostic, Event, EventKind, Progress};
@@ -35,6 +35,8 @@ pub struct Report {
     pub progress: Option<Progress>,
     /// Variance explained by view and factor.
     pub variance: Option<VarianceExplained>,
+    /// What factors do in groups of samples.
+    pub groups: Option<GroupFactors>,
     /// Posterior of the factors.
     pub factors: Option<Factors>,
     /// What is known about the samples, in the order of `factors.samples`.

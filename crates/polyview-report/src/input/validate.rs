@@ -1,8 +1,8 @@
 //! Checks that the parts of a report fit together.
 
 use super::{
-    ChooseK, Coverage, Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, Report,
-    VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
+    ChooseK, Coverage, Factors, Grid, GroupFactors, HeldOut, HeldOutCells, Intervals,
+    MetadataColumn, Report, VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
 };
 use crate::ReportError;
 
@@ -23,6 +23,9 @@ impl Report {
         }
         if let Some(variance) = &self.variance {
             variance.validate()?;
+        }
+        if let Some(groups) = &self.groups {
+            groups.validate()?;
         }
         if let Some(factors) = &self.factors {
             factors.validate()?;
@@ -95,6 +98,26 @@ impl Coverage {
         )?;
         for (i, &v) in self.observed.values().iter().enumerate() {
             within("observed share", "", i, v, 0.0, 1.0)?;
+        }
+        Ok(())
+    }
+}
+
+impl GroupFactors {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        let (groups, factors) = (self.groups.len(), self.factors.len());
+        shape("activity by group", "", &self.activity, groups, factors)?;
+        if !self.variance.is_empty() {
+            same(
+                "groups with variance explained",
+                "",
+                groups,
+                self.variance.len(),
+            )?;
+        }
+        for variance in &self.variance {
+            variance.validate()?;
+            same("factors in a group", "", factors, variance.factors.len())?;
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     data_sections::samples(&mut page, report)?;
     data_sections::progress(&mut page, report);
     result_sections::variance(&mut page, report)?;
+    result_sections::groups(&mut page, report)?;
     result_sections::factors(&mut page, report)?;
     result_sections::weights(&mut page, report)?;
     result_sections::inclusion(&mut page, report)?;

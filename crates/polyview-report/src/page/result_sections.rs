@@ -28,6 +28,23 @@ pub(super) fn variance(page: &mut Page, report: &Report) -> Result<(), ReportErr
     Ok(())
 }
 
+pub(super) fn groups(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let Some(groups) = &report.groups else {
+        return Ok(());
+    };
+    page.open("groups", "Groups of samples", Break::NewPage);
+    page.paragraph(&format!(
+        "The samples are in {}: {}.",
+        counted(groups.groups.len(), "group"),
+        groups.groups.join(", ")
+    ));
+    for figure in figures::groups(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
 fn reach_sentence(variance: &VarianceExplained, active_share: f64) -> String {
     let mut tally = [0usize; 4];
     for k in 0..variance.factors.len() {

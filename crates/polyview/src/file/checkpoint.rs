@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use polyview_core::{Ledger, Mask, Overwrite, State, View};
+use polyview_core::{Groups, Ledger, Mask, Overwrite, State, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -50,11 +50,18 @@ impl Origin {
     pub(crate) fn of(
         spec: &ModelSpec,
         samples: &[String],
+        groups: Option<&Groups>,
         infos: &[ViewInfo],
         views: &[View],
     ) -> Self {
         let mut ids = Sha256::new();
         names(&mut ids, samples);
+        if let Some(groups) = groups {
+            names(&mut ids, &groups.names);
+            for g in &groups.of_sample {
+                ids.update(g.to_le_bytes());
+            }
+        }
         let marks = infos.iter().zip(views).map(|(info, view)| ViewMark {
             name: info.name.clone(),
             sha256: mark(info, view),

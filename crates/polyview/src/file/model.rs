@@ -12,7 +12,7 @@ use super::json;
 use crate::build;
 use crate::error::Error;
 use crate::fit::{Fit, FitRecord, ViewInfo, saved_parameters};
-use crate::spec::EngineKind;
+use crate::spec::{EngineKind, Intercepts};
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -218,7 +218,11 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
         .iter()
         .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
         .collect::<Result<Vec<View>, Error>>()?;
-    let mut model = build::parameters(&header.spec, empty, header.factors)?;
+    let groups = header.groups.as_ref().map(|g| Groups {
+        names: g.names.clone(),
+        of_sample: g.of_sample.clone(),
+    });
+    let mut model = build::parameters(&header.spec, groups.as_ref(), empty, header.factors)?;
     for (i, state) in states.iter().enumerate() {
         model.load("", &state.reader()).map_err(Error::from)?;
         let again = saved_parameters(&model);
@@ -245,7 +249,10 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
     for v in &header.views {
         let at = format!("views/{}", v.name);
         state.moments(&format!("{at}/weights"), rows(v.columns()))?;
-        state.bias(&format!("{at}/bias"), v.columns(), 0)?;
+        let names = header.groups.as_ref().map_or(0, |g| g.names.len());
+        let own = header.spec.groups.intercepts && header.spec.intercepts == Intercepts::Learned;
+        let each = if own { names.max(1) } else { 1 };
+        state.bias(&format!("{at}/bias"), v.columns() * each, 0)?;
     }
     state.finite()
 }

@@ -1,6 +1,6 @@
 //! From Gibbs chains to a posterior of aligned draws.
 
-use polyview_core::{Journal, State, Stateful, View};
+use polyview_core::{Groups, Journal, State, Stateful, View};
 use polyview_infer::alignment::align_to_reference;
 use polyview_infer::diagnostics::summary;
 use polyview_infer::{GibbsChain, Model, Outcome};
@@ -82,6 +82,7 @@ impl ChainDraws {
 /// Aligns the stored draws of all chains and sums the chains up.
 pub(super) fn finish_chains(
     spec: &ModelSpec,
+    groups: Option<&Groups>,
     views: &[View],
     chains: &[GibbsChain],
     draws: Vec<ChainDraws>,
@@ -105,7 +106,7 @@ pub(super) fn finish_chains(
         }
         .into());
     }
-    let components = align(spec, views, states)?;
+    let components = align(spec, groups, views, states)?;
     let outcome = if done {
         Outcome::MaxSweeps
     } else {
@@ -126,7 +127,12 @@ pub(super) fn finish_chains(
 
 /// Brings every draw to the signs and order of a common reference: first the
 /// draw of the highest density, then the mean of the aligned draws.
-fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<Vec<State>> {
+fn align(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: &[View],
+    states: Vec<(f64, State)>,
+) -> Result<Vec<State>> {
     let k = states[0]
         .1
         .arrays()
@@ -136,7 +142,7 @@ fn align(spec: &ModelSpec, views: &[View], states: Vec<(f64, State)>) -> Result<
         .iter()
         .map(|v| empty_view(v.name(), v.features(), v.levels()))
         .collect::<Result<Vec<View>>>()?;
-    let mut model = parameters(spec, empty, k)?;
+    let mut model = parameters(spec, groups, empty, k)?;
     let best = (0..states.len())
         .max_by(|&a, &b| states[a].0.total_cmp(&states[b].0))
         .unwrap_or(0);

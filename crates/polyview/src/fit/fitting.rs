@@ -197,13 +197,14 @@ impl Fitting {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
         }
+        crate::build::note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {
             EngineKind::Vb => {
-                let plan = Plan::choose(&spec, &working.views, &mut journal)?;
+                let plan = Plan::choose(&spec, groups.as_ref(), &working.views, &mut journal)?;
                 let z = start(&spec, &working.views, 0)?;
                 let views = working.views.clone();
                 let run = VbRun::new(
-                    plan.model(&spec, views, z.clone())?,
+                    plan.model(&spec, groups.as_ref(), views, z.clone())?,
                     spec.vb.clone(),
                     StreamKey::new(spec.seed),
                     Journal::default(),
@@ -225,7 +226,13 @@ impl Fitting {
                 for c in 0..spec.gibbs.chains {
                     let z = start(&spec, &working.views, c)?;
                     first.get_or_insert_with(|| z.clone());
-                    let m = model(&spec, working.views.clone(), z, spec.missing)?;
+                    let m = model(
+                        &spec,
+                        groups.as_ref(),
+                        working.views.clone(),
+                        z,
+                        spec.missing,
+                    )?;
                     chains.push(GibbsChain::new(
                         m,
                         StreamKey::new(spec.seed).chain(c as u32),
@@ -256,8 +263,10 @@ impl Fitting {
 
     /// What the fit is made from; hashes the data when first asked.
     fn origin(&self) -> &Origin {
-        self.origin
-            .get_or_init(|| Origin::of(&self.spec, &self.samples, &self.infos, &self.views))
+        self.origin.get_or_init(|| {
+            let groups = self.groups.as_ref().filter(|_| self.spec.knows_groups());
+            Origin::of(&self.spec, &self.samples, groups, &self.infos, &self.views)
+        })
     }
 
     /// The choices, with every view's written out.
@@ -280,7 +289,8 @@ impl Fitting {
         let fits = factors.nrows() == self.samples.len() && factors.ncols() == self.spec.factors;
         match &mut self.stage {
             Stage::Vb { plan, run, .. } if fits && run.record().sweep == 0 => {
-                let m = plan.model(&self.spec, self.views.clone(), factors.clone())?;
+                let groups = self.groups.as_ref();
+                let m = plan.model(&self.spec, groups, self.views.clone(), factors.clone())?;
                 **run = VbRun::new(
                     m,
                     self.spec.vb.clone(),
@@ -350,6 +360,7 @@ impl Fitting {
     fn sweep(&mut self) -> Result<Progress> {
         let Self {
             spec,
+            groups,
             views,
             stage,
             journal,
@@ -401,7 +412,7 @@ impl Fitting {
                     }
                 } else {
                     let z = start(spec, views, *restart)?;
-                    let m = plan.model(spec, views.clone(), z)?;
+                    let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(*restart as u32);
                     let next = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                     let over = std::mem::replace(&mut **run, next);
@@ -520,6 +531,7 @@ impl Fitting {
         let Self {
             spec,
             infos,
+            groups,
             views,
             stage,
             journal,
@@ -559,7 +571,7 @@ impl Fitting {
                 }
                 if r.restart > 0 && r.restart < spec.restarts {
                     let z = start(spec, views, r.restart)?;
-                    let m = plan.model(spec, views.clone(), z)?;
+                    let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(r.restart as u32);
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
                 }
@@ -655,12 +667,12 @@ impl Fitting {
                         drop(run);
                         let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
                         let zeros = Mat::zeros(samples.len(), k);
-                        let mut m = plan.model(&spec, views.clone(), zeros)?;
+                        let mut m = plan.model(&spec, groups.as_ref(), views.clone(), zeros)?;
                         m.load("", &state.reader())?;
                         (m, *best)
                     }
                 };
-                let mut full = plan.expand(&spec, &views, swept)?;
+                let mut full = plan.expand(&spec, groups.as_ref(), &views, swept)?;
                 if record.sweep > 0 {
                     order_factors(&mut full)?;
                 }
@@ -687,9 +699,15 @@ impl Fitting {
                 };
                 (vec![state], record)
             }
-            Stage::Gibbs { chains, draws } => {
-                finish_chains(&spec, &views, &chains, draws, journal, done)?
-            }
+            Stage::Gibbs { chains, draws } => finish_chains(
+                &spec,
+                groups.as_ref(),
+                &views,
+                &chains,
+                draws,
+                journal,
+                done,
+            )?,
         };
         record.seconds = started.elapsed().as_secs_f64();
         Ok(Fit {

@@ -3,11 +3,12 @@
 mod draws;
 mod fitting;
 mod order;
+mod place;
 mod remarks;
 mod states;
 
 use polyview_core::{
-    Bias, Groups, Journal, Ledger, Metadata, RowMoments, Scaling, State, View, ViewTerm,
+    Bias, Groups, Journal, Ledger, Metadata, RowGroups, RowMoments, Scaling, State, View, ViewTerm,
 };
 use polyview_infer::diagnostics::Summary;
 use polyview_infer::{Model, Outcome};
@@ -16,6 +17,7 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use fitting::{Checkpoint, Fitting, Progress};
+pub(crate) use place::FactorScales;
 pub(crate) use states::saved_parameters;
 
 use crate::build;
@@ -91,6 +93,11 @@ pub struct Component {
     pub factors: RowMoments,
     /// Views in the order of the fit.
     pub views: Vec<ComponentView>,
+    /// Scales of the factors' prior.
+    pub(crate) scales: FactorScales,
+    /// Groups of the samples that terms and intercepts speak of, where there
+    /// are several.
+    pub(crate) groups: Option<RowGroups>,
 }
 
 /// One view of a [`Component`].
@@ -109,6 +116,19 @@ impl ComponentView {
         let mut state = State::new();
         self.term.save("term", &mut state);
         state.arrays().get("term/size").map(|a| a.values.clone())
+    }
+    /// Variance that link and noise add to a column; with groups the mean over
+    /// the samples.
+    pub(crate) fn link_variance(&self, column: usize) -> f64 {
+        let level = |g: usize| self.bias.mean()[self.bias.place(g, column)];
+        let Some(groups) = self.bias.groups() else {
+            return self.term.link_variance(column, level(0));
+        };
+        let all: f64 = groups.sizes().iter().sum();
+        let of = |(g, size): (usize, &f64)| {
+            size / all.max(1.0) * self.term.link_variance_in(g, column, level(g))
+        };
+        groups.sizes().iter().enumerate().map(of).sum()
     }
     /// Weights and intercepts at their means.
     fn known(mut self) -> Self {
@@ -244,13 +264,17 @@ impl Fit {
                 name: format!("component {index}"),
             })
             .map_err(Error::from)?;
+        let (k, groups) = (self.k(), build::several(self.groups()));
         let mut model =
-            build::parameters_as(&self.spec, self.empty_views()?, self.k(), parameters)?;
+            build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
         model.load_views("", &state.reader())?;
         let factors = RowMoments::load("factors", &state.reader())?;
+        let scales = FactorScales::load(&self.spec, k, &state.reader())?;
         let Model { views, .. } = model;
-        Ok(Component {
+        let mut out = Component {
             factors,
+            scales,
+            groups: None,
             views: views
                 .into_iter()
                 .map(|v| ComponentView {
@@ -263,7 +287,11 @@ impl Fit {
                     ParameterUncertainty::PlugIn => v.known(),
                 })
                 .collect(),
-        })
+        };
+        if let Some(groups) = groups {
+            out.place(&RowGroups::from(groups));
+        }
+        Ok(out)
     }
     /// Posterior mean and standard deviation of the factors, samples × K.
     ///

@@ -26,7 +26,15 @@ pub(super) fn given_up_parameters(model: Model) -> State {
 
 /// Whether an array belongs to the training data alone.
 fn is_local(name: &str) -> bool {
-    name.contains("/term/imputed/") || name.contains("/term/local/")
+    let Some((_, mut rest)) = name.rsplit_once("/term/") else {
+        return false;
+    };
+    if let Some((group, own)) = rest.split_once('/')
+        && group.starts_with("group")
+    {
+        rest = own;
+    }
+    rest.starts_with("imputed/") || rest.starts_with("local/")
 }
 
 /// Puts copies of all arrays under a prefix.

@@ -3,7 +3,7 @@
 use polyview_core::FeatureScaling;
 use polyview_infer::{PruneRule, VbOptions};
 
-use crate::spec::{FeatureSelection, ModelSpec, ViewChoices};
+use crate::spec::{FeatureSelection, GroupChoices, ModelSpec, ViewChoices};
 
 /// Multi-omics factor analysis (MOFA, Argelaguet et al. 2018; MOFA+, 2020;
 /// spec/mofa C.3): views of any likelihood, spike-and-slab weights with ARD,
@@ -15,6 +15,10 @@ use crate::spec::{FeatureSelection, ModelSpec, ViewChoices};
 /// pseudo-data, and factors keep their covariances. Factors start from a
 /// varimax-rotated decomposition, which is what leaves them unmixed.
 ///
+/// Groups of samples, where the data have them, have noise and intercepts of
+/// their own (MOFA+); [`FactorPrior::Ard`](crate::FactorPrior::Ard) learns
+/// where each factor acts.
+///
 /// A view is divided by one number, the root of its mean variance, so that the
 /// sizes of features among each other stay as they are.
 pub fn mofa(factors: usize) -> ModelSpec {
@@ -25,6 +29,10 @@ pub fn mofa(factors: usize) -> ModelSpec {
             scaling: FeatureScaling::View,
             selection: FeatureSelection::SpikeAndSlab,
             ..ViewChoices::default()
+        },
+        groups: GroupChoices {
+            noise: true,
+            intercepts: true,
         },
         vb: VbOptions {
             prune: PruneRule {

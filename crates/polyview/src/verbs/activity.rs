@@ -98,7 +98,7 @@ impl Fit {
                 let w = gram(component.views[m].weights.mean());
                 let part = &component.views[m];
                 total[m] += (0..part.weights.explicit_rows())
-                    .map(|d| part.term.link_variance(d, part.bias.mean()[d]))
+                    .map(|d| part.link_variance(d))
                     .sum::<f64>();
                 for a in 0..k {
                     signal[(m, a)] += spread[(a, a)] * w.get(a, a);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use polyview_core::{Dataset, NumericError, Relevelled, UnknownClass, View};
 use polyview_linalg::Mat;
 
+use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
 
@@ -16,6 +17,8 @@ pub(super) struct Aligned {
     /// One a view of the model; `None` where the data lack it or where it was
     /// left out.
     pub views: Vec<Option<View>>,
+    /// Which groups the samples belong to.
+    pub placing: Placing,
     /// What was ignored or taken as missing.
     pub notes: Vec<String>,
 }
@@ -24,7 +27,8 @@ impl Aligned {
     /// Matches `data` to the model of `fit`, without the view of that place.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`];
+    /// [`ErrorKind::UnknownView`], [`ErrorKind::NoKnownFeature`],
+    /// [`ErrorKind::UnknownGroup`];
     /// [`NumericError::NotFinite`] when a value has no working value.
     pub(super) fn new(
         fit: &Fit,
@@ -32,10 +36,12 @@ impl Aligned {
         left_out: Option<usize>,
         unknown: UnknownClass,
     ) -> Result<Self> {
+        let mut notes = Vec::new();
         let mut out = Self {
             samples: data.samples().to_vec(),
             views: fit.views().iter().map(|_| None).collect(),
-            notes: Vec::new(),
+            placing: Placing::new(fit, data, &mut notes)?,
+            notes,
         };
         for view in data.views() {
             let (at, info) = fit.view(view.name())?;

@@ -1,6 +1,6 @@
 //! Factors of given data under one component of the posterior.
 
-use polyview_core::{Context, Journal, NumericError, RowMoments, Schedule, View};
+use polyview_core::{Context, Journal, NumericError, RowGroups, RowMoments, Schedule, View};
 use polyview_infer::{Model, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
@@ -44,12 +44,12 @@ pub(super) fn factors(
     }
     let schedule = Schedule::standard(parts.len());
     // with its covariances, whatever the fit's: exact in one step
-    let factors = FullRows::new(
-        "factors",
-        Fixed::standard_normal(k),
+    let groups = component.groups.clone();
+    let factors = component.scales.block(
+        groups.unwrap_or_else(|| RowGroups::one(samples)),
         RowMoments::isotropic(Mat::zeros(samples, k), 1e-2, 0),
-    );
-    let mut model = Model::new(Box::new(factors), parts, schedule);
+    )?;
+    let mut model = Model::new(factors, parts, schedule);
     let mut cx = Context {
         key: StreamKey::new(fit.spec().seed),
         sweep: 0,

@@ -11,10 +11,12 @@ mod activity;
 mod align;
 mod choose_k;
 mod explain;
+mod group_activity;
 mod hold_out;
 mod impute;
 mod latent;
 mod mixture;
+mod placing;
 mod predict;
 mod project;
 mod relevance;
@@ -33,6 +35,7 @@ pub use choose_k::{
     default_candidates,
 };
 pub use explain::Explained;
+pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;
 pub use predict::{PredictOptions, Prediction};

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::align::Aligned;
 use super::latent;
 use super::mixture::{Mixture, blocks};
+use super::placing::Placing;
 use super::project::WeightUncertainty;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
@@ -197,7 +198,8 @@ impl Fit {
     /// As [`Fit::fitted`].
     pub fn fitted_with(&self, view: &str, parameters: ParameterUncertainty) -> Result<Prediction> {
         let (at, _) = self.view(view)?;
-        self.predict_from(at, self.samples.clone(), Vec::new(), parameters, |c| {
+        let (samples, placing) = (self.samples.clone(), Placing::AsFitted);
+        self.predict_from(at, (samples, &placing), Vec::new(), parameters, |c| {
             Ok(Cow::Borrowed(&c.factors))
         })
     }
@@ -212,11 +214,12 @@ impl Fit {
         let Aligned {
             samples,
             views,
+            placing,
             notes,
         } = aligned;
         let n = samples.len();
         let mut journal = Journal::default();
-        let mut out = self.predict_from(at, samples, notes, parameters, |c| {
+        let mut out = self.predict_from(at, (samples, &placing), notes, parameters, |c| {
             let weights = WeightUncertainty::Variational;
             latent::factors(self, c, &views, n, weights, &mut journal).map(Cow::Owned)
         })?;
@@ -229,7 +232,7 @@ impl Fit {
     fn predict_from(
         &self,
         at: usize,
-        samples: Vec<String>,
+        (samples, placing): (Vec<String>, &Placing),
         notes: Vec<String>,
         parameters: ParameterUncertainty,
         mut factors: impl for<'a> FnMut(&'a Component) -> Result<Cow<'a, RowMoments>>,
@@ -238,8 +241,9 @@ impl Fit {
         let (n, d) = (samples.len(), info.columns().len());
         let mut mixture = Mixture::new(n, d);
         let mut kind = PredictedKind::default();
-        for i in 0..self.n_components() {
-            let component = self.component_as(i, parameters)?;
+        for i in 0..self.n_components() * placing.count() {
+            let mut component = self.component_as(i / placing.count(), parameters)?;
+            placing.place(i % placing.count(), &mut component)?;
             let z = factors(&component)?;
             let view = &component.views[at];
             kind = view.term.predicted_kind();

@@ -65,22 +65,29 @@ impl Fit {
     /// out, whatever the fit did about its own: a sample is seen through what
     /// was observed of it, and nothing else.
     ///
+    /// Where the model looks at groups of samples, those of the data are matched
+    /// by name. Data without groups may be of any: the answer is the equally
+    /// weighted mixture over the model's groups, and a note says so.
+    ///
     /// With `[M]` as the fit's treatment of missing data, projecting a
     /// training sample with all its views gives its posterior.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::UnknownView`], [`crate::ErrorKind::NoKnownFeature`];
-    /// numerical errors.
+    /// [`crate::ErrorKind::UnknownView`], [`crate::ErrorKind::NoKnownFeature`],
+    /// [`crate::ErrorKind::UnknownGroup`]; numerical errors.
     pub fn project(&self, data: &Dataset, options: &ProjectOptions) -> Result<Projection> {
         let Aligned {
             samples,
             views,
+            placing,
             mut notes,
         } = Aligned::new(self, data, None, options.unknown_classes)?;
         let (n, k) = (samples.len(), self.k());
         let mut journal = Journal::default();
-        if self.n_components() == 1 {
-            let component = self.component(0)?;
+        let parts = self.n_components() * placing.count();
+        if parts == 1 {
+            let mut component = self.component(0)?;
+            placing.place(0, &mut component)?;
             let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
             latent::notes_of(&journal, &mut notes);
             return Ok(Projection {
@@ -94,8 +101,9 @@ impl Fit {
         let mut mean: Mat<f64> = Mat::zeros(n, k);
         let mut spread = PackedRows::zeros(n, k);
         let mut step = vec![0.0; k];
-        for i in 0..self.n_components() {
-            let component = self.component(i)?;
+        for i in 0..parts {
+            let mut component = self.component(i / placing.count())?;
+            placing.place(i % placing.count(), &mut component)?;
             let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
             let count = (i + 1) as f64;
             for r in 0..n {
@@ -115,7 +123,7 @@ impl Fit {
             }
         }
         latent::notes_of(&journal, &mut notes);
-        let share = 1.0 / self.n_components().max(1) as f64;
+        let share = 1.0 / parts.max(1) as f64;
         for x in spread.as_mut_slice() {
             *x *= share;
         }

@@ -1,15 +1,17 @@
 //! New samples from the posterior predictive distribution.
 
-use polyview_core::{Dataset, Predictor, RowCov, RowMoments, Table};
-use polyview_linalg::{Mat, SpdFactor};
+use polyview_core::{Dataset, Predictor, RowCov, RowGroups, RowMoments, Table};
+use polyview_linalg::SpdFactor;
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
 
+use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{ComponentView, Fit};
 
 /// Blocks of random numbers of one simulation; each view has eight.
 const PARAMETERS: u32 = 0;
 const FACTORS: u32 = 1;
+const GROUPS: u32 = 2;
 const VIEW: u32 = 8;
 
 impl Fit {
@@ -17,7 +19,8 @@ impl Fit {
     /// (for Gibbs one of the draws, at random), then factors from their prior,
     /// then data of every view, complete, in data units. Over many seeds it is
     /// the posterior predictive distribution. Samples are called `sim1`,
-    /// `sim2`, …
+    /// `sim2`, …; where the model looks at groups, each belongs to the group of a
+    /// training sample drawn at random.
     ///
     /// The same seed gives the same bits.
     ///
@@ -36,16 +39,25 @@ impl Fit {
         let count = self.n_components();
         let u = uniform_open01(&mut key.block(PARAMETERS).rng());
         let chosen = ((u * count as f64) as usize).min(count.saturating_sub(1));
-        let component = self.component(chosen)?;
+        let mut component = self.component(chosen)?;
         let k = self.k();
-        let mut z: Mat<f64> = Mat::zeros(samples, k);
-        for j in 0..k {
-            let mut rng = key.block(FACTORS).chunk(j as u32).rng();
-            fill_standard_normal(&mut rng, z.col_as_slice_mut(j));
-        }
-        let z = RowMoments::point(z);
         let names: Vec<String> = (1..=samples).map(|n| format!("sim{n}")).collect();
         let mut builder = Dataset::builder();
+        let mut rows = RowGroups::one(samples);
+        let several = several(self.groups()).filter(|_| self.spec().knows_groups());
+        if let Some(groups) = several {
+            let mut rng = key.block(GROUPS).rng();
+            let of_training = &groups.of_sample;
+            let drawn: Vec<u32> = (0..samples)
+                .map(|_| uniform_open01(&mut rng) * of_training.len() as f64)
+                .map(|u| of_training[(u as usize).min(of_training.len() - 1)])
+                .collect();
+            let pair = |(s, &g): (&String, &u32)| (s.clone(), groups.names[g as usize].clone());
+            builder = builder.groups(names.iter().zip(&drawn).map(pair).collect());
+            rows = RowGroups::new(drawn, groups.names.len())?;
+            component.place(&rows);
+        }
+        let z = component.scales.draw(&rows, k, key.block(FACTORS));
         for (at, (part, info)) in component.views.iter().zip(&self.views).enumerate() {
             let key = |block: u32| key.block(VIEW * (at as u32 + 1) + block);
             let weights = draw_weights(&part.weights, key(0))?;

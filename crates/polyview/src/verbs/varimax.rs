@@ -51,6 +51,7 @@ impl Fit {
         for state in &self.components {
             let mut model = self.load_model(state, k)?;
             model.factors.transform(turned.rotation.as_ref(), 0.0);
+            model.factors.update_scales();
             for view in &mut model.views {
                 view.weights.transform(turned.rotation.as_ref(), 0.0);
                 view.weights.update_scales();
@@ -104,7 +105,7 @@ impl Fit {
 
     /// The model of one component, without data.
     pub(super) fn load_model(&self, state: &State, k: usize) -> Result<Model> {
-        let mut model = parameters(&self.spec, self.empty_views()?, k)?;
+        let mut model = parameters(&self.spec, self.groups(), self.empty_views()?, k)?;
         model.load("", &state.reader())?;
         Ok(model)
     }

@@ -172,12 +172,14 @@ impl Fit {
         let Aligned {
             samples,
             views,
+            placing,
             mut notes,
         } = Aligned::new(self, data, None, UnknownClass::Error)?;
         let mut journal = Journal::default();
         let mut posterior = Posterior::default();
-        for i in 0..self.n_components() {
-            let c = self.component(i)?;
+        for i in 0..self.n_components() * placing.count() {
+            let mut c = self.component(i / placing.count())?;
+            placing.place(i % placing.count(), &mut c)?;
             let certain = WeightUncertainty::Variational;
             let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
             posterior.push(z.mean(), &c);

@@ -34,7 +34,7 @@ impl Posterior {
         let parts = &component.views;
         let link = |v: &ComponentView| {
             (0..v.weights.explicit_rows())
-                .map(|d| v.term.link_variance(d, v.bias.mean()[d]))
+                .map(|d| v.link_variance(d))
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
