@@ -17,6 +17,10 @@ pub enum Failure {
     /// Files.
     #[error(transparent)]
     Io(#[from] polyview_io::IoError),
+    /// HDF5 files.
+    #[cfg(feature = "hdf5")]
+    #[error(transparent)]
+    Hdf5(#[from] polyview_hdf5::Hdf5Error),
     /// Words where numbers belong.
     #[error("{source}; one column of class names needs --model sshiba and --view {view}={}:categorical", source.path().display())]
     Words {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use polyview::{Fit, Likelihood};
-use polyview_core::{Dataset, DatasetBuilder, Join, MetadataValues, Table};
+use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, MetadataValues, Table};
 use polyview_io::{
     Content, IoError, NumberHint, Orientation, ReadOptions, read_metadata, read_table,
 };
@@ -13,6 +13,7 @@ use crate::args::{Cli, DataArgs};
 use crate::commands::say;
 use crate::counts::{self, Trials, look_like_counts};
 use crate::failure::{Failure, Outcome};
+use crate::hdf5;
 use crate::study::{Study, parsed, view_option};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
@@ -123,10 +124,18 @@ fn view(
     trials: Option<&Trials>,
 ) -> Outcome<Table> {
     let name = options.name.clone().unwrap_or_default();
-    if likelihood == Likelihood::Categorical {
-        return Ok(read_table(path, &as_classes(options))?);
+    let classes = likelihood == Likelihood::Categorical;
+    let inside = hdf5::table(path, &name, classes)?;
+    if classes {
+        return match inside {
+            Some(table) => Ok(table),
+            None => Ok(read_table(path, &as_classes(options))?),
+        };
     }
-    let table = read_table(path, options).map_err(|e| words(name, e))?;
+    let table = match inside {
+        Some(table) => table,
+        None => read_table(path, options).map_err(|e| words(name, e))?,
+    };
     if likelihood.is_label() {
         let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
         zeros_and_ones(path, &table, mend)?;
@@ -139,16 +148,12 @@ fn view(
 
 /// The table of a view and what it looks like.
 fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, String)> {
+    let name = options.name.clone().unwrap_or_default();
+    if let Some(table) = hdf5::table(path, &name, false)? {
+        return Ok(of_numbers(table));
+    }
     let error = match read_table(path, options) {
-        Ok(table) => {
-            let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
-            let binary = cells().all(|x| x.is_nan() || is_bit(*x)) && cells().any(|x| is_bit(*x));
-            return Ok(if binary {
-                (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
-            } else {
-                (table, Likelihood::Gaussian, "numbers".into())
-            });
-        }
+        Ok(table) => return Ok(of_numbers(table)),
         Err(e) => e,
     };
     let is_words = matches!(
@@ -168,6 +173,17 @@ fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, St
         }
         Err(IoError::ManyClassColumns { .. }) => Err(error.into()),
         Err(other) => Err(other.into()),
+    }
+}
+
+/// What a table of numbers looks like.
+fn of_numbers(table: Table) -> (Table, Likelihood, String) {
+    let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
+    let binary = cells().all(|x| x.is_nan() || is_bit(*x)) && cells().any(|x| is_bit(*x));
+    if binary {
+        (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
+    } else {
+        (table, Likelihood::Gaussian, "numbers".into())
     }
 }
 
@@ -234,7 +250,7 @@ fn with_metadata(
     groups: Option<&str>,
 ) -> Outcome<DatasetBuilder> {
     let Some(path) = path else { return Ok(builder) };
-    let columns = read_metadata(path)?;
+    let columns = about_samples(path)?;
     if let Some(wanted) = groups {
         let (ids, column) = columns
             .iter()
@@ -269,6 +285,19 @@ fn with_metadata(
         builder = builder.metadata(ids, column);
     }
     Ok(builder)
+}
+
+/// Columns about the samples, of a table or of an HDF5 file.
+pub fn about_samples(path: &Path) -> Outcome<Vec<(Vec<String>, Metadata)>> {
+    match hdf5::metadata(path)? {
+        Some((columns, notes)) => {
+            for note in notes {
+                eprintln!("note: {}: {note}", path.display());
+            }
+            Ok(columns)
+        }
+        None => Ok(read_metadata(path)?),
+    }
 }
 
 /// Parses `VIEW=FILE`.

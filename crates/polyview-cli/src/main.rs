@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod counts;
 mod failure;
+mod hdf5;
 mod inputs;
 mod output;
 mod preset;

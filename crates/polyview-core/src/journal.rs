@@ -78,6 +78,12 @@ pub enum Event {
         /// What.
         note: String,
     },
+    /// Something the model takes for granted because nothing said otherwise:
+    /// projections and predictions repeat it.
+    Assumed {
+        /// What.
+        note: String,
+    },
     /// Something else.
     Note {
         /// What.
@@ -133,7 +139,7 @@ impl fmt::Display for Event {
                 if *kept { f.write_str(", kept") } else { Ok(()) }
             }
             Self::Ended { outcome } => f.write_str(outcome),
-            Self::Data { note } | Self::Note { note } => f.write_str(note),
+            Self::Data { note } | Self::Assumed { note } | Self::Note { note } => f.write_str(note),
         }
     }
 }

@@ -38,8 +38,8 @@ pub use build::validate;
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
-    Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitRecord, Fitting, Progress,
-    ViewInfo,
+    Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitParts, FitRecord, Fitting,
+    Noise, Progress, ViewInfo, ViewParts,
 };
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{

@@ -3,8 +3,8 @@
 mod verbs;
 
 pub use verbs::{
-    ChooseKArgs, DemoArgs, ExportArgs, ImputeArgs, InspectArgs, PredictArgs, ProjectArgs,
-    ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
+    ChooseKArgs, DemoArgs, ExportArgs, ImportArgs, ImputeArgs, InspectArgs, PredictArgs,
+    ProjectArgs, ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
 };
 
 use std::path::PathBuf;
@@ -54,8 +54,10 @@ pub enum Command {
     Inspect(InspectArgs),
     /// An HTML report with pictures.
     Report(ReportArgs),
-    /// Factors, weights and variances as tables.
+    /// Factors, weights and variances as tables; or a model file for MOFA2.
     Export(ExportArgs),
+    /// A model of MOFA2 (mofapy2) as a model file.
+    Import(ImportArgs),
     /// Compare numbers of factors and recommend one.
     ChooseK(ChooseKArgs),
     /// Draw data from a model.
@@ -97,7 +99,9 @@ impl ModelName {
 #[derive(Debug, Args)]
 pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD. CSV, TSV (also .gz), NPY,
-    /// NPZ; first column the sample IDs, header row the feature names.
+    /// NPZ; first column the sample IDs, header row the feature names. Also
+    /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
+    /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
     /// Likelihoods: gaussian (numbers), bernoulli or bernoulli-latent (0 and
     /// 1), categorical (one column of class names), negative-binomial or nb,
     /// poisson (counts), binomial (counts out of --trials). With --model sshiba
@@ -109,7 +113,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "VIEW=FILE")]
     pub trials: Vec<String>,
     /// A table about the samples (first column the IDs), kept for reports,
-    /// never modelled.
+    /// never modelled. Of an .h5ad or .h5mu file its obs.
     #[arg(long, value_name = "FILE")]
     pub metadata: Option<PathBuf>,
     /// Column of the metadata that gives each sample its group.

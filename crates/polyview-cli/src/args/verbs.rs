@@ -197,7 +197,7 @@ pub struct ReportArgs {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv"
+    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv\n  polyview export model.pv --format mofa2 model.hdf5"
 )]
 pub struct ExportArgs {
     /// The model file.
@@ -221,9 +221,44 @@ pub struct ExportArgs {
     /// Variance explained, views × factors (marginal), and in all.
     #[arg(long, value_name = "FILE")]
     pub variance: Option<PathBuf>,
+    /// Write the whole model in the layout of another program: mofa2, the HDF5
+    /// file that MOFA2, mofax and muon open.
+    #[arg(long, value_name = "FORMAT", value_parser = ["mofa2"], requires = "file")]
+    pub format: Option<String>,
+    /// Where the whole model goes.
+    #[arg(value_name = "FILE", requires = "format")]
+    pub file: Option<PathBuf>,
+    /// A view to leave out of the whole model; may be given several times.
+    #[arg(long, value_name = "VIEW", requires = "format")]
+    pub without: Vec<String>,
     /// Rotate the answer by varimax first.
     #[arg(long)]
     pub varimax: bool,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview import mofa2.hdf5 --out model.pv\n  polyview import mofa2.hdf5 --group patients --out model.pv\n  polyview import mofa2.hdf5 --scale rna=2.5 --out model.pv\n\n\
+The file keeps means alone. What is taken for granted instead is said, kept in the model's journal,\n\
+and said again by `project` and `predict`."
+)]
+pub struct ImportArgs {
+    /// The file of MOFA2.
+    pub file: PathBuf,
+    /// The model file to write.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Of several groups read this one alone, with its intercepts and noise.
+    #[arg(long, value_name = "GROUP")]
+    pub group: Option<String>,
+    /// What MOFA2 divided a view by (scale_views), which its file does not
+    /// say; may be given several times.
+    #[arg(long, value_name = "VIEW=NUMBER")]
+    pub scale: Vec<String>,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,

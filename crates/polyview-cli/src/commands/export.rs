@@ -4,9 +4,10 @@ use polyview::Fit;
 use polyview_linalg::Mat;
 
 use super::tables::write;
-use super::{factor_names, say};
+use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
+use crate::hdf5;
 use crate::inputs::named_file;
 
 /// Factors, weights and variances as tables.
@@ -85,9 +86,20 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         write(path, "view", &views, &columns, values.as_ref(), args.force)?;
         written += 1;
     }
+    // the one format that there is
+    if let Some(path) = &args.file {
+        for note in hdf5::export(&fit, path, &args.without, overwrite(args.force))? {
+            say(cli, format!("note: {note}"));
+        }
+        say(cli, format!("{} written", path.display()));
+        if written == 0 {
+            return Ok(());
+        }
+    }
     if written == 0 {
         return Err(Failure::Usage(
-            "nothing to export; add --factors, --weights VIEW=FILE, --inclusion VIEW=FILE or --variance".into(),
+            "nothing to export; add --factors, --weights VIEW=FILE, --inclusion VIEW=FILE, --variance or --format mofa2 FILE"
+                .into(),
         ));
     }
     say(cli, format!("{written} table(s) written"));

@@ -5,6 +5,7 @@ mod demo;
 mod explained;
 mod export;
 mod fit;
+mod import;
 mod inspect;
 mod report;
 mod score;
@@ -32,6 +33,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Inspect(a) => inspect::run(cli, a),
         Command::Report(a) => report::run(cli, a),
         Command::Export(a) => export::run(cli, a),
+        Command::Import(a) => import::run(cli, a),
         Command::ChooseK(a) => choose_k::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),

@@ -3,12 +3,14 @@
 mod draws;
 mod fitting;
 mod order;
+mod parts;
 mod place;
 mod remarks;
 mod states;
 
 use polyview_core::{
-    Bias, Groups, Journal, Ledger, Metadata, RowGroups, RowMoments, Scaling, State, View, ViewTerm,
+    Bias, Event, Groups, Journal, Ledger, Metadata, RowGroups, RowMoments, Scaling, State, View,
+    ViewTerm,
 };
 use polyview_infer::diagnostics::Summary;
 use polyview_infer::{Model, Outcome};
@@ -17,6 +19,7 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use fitting::{Checkpoint, Fitting, Progress};
+pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
 pub(crate) use states::saved_parameters;
 
@@ -60,6 +63,21 @@ pub struct FitRecord {
     pub seconds: f64,
     /// Gibbs: identified quantities with R-hat and effective sizes.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl FitRecord {
+    /// What the model takes for granted because nothing said otherwise.
+    pub fn assumptions(&self) -> Vec<String> {
+        self.journal
+            .entries
+            .iter()
+            .filter_map(|e| match &e.event {
+                Event::Assumed { note } if e.block.is_empty() => Some(note.clone()),
+                Event::Assumed { note } => Some(format!("{}: {note}", e.block)),
+                _ => None,
+            })
+            .collect()
+    }
 }
 
 /// Posterior summary of one identified quantity over the chains.

@@ -36,7 +36,7 @@ impl Aligned {
         left_out: Option<usize>,
         unknown: UnknownClass,
     ) -> Result<Self> {
-        let mut notes = Vec::new();
+        let mut notes = fit.record().assumptions();
         let mut out = Self {
             samples: data.samples().to_vec(),
             views: fit.views().iter().map(|_| None).collect(),

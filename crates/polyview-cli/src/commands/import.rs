@@ -1,0 +1,38 @@
+//! `polyview import`.
+
+use super::{overwrite, say};
+use crate::args::{Cli, ImportArgs};
+use crate::failure::{Failure, Outcome};
+use crate::hdf5;
+
+/// A model of MOFA2 as a model file.
+pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
+    let scales = args
+        .scale
+        .iter()
+        .map(|text| scale(text))
+        .collect::<Outcome<Vec<_>>>()?;
+    let fit = hdf5::import(&args.file, args.group.clone(), scales)?;
+    fit.save(&args.out, overwrite(args.force))?;
+    for note in fit.record().assumptions() {
+        say(cli, format!("note: {note}"));
+    }
+    say(
+        cli,
+        format!(
+            "{}: {} samples, {} views, {} factors",
+            args.out.display(),
+            fit.samples().len(),
+            fit.views().len(),
+            fit.k()
+        ),
+    );
+    Ok(())
+}
+
+/// Parses `VIEW=NUMBER`.
+fn scale(text: &str) -> Outcome<(String, f64)> {
+    text.split_once('=')
+        .and_then(|(view, number)| Some((view.to_owned(), number.parse().ok()?)))
+        .ok_or_else(|| Failure::Usage(format!("'{text}' is not VIEW=NUMBER, such as rna=2.5")))
+}

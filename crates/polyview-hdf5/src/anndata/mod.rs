@@ -1,0 +1,209 @@
+//! Views out of `.h5ad` (one matrix) and `.h5mu` (several) files, the formats of
+//! anndata and muon.
+
+mod frame;
+mod matrix;
+
+use std::path::{Path, PathBuf};
+
+use polyview_core::{Metadata, MetadataValues, Table};
+use polyview_linalg::Mat;
+
+use crate::error::{Hdf5Error, Result};
+use crate::file::{Needed, Reader};
+use frame::Frame;
+
+/// A view inside a file: `file.h5ad`, `file.h5ad#layers/counts`,
+/// `file.h5mu#rna`, `file.h5mu#rna/layers/counts`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file.
+    pub path: PathBuf,
+    /// What follows the `#`; empty without one.
+    pub inside: String,
+}
+
+impl Location {
+    /// The location that a text names, if its file ends in `.h5ad` or `.h5mu`.
+    pub fn parse(text: &Path) -> Option<Self> {
+        let is_one = |path: &Path| {
+            path.extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("h5ad") || e.eq_ignore_ascii_case("h5mu"))
+        };
+        if is_one(text) {
+            return Some(Self {
+                path: text.to_owned(),
+                inside: String::new(),
+            });
+        }
+        let whole = text.to_str()?;
+        let (path, inside) = whole.rsplit_once('#')?;
+        is_one(Path::new(path)).then(|| Self {
+            path: path.into(),
+            inside: inside.trim_matches('/').to_owned(),
+        })
+    }
+}
+
+/// What a location comes to in its file.
+struct Place {
+    /// Where the annotated matrix stands: empty, or `mod/<modality>`.
+    root: String,
+    /// The matrix, below the root.
+    matrix: String,
+}
+
+impl Place {
+    fn find(file: &Reader, location: &Location) -> Result<Self> {
+        let modalities = file.groups_in("mod")?;
+        if modalities.is_empty() {
+            let matrix = if location.inside.is_empty() {
+                "X".to_owned()
+            } else {
+                location.inside.clone()
+            };
+            return Ok(Self {
+                root: String::new(),
+                matrix,
+            });
+        }
+        let known = modalities.join(", ");
+        let (modality, rest) = match location.inside.split_once('/') {
+            Some((m, rest)) => (m, rest),
+            None => (location.inside.as_str(), "X"),
+        };
+        if !modalities.iter().any(|m| m == modality) {
+            return Err(Hdf5Error::Option(format!(
+                "{}: name a modality after a '#', such as {}#{}; there are {known}",
+                location.path.display(),
+                location.path.display(),
+                modalities[0]
+            )));
+        }
+        Ok(Self {
+            root: format!("mod/{modality}/"),
+            matrix: rest.to_owned(),
+        })
+    }
+    fn at(&self, name: &str) -> String {
+        format!("{}{name}", self.root)
+    }
+}
+
+/// Reads one view: the matrix `X`, a layer (`layers/counts`) or `raw/X`, dense
+/// or sparse by rows (CSR) or columns (CSC), with the names of `obs` and
+/// `var`. `NaN` is a missing cell; zeros that a sparse matrix leaves out are
+/// zeros. A sparse matrix becomes dense.
+///
+/// # Errors
+/// [`Hdf5Error`]: the file is cut off or damaged, of another layout, without
+/// such a matrix, or too large when dense.
+pub fn read_view(location: &Location, name: &str) -> Result<Table> {
+    let file = Reader::open(&location.path)?;
+    let place = Place::find(&file, location)?;
+    let samples = Frame::open(&file, place.at("obs"))?.names()?;
+    let variables = if place.matrix.starts_with("raw/") {
+        "raw/var"
+    } else {
+        "var"
+    };
+    let features = Frame::open(&file, place.at(variables))?.names()?;
+    let at = place.at(&place.matrix);
+    let shape = [samples.len(), features.len()];
+    let values = matrix::read(&file, &at, shape)?.needed(
+        &file,
+        &at,
+        &format!("what there is: {}", matrices(&file, &place)?.join(", ")),
+    )?;
+    Ok(Table {
+        name: name.to_owned(),
+        samples,
+        features,
+        values,
+        levels: Vec::new(),
+    })
+}
+
+/// Reads a column of `obs` as a categorical view: one column of class names.
+/// The classes are sorted.
+///
+/// # Errors
+/// As [`read_view`]; [`Hdf5Error::Layout`] for a column of numbers.
+pub fn read_classes(location: &Location, name: &str) -> Result<Table> {
+    let file = Reader::open(&location.path)?;
+    let place = Place::find(&file, location)?;
+    let column = place.matrix.strip_prefix("obs/").ok_or_else(|| {
+        Hdf5Error::Option(format!(
+            "{}: class names are a column of obs: name it after a '#', such as {}#obs/cell_type",
+            location.path.display(),
+            location.path.display()
+        ))
+    })?;
+    let frame = Frame::open(&file, place.at("obs"))?;
+    let samples = frame.names()?;
+    let MetadataValues::Categories(words) = frame.column(column)? else {
+        return Err(file.layout(
+            &place.at(&place.matrix),
+            "a column of numbers",
+            "name a column of words or categories",
+        ));
+    };
+    let mut levels: Vec<String> = words.iter().flatten().cloned().collect();
+    levels.sort();
+    levels.dedup();
+    let values = Mat::from_fn(samples.len(), 1, |n, _| {
+        let word = words.get(n).and_then(Option::as_ref);
+        word.and_then(|w| levels.binary_search(w).ok())
+            .map_or(f64::NAN, |c| c as f64)
+    });
+    Ok(Table {
+        name: name.to_owned(),
+        samples,
+        features: vec![column.to_owned()],
+        values,
+        levels,
+    })
+}
+
+/// What is known about the samples: every column of `obs` of a file (of an
+/// `.h5mu` without a modality the common `obs`), with the sample names it
+/// belongs to; and what could not be read.
+///
+/// # Errors
+/// [`Hdf5Error`] when the file or the names of the samples cannot be read.
+pub fn read_obs(location: &Location) -> Result<(Vec<(Vec<String>, Metadata)>, Vec<String>)> {
+    let file = Reader::open(&location.path)?;
+    let root = if location.inside.is_empty() {
+        String::new()
+    } else {
+        Place::find(&file, location)?.root
+    };
+    let frame = Frame::open(&file, format!("{root}obs"))?;
+    let samples = frame.names()?;
+    let (mut columns, mut notes) = (Vec::new(), Vec::new());
+    for name in frame.columns()? {
+        match frame.column(&name) {
+            Ok(values) => columns.push((samples.clone(), Metadata { name, values })),
+            Err(e @ (Hdf5Error::Layout { .. } | Hdf5Error::Missing { .. })) => {
+                notes.push(format!("column '{name}' is left out: {e}"));
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok((columns, notes))
+}
+
+/// The matrices that could have been asked for.
+fn matrices(file: &Reader, place: &Place) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for (group, prefix) in [("", ""), ("layers", "layers/"), ("raw", "raw/")] {
+        let at = place.at(group);
+        let at = at.trim_end_matches('/');
+        let here = if at.is_empty() { "/" } else { at };
+        let mut names = file.arrays_in(here)?;
+        names.extend(file.groups_in(here)?);
+        names.retain(|n| group == "layers" || n == "X");
+        out.extend(names.into_iter().map(|n| format!("{prefix}{n}")));
+    }
+    Ok(out)
+}

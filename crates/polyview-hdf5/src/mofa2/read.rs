@@ -1,0 +1,403 @@
+//! A model of MOFA2 as a model of this program.
+
+use std::path::Path;
+
+use polyview::{
+    FeatureSelection, Fit, FitParts, Likelihood, ModelSpec, ProjectOptions, ViewChoices, ViewParts,
+    models,
+};
+use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
+use polyview_linalg::Mat;
+
+use super::OWN;
+use super::intercepts::{intercept, predictor};
+use super::names::{IS_IT, Names};
+use super::noise::noise;
+use super::record::{metadata, record};
+use crate::error::{Hdf5Error, Result};
+use crate::file::{Needed, Reader};
+
+/// Choices of [`read_mofa2`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// Of a model with groups, read this one alone: with its own intercepts and
+    /// noise. Without a choice new samples belong to no group, and get the
+    /// mean of the groups' intercepts.
+    pub group: Option<String>,
+    /// What MOFA2 divided the values of a view by (its option `scale_views`),
+    /// which its file does not say; 1 for a view that is not named.
+    pub scales: Vec<(String, f64)>,
+}
+
+/// Reads a model that mofapy2 or MOFA2 wrote: factors, weights, intercepts,
+/// noise, data, groups, metadata and the bound, so that it can be projected
+/// onto, predict and be reported.
+///
+/// The file keeps means alone, and not all of those. What is taken for granted
+/// instead stands in the journal, and every projection and prediction says it:
+///
+/// * weights are known: the uncertainty of projections and predictions leaves
+///   theirs out;
+/// * noise precisions are the file's `Tau` if it was saved, else those of the
+///   data about factors times weights;
+/// * intercepts of binary and count views, which MOFA2 does not save, are those
+///   of the largest posterior density given factors and weights;
+/// * factors have a standard normal prior.
+///
+/// Inclusion probabilities of single weights are not in such files: the weights
+/// are read as ARD weights. Covariances of the factors are those that the data
+/// give.
+///
+/// # Errors
+/// [`Hdf5Error`]: the file is damaged or no MOFA2 model, has neither noise nor
+/// data, or an option names what it lacks.
+pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit> {
+    let file = Reader::open(path.as_ref())?;
+    let names = Names::read(&file, options.group.as_deref())?;
+    for (view, scale) in &options.scales {
+        if !names.views.contains(view) {
+            return Err(Hdf5Error::Option(format!(
+                "{}: there is no view '{view}'; there are {}",
+                file.path().display(),
+                names.views.join(", ")
+            )));
+        }
+        if !(*scale > 0.0 && scale.is_finite()) {
+            return Err(Hdf5Error::Option(format!(
+                "the scale {scale} of view '{view}' must be positive and finite"
+            )));
+        }
+    }
+    let mut notes = vec![
+        "weights are known: the file does not say how sure they are, so standard deviations leave \
+         their uncertainty out"
+            .to_owned(),
+    ];
+    let factors = factors(&file, &names)?;
+    let mut views = Vec::with_capacity(names.views.len());
+    for m in 0..names.views.len() {
+        views.push(view(&file, &names, m, &factors, options, &mut notes)?);
+    }
+    general_notes(&file, &names, options, &mut notes)?;
+    let mut record = record(&file)?;
+    for note in notes {
+        record.journal.note(0, "", Event::Assumed { note });
+    }
+    let mut parts = FitParts {
+        spec: spec(&names),
+        samples: names.samples.concat(),
+        views,
+        factors,
+        factor_cov: None,
+        groups: groups(&names),
+        metadata: metadata(&file, &names)?,
+        record,
+    };
+    drop(file);
+    with_covariances(&mut parts)?;
+    Ok(Fit::from_parts(parts)?)
+}
+
+/// The choices that come nearest to those of MOFA2.
+fn spec(names: &Names) -> ModelSpec {
+    let mut spec = models::mofa(names.factors);
+    spec.defaults = ViewChoices {
+        scaling: FeatureScaling::None,
+        selection: FeatureSelection::None,
+        ..spec.defaults
+    };
+    for (name, likelihood) in names.views.iter().zip(&names.likelihoods) {
+        if *likelihood != Likelihood::Gaussian {
+            spec = spec.with_likelihood(name, *likelihood);
+        }
+    }
+    spec
+}
+
+fn groups(names: &Names) -> Option<Groups> {
+    let of = |(g, samples): (usize, &Vec<String>)| vec![g as u32; samples.len()];
+    (names.groups.len() > 1).then(|| Groups {
+        names: names.groups.clone(),
+        of_sample: names.samples.iter().enumerate().flat_map(of).collect(),
+    })
+}
+
+/// Factors of all groups, samples × K.
+fn factors(file: &Reader, names: &Names) -> Result<Mat<f64>> {
+    let mut out = Mat::zeros(names.n_samples(), names.factors);
+    let mut first = 0;
+    for (group, samples) in names.groups.iter().zip(&names.samples) {
+        let place = format!("expectations/Z/{group}");
+        let z = file
+            .matrix(&place, Some([names.factors, samples.len()]))?
+            .needed(file, &place, IS_IT)?;
+        for i in 0..samples.len() {
+            for k in 0..names.factors {
+                out[(first + i, k)] = z[(k, i)];
+            }
+        }
+        first += samples.len();
+    }
+    Ok(out)
+}
+
+fn view(
+    file: &Reader,
+    names: &Names,
+    m: usize,
+    factors: &Mat<f64>,
+    options: &ImportOptions,
+    notes: &mut Vec<String>,
+) -> Result<ViewParts> {
+    let (name, features) = (&names.views[m], &names.features[m]);
+    let columns = features.len();
+    let place = format!("expectations/W/{name}");
+    let weights = file
+        .matrix(&place, Some([names.factors, columns]))?
+        .needed(file, &place, IS_IT)?
+        .transpose()
+        .to_owned();
+    let likelihood = names.likelihoods[m];
+    let gaussian = likelihood == Likelihood::Gaussian;
+    let mut scaling = Scaling::identity(columns);
+    let mut means = Vec::new();
+    if gaussian {
+        scaling.scale = scale(file, name, columns, options)?;
+        means = intercepts(file, names, name, columns, notes)?;
+        let sizes: Vec<f64> = names.samples.iter().map(|s| s.len() as f64).collect();
+        scaling.offset = (0..columns).map(|d| mean(&means, &sizes, d)).collect();
+    }
+    let data = data(file, names, m, &scaling, &means)?;
+    if gaussian {
+        note_scale(file, name, data.as_ref(), options, notes)?;
+    }
+    let noise = if gaussian {
+        noise(file, names, m, data.as_ref(), factors, &weights, notes)?
+    } else {
+        Vec::new()
+    };
+    let own = format!("{OWN}/intercepts/{name}");
+    let intercepts = if gaussian {
+        vec![0.0; columns]
+    } else if let Some(b) = file.vector(&own, Some(columns))? {
+        b
+    } else if let Some(data) = &data {
+        notes.push(format!(
+            "view '{name}': intercepts of {likelihood} views are not in the file; they are \
+             estimated from its data"
+        ));
+        (0..columns)
+            .map(|d| {
+                let eta = predictor(factors, &weights, d);
+                let cells: Vec<(f64, f64)> = eta
+                    .into_iter()
+                    .enumerate()
+                    .filter_map(|(n, eta)| Some((data.value(n, d)?, eta)))
+                    .collect();
+                intercept(likelihood, &cells)
+            })
+            .collect()
+    } else {
+        notes.push(format!(
+            "view '{name}': neither intercepts nor data are in the file; intercepts are zero"
+        ));
+        vec![0.0; columns]
+    };
+    Ok(ViewParts {
+        name: name.clone(),
+        features: features.clone(),
+        scaling,
+        data,
+        weights,
+        intercepts,
+        noise,
+    })
+}
+
+/// What the values of a view were divided by.
+fn scale(file: &Reader, view: &str, columns: usize, options: &ImportOptions) -> Result<Vec<f64>> {
+    if let Some((_, s)) = options.scales.iter().find(|(v, _)| v == view) {
+        return Ok(vec![*s; columns]);
+    }
+    let own = format!("{OWN}/scale/{view}");
+    Ok(file
+        .vector(&own, Some(columns))?
+        .unwrap_or_else(|| vec![1.0; columns]))
+}
+
+/// Says that a view was scaled where it looks so and nobody said by what.
+fn note_scale(
+    file: &Reader,
+    view: &str,
+    data: Option<&View>,
+    options: &ImportOptions,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let known = options.scales.iter().any(|(v, _)| v == view)
+        || file.array(&format!("{OWN}/scale/{view}"))?.is_some();
+    let Some(data) = data.filter(|_| !known) else {
+        return Ok(());
+    };
+    // one spread over all cells, as scale_views makes it
+    let n = data.n_observed().max(1) as f64;
+    let cells = || (0..data.n_features()).flat_map(|d| data.values().col(d).iter());
+    let sum: f64 = cells().sum();
+    let squares: f64 = cells().map(|x| x * x).sum();
+    let spread = (squares / n - (sum / n).powi(2)).max(0.0).sqrt();
+    if (spread - 1.0).abs() < 1e-3 {
+        notes.push(format!(
+            "view '{view}': its data have a standard deviation of 1, so MOFA2 scaled it \
+             (scale_views), and the file does not say by what; new data must be scaled likewise, or \
+             import with --scale {view}=NUMBER, the standard deviation of the original data"
+        ));
+    }
+    Ok(())
+}
+
+/// Intercepts of a Gaussian view, one list a group, data units.
+fn intercepts(
+    file: &Reader,
+    names: &Names,
+    view: &str,
+    columns: usize,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Vec<f64>>> {
+    let mut out = Vec::with_capacity(names.groups.len());
+    for group in &names.groups {
+        let place = format!("intercepts/{view}/{group}");
+        let Some(mut means) = file.vector(&place, Some(columns))? else {
+            notes.push(format!(
+                "view '{view}': the file has no intercepts; new data must be centred likewise"
+            ));
+            return Ok(vec![vec![0.0; columns]; names.groups.len()]);
+        };
+        if let Some(bad) = means.iter_mut().find(|x| x.is_infinite()) {
+            return Err(file.values(&place, format!("holds {bad}")));
+        }
+        out.push(means);
+    }
+    Ok(out)
+}
+
+/// Mean over the groups that have one, by their sizes; 0 where none has.
+fn mean(means: &[Vec<f64>], sizes: &[f64], feature: usize) -> f64 {
+    let seen = || {
+        means
+            .iter()
+            .zip(sizes)
+            .map(|(m, s)| (m[feature], *s))
+            .filter(|(m, _)| !m.is_nan())
+    };
+    let total: f64 = seen().map(|(_, s)| s).sum();
+    if total > 0.0 {
+        seen().map(|(m, s)| m * (s / total)).sum()
+    } else {
+        0.0
+    }
+}
+
+/// Data of all groups in working units, if the file has them.
+fn data(
+    file: &Reader,
+    names: &Names,
+    m: usize,
+    scaling: &Scaling,
+    means: &[Vec<f64>],
+) -> Result<Option<View>> {
+    if file.group("data")?.is_none() {
+        return Ok(None);
+    }
+    let columns = names.features[m].len();
+    let mut out = Mat::zeros(names.n_samples(), columns);
+    let mut first = 0;
+    for (g, (group, samples)) in names.groups.iter().zip(&names.samples).enumerate() {
+        let place = format!("data/{}/{group}", names.views[m]);
+        let y = file
+            .matrix(&place, Some([samples.len(), columns]))?
+            .needed(file, &place, IS_IT)?;
+        for d in 0..columns {
+            let shift = means
+                .get(g)
+                .map(|b| (b[d] - scaling.offset[d]) / scaling.scale[d])
+                .filter(|s| s.is_finite())
+                .unwrap_or(0.0);
+            for (i, x) in y.col_as_slice(d).iter().enumerate() {
+                out[(first + i, d)] = x + shift;
+            }
+        }
+        first += samples.len();
+    }
+    let view = View::from_values(names.views[m].clone(), names.features[m].clone(), out)?;
+    Ok(Some(view))
+}
+
+/// What concerns the whole model.
+fn general_notes(
+    file: &Reader,
+    names: &Names,
+    options: &ImportOptions,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let is_true = |name: &str| -> Result<bool> {
+        let words = file.words(&format!("model_options/{name}"))?;
+        Ok(words.is_some_and(|w| w.first().is_some_and(|w| w.eq_ignore_ascii_case("true"))))
+    };
+    if is_true("ard_factors")? || is_true("spikeslab_factors")? {
+        notes.push(
+            "the factors of new samples have a standard normal prior, not that of the groups of \
+             the file"
+                .to_owned(),
+        );
+    }
+    if file.group("cov_samples")?.is_some() {
+        notes.push(
+            "the file ties the factors of samples by covariates (MEFISTO); new samples are taken \
+             as independent"
+                .to_owned(),
+        );
+    }
+    let gaussian = names.likelihoods.contains(&Likelihood::Gaussian);
+    if names.groups.len() > 1 && options.group.is_none() && gaussian {
+        notes.push(format!(
+            "new samples get the mean of the intercepts of the groups ({}); import one with \
+             --group for its own",
+            names.groups.join(", ")
+        ));
+    }
+    Ok(())
+}
+
+/// Gives the factors the covariances that the data give them.
+fn with_covariances(parts: &mut FitParts) -> Result<()> {
+    let mut builder = Dataset::builder();
+    for view in &parts.views {
+        let Some(data) = &view.data else {
+            let note = "the covariances of the factors are not known: the file has no data".into();
+            parts.record.journal.note(0, "", Event::Assumed { note });
+            return Ok(());
+        };
+        let mut values = data.to_values_with_nan();
+        view.scaling.restore(&mut values);
+        builder = builder.view(Table {
+            name: view.name.clone(),
+            samples: parts.samples.clone(),
+            features: view.features.clone(),
+            values,
+            levels: Vec::new(),
+        });
+    }
+    let fit = Fit::from_parts(parts.clone())?;
+    let again = fit.project(&builder.build()?, &ProjectOptions::default())?;
+    let mut largest: f64 = 0.0;
+    for k in 0..parts.factors.ncols() {
+        for n in 0..parts.factors.nrows() {
+            largest = largest.max((parts.factors[(n, k)] - again.mean[(n, k)]).abs());
+        }
+    }
+    let note = format!(
+        "projected again, the samples of the file have its factors to within {largest:.2e}"
+    );
+    parts.record.journal.note(0, "", Event::Note { note });
+    parts.factor_cov = Some(again.covariance);
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The course of a fit by MOFA2, and what its file says about the samples.
+
+use polyview::FitRecord;
+use polyview_core::{Journal, Ledger, LedgerRow, Metadata, MetadataValues};
+use polyview_infer::Outcome;
+
+use super::names::Names;
+use crate::error::Result;
+use crate::file::Reader;
+
+/// Bound, sweeps and seconds.
+pub(super) fn record(file: &Reader) -> Result<FitRecord> {
+    let column = |name: &str| file.vector(&format!("training_stats/{name}"), None);
+    let elbo = column("elbo")?.unwrap_or_default();
+    let factors = column("number_factors")?.unwrap_or_default();
+    let seconds = column("time")?.unwrap_or_default();
+    let limit = file
+        .vector("training_opts", None)?
+        .and_then(|o| o.first().copied());
+    let rows: Vec<LedgerRow> = elbo
+        .iter()
+        .enumerate()
+        .filter(|(_, bound)| bound.is_finite())
+        .map(|(sweep, &bound)| LedgerRow {
+            sweep,
+            factors: factors
+                .get(sweep)
+                .filter(|k| **k >= 0.0 && k.fract() == 0.0 && **k < 1e9)
+                .map_or(0, |k| *k as usize),
+            values: vec![bound],
+            total: bound,
+        })
+        .collect();
+    let sweeps = elbo.len().saturating_sub(1);
+    let converged = limit.is_none_or(|most| (sweeps as f64) < most);
+    Ok(FitRecord {
+        outcome: if converged {
+            Outcome::Converged
+        } else {
+            Outcome::MaxSweeps
+        },
+        sweeps,
+        bound: rows.last().map(|r| r.total),
+        restart_bounds: Vec::new(),
+        ledgers: vec![Ledger {
+            names: vec!["bound of MOFA2".to_owned()],
+            rows,
+        }],
+        journal: Journal::default(),
+        seconds: seconds.iter().filter(|s| s.is_finite()).sum(),
+        diagnostics: Vec::new(),
+    })
+}
+
+/// What is known about the samples: the columns that every group has.
+pub(super) fn metadata(file: &Reader, names: &Names) -> Result<Vec<Metadata>> {
+    let mut out = Vec::new();
+    for name in file.arrays_in(&format!("samples_metadata/{}", names.groups[0]))? {
+        let (mut words, mut numbers) = (Vec::new(), Vec::new());
+        for (group, samples) in names.groups.iter().zip(&names.samples) {
+            let place = format!("samples_metadata/{group}/{name}");
+            if let Ok(Some(v)) = file.words(&place)
+                && v.len() == samples.len()
+            {
+                words.extend(v.into_iter().map(|w| Some(w).filter(|w| !w.is_empty())));
+            } else if let Ok(Some(v)) = file.vector(&place, Some(samples.len())) {
+                numbers.extend(v);
+            }
+        }
+        let count = names.n_samples();
+        let values = if words.len() == count {
+            MetadataValues::Categories(words)
+        } else if numbers.len() == count {
+            MetadataValues::Numbers(numbers)
+        } else {
+            continue;
+        };
+        out.push(Metadata { name, values });
+    }
+    Ok(out)
+}

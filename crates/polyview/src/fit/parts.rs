@@ -1,0 +1,218 @@
+//! A fit from estimates that were made elsewhere.
+
+use polyview_core::{GammaPrior, Groups, Metadata, RowCov, RowMoments, Scaling, State, View};
+use polyview_linalg::{Mat, SymPacked};
+use polyview_special::digamma;
+
+use super::{Fit, FitRecord, ViewInfo, saved_parameters};
+use crate::build;
+use crate::error::{ErrorKind, Result};
+use crate::spec::{EngineKind, FeatureSelection, Likelihood, ModelSpec};
+
+/// Estimates of a factor model, made by another program. Weights and intercepts
+/// are known numbers; [`Fit::from_parts`] makes a model of them.
+#[derive(Clone, Debug)]
+pub struct FitParts {
+    /// The choices: variational Bayes, no selection of features.
+    pub spec: ModelSpec,
+    /// Sample IDs.
+    pub samples: Vec<String>,
+    /// The views.
+    pub views: Vec<ViewParts>,
+    /// Means of the factors, samples × K.
+    pub factors: Mat<f64>,
+    /// Covariances of the factors, one a sample; nothing: they are known.
+    pub factor_cov: Option<RowCov>,
+    /// Groups of the samples.
+    pub groups: Option<Groups>,
+    /// What else is known about the samples.
+    pub metadata: Vec<Metadata>,
+    /// What happened in the fit.
+    pub record: FitRecord,
+}
+
+/// Estimates of one view of [`FitParts`].
+#[derive(Clone, Debug)]
+pub struct ViewParts {
+    /// Name.
+    pub name: String,
+    /// Feature names.
+    pub features: Vec<String>,
+    /// How working units come from data units.
+    pub scaling: Scaling,
+    /// Training data, working units; nothing where they are not at hand (all
+    /// views or none).
+    pub data: Option<View>,
+    /// Weights, features × K, working units.
+    pub weights: Mat<f64>,
+    /// Intercepts, one a feature, working units.
+    pub intercepts: Vec<f64>,
+    /// Noise precisions of a Gaussian view, one a feature; empty for any other.
+    pub noise: Vec<Noise>,
+}
+
+/// A Gamma posterior of a noise precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Shape; above 1, as predictions need $\mathrm{E}[1/\tau]$.
+    pub shape: f64,
+    /// Mean, per squared working unit.
+    pub mean: f64,
+}
+
+impl Fit {
+    /// The model of these estimates. It is checked as a model file is.
+    ///
+    /// The precisions of the weights are those that the ARD update gives known
+    /// weights (spec/sshiba G3).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Incompatible`] for choices that the parts do not suit,
+    /// [`ErrorKind::File`] when names, shapes and numbers do not fit together.
+    pub fn from_parts(parts: FitParts) -> Result<Self> {
+        parts.check()?;
+        let k = parts.factors.ncols();
+        let empty = parts
+            .views
+            .iter()
+            .map(|v| build::empty_view(&v.name, &v.features, &[]))
+            .collect::<Result<Vec<View>>>()?;
+        let mut state = saved_parameters(&build::parameters(&parts.spec, empty, k)?);
+        let known = RowCov::Shared(SymPacked::zeros(k));
+        let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
+        put_rows(&mut state, "factors", parts.factors, cov)?;
+        let mut views = Vec::with_capacity(parts.views.len());
+        let mut data = Vec::with_capacity(parts.views.len());
+        for v in parts.views {
+            let at = format!("views/{}", v.name);
+            put_precisions(&mut state, &at, &v.weights, parts.spec.weight_prior);
+            put_rows(
+                &mut state,
+                &format!("{at}/weights"),
+                v.weights,
+                known.clone(),
+            )?;
+            state.put_vec(&format!("{at}/bias/mean"), &v.intercepts);
+            let zeros = vec![0.0; v.intercepts.len()];
+            state.put_vec(&format!("{at}/bias/variance"), &zeros);
+            put_noise(&mut state, &at, &v.noise);
+            views.push(ViewInfo {
+                choices: parts.spec.view(&v.name),
+                name: v.name,
+                features: v.features,
+                levels: Vec::new(),
+                scaling: v.scaling,
+                observed: v.data.as_ref().map_or(0, View::n_observed),
+            });
+            data.extend(v.data);
+        }
+        let fit = Self {
+            spec: parts.spec,
+            samples: parts.samples,
+            views,
+            data: (!data.is_empty()).then_some(data),
+            components: vec![state],
+            record: parts.record,
+            groups: parts.groups,
+            metadata: parts.metadata,
+        };
+        Self::from_bytes(&fit.to_bytes()?)
+    }
+}
+
+impl FitParts {
+    fn check(&self) -> Result<()> {
+        let refuse = |view: &str, what: &str, with: &str| {
+            Err(ErrorKind::Incompatible {
+                view: view.to_owned(),
+                what: what.to_owned(),
+                with: with.to_owned(),
+            }
+            .into())
+        };
+        for v in &self.views {
+            let choices = self.spec.view(&v.name);
+            if self.spec.engine != EngineKind::Vb {
+                return refuse(&v.name, "known weights", "Gibbs sampling");
+            }
+            if choices.selection != FeatureSelection::None {
+                return refuse(&v.name, "known weights", "selection of features");
+            }
+            if matches!(
+                choices.likelihood,
+                Likelihood::Categorical | Likelihood::BernoulliLatent
+            ) {
+                return refuse(&v.name, "known weights", "such labels");
+            }
+            let wanted = if choices.likelihood == Likelihood::Gaussian {
+                v.features.len()
+            } else {
+                0
+            };
+            if v.noise.len() != wanted {
+                return refuse(
+                    &v.name,
+                    &format!("{} noise precisions", v.noise.len()),
+                    &format!("{wanted} as the likelihood asks for"),
+                );
+            }
+            let proper = |n: &Noise| n.shape > 1.0 && n.mean > 0.0 && n.mean.is_finite();
+            if !v.noise.iter().all(proper) {
+                return refuse(
+                    &v.name,
+                    "a noise precision that is not positive and finite, or has a shape of 1 or less",
+                    "predictions",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The moments of a block of rows; its prior stays.
+fn put_rows(state: &mut State, block: &str, mean: Mat<f64>, cov: RowCov) -> Result<()> {
+    let prior = format!("{block}/prior/");
+    let inside = format!("{block}/");
+    state.retain(|name| !name.starts_with(&inside) || name.starts_with(&prior));
+    let is_known = matches!(&cov, RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0));
+    let mut moments = RowMoments::new(mean, cov, 0.0, 0);
+    if !is_known {
+        moments.refresh_log_det(block)?;
+    }
+    moments.save(block, state);
+    Ok(())
+}
+
+/// ARD precisions of known weights: shape $a + D/2$, rate $b + \sum\_d
+/// w\_{dk}^2 / 2$.
+fn put_precisions(state: &mut State, view: &str, weights: &Mat<f64>, prior: GammaPrior) {
+    let shape = prior.shape + 0.5 * weights.nrows() as f64;
+    let columns = weights.ncols();
+    let rate: Vec<f64> = (0..columns)
+        .map(|j| prior.rate + 0.5 * weights.col_as_slice(j).iter().map(|w| w * w).sum::<f64>())
+        .collect();
+    put_gammas(
+        state,
+        &format!("{view}/weights/prior/alpha"),
+        &vec![shape; columns],
+        &rate,
+    );
+}
+
+fn put_noise(state: &mut State, view: &str, noise: &[Noise]) {
+    if !noise.is_empty() {
+        let shape: Vec<f64> = noise.iter().map(|n| n.shape).collect();
+        let rate: Vec<f64> = noise.iter().map(|n| n.shape / n.mean).collect();
+        put_gammas(state, &format!("{view}/term/noise"), &shape, &rate);
+    }
+}
+
+fn put_gammas(state: &mut State, at: &str, shape: &[f64], rate: &[f64]) {
+    let each = |f: fn(f64, f64) -> f64| -> Vec<f64> {
+        shape.iter().zip(rate).map(|(a, b)| f(*a, *b)).collect()
+    };
+    state.put_vec(&format!("{at}/shape"), shape);
+    state.put_vec(&format!("{at}/rate"), rate);
+    state.put_vec(&format!("{at}/mean"), &each(|a, b| a / b));
+    state.put_vec(&format!("{at}/mean_ln"), &each(|a, b| digamma(a) - b.ln()));
+}
