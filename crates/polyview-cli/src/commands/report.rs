@@ -1,19 +1,20 @@
 //! `polyview report`.
 
 use polyview::Fit;
-use polyview_io::{read_metadata, write_atomic};
+use polyview_io::write_atomic;
 use polyview_report::{Report, pictures, render};
 
 use super::{overwrite, say};
 use crate::args::{Cli, ReportArgs};
 use crate::failure::Outcome;
+use crate::inputs::about_samples;
 
 /// Writes the page.
 pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
     polyview_io::ensure_writable(&args.out, overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
-        fit.set_metadata(&read_metadata(path)?)?;
+        fit.set_metadata(&about_samples(path)?)?;
     }
     let mut report = Report::from_fit(&fit)?;
     if let Some(title) = &args.title {

@@ -7,6 +7,8 @@ mod common;
 mod counts;
 #[cfg(unix)]
 mod full_disk;
+#[cfg(feature = "hdf5")]
+mod hdf5;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(unix)]

@@ -116,6 +116,7 @@ fn help() {
         "inspect",
         "report",
         "export",
+        "import",
         "choose-k",
         "simulate",
         "demo",

@@ -77,7 +77,7 @@ impl Fit {
             .iter()
             .map(|v| build::empty_view(&v.name, &v.features, &[]))
             .collect::<Result<Vec<View>>>()?;
-        let mut state = saved_parameters(&build::parameters(&parts.spec, empty, k)?);
+        let mut state = saved_parameters(&build::parameters(&parts.spec, None, empty, k)?);
         let known = RowCov::Shared(SymPacked::zeros(k));
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
         put_rows(&mut state, "factors", parts.factors, cov)?;

@@ -89,6 +89,10 @@ fn draw_weights(weights: &RowMoments, key: StreamKey) -> Result<RowMoments> {
     let mut out = weights.mean().to_owned();
     let shared = match weights.cov() {
         RowCov::Zero => return Ok(RowMoments::point(out)),
+        // known weights of a model made elsewhere
+        RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0) => {
+            return Ok(RowMoments::point(out));
+        }
         RowCov::Shared(s) => Some(SpdFactor::factor(s)?.0.lower()),
         _ => None,
     };
