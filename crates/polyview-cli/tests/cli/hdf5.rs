@@ -80,12 +80,12 @@ fn h5mu(folder: &Path, name: &str) {
 }
 
 fn csv(features: usize) -> String {
-    let mut text = format!("sample,{}\n", names("g", features).join(","));
+    let mut lines = vec![format!("sample,{}", names("g", features).join(","))];
     for n in 0..SAMPLES {
         let cells: Vec<String> = (0..features).map(|d| value(n, d).to_string()).collect();
-        text.push_str(&format!("s{n},{}\n", cells.join(",")));
+        lines.push(format!("s{n},{}", cells.join(",")));
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 #[test]
