@@ -3,16 +3,18 @@
 
 use polyview::{Likelihood, models};
 use polyview_core::{
-    Bias, Context, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowMoments, Schedule, Step,
-    Table, View, ViewTerm,
+    Bias, Context, DataError, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowGroups,
+    RowMoments, Schedule, Step, Table, View, ViewTerm,
 };
 use polyview_infer::{Model, Vb, ViewPart, run_step_group, step_groups};
 use polyview_likelihoods::{
-    Bernoulli as Labels, Cells, Curvature, Gaussian, GaussianOptions, MissingData, NoiseBy,
-    Poisson as Counts, PseudoData, PseudoKind,
+    Bernoulli as Labels, Cells, Curvature, Gaussian, GaussianOptions, GroupNoise, Grouped,
+    MissingData, NoiseBy, Poisson as Counts, PseudoData, PseudoKind,
 };
 use polyview_linalg::{Mat, thin_svd};
-use polyview_priors::{Ard, DiagonalRows, Fixed, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+use polyview_priors::{
+    Ard, DiagonalRows, Fixed, GroupArd, SpikeSlab, SpikeSlabOptions, SpikeSlabRows,
+};
 use polyview_random::StreamKey;
 
 const K: usize = 5;
@@ -391,6 +393,77 @@ fn corrected_all_three_views() {
         &[Real, Bernoulli, Poisson],
         [
             -11594.378, -10922.699, -10678.619, -10596.502, -10467.743, -10312.604,
+        ],
+    );
+}
+
+/// Two groups of fifty samples: centred by group, noise by group and feature,
+/// relevances of factors by group (spec/mofa B.1 to B.3).
+fn grouped(sparse_factors: bool) -> Model {
+    let y = centred(table(Real), 2);
+    let groups = || RowGroups::new((0..100).map(|n| n / 50).collect(), 2).expect("two groups");
+    let mut start = start(std::slice::from_ref(&y));
+    if sparse_factors {
+        // not stretched but of unit variance
+        for k in 0..K {
+            let x = start.col_as_slice_mut(k);
+            let mean = x.iter().sum::<f64>() / 100.0;
+            let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 99.0).sqrt();
+            for x in x {
+                *x = (*x - mean) / sd;
+            }
+        }
+    }
+    let start = RowMoments::isotropic(start, 1.0, 0);
+    let (names, columns) = ((0..y.ncols()).map(|d| d.to_string()).collect(), y.ncols());
+    let view = View::from_values("v", names, y).expect("finite");
+    let options = GaussianOptions {
+        noise: NoiseBy::Feature,
+        prior: GammaPrior::new(1e-3, 1e-3),
+        missing: MissingData::Marginal,
+        start: 1.0,
+    };
+    let term = Grouped::new(
+        &view,
+        groups(),
+        GroupNoise::Own,
+        |g| format!("group {g}"),
+        |v| Ok::<_, DataError>(Box::new(Gaussian::new(v, options)) as Box<dyn ViewTerm>),
+    )
+    .expect("groups with data");
+    let part = ViewPart {
+        name: "v".into(),
+        term: Box::new(term),
+        weights: sparse("v", columns, true),
+        bias: Bias::absent(columns),
+    };
+    let factors: Box<dyn RowBlock> = if sparse_factors {
+        let mut scales = SpikeSlab::by_group(SpikeSlabOptions::default(), groups(), K);
+        scales.hold_probabilities(49);
+        Box::new(SpikeSlabRows::new("factors", scales, start).with_spike_of_prior())
+    } else {
+        let ard = GroupArd::new(GammaPrior::new(1e-14, 1e-14), groups(), K);
+        Box::new(DiagonalRows::new("factors", ard, start))
+    };
+    Model::new(factors, vec![part], Schedule::by_node(1))
+}
+
+#[test]
+fn faithful_groups() {
+    follows(
+        grouped(false),
+        [
+            -18068.881, -5820.565, -5518.251, -5409.532, -5395.504, -5330.521, -5267.581,
+        ],
+    );
+}
+
+#[test]
+fn faithful_groups_with_sparse_factors() {
+    follows(
+        grouped(true),
+        [
+            -26094.329, -5747.291, -5615.428, -5583.919, -5572.243, -5508.388, -5287.040,
         ],
     );
 }
