@@ -401,6 +401,7 @@ fn variational() -> Report {
     let bound = bound(118, &mut rng);
     let weights = weights(&mut rng);
     Report {
+        groups: None,
         title: "Four molecular views of 1000 tumours".into(),
         introduction: "A simulated fit, to show what a report looks like: numbers come from a small generator, \
             not from patients."
