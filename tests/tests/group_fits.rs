@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use polyview::{
-    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec, models,
+    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec,
+    ProjectOptions, models,
 };
 use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
@@ -16,7 +17,7 @@ const NAMES: [&str; 3] = ["liver", "kidney", "brain"];
 
 /// Group of a sample: they take turns.
 fn group(n: usize) -> usize {
-    (n * n) % 3 % 2 + usize::from(n % 5 == 0)
+    (n * n) % 3 % 2 + usize::from(n.is_multiple_of(5))
 }
 
 fn table(name: &str, values: Mat<f64>) -> Table {
@@ -140,7 +141,9 @@ fn projecting_training_samples_gives_their_posterior() {
     for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
         let fit = fit(&NAMES, spec(true, true, prior));
         let data = data(&NAMES);
-        let found = fit.project(&data, &Default::default()).expect("factors");
+        let found = fit
+            .project(&data, &ProjectOptions::default())
+            .expect("factors");
         let own = fit.factors().expect("factors");
         let gap = (&found.mean - &own.mean).norm_max();
         assert!(gap < 2e-2, "{prior:?}: {gap}");
@@ -171,7 +174,7 @@ fn new_samples_are_matched_by_the_names_of_groups() {
         panic!("{error}");
     };
     assert_eq!((group.as_str(), known.len()), ("spleen", 3));
-    assert!(fit.project(&strange, &Default::default()).is_err());
+    assert!(fit.project(&strange, &ProjectOptions::default()).is_err());
 }
 
 fn path(name: &str) -> PathBuf {
@@ -239,7 +242,7 @@ fn gibbs_works_in_groups() {
         let fit = fit(&NAMES, spec);
         assert_eq!(fit.n_components(), 4);
         let found = fit
-            .project(&data(&NAMES), &Default::default())
+            .project(&data(&NAMES), &ProjectOptions::default())
             .expect("factors");
         assert!(found.mean.is_all_finite());
         assert!(

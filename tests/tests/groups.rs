@@ -335,7 +335,7 @@ fn groups_that_share_everything_are_no_groups() {
 #[test]
 fn each_group_has_its_own_noise_and_intercepts() {
     let (n, d) = (600, 3);
-    let of = |n: usize| usize::from(n % 3 == 0);
+    let of = |n: usize| usize::from(n.is_multiple_of(3));
     let mut rng = StreamKey::new(8).rng();
     let noise = normal(n, d, &mut rng);
     let data = Mat::from_fn(n, d, |n, d| {

@@ -348,7 +348,12 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 21] = [
+    let cases: [(&str, Spoil); 22] = [
+        ("activity by group", |r| {
+            if let Some(g) = &mut r.groups {
+                g.groups.pop();
+            }
+        }),
         ("inclusion probabilities", |r| {
             r.inclusion[0].probability = Grid::from_fn(2, 3, wave);
         }),

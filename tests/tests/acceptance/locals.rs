@@ -22,7 +22,7 @@ pub fn check(model: &mut Model, v: usize, (case, view): &(MixedView, View)) {
                 relative(model, &before, &format!("{at}/imputed/cells"), 0.0);
             }
         }
-        Species::Labels => local_bounds(model, &before, &at),
+        Species::Labels | Species::Counts => local_bounds(model, &before, &at),
         Species::Latent(_) => scores(model, &before, &at, case, view),
         Species::Classes => classes(model, &before, v, case, view),
     }

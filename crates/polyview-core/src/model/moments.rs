@@ -532,13 +532,12 @@ impl RowMoments {
                             *x = first * m;
                         }
                     };
-                    match out.rb_mut().col_mut(i).try_as_col_major_mut() {
-                        Some(column) => write(column.as_slice_mut()),
-                        None => {
-                            write(&mut spare);
-                            for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(&spare) {
-                                *to = *x;
-                            }
+                    if let Some(column) = out.rb_mut().col_mut(i).try_as_col_major_mut() {
+                        write(column.as_slice_mut());
+                    } else {
+                        write(&mut spare);
+                        for (to, x) in out.rb_mut().col_mut(i).iter_mut().zip(&spare) {
+                            *to = *x;
                         }
                     }
                 }

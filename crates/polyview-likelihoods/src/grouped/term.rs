@@ -30,8 +30,8 @@ impl ViewTerm for Grouped {
         shape
     }
     fn coupling(&self) -> Coupling {
-        let rows = |t: &Box<dyn ViewTerm>| t.coupling() == Coupling::Rows;
-        if self.inner.iter().any(rows) {
+        let mut inner = self.inner.iter();
+        if inner.any(|t| t.coupling() == Coupling::Rows) {
             Coupling::Rows
         } else {
             Coupling::Independent

@@ -1,9 +1,9 @@
 //! A report with every part.
 
 use polyview_report::{
-    BoundTrace, ChooseK, Coverage, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
-    Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin,
-    Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    BoundTrace, ChooseK, Coverage, Event, EventKind, Factors, Grid, GroupFactors, HeldOut,
+    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options,
+    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
     ViewSummary, ViewWeights,
 };
 
@@ -86,6 +86,20 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             ],
             terms: vec![(format!("likelihood{tag}"), -33.0)],
         })),
+        groups: Some(GroupFactors {
+            groups: names(&format!("group{tag}"), 2),
+            factors: factor_names.clone(),
+            activity: Grid::from_fn(2, factors, |g, k| wave(g, k).abs().min(1.0)),
+            variance: (0..2)
+                .map(|g| VarianceExplained {
+                    views: views.clone(),
+                    factors: factor_names.clone(),
+                    marginal: Grid::from_fn(3, factors, |m, k| 0.1 * wave(m + g, k)),
+                    joint: vec![0.4, -0.1, 0.2],
+                    ..VarianceExplained::default()
+                })
+                .collect(),
+        }),
         variance: Some(VarianceExplained {
             views: views.clone(),
             factors: factor_names.clone(),
