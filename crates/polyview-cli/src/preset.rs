@@ -4,7 +4,7 @@ use polyview::{ModelSpec, models};
 use toml::{Table, Value};
 
 /// The models that have a name.
-pub const KNOWN: [&str; 3] = ["bibfa", "sshiba", "mofa"];
+pub const KNOWN: [&str; 4] = ["bibfa", "sshiba", "mofa", "mofapy2"];
 
 /// The choices of the model of that name; an unknown one is kept for
 /// the complaint.
@@ -12,6 +12,7 @@ pub fn preset(name: &str) -> ModelSpec {
     let factors = ModelSpec::default().factors;
     match name {
         "mofa" => models::mofa(factors),
+        "mofapy2" => models::mofapy2(factors),
         "sshiba" => models::sshiba(factors),
         "bibfa" => models::bibfa(factors),
         other => ModelSpec {

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use hdf5_pure::File;
-use polyview::{FeatureSelection, Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, models};
+use polyview::{
+    FeatureSelection, Fit, GroupChoices, Likelihood, ModelSpec, ProjectOptions, ViewChoices, models,
+};
 use polyview_core::{Dataset, Table};
 use polyview_datasets::nutrimouse;
 use polyview_hdf5::{ExportOptions, Hdf5Error, ImportOptions, read_mofa2, write_mofa2};
@@ -46,7 +48,33 @@ fn data() -> Dataset {
 fn spec() -> ModelSpec {
     let mut spec = models::mofa(2).with_likelihood("alpha", Likelihood::Bernoulli);
     spec.vb.max_sweeps = 40;
+    // what an import knows of groups
+    spec.groups = GroupChoices::default();
     spec
+}
+
+#[test]
+fn groups_take_their_intercepts_along() {
+    let mut spec = spec();
+    spec.groups.intercepts = true;
+    let fit = polyview::fit(data(), spec).unwrap();
+    let (_folder, path) = exported(&fit, &ExportOptions::default());
+    let file = File::open(&path).unwrap();
+    let bias = &fit.component(0).unwrap().views[0].bias;
+    let names = &fit.groups().unwrap().names;
+    let mut all = Vec::new();
+    for (g, name) in names.iter().enumerate() {
+        let found = file.dataset(&format!("intercepts/zeta/{name}")).unwrap();
+        let found = found.read_f64().unwrap();
+        for (d, x) in found.iter().enumerate() {
+            let own = fit.views()[0]
+                .scaling
+                .backward(d, bias.mean()[bias.place(g, d)]);
+            assert_eq!(*x, own, "{name} {d}");
+        }
+        all.push(found);
+    }
+    assert_ne!(all[0], all[1]);
 }
 
 fn exported(fit: &Fit, options: &ExportOptions) -> (tempfile::TempDir, std::path::PathBuf) {

@@ -82,6 +82,9 @@ pub enum ModelName {
     /// Multi-omics factor analysis: views of any kind, counts among them,
     /// sparse weights (spike and slab).
     Mofa,
+    /// MOFA as mofapy2 computes it, sweep by sweep, for checking one program
+    /// against the other: gaussian, bernoulli and poisson views.
+    Mofapy2,
 }
 
 impl ModelName {
@@ -91,6 +94,7 @@ impl ModelName {
             Self::Bibfa => "bibfa",
             Self::Sshiba => "sshiba",
             Self::Mofa => "mofa",
+            Self::Mofapy2 => "mofapy2",
         }
     }
 }

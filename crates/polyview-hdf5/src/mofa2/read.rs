@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use polyview::{
-    FeatureSelection, Fit, FitParts, Likelihood, ModelSpec, ProjectOptions, ViewChoices, ViewParts,
-    models,
+    FeatureSelection, Fit, FitParts, GroupChoices, Likelihood, ModelSpec, ProjectOptions,
+    ViewChoices, ViewParts, models,
 };
 use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
 use polyview_linalg::Mat;
@@ -101,6 +101,8 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
 /// The choices that come nearest to those of MOFA2.
 fn spec(names: &Names) -> ModelSpec {
     let mut spec = models::mofa(names.factors);
+    // the estimates of one group, or the mean of all
+    spec.groups = GroupChoices::default();
     spec.defaults = ViewChoices {
         scaling: FeatureScaling::None,
         selection: FeatureSelection::None,

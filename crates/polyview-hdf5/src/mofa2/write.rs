@@ -4,7 +4,9 @@ use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder, FormatError};
 use polyview::{Explained, FeatureSelection, Fit, Likelihood, ViewInfo};
-use polyview_core::{MetadataValues, Overwrite, State, View, WriteError, WriteFault, write_atomic};
+use polyview_core::{
+    Groups, MetadataValues, Overwrite, State, View, WriteError, WriteFault, write_atomic,
+};
 use polyview_linalg::{Mat, MatRef};
 
 use super::names::can_be_a_name;
@@ -91,14 +93,11 @@ pub fn write_mofa2(
         let mut of_intercepts = intercepts.create_group(&info.name);
         let gaussian = info.choices.likelihood == Likelihood::Gaussian;
         for g in &members {
-            let values = centred(
-                &data[m],
-                &g.rows,
-                gaussian.then_some(&own.intercepts[m][..]),
-            );
+            let intercepts = own.of_group(fit, m, &g.name);
+            let values = centred(&data[m], &g.rows, gaussian.then_some(&intercepts[..]));
             let means: Vec<f64> = if gaussian {
                 (0..info.features.len())
-                    .map(|d| info.scaling.backward(d, own.intercepts[m][d]))
+                    .map(|d| info.scaling.backward(d, intercepts[d]))
                     .collect()
             } else {
                 column_means(values.as_ref())
@@ -387,9 +386,12 @@ fn write_metadata(file: &mut FileBuilder, fit: &Fit, members: &[Members], notes:
 }
 
 /// What the layout of MOFA2 has no place for, one a view: intercepts in working
-/// units, and shape and mean of the noise precisions.
+/// units (of groups with intercepts of their own the mean, as MOFA2 holds those
+/// of Gaussian views), and shape and mean of the noise precisions.
 struct Own {
     intercepts: Vec<Vec<f64>>,
+    /// By view and group, where groups have intercepts of their own.
+    by_group: Vec<Vec<Vec<f64>>>,
     noise: Vec<Option<[Vec<f64>; 2]>>,
 }
 
@@ -402,12 +404,26 @@ impl Own {
                 .iter()
                 .map(|v| vec![0.0; v.columns().len()])
                 .collect(),
+            by_group: vec![Vec::new(); fit.views().len()],
             noise: vec![None; fit.views().len()],
         };
         for i in 0..fit.n_components() {
             for (m, view) in fit.component(i)?.views.iter().enumerate() {
-                for (sum, b) in out.intercepts[m].iter_mut().zip(view.bias.mean()) {
-                    *sum += b / count;
+                let (mean, columns) = (view.bias.mean(), out.intercepts[m].len());
+                if let Some(groups) = view.bias.groups() {
+                    let all: f64 = groups.sizes().iter().sum();
+                    out.by_group[m].resize(groups.count(), vec![0.0; columns]);
+                    for (g, size) in groups.sizes().iter().enumerate() {
+                        for d in 0..columns {
+                            let b = mean[view.bias.place(g, d)] / count;
+                            out.by_group[m][g][d] += b;
+                            out.intercepts[m][d] += b * size / all.max(1.0);
+                        }
+                    }
+                } else {
+                    for (sum, b) in out.intercepts[m].iter_mut().zip(mean) {
+                        *sum += b / count;
+                    }
                 }
                 let mut state = State::new();
                 view.term.save("", &mut state);
@@ -416,7 +432,6 @@ impl Own {
                 else {
                     continue;
                 };
-                let columns = out.intercepts[m].len();
                 // draws: the harmonic mean, whose noise is the draws' mean
                 let [shapes, variance] =
                     out.noise[m].get_or_insert_with(|| [vec![0.0; columns], vec![0.0; columns]]);
@@ -428,6 +443,14 @@ impl Own {
             }
         }
         Ok(out)
+    }
+    /// Intercepts of a view in a group of samples.
+    fn of_group(&self, fit: &Fit, view: usize, group: &str) -> &[f64] {
+        let place = |g: &Groups| g.names.iter().position(|n| n == group);
+        fit.groups()
+            .and_then(place)
+            .and_then(|g| self.by_group[view].get(g))
+            .unwrap_or(&self.intercepts[view])
     }
     fn write(&self, file: &mut FileBuilder, views: &[&ViewInfo], chosen: &[usize]) {
         let mut all = file.create_group(OWN);

@@ -1,6 +1,6 @@
 //! Deviance explained: what variance explained is for labels and counts.
 
-use polyview_core::{Bias, PredictedKind, Predictor, RowMoments, View};
+use polyview_core::{PredictedKind, Predictor, RowMoments, View};
 use polyview_linalg::{Mat, MatRef};
 
 use super::super::mixture::blocks;
@@ -32,8 +32,10 @@ impl Expected {
         let z = RowMoments::point(factors.to_owned());
         let w = RowMoments::point(view.weights.mean().to_owned());
         let columns = w.explicit_rows();
-        let mut bias = Bias::absent(columns);
-        bias.set(view.bias.mean().to_vec(), vec![0.0; columns]);
+        let mut bias = view.bias.clone();
+        let mean = bias.mean().to_vec();
+        let known = vec![0.0; mean.len()];
+        bias.set(mean, known);
         let p = Predictor {
             factors: &z,
             weights: &w,
