@@ -240,7 +240,9 @@ impl Parameters {
                 let (alpha, gamma) = match v.weights.precision() {
                     PrecisionView::Outer { rows, columns } => (columns.to_vec(), rows.to_vec()),
                     PrecisionView::Columns(c) => (c.to_vec(), vec![1.0; COLUMNS[m]]),
-                    PrecisionView::Cells(_) => unreachable!("no such prior here"),
+                    PrecisionView::Groups { .. } | PrecisionView::Cells(_) => {
+                        unreachable!("no such prior here")
+                    }
                 };
                 let mut state = State::new();
                 v.term.save("t", &mut state);
