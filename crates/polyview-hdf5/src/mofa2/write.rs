@@ -94,7 +94,7 @@ pub fn write_mofa2(
         let gaussian = info.choices.likelihood == Likelihood::Gaussian;
         for g in &members {
             let intercepts = own.of_group(fit, m, &g.name);
-            let values = centred(&data[m], &g.rows, gaussian.then_some(&intercepts[..]));
+            let values = centred(&data[m], &g.rows, gaussian.then_some(intercepts));
             let means: Vec<f64> = if gaussian {
                 (0..info.features.len())
                     .map(|d| info.scaling.backward(d, intercepts[d]))
