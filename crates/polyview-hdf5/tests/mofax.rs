@@ -8,7 +8,7 @@
 
 use std::process::Command;
 
-use polyview::{Likelihood, models};
+use polyview::{GroupChoices, Likelihood, models};
 use polyview_core::{Dataset, MetadataValues, Table};
 use polyview_datasets::nutrimouse;
 use polyview_hdf5::{ExportOptions, write_mofa2};
@@ -75,6 +75,8 @@ fn mofax_finds_the_same_numbers() {
     let Some(python) = python() else { return };
     let mut spec = models::mofa(4).with_likelihood("fish", Likelihood::Bernoulli);
     spec.vb.max_sweeps = 100;
+    // one intercept a feature, as the comparison below has it
+    spec.groups = GroupChoices::default();
     let fit = polyview::fit(mice(), spec).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.hdf5");
