@@ -29,6 +29,9 @@ pub(crate) fn shown_features(
     most: usize,
 ) -> Vec<usize> {
     let factors = inclusion.probability.columns();
+    // weights of another report say nothing on these features
+    let weights = weights
+        .filter(|w| w.features.len() == inclusion.features.len() && w.means.columns() == factors);
     let of_factor = |k: usize| -> Vec<usize> {
         if let Some(w) = weights {
             return leading_features(w, k, inclusion.features.len());
@@ -43,7 +46,8 @@ pub(crate) fn shown_features(
     let mut taken = 0;
     'all: for place in 0..inclusion.features.len() {
         for (k, order) in orders.iter().enumerate() {
-            let Some(&d) = order.get(place) else { continue };
+            let known = order.get(place).filter(|&&d| d < first.len());
+            let Some(&d) = known else { continue };
             if taken == most {
                 break 'all;
             }
