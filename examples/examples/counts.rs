@@ -151,6 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             score.log_density,
         )?;
         if let Some(sizes) = fit.sizes("counts")? {
+            let sizes = sizes.col_as_slice(0);
             let middle = sizes.iter().map(|r| r.ln()).sum::<f64>() / sizes.len() as f64;
             println!("    {} factors; mean size {:.2}", fit.k(), middle.exp());
         }

@@ -51,7 +51,8 @@ mod uncertainty;
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{Categorical, CategoricalOptions};
 pub use cells::{
-    Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnParameters, Site,
+    Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnParameters,
+    LearnedParameters, Site,
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

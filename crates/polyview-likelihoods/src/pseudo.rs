@@ -180,14 +180,6 @@ impl ViewTerm for PseudoData {
         }
         Ok(())
     }
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        eq.own = true;
-        Ok(())
-    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,
@@ -241,14 +233,6 @@ impl ViewTerm for PseudoData {
                 }
             }
         }
-        Ok(())
-    }
-    fn factor_gram(
-        &mut self,
-        _view: usize,
-        _p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
         Ok(())
     }
     fn factor_equations(

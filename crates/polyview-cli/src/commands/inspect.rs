@@ -1,6 +1,7 @@
 //! `polyview inspect`.
 
 use polyview::{ACTIVE_SHARE, Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
+use polyview_linalg::Mat;
 
 use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
 use super::sparsity::{included, inclusions, sizes};
@@ -273,8 +274,8 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         .map(|v| included(fit, v))
         .collect::<Outcome<Vec<_>>>()?;
     let sizes = (fit.views().iter())
-        .map(|v| fit.sizes(&v.name))
-        .collect::<Result<Vec<_>, _>>()?;
+        .map(|v| Ok(fit.sizes(&v.name)?.map(columns)))
+        .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
     Ok(serde_json::json!({
         "spec": fit.spec(),
         "samples": fit.samples(),
@@ -302,4 +303,9 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
         "group_activity": group_activity_json(fit)?,
     }))
+}
+
+/// A matrix as its columns.
+fn columns(m: Mat<f64>) -> Vec<Vec<f64>> {
+    (0..m.ncols()).map(|j| m.col_as_slice(j).to_vec()).collect()
 }

@@ -43,17 +43,24 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
 pub fn sizes(fit: &Fit) -> Outcome<()> {
     let mut rows = Vec::new();
     for v in fit.views() {
-        let Some(mut sizes) = fit.sizes(&v.name)? else {
+        let Some(all) = fit.sizes(&v.name)? else {
             continue;
         };
-        sizes.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let place = (share * sizes.len().saturating_sub(1) as f64).round() as usize;
-            sizes
-                .get(place)
-                .map_or_else(String::new, |r| format!("{r:.4}"))
-        };
-        rows.push(vec![v.name.clone(), at(0.0), at(0.5), at(1.0)]);
+        for g in 0..all.ncols() {
+            let mut sizes = all.col_as_slice(g).to_vec();
+            sizes.sort_by(f64::total_cmp);
+            let at = |share: f64| {
+                let place = (share * sizes.len().saturating_sub(1) as f64).round() as usize;
+                sizes
+                    .get(place)
+                    .map_or_else(String::new, |r| format!("{r:.4}"))
+            };
+            let called = match fit.groups() {
+                Some(groups) if all.ncols() > 1 => format!("{} ({})", v.name, groups.names[g]),
+                _ => v.name.clone(),
+            };
+            rows.push(vec![called, at(0.0), at(0.5), at(1.0)]);
+        }
     }
     if rows.is_empty() {
         return Ok(());

@@ -194,6 +194,13 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = group;
         self.link_variance(column, level)
     }
+    /// Size of the negative binomial counts of a column in one group of samples
+    /// (any number where there are no groups); `None` for every other
+    /// likelihood.
+    fn size_in(&self, group: usize, column: usize) -> Option<f64> {
+        let _ = (group, column);
+        None
+    }
     /// Its learnt noise precisions: one a column or one in all, by
     /// [`ViewTerm::noise_scope`].
     fn noise(&self) -> Option<&Gammas> {
@@ -227,7 +234,8 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// [`NumericError`] on numbers that are not finite.
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
     /// Writes the part of the weights' precision that is common to all rows
-    /// (`gram`, `scale`), before the blocks are asked for one by one.
+    /// (`gram`, `scale`), before the blocks are asked for one by one. Unless a
+    /// term says more, rows have own precisions where samples have.
     ///
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
@@ -235,7 +243,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
         &mut self,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
-    ) -> Result<(), NumericError>;
+    ) -> Result<(), NumericError> {
+        let _ = p;
+        eq.own |= self.by_cells();
+        Ok(())
+    }
     /// Adds right-hand sides and own precisions of the rows `eq.rows()`.
     ///
     /// # Errors
@@ -275,7 +287,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         &mut self,
         columns: Range<usize>,
         p: &Predictor<'_>,
-    ) -> Result<(), NumericError>;
+    ) -> Result<(), NumericError> {
+        let _ = (columns, p);
+        Ok(())
+    }
     /// Adds the part of the samples' precision that all of them, or all of one
     /// pattern, have in common (`gram`, `patterns`), before the blocks are
     /// asked for one by one. `view` is the term's place in `eq.patterns`.
@@ -287,7 +302,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         view: usize,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
-    ) -> Result<(), NumericError>;
+    ) -> Result<(), NumericError> {
+        let _ = (view, p, eq);
+        Ok(())
+    }
     /// Adds own precisions and right-hand sides of the samples `eq.rows()`.
     ///
     /// # Errors

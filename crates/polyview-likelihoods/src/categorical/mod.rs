@@ -199,13 +199,6 @@ impl ViewTerm for Categorical {
         self.layer.seal(p);
     }
     /// Nothing: the precision is 1.
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
     fn factor_gram(
         &mut self,
         view: usize,

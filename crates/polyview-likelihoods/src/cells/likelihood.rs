@@ -47,6 +47,16 @@ pub trait ColumnParameters: Send + Sync {
     fn set(&mut self, values: Vec<f64>);
     /// Where to start, given the observed data of a feature.
     fn start(&self, data: &[Cell]) -> f64;
+    /// What they are called, in ledger and file.
+    fn name(&self) -> &'static str;
+    /// How they move after the start, where they do.
+    fn learned(&self) -> Option<&dyn LearnedParameters> {
+        None
+    }
+}
+
+/// Parameters that are fitted with the rest of the model.
+pub trait LearnedParameters: Send + Sync {
     /// A value at which the bound, at its best local numbers, and the prior
     /// together are not lower than at the current one.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64;
@@ -56,12 +66,6 @@ pub trait ColumnParameters: Send + Sync {
     fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64;
     /// Log of the prior density of a value.
     fn log_prior(&self, value: f64) -> f64;
-    /// What they are called, in ledger and file.
-    fn name(&self) -> &'static str;
-    /// Whether they move after the start.
-    fn is_learned(&self) -> bool {
-        true
-    }
 }
 
 /// A likelihood of single cells: how datum and local number make a site.
@@ -111,6 +115,12 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// Variance that the link adds to the predictor of a column, in its squared
     /// units, where the predictor is `level`.
     fn link_variance(&self, column: usize, level: f64) -> f64;
+    /// Size of the negative binomial counts of a column; `None` for every other
+    /// likelihood.
+    fn size(&self, column: usize) -> Option<f64> {
+        let _ = column;
+        None
+    }
     /// Draws a datum in place of that of `cell`, given the predictor.
     fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64;
     /// Predictive mean and variance of a datum whose predictor has this mean

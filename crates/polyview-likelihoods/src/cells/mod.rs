@@ -23,7 +23,9 @@ mod parameters;
 mod shared;
 mod sums;
 
-pub use likelihood::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, Site};
+pub use likelihood::{
+    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
+};
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 
 use std::ops::Range;
@@ -198,6 +200,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn link_variance(&self, column: usize, level: f64) -> f64 {
         self.likelihood.link_variance(column, level)
     }
+    fn size_in(&self, _group: usize, column: usize) -> Option<f64> {
+        self.likelihood.size(column)
+    }
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         if cx.sweep == 1 {
@@ -260,14 +265,6 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             Err(self.not_finite("a linear predictor"))
         }
     }
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        eq.own = true;
-        Ok(())
-    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,
@@ -318,22 +315,6 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     }
     fn seal(&mut self, p: &Predictor<'_>) {
         self.finish_factor_sums(p);
-    }
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
-    /// Nothing: every cell has its own precision.
-    fn factor_gram(
-        &mut self,
-        _view: usize,
-        _p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        Ok(())
     }
     fn factor_equations(
         &mut self,

@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey};
 use rayon::prelude::*;
 
-use super::likelihood::{Cell, CellLikelihood, ColumnCells, ColumnParameters};
+use super::likelihood::{Cell, CellLikelihood, ColumnCells, LearnedParameters};
 use super::{Cells, blocks};
 
 /// Cells whose predictors are made at one time.
@@ -29,6 +29,9 @@ impl<L: CellLikelihood> Cells<L> {
         };
         self.set_parameters(start);
     }
+    fn learned(&self) -> Option<&dyn LearnedParameters> {
+        self.likelihood.parameters()?.learned()
+    }
     fn set_parameters(&mut self, values: Vec<f64>) {
         if let Some(p) = self.likelihood.parameters_mut() {
             p.set(values);
@@ -46,8 +49,7 @@ impl<L: CellLikelihood> Cells<L> {
     }
     /// Draws the parameters from their prior.
     pub(super) fn draw_prior_parameters(&mut self, key: StreamKey) {
-        let learned = self.likelihood.parameters().filter(|p| p.is_learned());
-        let Some(parameters) = learned else {
+        let Some(parameters) = self.learned() else {
             return;
         };
         let drawn = (0..self.values.ncols())
@@ -58,10 +60,9 @@ impl<L: CellLikelihood> Cells<L> {
     fn change_parameters(
         &mut self,
         p: &Predictor<'_>,
-        change: impl Fn(&dyn ColumnParameters, usize, ColumnCells<'_>) -> f64 + Sync,
+        change: impl Fn(&dyn LearnedParameters, usize, ColumnCells<'_>) -> f64 + Sync,
     ) {
-        let learned = self.likelihood.parameters().filter(|p| p.is_learned());
-        let Some(parameters) = learned else {
+        let Some(parameters) = self.learned() else {
             return;
         };
         let (rows, columns) = self.values.shape();
@@ -94,8 +95,11 @@ impl<L: CellLikelihood> Cells<L> {
     }
     /// Log of the prior densities of the parameters.
     pub(super) fn parameter_prior(&self) -> Option<(&'static str, f64)> {
-        let p = self.likelihood.parameters().filter(|p| p.is_learned())?;
-        Some((p.name(), p.values().iter().map(|&v| p.log_prior(v)).sum()))
+        let p = self.likelihood.parameters()?;
+        let prior = |learned: &dyn LearnedParameters| -> f64 {
+            p.values().iter().map(|&v| learned.log_prior(v)).sum()
+        };
+        Some((p.name(), prior(p.learned()?)))
     }
 }
 

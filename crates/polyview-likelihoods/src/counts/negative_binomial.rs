@@ -7,7 +7,9 @@ use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 use super::{is_count, ln_factorial, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
-use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, Site};
+use crate::cells::{
+    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
+};
 
 /// Counts with mean $e^\eta$ and variance $e^\eta + e^{2\eta}/r$, one size r a
 /// feature.
@@ -64,11 +66,11 @@ impl NegativeBinomial {
     pub fn sizes(&self) -> &[f64] {
         &self.size
     }
-    fn size(&self, cell: Cell) -> f64 {
+    fn size_of(&self, cell: Cell) -> f64 {
         self.size.get(cell.column).copied().unwrap_or(1.0)
     }
     fn site(&self, cell: Cell, precision: f64) -> Site {
-        let r = self.size(cell);
+        let r = self.size_of(cell);
         Site {
             precision,
             linear: 0.5 * (cell.value - r) + precision * r.ln(),
@@ -144,15 +146,15 @@ impl CellLikelihood for NegativeBinomial {
     }
     /// $\xi^2 = \langle\psi^2\rangle$.
     fn optimise(&self, cell: Cell, mean: f64, square: f64) -> f64 {
-        let ln_r = self.size(cell).ln();
+        let ln_r = self.size_of(cell).ln();
         (square - 2.0 * ln_r * mean + ln_r * ln_r).max(0.0).sqrt()
     }
     fn site(&self, cell: Cell, xi: f64) -> Site {
-        let trials = cell.value + self.size(cell);
+        let trials = cell.value + self.size_of(cell);
         self.site(cell, 2.0 * trials * jaakkola_lambda(xi))
     }
     fn offset(&self, cell: Cell, xi: f64) -> f64 {
-        let (y, r) = (cell.value, self.size(cell));
+        let (y, r) = (cell.value, self.size_of(cell));
         let (ln_r, lambda) = (r.ln(), jaakkola_lambda(xi));
         let choose = ln_gamma(y + r) - ln_gamma(r) - ln_factorial(y);
         let cosh = softplus(-xi) + 0.5 * xi;
@@ -179,7 +181,7 @@ impl CellLikelihood for NegativeBinomial {
     }
     /// A Poisson count whose mean is a gamma draw.
     fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
-        let r = self.size(cell);
+        let r = self.size_of(cell);
         let mean = gamma(rng, r, r).map_or(f64::NAN, |g| g * eta.exp());
         poisson(rng, mean).unwrap_or(f64::NAN)
     }
@@ -192,6 +194,9 @@ impl CellLikelihood for NegativeBinomial {
         let first = (mean + 0.5 * variance).exp();
         let spread = first * first * ((1.0 + 1.0 / r) * variance.exp() - 1.0);
         (first, first + spread)
+    }
+    fn size(&self, column: usize) -> Option<f64> {
+        self.size.get(column).copied()
     }
     fn parameters(&self) -> Option<&dyn ColumnParameters> {
         Some(self)
@@ -206,14 +211,14 @@ impl CellLikelihood for NegativeBinomial {
 
 impl CellAugmentation for NegativeBinomial {
     fn draw_local(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
-        let r = self.size(cell);
+        let r = self.size_of(cell);
         PolyaGamma::new(cell.value + r, eta - r.ln()).map_or(f64::NAN, |pg| pg.sample(rng))
     }
     fn site(&self, cell: Cell, omega: f64) -> Site {
         self.site(cell, omega)
     }
     fn log_density(&self, cell: Cell, eta: f64) -> f64 {
-        let (y, r) = (cell.value, self.size(cell));
+        let (y, r) = (cell.value, self.size_of(cell));
         let psi = eta - r.ln();
         ln_gamma(y + r) - ln_gamma(r) - ln_gamma(y + 1.0) + y * psi - (y + r) * softplus(psi)
     }
@@ -237,6 +242,15 @@ impl ColumnParameters for NegativeBinomial {
             100.0
         }
     }
+    fn name(&self) -> &'static str {
+        "size"
+    }
+    fn learned(&self) -> Option<&dyn LearnedParameters> {
+        Some(self)
+    }
+}
+
+impl LearnedParameters for NegativeBinomial {
     /// A step along the slope in ln r, halved until the profile does not fall.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
         let old = self.size[column];
@@ -298,9 +312,6 @@ impl ColumnParameters for NegativeBinomial {
     fn log_prior(&self, r: f64) -> f64 {
         let GammaPrior { shape, rate } = self.prior;
         shape * rate.ln() - ln_gamma(shape) + self.log_scale_prior(r)
-    }
-    fn name(&self) -> &'static str {
-        "size"
     }
 }
 

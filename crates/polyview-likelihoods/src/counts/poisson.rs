@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
-use crate::cells::{Cell, CellLikelihood, ColumnCells, ColumnParameters, Site};
+use crate::cells::{Cell, CellLikelihood, ColumnParameters, Site};
 
 /// Largest curvature of $-y\ln\varrho(\eta)$ for one count (spec/mofa B.2,
 /// rounded up there).
@@ -127,7 +127,6 @@ impl CellLikelihood for Poisson {
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
         remark(cells)
     }
-    /// Mean and variance of the count: of the rate, the mean once more.
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
@@ -142,6 +141,7 @@ impl CellLikelihood for Poisson {
     fn draw_datum(&self, _cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
         poisson(rng, softplus(eta)).unwrap_or(f64::NAN)
     }
+    /// Mean and variance of the count: of the rate, the mean once more.
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
         let variance = match self.prediction {
             ParameterUncertainty::Posterior => variance,
@@ -169,23 +169,8 @@ impl ColumnParameters for Poisson {
     fn start(&self, data: &[Cell]) -> f64 {
         data.iter().fold(0.0, |m, c| m.max(c.value))
     }
-    fn update(&self, column: usize, _cells: ColumnCells<'_>) -> f64 {
-        self.largest[column]
-    }
-    fn draw(&self, column: usize, _cells: ColumnCells<'_>, _rng: &mut ChaCha8Rng) -> f64 {
-        self.largest[column]
-    }
-    fn draw_prior(&self, _rng: &mut ChaCha8Rng) -> f64 {
-        0.0
-    }
-    fn log_prior(&self, _value: f64) -> f64 {
-        0.0
-    }
     fn name(&self) -> &'static str {
         "largest-count"
-    }
-    fn is_learned(&self) -> bool {
-        false
     }
 }
 

@@ -122,6 +122,9 @@ impl ViewTerm for Grouped {
             None => self.link_variance(column, level),
         }
     }
+    fn size_in(&self, group: usize, column: usize) -> Option<f64> {
+        self.inner.get(group)?.size_in(group, column)
+    }
     fn noise(&self) -> Option<&Gammas> {
         self.shared.as_ref()
     }

@@ -129,12 +129,6 @@ pub struct ComponentView {
 }
 
 impl ComponentView {
-    /// Sizes of negative binomial counts, one a feature.
-    pub(crate) fn sizes(&self) -> Option<Vec<f64>> {
-        let mut state = State::new();
-        self.term.save("term", &mut state);
-        state.arrays().get("term/size").map(|a| a.values.clone())
-    }
     /// Variance that link and noise add to a column; with groups the mean over
     /// the samples.
     pub(crate) fn link_variance(&self, column: usize) -> f64 {
@@ -327,25 +321,32 @@ impl Fit {
         let (at, _) = self.view(view)?;
         self.summarise(|c| &c.views[at].weights)
     }
-    /// Sizes r of the negative binomial counts of a view, one a feature: the
-    /// variance of a count of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the
-    /// geometric mean; `None` for every other likelihood.
+    /// Sizes r of the negative binomial counts of a view, features × groups
+    /// that have sizes of their own (else one column): the variance of a count
+    /// of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the geometric mean; `None`
+    /// for every other likelihood.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
-    pub fn sizes(&self, view: &str) -> Result<Option<Vec<f64>>> {
+    pub fn sizes(&self, view: &str) -> Result<Option<Mat<f64>>> {
         let (at, info) = self.view(view)?;
         if info.choices.likelihood != Likelihood::NegativeBinomial {
             return Ok(None);
         }
-        let mut logs = vec![0.0; info.features.len()];
+        let mut out: Option<Mat<f64>> = None;
         for i in 0..self.components.len() {
-            let sizes = self.component(i)?.views[at].sizes().unwrap_or_default();
-            for (sum, r) in logs.iter_mut().zip(sizes) {
-                *sum += r.ln() / self.components.len() as f64;
+            let component = self.component(i)?;
+            let term = &component.views[at].term;
+            let groups = term.groups().map_or(1, RowGroups::count);
+            let logs = out.get_or_insert_with(|| Mat::zeros(info.features.len(), groups));
+            for g in 0..logs.ncols() {
+                for (d, sum) in logs.col_as_slice_mut(g).iter_mut().enumerate() {
+                    let size = term.size_in(g, d).unwrap_or(f64::NAN);
+                    *sum += size.ln() / self.components.len() as f64;
+                }
             }
         }
-        Ok(Some(logs.into_iter().map(f64::exp).collect()))
+        Ok(out.map(|logs| Mat::from_fn(logs.nrows(), logs.ncols(), |d, g| logs[(d, g)].exp())))
     }
     fn summarise(&self, block: impl Fn(&Component) -> &RowMoments) -> Result<Estimate> {
         let mut sum: Option<(Mat<f64>, Mat<f64>)> = None;

@@ -13,8 +13,9 @@ use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};
 pub(super) struct Expected {
     /// Sum of the expected data, samples × predictor columns.
     sum: Mat<f64>,
-    /// Sum of the logarithms of the sizes of negative binomial counts.
-    ln_size: Option<Vec<f64>>,
+    /// Sum of the logarithms of the sizes of negative binomial counts, samples
+    /// × predictor columns.
+    ln_size: Option<Mat<f64>>,
     components: f64,
 }
 
@@ -31,7 +32,6 @@ impl Expected {
     pub(super) fn add(&mut self, factors: MatRef<'_, f64>, view: &ComponentView) {
         let z = RowMoments::point(factors.to_owned());
         let w = RowMoments::point(view.weights.mean().to_owned());
-        let columns = w.explicit_rows();
         let mut bias = view.bias.clone();
         let mean = bias.mean().to_vec();
         let known = vec![0.0; mean.len()];
@@ -50,10 +50,16 @@ impl Expected {
                 }
             }
         }
-        if let Some(sizes) = view.sizes() {
-            let sum = self.ln_size.get_or_insert_with(|| vec![0.0; columns]);
-            for (s, r) in sum.iter_mut().zip(sizes) {
-                *s += r.ln();
+        let group = |n: usize| view.term.groups().map_or(0, |g| g.of_row()[n] as usize);
+        if view.term.predicted_kind() == PredictedKind::Count && view.term.size_in(0, 0).is_some() {
+            let (rows, columns) = self.sum.shape();
+            let sum = self
+                .ln_size
+                .get_or_insert_with(|| Mat::zeros(rows, columns));
+            for d in 0..columns {
+                for (n, x) in sum.col_as_slice_mut(d).iter_mut().enumerate() {
+                    *x += view.term.size_in(group(n), d).unwrap_or(f64::NAN).ln();
+                }
             }
         }
         self.components += 1.0;
@@ -61,24 +67,30 @@ impl Expected {
     fn at(&self, sample: usize, column: usize) -> f64 {
         self.sum[(sample, column)] / self.components
     }
-    /// Share of the deviance of these samples from what intercepts alone give
-    /// them that the factors explain; `NaN` where there is none.
-    pub(super) fn explained(&self, view: &View, kind: PredictedKind, rows: &[usize]) -> f64 {
+    /// Deviance of these samples from what they are expected to be, and from
+    /// what an intercept alone gives them; `NaN` for real numbers.
+    pub(super) fn of_samples(
+        &self,
+        view: &View,
+        kind: PredictedKind,
+        rows: &[usize],
+    ) -> (f64, f64) {
         let (mut own, mut null) = (0.0, 0.0);
         for d in 0..view.n_features() {
             let cells = || (rows.iter()).filter_map(|&n| Some((n, view.value(n, d)?)));
             match kind {
-                PredictedKind::Real => return f64::NAN,
+                PredictedKind::Real => return (f64::NAN, f64::NAN),
                 PredictedKind::Count => {
                     let level = mean(cells().map(|(_, y)| (y, 1.0)));
-                    let ln_size = self.ln_size.as_ref().map(|s| s[d] / self.components);
-                    let unit = |y: f64, mean: f64| match ln_size {
-                        Some(r) => negative_binomial_unit(y, mean, r.exp()),
+                    let unit = |n: usize, y: f64, mean: f64| match &self.ln_size {
+                        Some(s) => {
+                            negative_binomial_unit(y, mean, (s[(n, d)] / self.components).exp())
+                        }
                         None => poisson_unit(y, mean),
                     };
                     for (n, y) in cells() {
-                        own += unit(y, self.at(n, d));
-                        null += unit(y, level);
+                        own += unit(n, y, self.at(n, d));
+                        null += unit(n, y, level);
                     }
                 }
                 PredictedKind::Probability => {
@@ -103,11 +115,7 @@ impl Expected {
                 }
             }
         }
-        if null > 0.0 {
-            1.0 - own / null
-        } else {
-            f64::NAN
-        }
+        (own, null)
     }
 }
 

@@ -3,12 +3,13 @@
 mod deviance;
 mod sums;
 
-use polyview_core::{Dataset, Journal, UnknownClass, View};
+use polyview_core::{Dataset, Groups, Journal, UnknownClass, View};
 use polyview_linalg::Mat;
 
 use super::align::Aligned;
 use super::latent;
 use super::project::WeightUncertainty;
+use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use deviance::Expected;
@@ -53,6 +54,10 @@ use sums::{Posterior, Sums};
 /// at the means of factors, weights and intercepts: of its value when
 /// intercepts alone are fitted (each feature's mean) the share that goes.
 ///
+/// **Where intercepts are by group** of samples, so are the means that all of
+/// this is about: what intercepts explain is not for the factors to explain.
+/// Samples that nobody knows the group of are taken together.
+///
 /// Nothing is clipped: a negative share says that the factor does worse than
 /// the feature means. `NaN` says that a view does not vary.
 #[derive(Clone, Debug)]
@@ -86,7 +91,8 @@ impl Fit {
     /// give them to [`Fit::explain_on`]; when a component's state is damaged.
     pub fn explain(&self) -> Result<Explained> {
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        self.explained(&views, &self.posterior()?, None, Vec::new())
+        let strata = self.strata(self.groups());
+        self.explained(&views, &self.posterior()?, &strata, Vec::new())
     }
 
     /// Variance of the training data explained within one group of samples
@@ -128,7 +134,7 @@ impl Fit {
     pub fn explain_group(&self, group: &str) -> Result<Explained> {
         let members = self.group_members(group)?;
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        self.explained(&views, &self.posterior()?, Some(&members), Vec::new())
+        self.explained(&views, &self.posterior()?, &[members], Vec::new())
     }
 
     /// Rows of the samples of a group.
@@ -147,6 +153,19 @@ impl Fit {
             .filter(|(_, g)| **g as usize == at)
             .map(|(n, _)| n)
             .collect())
+    }
+
+    /// Rows of the samples that have intercepts of their own; nothing where
+    /// all samples have the same.
+    fn strata(&self, groups: Option<&Groups>) -> Vec<Vec<usize>> {
+        let Some(groups) = several(groups).filter(|_| self.spec().groups.intercepts) else {
+            return Vec::new();
+        };
+        let mut out = vec![Vec::new(); groups.names.len()];
+        for (n, &g) in groups.of_sample.iter().enumerate() {
+            out[g as usize].push(n);
+        }
+        out
     }
 
     /// Every component of the posterior.
@@ -186,15 +205,16 @@ impl Fit {
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
-        self.explained(&views, &posterior, None, notes)
+        self.explained(&views, &posterior, &self.strata(data.groups()), notes)
     }
 
-    /// The shares over all samples, or over some rows alone.
+    /// The shares over the rows of all `strata`, about each feature's means over
+    /// the rows of one; over all samples together where there are no strata.
     fn explained(
         &self,
         views: &[Option<&View>],
         posterior: &Posterior,
-        rows: Option<&[usize]>,
+        strata: &[Vec<usize>],
         notes: Vec<String>,
     ) -> Result<Explained> {
         let (k, draws) = (self.k(), &posterior.draws[..]);
@@ -211,14 +231,25 @@ impl Fit {
             total: Vec::with_capacity(given.len()),
             deviance: Vec::with_capacity(given.len()),
             shared: Vec::with_capacity(given.len()),
-            observed: given.iter().map(|(_, v)| observed(v, rows)).collect(),
+            observed: given.iter().map(|(_, v)| observed(v, strata)).collect(),
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
             let expected = posterior.expected.get(at).and_then(Option::as_ref);
-            let all: Vec<usize> =
-                rows.map_or_else(|| (0..view.n_samples()).collect(), <[usize]>::to_vec);
-            let share = |e: &Expected| e.explained(view, posterior.kinds[at], &all);
+            let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
+            let share = |e: &Expected| {
+                let (mut own, mut null) = (0.0, 0.0);
+                for rows in if strata.is_empty() { &all } else { strata } {
+                    let of = e.of_samples(view, posterior.kinds[at], rows);
+                    own += of.0;
+                    null += of.1;
+                }
+                if null > 0.0 {
+                    1.0 - own / null
+                } else {
+                    f64::NAN
+                }
+            };
             out.deviance.push(expected.map_or(f64::NAN, share));
             let latent;
             let (shown, noise) = if posterior.kinds[at].is_real() {
@@ -226,15 +257,16 @@ impl Fit {
             } else {
                 latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
                 let of_column = |d| {
-                    let cells = observed_in(&latent, d, rows) as f64;
+                    let cells = observed_in(&latent, d, strata) as f64;
                     cells * posterior.link_variance(at, d)
                 };
                 let noise = (0..latent.n_features()).map(of_column).sum();
                 (&latent, noise)
             };
-            let mut sums = match rows {
-                None => Sums::of(shown, draws, at),
-                Some(rows) => Sums::of_samples(shown, draws, at, rows)?,
+            let mut sums = if strata.is_empty() {
+                Sums::of(shown, draws, at)
+            } else {
+                Sums::by_strata(shown, draws, at, strata)?
             };
             sums.total += noise;
             let share = |x: f64| {
@@ -263,20 +295,18 @@ impl Fit {
     }
 }
 
-/// Observed cells of all rows, or of some.
-fn observed(view: &View, rows: Option<&[usize]>) -> usize {
+/// Observed cells of all rows, or of those of some strata.
+fn observed(view: &View, strata: &[Vec<usize>]) -> usize {
     (0..view.n_features())
-        .map(|d| observed_in(view, d, rows))
+        .map(|d| observed_in(view, d, strata))
         .sum()
 }
 
 /// Observed cells of a feature.
-fn observed_in(view: &View, feature: usize, rows: Option<&[usize]>) -> usize {
-    match rows {
-        None => view.mask().count_feature(feature, view.n_samples()),
-        Some(rows) => rows
-            .iter()
-            .filter(|&&n| view.is_observed(n, feature))
-            .count(),
+fn observed_in(view: &View, feature: usize, strata: &[Vec<usize>]) -> usize {
+    if strata.is_empty() {
+        return view.mask().count_feature(feature, view.n_samples());
     }
+    let seen = |n: &&usize| view.is_observed(**n, feature);
+    strata.iter().flatten().filter(seen).count()
 }

@@ -96,10 +96,24 @@ impl Sums {
         }
     }
 
+    /// The sums over the samples of each stratum about its own means, added.
+    pub(super) fn by_strata(
+        view: &View,
+        draws: &[Draw],
+        at: usize,
+        strata: &[Vec<usize>],
+    ) -> Result<Self, DataError> {
+        let mut out = Self::zero(draws.first().map_or(0, |d| d.factors.ncols()));
+        for rows in strata.iter().filter(|rows| !rows.is_empty()) {
+            out.add(&Self::of_samples(view, draws, at, rows)?);
+        }
+        Ok(out)
+    }
+
     /// The sums over some samples alone, about each feature's mean over them.
     /// A block of features at a time is looked at as a view of its own, so
     /// that the rows are never copied all together.
-    pub(super) fn of_samples(
+    fn of_samples(
         view: &View,
         draws: &[Draw],
         at: usize,

@@ -222,7 +222,7 @@ fn deviance_explained_is_that_of_the_family() {
                         Likelihood::Poisson => xln(x, rate) - rate,
                         Likelihood::Binomial => xln(x, rate) + xln(t - x, 1.0 - rate),
                         _ => {
-                            let r = sizes.as_ref().unwrap()[d];
+                            let r = sizes.as_ref().unwrap()[(d, 0)];
                             xln(x, rate) - (x + r) * (rate + r).ln()
                         }
                     }
@@ -278,7 +278,8 @@ fn sizes_are_found() {
     )
     .unwrap();
     let sizes = fit.sizes("y").unwrap().unwrap();
-    let middle = sizes.iter().map(|r| r.ln()).sum::<f64>() / D as f64;
+    assert_eq!(sizes.ncols(), 1);
+    let middle = sizes.col(0).iter().map(|r| r.ln()).sum::<f64>() / D as f64;
     assert!((middle - SIZE.ln()).abs() < 0.6, "{sizes:?}");
     assert_eq!(fit.sizes("real").unwrap(), None);
 }

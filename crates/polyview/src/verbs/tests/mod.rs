@@ -3,6 +3,7 @@
 mod choose;
 mod counts;
 mod explain;
+mod groups;
 mod hold_out;
 mod impute;
 mod labels;

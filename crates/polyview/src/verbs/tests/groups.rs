@@ -1,0 +1,133 @@
+//! Verbs on models whose groups of samples have something of their own.
+
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, gamma, poisson, standard_normal};
+
+use crate::metrics::negative_binomial_unit;
+use crate::{Fit, Likelihood, models};
+
+const N: usize = 160;
+const D: usize = 8;
+
+/// Group of a sample: every other one.
+fn group(sample: usize) -> usize {
+    sample % 2
+}
+
+fn dataset(values: Mat<f64>) -> Dataset {
+    let samples: Vec<String> = (0..N).map(|n| format!("s{n:03}")).collect();
+    let groups = samples.iter().enumerate();
+    let groups = groups.map(|(n, s)| (s.clone(), ["a", "b"][group(n)].to_owned()));
+    let groups = groups.collect();
+    let table = Table {
+        name: "y".into(),
+        samples,
+        features: (0..D).map(|d| format!("y{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    };
+    Dataset::builder()
+        .view(table)
+        .groups(groups)
+        .build()
+        .unwrap()
+}
+
+/// One factor, and levels that differ between the groups.
+fn predictor() -> Mat<f64> {
+    let mut rng = StreamKey::new(5).rng();
+    let z: Vec<f64> = (0..N).map(|_| standard_normal(&mut rng)).collect();
+    let w: Vec<f64> = (0..D).map(|_| 0.6 * standard_normal(&mut rng)).collect();
+    Mat::from_fn(N, D, |n, d| z[n] * w[d] + 2.5 + 1.5 * group(n) as f64)
+}
+
+fn counts(sizes: [f64; 2]) -> Dataset {
+    let (eta, mut rng) = (predictor(), StreamKey::new(6).rng());
+    dataset(Mat::from_fn(N, D, |n, d| {
+        let r = sizes[group(n)];
+        let rate = eta[(n, d)].exp() * gamma(&mut rng, r, r).unwrap();
+        poisson(&mut rng, rate).unwrap()
+    }))
+}
+
+fn expected(fit: &Fit) -> Mat<f64> {
+    let c = fit.component(0).unwrap();
+    let part = &c.views[0];
+    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let at = |n: usize, d: usize| part.bias.mean()[part.bias.place(group(n), d)];
+    Mat::from_fn(N, D, |n, d| (eta[(n, d)] + at(n, d)).exp())
+}
+
+#[test]
+fn counts_of_groups_have_sizes_of_their_own() {
+    let truth = [1.0, 20.0];
+    let data = counts(truth);
+    let mut spec = models::mofa(2).with_likelihood("y", Likelihood::NegativeBinomial);
+    spec.groups.intercepts = true;
+    spec.vb.max_sweeps = 200;
+    let fit = crate::fit(data.clone(), spec).unwrap();
+    let sizes = fit.sizes("y").unwrap().unwrap();
+    assert_eq!(sizes.shape(), (D, 2));
+    for (g, r) in truth.into_iter().enumerate() {
+        let middle = sizes.col(g).iter().map(|r| r.ln()).sum::<f64>() / D as f64;
+        assert!((middle - r.ln()).abs() < 0.7, "{middle} {r}");
+    }
+    // deviance with each group's sizes, from each group's own level
+    let (mean, y) = (expected(&fit), data.view("y").unwrap());
+    let mut sums = [[0.0, 0.0]; 2];
+    for d in 0..D {
+        for (g, sum) in sums.iter_mut().enumerate() {
+            let rows = || (0..N).filter(|&n| group(n) == g);
+            let level = rows().map(|n| y.values()[(n, d)]).sum::<f64>() / (N / 2) as f64;
+            for n in rows() {
+                let unit = |m: f64| negative_binomial_unit(y.values()[(n, d)], m, sizes[(d, g)]);
+                sum[0] += unit(mean[(n, d)]);
+                sum[1] += unit(level);
+            }
+        }
+    }
+    for (g, name) in ["a", "b"].into_iter().enumerate() {
+        let found = fit.explain_group(name).unwrap().deviance[0];
+        assert!((found - (1.0 - sums[g][0] / sums[g][1])).abs() < 1e-9);
+    }
+    let (own, null) = (sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]);
+    let found = fit.explain().unwrap().deviance[0];
+    assert!((found - (1.0 - own / null)).abs() < 1e-9, "{found}");
+    let again = fit.explain_on(&data).unwrap();
+    assert!((again.deviance[0] - found).abs() < 1e-3);
+}
+
+#[test]
+fn what_intercepts_of_groups_explain_is_nobodys_share() {
+    let (eta, mut rng) = (predictor(), StreamKey::new(7).rng());
+    let values = Mat::from_fn(N, D, |n, d| {
+        // levels far apart
+        eta[(n, d)] + 8.0 * group(n) as f64 + 0.3 * standard_normal(&mut rng)
+    });
+    let data = dataset(values);
+    let fit_with = |intercepts: bool| {
+        let mut spec = models::mofa(3);
+        (spec.groups.intercepts, spec.groups.noise) = (intercepts, false);
+        spec.vb.max_sweeps = 200;
+        crate::fit(data.clone(), spec).unwrap()
+    };
+    let fit = fit_with(true);
+    let (all, a, b) = (
+        fit.explain().unwrap(),
+        fit.explain_group("a").unwrap(),
+        fit.explain_group("b").unwrap(),
+    );
+    let (low, high) = (a.total[0].min(b.total[0]), a.total[0].max(b.total[0]));
+    assert!(
+        low <= all.total[0] && all.total[0] <= high,
+        "{} {low} {high}",
+        all.total[0]
+    );
+    assert!(low > 0.6, "{low}");
+    let again = fit.explain_on(&data).unwrap();
+    assert!((again.total[0] - all.total[0]).abs() < 1e-6);
+    // with one intercept the difference is a factor's to explain
+    let total = fit_with(false).explain().unwrap().total[0];
+    assert!(total > 0.98, "{total}");
+}
