@@ -1,5 +1,6 @@
 //! Factors that no view uses any more (DESIGN 4.8; spec/sshiba 5).
 
+use polyview_core::{Event, Journal, NumericError, State};
 use polyview_linalg::MatRef;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct PruneRule {
     /// once and none at random. 0 turns it off.
     pub least_explained: f64,
 }
+
+/// First sweep in which a factor has to explain something.
+const FIRST_DROP: usize = 10;
 
 /// Factors above this share of the variance of all predictors are not taken
 /// out on trial.
@@ -145,4 +149,86 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
         .collect();
     let empty = empty.into_iter().zip(unseen).map(|(e, u)| e || u);
     (empty.collect(), factors)
+}
+
+/// Removes the factors that are empty by the rule; whether there were any.
+///
+/// # Errors
+/// [`NumericError`] when a covariance is not positive definite.
+pub(crate) fn drop_empty(
+    model: &mut Model,
+    rule: &PruneRule,
+    sweep: usize,
+    journal: &mut Journal,
+) -> Result<bool, NumericError> {
+    let mut rule = *rule;
+    if sweep < FIRST_DROP {
+        rule.least_explained = 0.0;
+    }
+    let empty = empty_factors(model, &rule);
+    let k = model.k();
+    if empty.is_empty() || k <= 1 || sweep < 2 {
+        return Ok(false);
+    }
+    let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
+    let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
+    model.select(&keep, &vec![1.0; keep.len()])?;
+    for (i, e) in empty.iter().take(k - 1).enumerate() {
+        journal.note(
+            sweep,
+            "",
+            Event::Pruned {
+                factor: e.factor + 1,
+                largest_weight: e.largest_weight,
+                explained: e.explained,
+                left: k - 1 - i,
+            },
+        );
+    }
+    Ok(true)
+}
+
+/// Takes small factors out on trial, the smallest first; those without
+/// which the bound is higher stay out.
+///
+/// # Errors
+/// [`NumericError`] when a covariance is not positive definite.
+pub(crate) fn drop_needless(
+    model: &mut Model,
+    mut bound: f64,
+    sweep: usize,
+    journal: &mut Journal,
+) -> Result<bool, NumericError> {
+    let mut dropped = false;
+    // factors keep their order, so places shift down as others go
+    let mut gone: Vec<usize> = Vec::new();
+    for small in small_factors(model) {
+        let k = model.k();
+        if k <= 1 {
+            break;
+        }
+        let place = small.factor - gone.iter().filter(|g| **g < small.factor).count();
+        let mut before = State::new();
+        model.save_rows(&mut before);
+        let keep: Vec<usize> = (0..k).filter(|f| *f != place).collect();
+        model.select(&keep, &vec![1.0; k - 1])?;
+        let without = model.bound();
+        if without > bound {
+            journal.note(
+                sweep,
+                "",
+                Event::Needless {
+                    factor: place + 1,
+                    explained: small.explained,
+                    gain: without - bound,
+                    left: k - 1,
+                },
+            );
+            (bound, dropped) = (without, true);
+            gone.push(small.factor);
+        } else {
+            model.load_rows(&before.reader())?;
+        }
+    }
+    Ok(dropped)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Vb, run_step_group, step_groups};
 use crate::model::Model;
-use crate::prune::{PruneRule, empty_factors, small_factors};
+use crate::prune::{PruneRule, drop_empty, drop_needless};
 use crate::rotation::{RotationOptions, maximise};
 
 /// When a run ends and what it does on the way.
@@ -137,9 +137,6 @@ pub struct VbRun {
     previous: Vec<Mat<f64>>,
 }
 
-/// First sweep in which a factor has to explain something.
-const FIRST_DROP: usize = 10;
-
 /// Relative fall of the bound that counts as one.
 pub const FALL: f64 = 1e-9;
 
@@ -209,7 +206,9 @@ impl VbRun {
             };
             for group in split {
                 if group == [Step::Prune] {
-                    let dropped = self.prune(sweep)?;
+                    let rule = &self.options.prune;
+                    let journal = &mut self.record.journal;
+                    let dropped = drop_empty(&mut self.model, rule, sweep, journal)?;
                     pruned |= dropped;
                     if dropped && audit {
                         last = Some(self.model.bound());
@@ -258,7 +257,7 @@ impl VbRun {
             && self.options.prune.by_bound
             && guaranteed
             && sweep < self.options.max_sweeps
-            && self.drop_needless(sweep, bound)?
+            && drop_needless(&mut self.model, bound, sweep, &mut self.record.journal)?
         {
             self.record.quiet = 0;
             self.previous.clear();
@@ -392,72 +391,6 @@ impl VbRun {
         };
         self.record.next_rotation = sweep + self.record.rotation_interval;
         Ok(())
-    }
-
-    fn prune(&mut self, sweep: usize) -> Result<bool, NumericError> {
-        let mut rule = self.options.prune;
-        if sweep < FIRST_DROP {
-            rule.least_explained = 0.0;
-        }
-        let empty = empty_factors(&self.model, &rule);
-        let k = self.model.k();
-        if empty.is_empty() || k <= 1 || sweep < 2 {
-            return Ok(false);
-        }
-        let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
-        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
-        self.model.select(&keep, &vec![1.0; keep.len()])?;
-        for (i, e) in empty.iter().take(k - 1).enumerate() {
-            self.record.journal.note(
-                sweep,
-                "",
-                Event::Pruned {
-                    factor: e.factor + 1,
-                    largest_weight: e.largest_weight,
-                    explained: e.explained,
-                    left: k - 1 - i,
-                },
-            );
-        }
-        Ok(true)
-    }
-
-    /// Takes small factors out on trial, the smallest first; those without
-    /// which the bound is higher stay out.
-    fn drop_needless(&mut self, sweep: usize, bound: f64) -> Result<bool, NumericError> {
-        let mut bound = bound;
-        let mut dropped = false;
-        // factors keep their order, so places shift down as others go
-        let mut gone: Vec<usize> = Vec::new();
-        for small in small_factors(&self.model) {
-            let k = self.model.k();
-            if k <= 1 {
-                break;
-            }
-            let place = small.factor - gone.iter().filter(|g| **g < small.factor).count();
-            let mut before = State::new();
-            self.model.save_rows(&mut before);
-            let keep: Vec<usize> = (0..k).filter(|f| *f != place).collect();
-            self.model.select(&keep, &vec![1.0; k - 1])?;
-            let without = self.model.bound();
-            if without > bound {
-                self.record.journal.note(
-                    sweep,
-                    "",
-                    Event::Needless {
-                        factor: place + 1,
-                        explained: small.explained,
-                        gain: without - bound,
-                        left: k - 1,
-                    },
-                );
-                (bound, dropped) = (without, true);
-                gone.push(small.factor);
-            } else {
-                self.model.load_rows(&before.reader())?;
-            }
-        }
-        Ok(dropped)
     }
 
     /// Writes everything needed to go on, bit for bit; the words go into the

@@ -8,7 +8,6 @@ mod groups;
 mod moments;
 mod predictor;
 mod state;
-mod subset;
 mod traits;
 
 pub use bias::Bias;

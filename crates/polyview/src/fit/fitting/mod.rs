@@ -1,24 +1,26 @@
 //! A fit in progress: sweep by sweep, with checkpoints.
 
+mod checkpoint;
+mod finish;
+
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Ledger, Metadata, State, Stateful, View};
-use polyview_infer::{GibbsChain, Outcome, RunRecord, VbRun, start_factors};
+use polyview_core::{Dataset, Event, Groups, Journal, Metadata, State, View};
+use polyview_infer::{GibbsChain, RunRecord, VbRun, start_factors};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::draws::{ChainDraws, finish_chains};
-use super::order::order_factors;
+pub use checkpoint::Checkpoint;
+
+use super::draws::ChainDraws;
 use super::remarks::large_counts;
-use super::states::{copy, given_up_parameters, part};
-use super::{Fit, FitRecord, ViewInfo};
+use super::{Fit, ViewInfo};
 use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
-use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
+use crate::file::Origin;
 use crate::plan::Plan;
 use crate::spec::{Algorithm, EngineKind, ModelSpec};
 
@@ -41,34 +43,6 @@ pub struct Progress {
     pub factors: usize,
     /// Set when the whole fit is over.
     pub done: bool,
-}
-
-/// Everything needed to go on with a fit, bit for bit.
-#[derive(Clone, Debug)]
-pub struct Checkpoint {
-    /// Numbers.
-    pub state: State,
-    /// Words and counts, as JSON.
-    pub record: serde_json::Value,
-    /// What the fit was made from.
-    pub(crate) origin: Origin,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct VbRecord {
-    restart: usize,
-    run: RunRecord,
-    best: Option<RunRecord>,
-    bounds: Vec<f64>,
-    journal: Journal,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct GibbsRecord {
-    chains: Vec<(usize, Ledger, Journal)>,
-    draws: Vec<ChainDraws>,
-    stored: Vec<usize>,
-    journal: Journal,
 }
 
 /// The restart of the highest bound.
@@ -459,176 +433,6 @@ impl Fitting {
         }
     }
 
-    /// Everything needed to go on later.
-    ///
-    /// # Errors
-    /// [`ErrorKind::File`] when the record cannot be written as JSON.
-    pub fn checkpoint(&self) -> Result<Checkpoint> {
-        let mut state = State::new();
-        let record = match &self.stage {
-            Stage::Vb {
-                run,
-                restart,
-                best,
-                bounds,
-                ..
-            } => {
-                let run = run.save(&mut state);
-                let best = match best {
-                    Best::None => None,
-                    Best::Saved(best, record) => {
-                        copy(best, "best/", &mut state);
-                        Some((**record).clone())
-                    }
-                    Best::Last => {
-                        let best = state.clone();
-                        copy(&best, "best/", &mut state);
-                        Some(run.clone())
-                    }
-                };
-                write_record(&VbRecord {
-                    restart: *restart,
-                    run,
-                    best,
-                    bounds: bounds.clone(),
-                    journal: self.journal.clone(),
-                })?
-            }
-            Stage::Gibbs { chains, draws } => {
-                let mut records = Vec::new();
-                for (i, c) in chains.iter().enumerate() {
-                    records.push(c.save(&format!("chain{i}/"), &mut state));
-                    for (j, d) in draws[i].states().iter().enumerate() {
-                        copy(d, &format!("draw{i}.{j}/"), &mut state);
-                    }
-                }
-                write_record(&GibbsRecord {
-                    chains: records,
-                    stored: draws.iter().map(|d| d.states().len()).collect(),
-                    draws: draws.clone(),
-                    journal: self.journal.clone(),
-                })?
-            }
-        };
-        Ok(Checkpoint {
-            state,
-            record,
-            origin: self.origin().clone(),
-        })
-    }
-
-    /// Goes on from a checkpoint. The fit must have been made from the same
-    /// data and choices.
-    ///
-    /// # Errors
-    /// [`ErrorKind::File`] when the checkpoint belongs to other data or
-    /// choices, or its parts do not fit together; [`ErrorKind::Numeric`] when
-    /// an array does not fit the model. After an error this fit should not be
-    /// gone on with.
-    pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        same_origin(&checkpoint.origin, self.origin())?;
-        let state = &checkpoint.state;
-        let Self {
-            spec,
-            infos,
-            groups,
-            views,
-            stage,
-            journal,
-            done,
-            ..
-        } = self;
-        match stage {
-            Stage::Vb {
-                plan,
-                run,
-                restart,
-                best,
-                bounds,
-            } => {
-                let r: VbRecord = read_record(&checkpoint.record)?;
-                let mut own = State::new();
-                run.save(&mut own);
-                let extents = Extents::of(&own, infos);
-                extents.check(state, "", 1..=spec.factors)?;
-                let fits = |run: &RunRecord| {
-                    run.sweep <= spec.vb.max_sweeps
-                        && run.quiet <= run.sweep
-                        && run.rotation_interval <= 16
-                        && run.ledger.rows.len() == run.sweep
-                        && is_table(&run.ledger)
-                };
-                record_fits("sweeps of the run", fits(&r.run))?;
-                record_fits(
-                    "restarts",
-                    r.restart <= spec.restarts
-                        && r.bounds.len() == r.restart
-                        && r.best.is_some() == (r.restart > 0),
-                )?;
-                if let Some(best) = &r.best {
-                    extents.check(state, "best/", 1..=spec.factors)?;
-                    record_fits("sweeps of the best run", fits(best))?;
-                }
-                if r.restart > 0 && r.restart < spec.restarts {
-                    let z = start(spec, views, r.restart)?;
-                    let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
-                    let key = StreamKey::new(spec.seed).chain(r.restart as u32);
-                    **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
-                }
-                run.resume(r.run, &state.reader())?;
-                *best = match r.best {
-                    None => Best::None,
-                    Some(record) => Best::Saved(part(state, "best/"), Box::new(record)),
-                };
-                *done = r.restart >= spec.restarts;
-                (*restart, *bounds, *journal) = (r.restart, r.bounds, r.journal);
-            }
-            Stage::Gibbs { chains, draws } => {
-                let r: GibbsRecord = read_record(&checkpoint.record)?;
-                let count = chains.len();
-                record_fits(
-                    "chains",
-                    r.chains.len() == count && r.draws.len() == count && r.stored.len() == count,
-                )?;
-                let total = spec.gibbs.warm_up + spec.gibbs.sweeps;
-                let sweeps = r.chains.first().map_or(0, |c| c.0);
-                let k = spec.factors;
-                for (i, (c, chain)) in chains.iter().zip(&r.chains).enumerate() {
-                    let mut own = State::new();
-                    c.save("", &mut own);
-                    let extents = Extents::of(&own, infos);
-                    extents.check(state, &format!("chain{i}/"), k..=k)?;
-                    record_fits(
-                        "sweeps of the chains",
-                        chain.0 == sweeps
-                            && sweeps <= total
-                            && chain.1.rows.len() == sweeps
-                            && is_table(&chain.1),
-                    )?;
-                    let stored = r.stored[i];
-                    record_fits("draws", r.draws[i].fits(views.len(), stored))?;
-                    for j in 0..stored {
-                        extents.check(state, &format!("draw{i}.{j}/"), k..=k)?;
-                    }
-                }
-                for (i, (c, record)) in chains.iter_mut().zip(r.chains).enumerate() {
-                    c.resume(&format!("chain{i}/"), record, &state.reader())?;
-                }
-                *draws = r.draws;
-                for (i, d) in draws.iter_mut().enumerate() {
-                    d.set_states(
-                        (0..r.stored[i])
-                            .map(|j| part(state, &format!("draw{i}.{j}/")))
-                            .collect(),
-                    );
-                }
-                *done = sweeps >= total;
-                *journal = r.journal;
-            }
-        }
-        Ok(())
-    }
-
     /// Ends the fit as it stands: the best restart so far, or the draws so
     /// far.
     ///
@@ -637,89 +441,6 @@ impl Fitting {
     /// sampling was stopped before the first draw.
     pub fn finish(self) -> Result<Fit> {
         on_pool(|| self.into_fit())
-    }
-
-    fn into_fit(self) -> Result<Fit> {
-        let Self {
-            spec,
-            samples,
-            infos,
-            views,
-            groups,
-            metadata,
-            mut journal,
-            stage,
-            done,
-            started,
-            ..
-        } = self;
-        let (components, mut record) = match stage {
-            Stage::Vb {
-                plan,
-                run,
-                best,
-                bounds,
-                ..
-            } => {
-                let (swept, record) = match best {
-                    Best::None | Best::Last => run.into_parts(),
-                    Best::Saved(state, best) => {
-                        drop(run);
-                        let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                        let zeros = Mat::zeros(samples.len(), k);
-                        let mut m = plan.model(&spec, groups.as_ref(), views.clone(), zeros)?;
-                        m.load("", &state.reader())?;
-                        (m, *best)
-                    }
-                };
-                let mut full = plan.expand(&spec, groups.as_ref(), &views, swept)?;
-                if record.sweep > 0 {
-                    order_factors(&mut full)?;
-                }
-                let outcome = match record.journal.entries.last().map(|e| &e.event) {
-                    Some(Event::Ended { outcome })
-                        if *outcome == Outcome::Converged.to_string() =>
-                    {
-                        Outcome::Converged
-                    }
-                    Some(Event::Ended { .. }) => Outcome::MaxSweeps,
-                    _ => Outcome::Interrupted,
-                };
-                let state = given_up_parameters(full);
-                journal.entries.extend(record.journal.entries);
-                let record = FitRecord {
-                    outcome,
-                    sweeps: record.sweep,
-                    bound: record.ledger.last(),
-                    restart_bounds: bounds,
-                    ledgers: vec![record.ledger],
-                    journal,
-                    seconds: 0.0,
-                    diagnostics: Vec::new(),
-                };
-                (vec![state], record)
-            }
-            Stage::Gibbs { chains, draws } => finish_chains(
-                &spec,
-                groups.as_ref(),
-                &views,
-                &chains,
-                draws,
-                journal,
-                done,
-            )?,
-        };
-        record.seconds = started.elapsed().as_secs_f64();
-        Ok(Fit {
-            spec,
-            samples,
-            views: infos,
-            data: Some(views),
-            components,
-            record,
-            groups,
-            metadata,
-        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use polyview_linalg::{Mat, PackedRows};
 
-use super::moments::{RowCov, RowMoments};
+use super::{RowCov, RowMoments};
 
 fn gathered(m: &Mat<f64>, rows: &[u32]) -> Mat<f64> {
     let mut out = Mat::zeros(rows.len(), m.ncols());

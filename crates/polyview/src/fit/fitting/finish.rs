@@ -1,0 +1,97 @@
+//! From a fit in progress to the fit.
+
+use polyview_core::{Event, Stateful};
+use polyview_infer::Outcome;
+use polyview_linalg::Mat;
+
+use super::{Best, Fitting, Stage};
+use crate::error::Result;
+use crate::fit::draws::finish_chains;
+use crate::fit::order::order_factors;
+use crate::fit::states::given_up_parameters;
+use crate::fit::{Fit, FitRecord};
+
+impl Fitting {
+    pub(super) fn into_fit(self) -> Result<Fit> {
+        let Self {
+            spec,
+            samples,
+            infos,
+            views,
+            groups,
+            metadata,
+            mut journal,
+            stage,
+            done,
+            started,
+            ..
+        } = self;
+        let (components, mut record) = match stage {
+            Stage::Vb {
+                plan,
+                run,
+                best,
+                bounds,
+                ..
+            } => {
+                let (swept, record) = match best {
+                    Best::None | Best::Last => run.into_parts(),
+                    Best::Saved(state, best) => {
+                        drop(run);
+                        let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
+                        let zeros = Mat::zeros(samples.len(), k);
+                        let mut m = plan.model(&spec, groups.as_ref(), views.clone(), zeros)?;
+                        m.load("", &state.reader())?;
+                        (m, *best)
+                    }
+                };
+                let mut full = plan.expand(&spec, groups.as_ref(), &views, swept)?;
+                if record.sweep > 0 {
+                    order_factors(&mut full)?;
+                }
+                let outcome = match record.journal.entries.last().map(|e| &e.event) {
+                    Some(Event::Ended { outcome })
+                        if *outcome == Outcome::Converged.to_string() =>
+                    {
+                        Outcome::Converged
+                    }
+                    Some(Event::Ended { .. }) => Outcome::MaxSweeps,
+                    _ => Outcome::Interrupted,
+                };
+                let state = given_up_parameters(full);
+                journal.entries.extend(record.journal.entries);
+                let record = FitRecord {
+                    outcome,
+                    sweeps: record.sweep,
+                    bound: record.ledger.last(),
+                    restart_bounds: bounds,
+                    ledgers: vec![record.ledger],
+                    journal,
+                    seconds: 0.0,
+                    diagnostics: Vec::new(),
+                };
+                (vec![state], record)
+            }
+            Stage::Gibbs { chains, draws } => finish_chains(
+                &spec,
+                groups.as_ref(),
+                &views,
+                &chains,
+                draws,
+                journal,
+                done,
+            )?,
+        };
+        record.seconds = started.elapsed().as_secs_f64();
+        Ok(Fit {
+            spec,
+            samples,
+            views: infos,
+            data: Some(views),
+            components,
+            record,
+            groups,
+            metadata,
+        })
+    }
+}
