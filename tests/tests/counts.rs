@@ -13,7 +13,7 @@ use polyview_priors::{Ard, Fixed, FullRows};
 use polyview_random::{StreamKey, binomial, gamma, poisson, standard_normal, uniform_open01};
 use polyview_special::{sigmoid, softplus};
 use polyview_tests::law::{gap, rows};
-use polyview_tests::{geweke, normal};
+use polyview_tests::{assemble, geweke, normal};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,16 +108,6 @@ fn part(term: Box<dyn ViewTerm>, name: &str, k: usize) -> ViewPart {
     }
 }
 
-fn model(parts: Vec<ViewPart>, start: Mat<f64>) -> Model {
-    let factors = FullRows::new(
-        "factors",
-        Fixed::standard_normal(start.ncols()),
-        RowMoments::isotropic(start, 0.1, 0),
-    );
-    let schedule = Schedule::standard(parts.len());
-    Model::new(Box::new(factors), parts, schedule)
-}
-
 fn run(model: Model, max_sweeps: usize, audit: Audit) -> VbRun {
     let options = VbOptions {
         max_sweeps,
@@ -181,7 +171,7 @@ proptest! {
                 part(term(kind, view), &name, k)
             })
             .collect();
-        let mut run = run(model(parts, normal(samples, k, &mut rng)), 12, Audit::Blocks);
+        let mut run = run(assemble(parts, normal(samples, k, &mut rng)), 12, Audit::Blocks);
         let mut last = f64::NEG_INFINITY;
         loop {
             let report = run.sweep().map_err(|e| TestCaseError::fail(e.to_string()))?;
@@ -244,7 +234,7 @@ fn one_trial_is_a_label() {
             as Box<dyn ViewTerm>,
         Box::new(Cells::new(view, Binomial::default()).expect("labels")),
     ] {
-        let m = model(
+        let m = assemble(
             vec![part(term, "v", 2)],
             normal(12, 2, &mut StreamKey::new(8).rng()),
         );
@@ -264,7 +254,7 @@ fn factors_sizes_and_means_are_found() {
     // MOFA's curvature by feature is too loose to be held to this
     for kind in [COUNTS[0], COUNTS[2], COUNTS[3]] {
         let (view, eta) = simulate(kind, "v", &z, 30, 1.0, 0.2, 9);
-        let m = model(
+        let m = assemble(
             vec![part(term(kind, view.clone()), "v", 2)],
             normal(400, 2, &mut StreamKey::new(8).rng()),
         );
@@ -309,7 +299,7 @@ fn chains_and_bounds_agree() {
     for kind in [Kind::Negative, Kind::Binomial] {
         let (view, _) = simulate(kind, "v", &z, 12, 1.0, 0.1, 9);
         let start = normal(150, 2, &mut StreamKey::new(8).rng());
-        let fresh = || model(vec![part(term(kind, view.clone()), "v", 2)], start.clone());
+        let fresh = || assemble(vec![part(term(kind, view.clone()), "v", 2)], start.clone());
         let mut vb = run(fresh(), 300, Audit::Sweeps);
         while vb.sweep().expect("a sweep").outcome.is_none() {}
         let mut chain = GibbsChain::new(fresh(), StreamKey::new(8));
@@ -357,7 +347,7 @@ fn threads_do_not_change_a_bit() {
                 part(term(kind, view), &name, 2)
             })
             .collect();
-        let m = model(parts, normal(60, 2, &mut StreamKey::new(8).rng()));
+        let m = assemble(parts, normal(60, 2, &mut StreamKey::new(8).rng()));
         let mut run = run(m, 10, Audit::Sweeps);
         let pool = Threads::new(threads).expect("threads");
         pool.install(|| {
@@ -375,7 +365,7 @@ fn parameters_survive_and_serve_new_samples() {
     for kind in [Kind::Negative, Kind::Poisson(Curvature::Feature)] {
         let (view, _) = simulate(kind, "v", &z, 5, 1.0, 0.0, 9);
         let fresh = || {
-            model(
+            assemble(
                 vec![part(term(kind, view.clone()), "v", 2)],
                 normal(40, 2, &mut StreamKey::new(8).rng()),
             )

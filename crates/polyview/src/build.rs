@@ -1,10 +1,6 @@
 //! From data and choices to the parts of a model.
 
-use std::borrow::Cow;
-
-use polyview_core::{
-    Bias, Dataset, Event, FeatureScaling, Groups, Journal, Mask, Scaling, Schedule, View,
-};
+use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Scaling, Schedule, View};
 use polyview_core::{RowBlock, RowGroups, RowMoments, ScalePrior, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
@@ -12,7 +8,7 @@ use polyview_likelihoods::{
     GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
     ParameterUncertainty, Poisson, PseudoData,
 };
-use polyview_linalg::{BitMask, FilledBlock, Mat};
+use polyview_linalg::Mat;
 use polyview_priors::{
     Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
     SpikeSlabRows,
@@ -214,10 +210,7 @@ pub(crate) fn view_part(
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::SpikeAndSlab => {
-            let mut prior = SpikeSlab::new(sparse_options(spec), columns, k);
-            if spec.algorithm == Algorithm::Faithful {
-                prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
-            }
+            let prior = SpikeSlab::new(sparse_options(spec), columns, k);
             sparse_rows(spec, block, prior, start)
         }
     };
@@ -248,14 +241,14 @@ pub(crate) fn view_part(
 fn sparse_rows(
     spec: &ModelSpec,
     block: String,
-    prior: SpikeSlab,
+    mut prior: SpikeSlab,
     start: RowMoments,
 ) -> Box<dyn RowBlock> {
-    let rows = SpikeSlabRows::new(block, prior, start);
-    Box::new(match spec.algorithm {
-        Algorithm::Corrected => rows,
-        Algorithm::Faithful => rows.with_spike_of_prior(),
-    })
+    if spec.algorithm == Algorithm::Corrected {
+        return Box::new(SpikeSlabRows::new(block, prior, start));
+    }
+    prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
+    Box::new(SpikeSlabRows::new(block, prior, start).with_spike_of_prior())
 }
 
 /// Gaussian rows with the covariances that the choices ask for.
@@ -316,10 +309,7 @@ pub(crate) fn factor_block(
             gaussian_rows(spec, block, prior, moments)
         }
         FactorPrior::SpikeAndSlab => {
-            let mut prior = SpikeSlab::by_group(sparse_options(spec), groups, k);
-            if spec.algorithm == Algorithm::Faithful {
-                prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
-            }
+            let prior = SpikeSlab::by_group(sparse_options(spec), groups, k);
             sparse_rows(spec, block, prior, moments)
         }
     }
@@ -447,37 +437,6 @@ fn predicting(
     ))
 }
 
-/// The views as a start sees them: classes become indicators, counts ln(1 + y).
-pub(crate) fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]>> {
-    let counts = |v: &View| {
-        matches!(
-            spec.view(v.name()).likelihood,
-            Likelihood::Poisson | Likelihood::NegativeBinomial
-        )
-    };
-    if views.iter().all(|v| v.levels().is_empty() && !counts(v)) {
-        return Ok(Cow::Borrowed(views));
-    }
-    let seen = |v: &View| -> Result<View> {
-        if counts(v) {
-            let values = Mat::from_fn(v.n_samples(), v.n_features(), |n, d| {
-                v.value(n, d).map_or(f64::NAN, f64::ln_1p)
-            });
-            return Ok(View::from_values(v.name(), v.features().to_vec(), values)?);
-        }
-        if v.levels().is_empty() {
-            return Ok(v.clone());
-        }
-        let classes = v.classes();
-        let values = Mat::from_fn(v.n_samples(), v.levels().len(), |n, c| match classes[n] {
-            Some(class) => f64::from(u8::from(class == c)),
-            None => f64::NAN,
-        });
-        Ok(View::from_values(v.name(), v.levels().to_vec(), values)?)
-    };
-    Ok(Cow::Owned(views.iter().map(seen).collect::<Result<_>>()?))
-}
-
 /// A view of those features without a sample.
 pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> Result<View> {
     let view = View::from_values(name, features.to_vec(), Mat::zeros(0, features.len()))?;
@@ -486,70 +445,6 @@ pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> 
     } else {
         view.with_levels(levels.to_vec())?
     })
-}
-
-/// What the start needs of each view: observed cells, means and scales.
-pub(crate) struct StartBlocks {
-    masks: Vec<Option<(BitMask, BitMask)>>,
-    means: Vec<Vec<f64>>,
-    scales: Vec<Vec<f64>>,
-}
-
-impl StartBlocks {
-    /// Means over the observed cells, and one scale a view: the root of the
-    /// mean variance, so that no view drowns the others.
-    pub(crate) fn new(views: &[View]) -> Self {
-        let mut out = Self {
-            masks: Vec::new(),
-            means: Vec::new(),
-            scales: Vec::new(),
-        };
-        for v in views {
-            let (rows, cols) = (v.n_samples(), v.n_features());
-            out.masks.push(match v.mask() {
-                Mask::Complete => None,
-                Mask::Rows(r) => Some((
-                    BitMask::from_fn(rows, cols, |n, _| r[n]),
-                    BitMask::from_fn(cols, rows, |_, n| r[n]),
-                )),
-                Mask::Cells {
-                    by_feature,
-                    by_sample,
-                } => Some((by_feature.clone(), by_sample.clone())),
-            });
-            let (mut means, mut total) = (Vec::with_capacity(cols), 0.0);
-            for d in 0..cols {
-                let n = v.mask().count_feature(d, rows).max(1) as f64;
-                let x = v.values().col(d);
-                let sum: f64 = x.iter().sum();
-                let squares: f64 = x.iter().map(|x| x * x).sum();
-                means.push(sum / n);
-                total += squares / n - (sum / n).powi(2);
-            }
-            let scale = if total > 0.0 {
-                (total / cols as f64).sqrt().recip()
-            } else {
-                1.0
-            };
-            out.means.push(means);
-            out.scales.push(vec![scale; cols]);
-        }
-        out
-    }
-    /// The blocks themselves.
-    pub(crate) fn blocks<'a>(&'a self, views: &'a [View]) -> Vec<FilledBlock<'a>> {
-        views
-            .iter()
-            .enumerate()
-            .map(|(i, v)| FilledBlock {
-                values: v.values(),
-                mask: self.masks[i].as_ref().map(|m| &m.0),
-                transposed: self.masks[i].as_ref().map(|m| &m.1),
-                mean: &self.means[i],
-                scale: &self.scales[i],
-            })
-            .collect()
-    }
 }
 
 /// A model that holds parameters only, of views without samples: for reading
@@ -580,40 +475,4 @@ pub(crate) fn parameters_as(
     let (start, marginal) = (Mat::zeros(0, k), MissingData::Marginal);
     let groups = without_samples(groups);
     predicting(spec, groups.as_ref(), views, start, marginal, prediction)
-}
-
-/// Notes features that do not vary within a group whose noise is its own: the
-/// model is all too sure of them there.
-pub(crate) fn note_constant_in_groups(
-    spec: &ModelSpec,
-    groups: Option<&Groups>,
-    views: &[View],
-    journal: &mut Journal,
-) {
-    let Some(groups) = several(groups).filter(|_| spec.groups.noise) else {
-        return;
-    };
-    let rows = RowGroups::from(groups).rows_of_groups();
-    for v in views
-        .iter()
-        .filter(|v| spec.view(v.name()).likelihood.is_real())
-    {
-        for (name, rows) in groups.names.iter().zip(&rows) {
-            let constant = |d: &usize| {
-                let mut seen = rows.iter().filter_map(|&n| v.value(n as usize, *d));
-                let first = seen.next();
-                first.is_some() && seen.all(|x| Some(x) == first)
-            };
-            let found: Vec<usize> = (0..v.n_features()).filter(constant).collect();
-            if let Some(&first) = found.first() {
-                let note = format!(
-                    "{} feature(s) do not vary within group '{name}', first '{}': their noise \
-                     there is next to none",
-                    found.len(),
-                    v.features()[first]
-                );
-                journal.note(0, format!("data/{}", v.name()), Event::Data { note });
-            }
-        }
-    }
 }

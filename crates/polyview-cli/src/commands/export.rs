@@ -10,6 +10,9 @@ use crate::failure::{Failure, Outcome};
 use crate::hdf5;
 use crate::inputs::named_file;
 
+/// A table of a view.
+type Values = fn(&Fit, &str) -> polyview::Result<Mat<f64>>;
+
 /// Factors, weights and variances as tables.
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     let mut fit = Fit::load(&args.model)?;
@@ -39,12 +42,17 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             }
         }
     }
-    for (list, sd) in [(&args.weights, false), (&args.weights_sd, true)] {
+    let of_views: [(&str, &[String], Values); 3] = [
+        ("--weights", &args.weights, |f, v| Ok(f.weights(v)?.mean)),
+        ("--weights-sd", &args.weights_sd, |f, v| {
+            Ok(f.weights(v)?.sd)
+        }),
+        ("--inclusion", &args.inclusion, Fit::inclusion),
+    ];
+    for (option, list, values) in of_views {
         for text in list {
-            let option = if sd { "--weights-sd" } else { "--weights" };
             let (view, path) = named_file(option, text)?;
-            let w = fit.weights(&view)?;
-            let values = if sd { &w.sd } else { &w.mean };
+            let values = values(&fit, &view)?;
             let (_, info) = fit.view(&view)?;
             write(
                 &path,
@@ -56,20 +64,6 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             )?;
             written += 1;
         }
-    }
-    for text in &args.inclusion {
-        let (view, path) = named_file("--inclusion", text)?;
-        let values = fit.inclusion(&view)?;
-        let (_, info) = fit.view(&view)?;
-        write(
-            &path,
-            "feature",
-            info.columns(),
-            &names,
-            values.as_ref(),
-            args.force,
-        )?;
-        written += 1;
     }
     if let Some(path) = &args.variance {
         let e = fit.explain()?;

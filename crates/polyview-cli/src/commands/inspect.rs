@@ -274,7 +274,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         .map(|v| included(fit, v))
         .collect::<Outcome<Vec<_>>>()?;
     let sizes = (fit.views().iter())
-        .map(|v| Ok(fit.sizes(&v.name)?.map(columns)))
+        .map(|v| Ok(fit.sizes(&v.name)?.as_ref().map(columns)))
         .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
     Ok(serde_json::json!({
         "spec": fit.spec(),
@@ -306,6 +306,6 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
 }
 
 /// A matrix as its columns.
-fn columns(m: Mat<f64>) -> Vec<Vec<f64>> {
+fn columns(m: &Mat<f64>) -> Vec<Vec<f64>> {
     (0..m.ncols()).map(|j| m.col_as_slice(j).to_vec()).collect()
 }

@@ -4,13 +4,12 @@ use super::heat::{Cell, Heat, heat};
 use crate::ReportError;
 use crate::input::{Grid, HeldOut, HeldOutCells};
 use crate::stats;
-use crate::svg::axis::{Axis, PlaneSpec, nothing, panel_title, plane};
+use crate::svg::axis::{Axis, PlaneSpec, nothing, panel_title, square};
 use crate::svg::canvas::{Anchor, Canvas, Path};
 use crate::svg::marker::{Marker, points};
 use crate::svg::number::{count, counted, fixed, percent};
 use crate::svg::palette::cividis;
 use crate::svg::picture::{PANEL, Picture};
-use crate::svg::scale::{Extent, TickKind};
 use std::fmt::Write as _;
 
 /// Bins of predicted probability.
@@ -149,24 +148,17 @@ struct Calibration<'a> {
 
 fn calibration(of: &Calibration<'_>) -> Picture {
     const HEIGHT: f64 = 344.0;
-    let extent = Extent { lo: 0.0, hi: 1.0 };
-    let axis = |title| Axis {
-        title,
-        extent,
-        kind: TickKind::Any,
-    };
     let mut canvas = Canvas::new();
     let spec = PlaneSpec {
         width: PANEL,
         height: HEIGHT,
         title: of.title,
         notes: of.notes,
-        x: axis(of.x),
-        y: axis(of.y),
+        x: Axis::share(of.x),
+        y: Axis::share(of.y),
     };
-    let axes = plane(&mut canvas, &spec);
+    let axes = square(&mut canvas, &spec);
     let frame = axes.frame;
-    canvas.line("z", frame.left, frame.bottom, frame.right, frame.top);
 
     if of.cells.is_empty() {
         nothing(&mut canvas, &frame, "no cell was held out");

@@ -4,13 +4,12 @@ use super::held_out_labels::Rest;
 use crate::ReportError;
 use crate::input::{HeldOut, HeldOutCells};
 use crate::stats;
-use crate::svg::axis::{Axis, PlaneSpec, plane};
+use crate::svg::axis::{Axis, PlaneSpec, square};
 use crate::svg::canvas::{Canvas, Path};
 use crate::svg::legend::{Entry, Sample, key};
 use crate::svg::number::{counted, fixed};
 use crate::svg::palette::CATEGORIES;
 use crate::svg::picture::{PANEL, Picture};
-use crate::svg::scale::{Extent, TickKind};
 
 /// What the curves of a kind of view are called.
 struct Kind {
@@ -97,24 +96,17 @@ pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
             kind.undefined,
         ));
     }
-    let extent = Extent { lo: 0.0, hi: 1.0 };
-    let axis = |title| Axis {
-        title,
-        extent,
-        kind: TickKind::Any,
-    };
     let mut canvas = Canvas::new();
     let spec = PlaneSpec {
         width: PANEL,
         height: HEIGHT,
         title: &format!("{}: ROC", held_out.view),
         notes: &notes,
-        x: axis(kind.wrong),
-        y: axis(kind.right),
+        x: Axis::share(kind.wrong),
+        y: Axis::share(kind.right),
     };
-    let axes = plane(&mut canvas, &spec);
+    let axes = square(&mut canvas, &spec);
     let frame = axes.frame;
-    canvas.line("z", frame.left, frame.bottom, frame.right, frame.top);
     let mut entries = Vec::new();
     for (i, curve) in curves.iter().enumerate() {
         let mut path = Path::new();

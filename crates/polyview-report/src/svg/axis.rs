@@ -42,6 +42,25 @@ pub(crate) struct Plane {
     pub y: Linear,
 }
 
+impl<'a> Axis<'a> {
+    /// Shares, from 0 to 1.
+    pub fn share(title: &'a str) -> Self {
+        Self {
+            title,
+            extent: Extent { lo: 0.0, hi: 1.0 },
+            kind: TickKind::Any,
+        }
+    }
+}
+
+/// As [`plane`] for two shares, with the line where they are equal.
+pub(crate) fn square(canvas: &mut Canvas, spec: &PlaneSpec<'_>) -> Plane {
+    let axes = plane(canvas, spec);
+    let f = axes.frame;
+    canvas.line("z", f.left, f.bottom, f.right, f.top);
+    axes
+}
+
 /// Draws the panel title, grid and axes and returns the map from data to pixels.
 pub(crate) fn plane(canvas: &mut Canvas, spec: &PlaneSpec<'_>) -> Plane {
     let mut top = panel_title(canvas, spec.title, spec.width);

@@ -6,6 +6,7 @@ mod order;
 mod parts;
 mod place;
 mod remarks;
+mod start;
 mod states;
 
 use polyview_core::{

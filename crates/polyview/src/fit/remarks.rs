@@ -1,8 +1,10 @@
 //! What is remarkable about data before a fit.
 
-use polyview_core::View;
+use polyview_core::{Event, Groups, Journal, RowGroups, View};
 
 use super::ViewInfo;
+use crate::build::several;
+use crate::spec::ModelSpec;
 
 /// Counts above this are more often something else: sums, areas, or numbers
 /// that were scaled.
@@ -31,4 +33,40 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
             samples[n], info.features[d]
         )
     })
+}
+
+/// Notes features that do not vary within a group whose noise is its own: the
+/// model is all too sure of them there.
+pub(super) fn note_constant_in_groups(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: &[View],
+    journal: &mut Journal,
+) {
+    let Some(groups) = several(groups).filter(|_| spec.groups.noise) else {
+        return;
+    };
+    let rows = RowGroups::from(groups).rows_of_groups();
+    for v in views
+        .iter()
+        .filter(|v| spec.view(v.name()).likelihood.is_real())
+    {
+        for (name, rows) in groups.names.iter().zip(&rows) {
+            let constant = |d: &usize| {
+                let mut seen = rows.iter().filter_map(|&n| v.value(n as usize, *d));
+                let first = seen.next();
+                first.is_some() && seen.all(|x| Some(x) == first)
+            };
+            let found: Vec<usize> = (0..v.n_features()).filter(constant).collect();
+            if let Some(&first) = found.first() {
+                let note = format!(
+                    "{} feature(s) do not vary within group '{name}', first '{}': their noise \
+                     there is next to none",
+                    found.len(),
+                    v.features()[first]
+                );
+                journal.note(0, format!("data/{}", v.name()), Event::Data { note });
+            }
+        }
+    }
 }

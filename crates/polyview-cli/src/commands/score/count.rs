@@ -179,7 +179,7 @@ fn show(
         "log density",
     ];
     if ranges.is_some() {
-        header.extend(["inside", "mean width"]);
+        header.extend(Intervals::HEADER);
     }
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = (0..scores.len())
@@ -193,10 +193,7 @@ fn show(
                 number(s.rmse),
                 number(density.each[d]),
             ];
-            if let Some(r) = ranges {
-                row.push(number(r.each[d].coverage));
-                row.push(number(r.each[d].mean_width));
-            }
+            row.extend(ranges.iter().flat_map(|r| r.of_column(d)));
             row
         })
         .collect();
@@ -216,10 +213,7 @@ fn show(
         ),
         (law.as_str(), number(density.all)),
     ];
-    if let Some(r) = ranges {
-        rows.push(("share inside the intervals", number(r.all.coverage)));
-        rows.push(("mean width of the intervals", number(r.all.mean_width)));
-    }
+    rows.extend(ranges.iter().flat_map(|r| r.figures()));
     figures(&rows)?;
     let mut lines = Vec::new();
     for (name, s) in c.columns.iter().zip(scores) {

@@ -16,6 +16,23 @@ pub(super) struct Intervals {
     pub(super) all: IntervalScore,
 }
 
+impl Intervals {
+    /// What the table of columns says of them.
+    pub(super) const HEADER: [&str; 2] = ["inside", "mean width"];
+    /// The same of one column.
+    pub(super) fn of_column(&self, column: usize) -> [String; 2] {
+        let i = self.each[column];
+        [number(i.coverage), number(i.mean_width)]
+    }
+    /// Of all values.
+    pub(super) fn figures(&self) -> [(&'static str, String); 2] {
+        [
+            ("share inside the intervals", number(self.all.coverage)),
+            ("mean width of the intervals", number(self.all.mean_width)),
+        ]
+    }
+}
+
 fn column(m: &Mat<f64>, d: usize) -> Vec<f64> {
     m.col(d).iter().copied().collect()
 }
@@ -91,7 +108,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     ))?;
     let mut header = vec!["column", "values", "R2", "RMSE"];
     if ranges.is_some() {
-        header.extend(["inside", "mean width"]);
+        header.extend(Intervals::HEADER);
     }
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = (0..scores.len())
@@ -103,10 +120,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
                 number(s.r2),
                 number(s.rmse),
             ];
-            if let Some(r) = &ranges {
-                row.push(number(r.each[d].coverage));
-                row.push(number(r.each[d].mean_width));
-            }
+            row.extend(ranges.iter().flat_map(|r| r.of_column(d)));
             row
         })
         .collect();
@@ -117,10 +131,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ("R2, mean over columns", average_text(&r2, of)),
         ("RMSE, mean over columns", average_text(&rmse, of)),
     ];
-    if let Some(r) = &ranges {
-        rows.push(("share inside the intervals", number(r.all.coverage)));
-        rows.push(("mean width of the intervals", number(r.all.mean_width)));
-    }
+    rows.extend(ranges.iter().flat_map(Intervals::figures));
     figures(&rows)?;
     let mut lines = Vec::new();
     for (name, s) in c.columns.iter().zip(&scores) {

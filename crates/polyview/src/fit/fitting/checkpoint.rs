@@ -5,9 +5,11 @@ use polyview_infer::{RunRecord, VbRun};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
-use super::{Best, ChainDraws, Fitting, Stage, start};
+use super::{Best, Fitting, Stage};
 use crate::error::Result;
 use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
+use crate::fit::draws::ChainDraws;
+use crate::fit::start::start;
 use crate::fit::states::{copy, part};
 
 /// Everything needed to go on with a fit, bit for bit.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Metadata, State, View};
-use polyview_infer::{GibbsChain, RunRecord, VbRun, start_factors};
+use polyview_infer::{GibbsChain, RunRecord, VbRun};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
@@ -15,14 +15,14 @@ use rayon::prelude::*;
 pub use checkpoint::Checkpoint;
 
 use super::draws::ChainDraws;
-use super::remarks::large_counts;
+use super::remarks::{large_counts, note_constant_in_groups};
+use super::start::start;
 use super::{Fit, ViewInfo};
-use crate::build::{StartBlocks, WorkingData, model, start_views, validate};
+use crate::build::{WorkingData, model, validate};
 use crate::error::{Error, ErrorKind, Result};
-use crate::faithful;
 use crate::file::Origin;
 use crate::plan::Plan;
-use crate::spec::{Algorithm, EngineKind, ModelSpec};
+use crate::spec::{EngineKind, ModelSpec};
 
 /// What one step of a fit did.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +171,7 @@ impl Fitting {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
         }
-        crate::build::note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
+        note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {
             EngineKind::Vb => {
                 let plan = Plan::choose(&spec, groups.as_ref(), &working.views, &mut journal)?;
@@ -442,20 +442,4 @@ impl Fitting {
     pub fn finish(self) -> Result<Fit> {
         on_pool(|| self.into_fit())
     }
-}
-
-fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<Mat<f64>> {
-    if spec.algorithm == Algorithm::Faithful {
-        return faithful::start(spec, views);
-    }
-    let views = start_views(spec, views)?;
-    let blocks = StartBlocks::new(&views);
-    let key = StreamKey::new(spec.seed).sweep(0);
-    Ok(start_factors(
-        spec.start,
-        &blocks.blocks(&views),
-        spec.factors,
-        key,
-        restart,
-    )?)
 }

@@ -1,11 +1,8 @@
 //! Text tables: what is read, and what is refused with which words.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fmt::Write;
 
-use common::{Fixture, cells, gzip, message, read, read_as};
+use crate::common::{Fixture, cells, gzip, message, read, read_as};
 use polyview_core::MetadataValues;
 use polyview_io::{
     DecimalMark, Delimiter, IoError, MISSING_NUMBER, Orientation, ReadOptions, read_metadata,

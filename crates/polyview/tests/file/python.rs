@@ -4,13 +4,10 @@
 //! The interpreter is the one of the variable `POLYVIEW_PYTHON`, and then it
 //! must work; without the variable it is `python3`, and the test says that it
 //! was skipped where that lacks the packages.
-#![allow(clippy::unwrap_used)]
-
-mod file_common;
 
 use std::process::Command;
 
-use file_common::{Holes, data, fit, gibbs, vb};
+use crate::common::{Holes, data, fit, gibbs, vb};
 use polyview::{Fit, Overwrite};
 use serde_json::Value;
 

@@ -1,11 +1,8 @@
 //! Writing: round trips, and files that appear whole or not at all.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::io;
 
-use common::{Fixture, cells, listing, message, read};
+use crate::common::{Fixture, cells, listing, message, read};
 use polyview_core::Table;
 use polyview_io::{
     IoError, MissingText, NamedMatrix, Overwrite, ReadOptions, StringTable, WriteOptions,

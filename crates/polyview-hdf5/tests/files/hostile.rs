@@ -1,11 +1,8 @@
 //! Files that are cut off, damaged or lie: errors, never a panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 
-use common::{bytes, put};
+use crate::common::{bytes, put};
 use hdf5_pure::{AttrValue, FileBuilder};
 use polyview_hdf5::{Hdf5Error, ImportOptions, Location, read_mofa2, read_obs, read_view};
 

@@ -1,12 +1,9 @@
 //! NPZ archives: made by an independent library, read by one, and damaged.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::io::Cursor;
 
-use common::numpy::{C, array_error, forged, npy, read, stored, zip};
-use common::{cells, message, read_as};
+use crate::common::numpy::{C, array_error, forged, npy, read, stored, zip};
+use crate::common::{cells, message, read_as};
 use polyview_io::{
     ArrayError, IoError, NamedMatrix, Orientation, Overwrite, ReadOptions, WriteOptions,
     read_table, write_matrix,

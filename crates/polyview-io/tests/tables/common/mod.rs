@@ -1,5 +1,4 @@
 //! What the tests share.
-#![allow(dead_code, clippy::unwrap_used)]
 
 pub mod numpy;
 

@@ -1,11 +1,8 @@
 //! Model files: what is written comes back, and errors say what is wrong.
-#![allow(clippy::unwrap_used)]
-
-mod file_common;
 
 use std::fs;
 
-use file_common::{Holes, Parts, assert_same, data, fit, gibbs, relevance, vb};
+use crate::common::{Holes, Parts, assert_same, data, fit, gibbs, relevance, vb};
 use polyview::{ErrorKind, Fit, Overwrite, ViewChoices};
 use polyview_core::{Bias, MetadataValues, RowMoments};
 use polyview_infer::Outcome;

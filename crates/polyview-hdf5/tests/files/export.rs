@@ -1,5 +1,4 @@
 //! Models in the layout of MOFA2: what is in the file, and the way back.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

@@ -1,12 +1,9 @@
 //! No file makes the reader panic, loop or ask for absurd memory: damaged
 //! files, and files made to deceive, whose checksum is right.
-#![allow(clippy::unwrap_used)]
-
-mod file_common;
 
 use std::sync::LazyLock;
 
-use file_common::{Array, Holes, Parts, data, fit, gibbs, relevance, use_all, vb};
+use crate::common::{Array, Holes, Parts, data, fit, gibbs, relevance, use_all, vb};
 use polyview::{Checkpoint, ErrorKind, Fit, Fitting};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! Data, fits and containers for the tests of files. The container is taken
 //! apart and sealed again here without the library's own code: these lines
 //! are what another program would write.
-#![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
@@ -133,13 +132,6 @@ impl Array {
     }
     pub fn set(&mut self, at: usize, x: f64) {
         self.bytes[8 * at..8 * at + 8].copy_from_slice(&x.to_le_bytes());
-    }
-    pub fn f64(shape: &[usize], values: &[f64]) -> Self {
-        Self {
-            dtype: "F64".into(),
-            shape: shape.to_vec(),
-            bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        }
     }
 }
 

@@ -1,12 +1,9 @@
 //! Views and annotations of files that anndata and mudata wrote, with string
 //! encodings old and new.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 
-use common::golden;
+use crate::common::golden;
 use polyview_core::{MetadataValues, Table};
 use polyview_hdf5::{Hdf5Error, Location, read_classes, read_obs, read_view};
 

@@ -1,10 +1,7 @@
 //! A fit that was interrupted and resumed is the fit that was not, bit for
 //! bit; a checkpoint of another fit is refused.
-#![allow(clippy::unwrap_used)]
 
-mod file_common;
-
-use file_common::{Holes, Parts, assert_same, data, gibbs, relevance, vb};
+use crate::common::{Holes, Parts, assert_same, data, gibbs, relevance, vb};
 use polyview::{
     Checkpoint, Error, ErrorKind, Fit, Fitting, Intercepts, ModelSpec, Path, ViewChoices,
 };

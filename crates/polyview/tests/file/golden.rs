@@ -3,13 +3,10 @@
 //! To add the files of a new format, run this test with
 //! `POLYVIEW_NEW_GOLDEN=<folder>` and move what it wrote to `tests/golden`
 //! under the format's number. Files that are there are never changed.
-#![allow(clippy::unwrap_used)]
-
-mod file_common;
 
 use std::path::PathBuf;
 
-use file_common::{Holes, data, fit, gibbs, use_all, vb};
+use crate::common::{Holes, data, fit, gibbs, use_all, vb};
 use polyview::{Fit, Overwrite};
 use polyview_core::{Mask, MetadataValues, RowMoments};
 use serde_json::{Value, json};

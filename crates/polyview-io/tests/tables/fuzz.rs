@@ -1,9 +1,6 @@
 //! Whatever the bytes, reading ends in a table or in an error.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::gzip;
+use crate::common::gzip;
 use polyview_io::{
     NamedMatrix, Orientation, Overwrite, ReadOptions, WriteOptions, read_metadata,
     read_string_table, read_table, write_matrix,

@@ -4,7 +4,6 @@
 //! The interpreter is the one of the variable `POLYVIEW_PYTHON`, and then it
 //! must work; without the variable it is `python3`, and the test says that it
 //! was skipped where that lacks the package.
-#![allow(clippy::unwrap_used)]
 
 use std::process::Command;
 

@@ -1,5 +1,4 @@
 //! Files of the tests.
-#![allow(dead_code)]
 
 use std::io::Read;
 use std::path::PathBuf;

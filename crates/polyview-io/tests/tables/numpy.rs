@@ -1,10 +1,7 @@
 //! NPY: an independent library writes what is read; hostile files are refused.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::numpy::{C, FORTRAN, array_error, forged, npy, read, typed};
-use common::{Fixture, cells, message, read_as};
+use crate::common::numpy::{C, FORTRAN, array_error, forged, npy, read, typed};
+use crate::common::{Fixture, cells, message, read_as};
 use polyview_io::{ArrayError, Orientation, ReadOptions, read_table};
 use polyview_linalg::Mat;
 

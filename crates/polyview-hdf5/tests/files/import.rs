@@ -1,9 +1,6 @@
 //! Models of mofapy2: their own numbers, and what numpy makes of them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{expected, golden, rows};
+use crate::common::{expected, golden, rows};
 use polyview::{ErrorKind, Fit, Likelihood, Overwrite, ProjectOptions};
 use polyview_core::{Dataset, Table};
 use polyview_hdf5::{Hdf5Error, ImportOptions, read_mofa2};
@@ -269,7 +266,7 @@ fn files_that_are_no_models() {
             .contains("every MOFA2 model has it: is this one?"),
         "{e}"
     );
-    let (_folder, path) = common::put("a.hdf5", b"sample,a\ns,1\n");
+    let (_folder, path) = crate::common::put("a.hdf5", b"sample,a\ns,1\n");
     let e = read_mofa2(&path, &ImportOptions::default()).unwrap_err();
     assert!(matches!(e, Hdf5Error::NotHdf5 { .. }), "{e}");
     let e = read_mofa2("no/such/file", &ImportOptions::default()).unwrap_err();

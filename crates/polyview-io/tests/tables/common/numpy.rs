@@ -1,5 +1,4 @@
 //! NumPy files made by another library or by hand.
-#![allow(dead_code, clippy::unwrap_used)]
 
 use std::io::{Cursor, Write};
 

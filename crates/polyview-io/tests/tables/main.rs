@@ -1,0 +1,10 @@
+//! Tables in every format: read, written, and broken.
+#![allow(clippy::unwrap_used)]
+
+mod classes;
+mod common;
+mod fuzz;
+mod npz;
+mod numpy;
+mod text;
+mod write;

@@ -1,0 +1,9 @@
+//! Model files and checkpoints.
+#![allow(clippy::unwrap_used)]
+
+mod checkpoint;
+mod common;
+mod golden;
+mod hostile;
+mod model;
+mod python;
