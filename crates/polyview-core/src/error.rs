@@ -1,6 +1,6 @@
 //! Errors of this crate: data, not text.
 
-use polyview_linalg::LinalgError;
+use polyview_linalg::{LinalgError, SparseError};
 use thiserror::Error;
 
 /// What can be wrong with the data of a model.
@@ -208,6 +208,28 @@ pub enum DataError {
         class: String,
         /// Samples of that class.
         samples: usize,
+    },
+    /// Entries that make no sparse matrix.
+    #[error("view '{view}': {source}")]
+    Sparse {
+        /// The view.
+        view: String,
+        /// What is wrong with them.
+        source: SparseError,
+    },
+    /// A view whose zeros are stored, or moved from zero.
+    #[error("view '{view}' is not stored sparse about zero")]
+    NotSparse {
+        /// The view.
+        view: String,
+    },
+    /// Numbers of trials for counts that are stored sparse.
+    #[error(
+        "view '{view}' is stored sparse, and numbers of trials are one a cell; give both as dense tables"
+    )]
+    SparseTrials {
+        /// The view.
+        view: String,
     },
     /// A view that does not exist.
     #[error("there is no view '{view}'")]

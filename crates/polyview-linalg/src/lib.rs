@@ -41,6 +41,7 @@
 //! | second moments and their weighted sums | [`khatri_rao()`], [`RowCov`], [`weighted_gram`], [`weighted_gram_moments`] |
 //! | the same for 0/1 weights | [`masked_gram`], [`masked_sums`] |
 //! | products and sums | [`cross`], [`times`], [`gram`], [`row_dots`], [`frobenius_dot`], [`column_sums`] |
+//! | matrices of few entries, and products with them | [`SparseColumns`], [`sparse_cross`], [`sparse_times_into`] |
 //! | decompositions | [`sym_eigen`], [`thin_svd`], [`thin_qr`], [`inverse`], [`log_abs_det`] |
 //! | leading singular vectors | [`truncated_svd()`], [`LinearOperator`], [`FilledColumns`] |
 //! | rotation to simple structure | [`varimax()`] |
@@ -73,6 +74,7 @@ mod masked;
 mod packed;
 mod product;
 mod simd;
+mod sparse;
 mod spd;
 #[cfg(test)]
 mod test_support;
@@ -94,10 +96,12 @@ pub use product::{
     column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, times,
     times_small,
 };
+pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};
 pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};
 pub use threads::{Threads, on_pool};
 pub use truncated_svd::{
-    FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions, truncated_svd,
+    BlockValues, FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions,
+    truncated_svd,
 };
 pub use varimax::{KaiserNormalisation, Varimax, VarimaxOptions, varimax};
 

@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::{Dataset, Groups, Mask, Metadata, MetadataValues, Table, View};
+use super::{
+    Dataset, Groups, Mask, Metadata, MetadataValues, SparseTable, SparseValues, Table, View,
+    ViewTable,
+};
 use crate::error::DataError;
 
 /// Which samples a data set keeps when its views do not have the same ones.
@@ -25,7 +28,7 @@ pub enum Join {
 /// sorted.
 #[derive(Clone, Debug, Default)]
 pub struct DatasetBuilder {
-    tables: Vec<Table>,
+    tables: Vec<ViewTable>,
     trials: Vec<Table>,
     join: Join,
     groups: Option<Vec<(String, String)>>,
@@ -37,10 +40,10 @@ impl DatasetBuilder {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds a view.
+    /// Adds a view, dense ([`Table`]) or sparse ([`SparseTable`]).
     #[must_use]
-    pub fn view(mut self, table: Table) -> Self {
-        self.tables.push(table);
+    pub fn view(mut self, table: impl Into<ViewTable>) -> Self {
+        self.tables.push(table.into());
         self
     }
     /// Gives the view of the same name as the table its numbers of trials: the
@@ -85,9 +88,9 @@ impl DatasetBuilder {
         let mut names = HashSet::new();
         for table in &self.tables {
             check(table)?;
-            if !names.insert(table.name.clone()) {
+            if !names.insert(table.name().to_owned()) {
                 return Err(DataError::DuplicateView {
-                    view: table.name.clone(),
+                    view: table.name().to_owned(),
                 });
             }
         }
@@ -109,10 +112,17 @@ impl DatasetBuilder {
             .collect::<Result<Vec<_>, _>>()?;
         let mut views = Vec::with_capacity(self.tables.len());
         for table in self.tables {
-            views.push(align(table, &samples, &index)?);
+            views.push(match table {
+                ViewTable::Dense(table) => align(table, &samples, &index)?,
+                ViewTable::Sparse(table) => align_sparse(table, &samples, &index)?,
+            });
         }
         for table in self.trials {
+            let table = ViewTable::Dense(table);
             check(&table)?;
+            let ViewTable::Dense(table) = table else {
+                continue;
+            };
             let Some(at) = views.iter().position(|v| v.name() == table.name) else {
                 return Err(DataError::UnknownView { view: table.name });
             };
@@ -135,7 +145,7 @@ impl DatasetBuilder {
         let mut count: HashMap<&str, usize> = HashMap::new();
         let mut order = Vec::new();
         for table in &self.tables {
-            for s in &table.samples {
+            for s in table.samples() {
                 let seen = count.entry(s).or_default();
                 if *seen == 0 {
                     order.push(s.clone());
@@ -145,15 +155,15 @@ impl DatasetBuilder {
         }
         if self.tables.len() > 1 && count.values().all(|&c| c == 1) {
             return Err(DataError::NoSharedSamples {
-                views: self.tables.iter().map(|t| t.name.clone()).collect(),
-                examples: self.tables.iter().map(|t| t.samples[0].clone()).collect(),
+                views: self.tables.iter().map(|t| t.name().to_owned()).collect(),
+                examples: self.tables.iter().map(|t| t.samples()[0].clone()).collect(),
             });
         }
         if self.join == Join::Intersection {
             order.retain(|s| count[s.as_str()] == self.tables.len());
             if order.is_empty() {
                 return Err(DataError::EmptyIntersection {
-                    views: self.tables.iter().map(|t| t.name.clone()).collect(),
+                    views: self.tables.iter().map(|t| t.name().to_owned()).collect(),
                 });
             }
         }
@@ -161,11 +171,13 @@ impl DatasetBuilder {
     }
 }
 
-fn check(table: &Table) -> Result<(), DataError> {
-    let view = || table.name.clone();
+fn check(table: &ViewTable) -> Result<(), DataError> {
+    let view = || table.name().to_owned();
+    let (samples, features) = (table.samples(), table.features());
+    let (rows, columns) = table.shape();
     for (what, expected, found) in [
-        ("sample IDs", table.values.nrows(), table.samples.len()),
-        ("feature names", table.values.ncols(), table.features.len()),
+        ("sample IDs", rows, samples.len()),
+        ("feature names", columns, features.len()),
     ] {
         if expected != found {
             return Err(DataError::LengthMismatch {
@@ -176,11 +188,11 @@ fn check(table: &Table) -> Result<(), DataError> {
             });
         }
     }
-    if table.samples.is_empty() || table.features.is_empty() {
+    if samples.is_empty() || features.is_empty() {
         return Err(DataError::EmptyView { view: view() });
     }
     let mut seen = HashMap::new();
-    for (row, s) in table.samples.iter().enumerate() {
+    for (row, s) in samples.iter().enumerate() {
         if let Some(first) = seen.insert(s.as_str(), row) {
             return Err(DataError::DuplicateSample {
                 view: view(),
@@ -191,7 +203,7 @@ fn check(table: &Table) -> Result<(), DataError> {
         }
     }
     seen.clear();
-    for (column, f) in table.features.iter().enumerate() {
+    for (column, f) in features.iter().enumerate() {
         if let Some(first) = seen.insert(f.as_str(), column) {
             return Err(DataError::DuplicateFeature {
                 view: view(),
@@ -235,6 +247,39 @@ fn align(
     }
     super::levels::check(&name, &levels, &values, &mask)?;
     Ok(View::new_unchecked(name, features, values, mask, levels))
+}
+
+/// As [`align`]; samples that the table lacks are missing as a whole.
+fn align_sparse(
+    table: SparseTable,
+    samples: &[String],
+    index: &HashMap<&str, usize>,
+) -> Result<View, DataError> {
+    let SparseTable {
+        name,
+        samples: own,
+        features,
+        mut values,
+    } = table;
+    let mut mask = Mask::Complete;
+    if own != samples {
+        let mut from: Vec<Option<u32>> = vec![None; samples.len()];
+        for (row, s) in own.iter().enumerate() {
+            if let Some(&at) = index.get(s.as_str()) {
+                from[at] = Some(row as u32);
+            }
+        }
+        values = values.select_rows(&from);
+        if from.iter().any(Option::is_none) {
+            mask = Mask::Rows(from.iter().map(Option::is_some).collect());
+        }
+    }
+    if mask.count(samples.len(), features.len()) == 0 {
+        return Err(DataError::NothingObserved { view: name });
+    }
+    let base = vec![0.0; features.len()];
+    let values = SparseValues::new(values, base);
+    Ok(View::sparse_unchecked(name, features, values, mask))
 }
 
 fn group(

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::{Mask, View};
+use super::{Mask, Values, View};
 use crate::error::DataError;
 
 /// What becomes of a sample whose class the trained model has not seen.
@@ -92,7 +92,10 @@ impl View {
     /// [`DataError::DuplicateClass`], [`DataError::NotACode`] for a value that
     /// is no whole number, [`DataError::CodeOutOfRange`].
     pub fn with_levels(mut self, levels: Vec<String>) -> Result<Self, DataError> {
-        check(&self.name, &levels, &self.values, &self.mask)?;
+        // names of classes belong to one column of codes: it is as well dense
+        let values = self.values.to_dense(&self.mask);
+        check(&self.name, &levels, &values, &self.mask)?;
+        self.values = Values::Dense(values);
         self.levels = levels;
         Ok(self)
     }

@@ -5,6 +5,7 @@ mod levels;
 mod mask;
 mod overlap;
 mod scaling;
+mod sparse;
 mod subset;
 mod trials;
 
@@ -13,6 +14,7 @@ pub use levels::{Relevelled, UnknownClass};
 pub use mask::Mask;
 pub use overlap::{Overlap, OverlapRow};
 pub use scaling::{Centring, FeatureScaling, Scaling};
+pub use sparse::{SparseTable, SparseValues, Values, ViewTable};
 
 use std::sync::Arc;
 
@@ -46,7 +48,7 @@ pub struct Table {
 pub struct View {
     name: String,
     features: Vec<String>,
-    values: Arc<Mat<f64>>,
+    values: Values,
     mask: Mask,
     levels: Vec<String>,
     trials: Option<Arc<Mat<f64>>>,
@@ -77,7 +79,7 @@ impl View {
         Ok(Self {
             name,
             features,
-            values: Arc::new(values),
+            values: values.into(),
             mask,
             levels: Vec::new(),
             trials: None,
@@ -93,8 +95,15 @@ impl View {
         &self.features
     }
     /// Values, samples × features; zero where the mask says missing.
+    ///
+    /// Of a view stored sparse this makes a matrix with all its zeros, once,
+    /// and keeps it: what is to stay small asks [`View::sparse`],
+    /// [`View::write_column`] or [`View::value`].
     pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref().as_ref()
+        match &self.values {
+            Values::Dense(x) => x.as_ref().as_ref(),
+            Values::Sparse(x) => x.dense(&self.mask).as_ref().as_ref(),
+        }
     }
     /// Which cells were observed.
     pub fn mask(&self) -> &Mask {
@@ -119,14 +128,16 @@ impl View {
     /// The value of a cell, if it was observed.
     pub fn value(&self, sample: usize, feature: usize) -> Option<f64> {
         self.is_observed(sample, feature)
-            .then(|| self.values[(sample, feature)])
+            .then(|| self.values.get(sample, feature))
     }
     /// Takes the view apart: name, feature names, values, mask; class names and
     /// trials are dropped ([`View::levels`], [`View::trials`] have them). The values are
     /// shared with the view's clones; whoever changes them gets a copy of
-    /// their own then.
+    /// their own then. Values stored sparse come with all their zeros
+    /// ([`View::into_stored`] leaves them as they are).
     pub fn into_parts(self) -> (String, Vec<String>, Arc<Mat<f64>>, Mask) {
-        (self.name, self.features, self.values, self.mask)
+        let values = self.values.to_dense(&self.mask);
+        (self.name, self.features, values, self.mask)
     }
     /// The same view with other values at the same places, for example after
     /// standardisation. Missing cells must be zero.
@@ -147,7 +158,7 @@ impl View {
         Ok(Self {
             name: self.name.clone(),
             features: self.features.clone(),
-            values: Arc::new(values),
+            values: values.into(),
             mask: self.mask.clone(),
             levels: self.levels.clone(),
             trials: self.trials.clone(),
@@ -156,7 +167,17 @@ impl View {
     /// The same view with further cells hidden: `hide(sample, feature)` is
     /// asked for every observed cell. Used to hold cells out.
     pub fn hiding(&self, mut hide: impl FnMut(usize, usize) -> bool) -> Self {
-        let mut values = self.values.as_ref().clone();
+        if let Some(x) = self.sparse() {
+            let (rows, columns) = (self.n_samples(), self.n_features());
+            let mask = Mask::from_fn(rows, columns, |n, d| self.is_observed(n, d) && !hide(n, d));
+            let entries = x.entries().retain(|n, d| mask.is_observed(n, d));
+            return Self {
+                values: Values::Sparse(Arc::new(SparseValues::new(entries, x.base().to_vec()))),
+                mask,
+                ..self.clone()
+            };
+        }
+        let mut values = self.values().to_owned();
         for d in 0..values.ncols() {
             for n in 0..values.nrows() {
                 if !self.is_observed(n, d) || hide(n, d) {
@@ -166,12 +187,9 @@ impl View {
         }
         let mask = Mask::of_finite(&mut values);
         Self {
-            name: self.name.clone(),
-            features: self.features.clone(),
-            values: Arc::new(values),
+            values: values.into(),
             mask,
-            levels: self.levels.clone(),
-            trials: self.trials.clone(),
+            ..self.clone()
         }
     }
     /// Values with `NaN` in the missing cells, as a [`Table`] would hold them.
@@ -190,7 +208,7 @@ impl View {
         Self {
             name,
             features,
-            values: Arc::new(values),
+            values: values.into(),
             mask,
             levels,
             trials: None,
@@ -332,14 +350,8 @@ impl Dataset {
             }
         }
         let names = keep.iter().map(|&d| old.features[d].clone()).collect();
-        let values = Mat::from_fn(self.n_samples(), keep.len(), |n, j| {
-            old.value(n, keep[j]).unwrap_or(f64::NAN)
-        });
-        let mut reduced = View::from_values(view, names, values)?;
-        if let Some(trials) = old.trials() {
-            let kept = Mat::from_fn(self.n_samples(), keep.len(), |n, j| trials[(n, keep[j])]);
-            reduced = reduced.with_trials(kept)?;
-        }
+        let source: Vec<Option<usize>> = keep.iter().copied().map(Some).collect();
+        let reduced = old.matched(view, names, &source)?;
         let next = self.with_view(reduced)?;
         let nothing = |n: usize| {
             next.views

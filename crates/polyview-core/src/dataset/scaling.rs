@@ -6,7 +6,7 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::View;
+use super::{SparseValues, Values, View};
 
 /// Whether the mean of each feature is taken away before fitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -69,27 +69,18 @@ impl Scaling {
         let mut map = Self::identity(cols);
         let mut variance = vec![0.0; cols];
         for d in 0..cols {
-            let mut shift = None;
-            let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-            for r in 0..rows {
-                if let Some(x) = view.value(r, d) {
-                    let x = x - *shift.get_or_insert(x);
-                    n += 1.0;
-                    sum += x;
-                    squares += x * x;
-                }
-            }
-            let shift = shift.unwrap_or(0.0);
-            let mean = if n > 0.0 { sum / n } else { 0.0 };
-            if centring == Centring::Feature {
-                map.offset[d] = shift + mean;
-            }
-            variance[d] = if n > 1.0 {
-                (squares / n - mean * mean).max(0.0)
-            } else {
-                0.0
+            let Spread {
+                mean,
+                variance: own,
+                magnitude,
+            } = match view.sparse() {
+                Some(x) => Spread::of_entries(x, view.mask().count_feature(d, rows), d),
+                None => Spread::of_cells((0..rows).filter_map(|r| view.value(r, d))),
             };
-            let magnitude = shift.abs().max(mean.abs());
+            if centring == Centring::Feature {
+                map.offset[d] = mean;
+            }
+            variance[d] = own;
             if variance[d].sqrt() <= 1e-14 * magnitude || variance[d] < f64::MIN_POSITIVE {
                 variance[d] = 0.0;
                 map.constant.push(d);
@@ -126,8 +117,15 @@ impl Scaling {
         variance * self.scale[feature] * self.scale[feature]
     }
     /// The view in working units; missing cells stay zero. Consumes the view
-    /// and works in place.
+    /// and works in place. What is stored sparse stays so: entries are divided,
+    /// and the offset moves the base of their column.
     pub fn apply(&self, view: View) -> View {
+        if let Some(scaled) = view.sparse().and_then(|x| self.of_entries(x)) {
+            return View {
+                values: Values::Sparse(Arc::new(scaled)),
+                ..view
+            };
+        }
         let (levels, trials) = (view.levels().to_vec(), view.trials().cloned());
         let (name, features, values, mask) = view.into_parts();
         let mut values = Arc::unwrap_or_clone(values);
@@ -143,12 +141,75 @@ impl Scaling {
             ..View::new_unchecked(name, features, values, mask, levels)
         }
     }
+    /// Entries in working units; `None` where one overflows, which then shows
+    /// in a matrix of all cells.
+    fn of_entries(&self, x: &SparseValues) -> Option<SparseValues> {
+        let entries = x.entries().map(|_, d, x| x / self.scale[d]).ok()?;
+        let base = x.base().iter().enumerate();
+        let base = base.map(|(d, b)| self.forward(d, *b)).collect();
+        Some(SparseValues::new(entries, base))
+    }
     /// A matrix samples × features from working to data units.
     pub fn restore(&self, values: &mut Mat<f64>) {
         for d in 0..values.ncols() {
             for n in 0..values.nrows() {
                 values[(n, d)] = self.backward(d, values[(n, d)]);
             }
+        }
+    }
+}
+
+/// Mean and variance of a feature, and how large its numbers are.
+struct Spread {
+    mean: f64,
+    variance: f64,
+    magnitude: f64,
+}
+
+impl Spread {
+    /// Sums about the first value.
+    fn of_cells(cells: impl Iterator<Item = f64>) -> Self {
+        let mut shift = None;
+        let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for x in cells {
+            let x = x - *shift.get_or_insert(x);
+            n += 1.0;
+            sum += x;
+            squares += x * x;
+        }
+        let shift = shift.unwrap_or(0.0);
+        let mean: f64 = if n > 0.0 { sum / n } else { 0.0 };
+        Self {
+            mean: shift + mean,
+            variance: if n > 1.0 {
+                (squares / n - mean * mean).max(0.0)
+            } else {
+                0.0
+            },
+            magnitude: shift.abs().max(mean.abs()),
+        }
+    }
+    /// Of `count` observed cells, twice over those that have entries: the mean
+    /// first, then squares about it.
+    fn of_entries(x: &SparseValues, count: usize, column: usize) -> Self {
+        let (_, values) = x.entries().column(column);
+        let n = count as f64;
+        if count == 0 {
+            return Self {
+                mean: 0.0,
+                variance: 0.0,
+                magnitude: 0.0,
+            };
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let about: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+        let zeros = (count - values.len()) as f64;
+        let variance = (about + zeros * mean * mean) / n;
+        let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        Self {
+            mean: x.base()[column] + mean,
+            variance: if count > 1 { variance } else { 0.0 },
+            magnitude: largest.max(x.base()[column].abs()),
         }
     }
 }

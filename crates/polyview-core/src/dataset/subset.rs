@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, MatRef};
 
-use super::{Mask, View};
+use super::{Mask, SparseValues, Values, View};
 
 impl View {
     /// The same view of some samples, in that order, called `name`. All
@@ -22,24 +22,37 @@ impl View {
                 ..self.clone()
             };
         }
-        let gather = |m: &Mat<f64>| {
+        let gather = |m: MatRef<'_, f64>| {
             let mut out = Mat::zeros(samples.len(), m.ncols());
             for d in 0..m.ncols() {
-                let from = m.col_as_slice(d);
+                let from = m.col(d);
                 for (x, &n) in out.col_as_slice_mut(d).iter_mut().zip(samples) {
                     *x = from[n as usize];
                 }
             }
             Arc::new(out)
         };
+        let (features, levels) = (self.features.clone(), self.levels.clone());
+        if let Some(x) = self.sparse() {
+            let keep: Vec<Option<u32>> = samples.iter().copied().map(Some).collect();
+            let entries = x.entries().select_rows(&keep);
+            let mask = match &self.mask {
+                Mask::Complete => Mask::Complete,
+                mask => Mask::from_fn(samples.len(), features.len(), |i, d| {
+                    mask.is_observed(samples[i] as usize, d)
+                }),
+            };
+            let values = SparseValues::new(entries, x.base().to_vec());
+            return Self::sparse_unchecked(name.into(), features, values, mask);
+        }
         let observed = |i: usize, d: usize| self.mask.is_observed(samples[i] as usize, d);
         Self {
             name: name.into(),
-            features: self.features.clone(),
-            values: gather(&self.values),
+            values: Values::Dense(gather(self.values())),
             mask: Mask::from_fn(samples.len(), self.n_features(), observed),
-            levels: self.levels.clone(),
-            trials: self.trials.as_ref().map(|t| gather(t)),
+            features,
+            levels,
+            trials: self.trials.as_ref().map(|t| gather(t.as_ref().as_ref())),
         }
     }
 }

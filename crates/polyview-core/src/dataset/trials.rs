@@ -26,7 +26,8 @@ impl View {
     /// # Errors
     /// [`DataError::LengthMismatch`] when the shape differs;
     /// [`DataError::Trials`] where a cell has no, negative or broken trials, or
-    /// more successes than trials.
+    /// more successes than trials; [`DataError::SparseTrials`] where the counts
+    /// are stored sparse.
     pub fn with_trials(mut self, trials: Mat<f64>) -> Result<Self, DataError> {
         let (rows, columns) = (self.n_samples(), self.n_features());
         if trials.shape() != (rows, columns) {
@@ -36,6 +37,9 @@ impl View {
                 expected: rows * columns,
                 found: trials.nrows() * trials.ncols(),
             });
+        }
+        if self.sparse().is_some() {
+            return Err(DataError::SparseTrials { view: self.name });
         }
         for d in 0..columns {
             for n in 0..rows {

@@ -3,14 +3,92 @@
 use super::LinearOperator;
 use crate::error::{all_finite, same_len};
 use crate::product::{column_sums, cross_into, times};
-use crate::{BitMask, LinalgError, masked_sums};
-use faer::{Accum, Mat, MatRef};
+use crate::{BitMask, LinalgError, SparseColumns, masked_sums, sparse_cross, sparse_times_into};
+use faer::{Accum, Mat, MatMut, MatRef};
+
+/// Values of a block, however they are stored.
+#[derive(Debug, Clone, Copy)]
+pub enum BlockValues<'a> {
+    /// All of them, column-major.
+    Dense(MatRef<'a, f64>),
+    /// Those that are not zero.
+    Sparse(&'a SparseColumns),
+}
+
+impl<'a> From<MatRef<'a, f64>> for BlockValues<'a> {
+    fn from(values: MatRef<'a, f64>) -> Self {
+        Self::Dense(values)
+    }
+}
+
+impl<'a> From<&'a SparseColumns> for BlockValues<'a> {
+    fn from(values: &'a SparseColumns) -> Self {
+        Self::Sparse(values)
+    }
+}
+
+impl BlockValues<'_> {
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.nrows(),
+            Self::Sparse(x) => x.nrows(),
+        }
+    }
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.ncols(),
+            Self::Sparse(x) => x.ncols(),
+        }
+    }
+    fn check(&self) -> Result<(), LinalgError> {
+        match self {
+            Self::Dense(x) => all_finite("values of a block", *x),
+            // finite by construction
+            Self::Sparse(_) => Ok(()),
+        }
+    }
+    fn add_times(&self, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+        match self {
+            Self::Dense(x) => times(*x, b, out, Accum::Add),
+            Self::Sparse(x) => sparse_times_into(x, 0..x.ncols(), b, out),
+        }
+    }
+    fn cross(&self, b: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Self::Dense(x) => {
+                let mut product = Mat::zeros(b.ncols(), x.ncols());
+                cross_into(product.as_mut(), b, *x, Accum::Replace);
+                product
+            }
+            Self::Sparse(x) => sparse_cross(b, x, 0..x.ncols()),
+        }
+    }
+    /// First missing cell that holds a value.
+    fn stray(&self, mask: &BitMask) -> Option<(usize, usize)> {
+        for column in (0..mask.cols()).filter(|&d| !mask.is_full_col(d)) {
+            let missing = |row: &usize| !mask.get(*row, column);
+            let row = match self {
+                Self::Dense(x) => (0..mask.rows()).find(|r| missing(r) && x[(*r, column)] != 0.0),
+                Self::Sparse(x) => {
+                    let rows = x.column(column).0.iter();
+                    rows.map(|&r| r as usize).find(missing)
+                }
+            };
+            if let Some(row) = row {
+                return Some((row, column));
+            }
+        }
+        None
+    }
+}
 
 /// One block of [`FilledColumns`].
 #[derive(Debug, Clone, Copy)]
 pub struct FilledBlock<'a> {
-    /// Values, $N \times D\_m$ column-major; missing cells hold 0.
-    pub values: MatRef<'a, f64>,
+    /// Values, $N \times D\_m$; missing cells hold 0.
+    pub values: BlockValues<'a>,
     /// Observed cells; `None` where all are.
     pub mask: Option<&'a BitMask>,
     /// The same mask transposed, where it is at hand; else it is made.
@@ -45,7 +123,7 @@ impl<'a> FilledColumns<'a> {
             same_len("rows of a block", rows, block.values.nrows())?;
             same_len("means of a block", d, block.mean.len())?;
             same_len("scales of a block", d, block.scale.len())?;
-            all_finite("values of a block", block.values)?;
+            block.values.check()?;
             if !block.mean.iter().chain(block.scale).all(|x| x.is_finite()) {
                 return Err(LinalgError::NotFinite {
                     what: "means and scales of a block",
@@ -58,7 +136,9 @@ impl<'a> FilledColumns<'a> {
                     same_len("rows of a transposed mask", d, by_row.rows())?;
                     same_len("columns of a transposed mask", rows, by_row.cols())?;
                 }
-                refuse_values_in_missing_cells(block.values, mask)?;
+                if let Some((row, column)) = block.values.stray(mask) {
+                    return Err(LinalgError::MissingNotZero { row, column });
+                }
             }
             let by_row =
                 block
@@ -79,23 +159,6 @@ impl<'a> FilledColumns<'a> {
     }
 }
 
-fn refuse_values_in_missing_cells(
-    values: MatRef<'_, f64>,
-    mask: &BitMask,
-) -> Result<(), LinalgError> {
-    for column in 0..mask.cols() {
-        if mask.is_full_col(column) {
-            continue;
-        }
-        let stray =
-            (0..mask.rows()).find(|&row| !mask.get(row, column) && values[(row, column)] != 0.0);
-        if let Some(row) = stray {
-            return Err(LinalgError::MissingNotZero { row, column });
-        }
-    }
-    Ok(())
-}
-
 impl LinearOperator for FilledColumns<'_> {
     fn nrows(&self) -> usize {
         self.rows
@@ -113,7 +176,7 @@ impl LinearOperator for FilledColumns<'_> {
             let d = block.values.ncols();
             let part = b.subrows(first, d);
             let scaled = Mat::from_fn(d, l, |i, j| block.scale[i] * part[(i, j)]);
-            times(block.values, scaled.as_ref(), out.as_mut(), Accum::Add);
+            block.values.add_times(scaled.as_ref(), out.as_mut());
             match by_row {
                 None => {
                     for j in 0..l {
@@ -142,8 +205,7 @@ impl LinearOperator for FilledColumns<'_> {
         let mut first = 0;
         for (block, by_row) in &self.blocks {
             let d = block.values.ncols();
-            let mut product = Mat::zeros(l, d);
-            cross_into(product.as_mut(), b, block.values, Accum::Replace);
+            let product = block.values.cross(b);
             let mut sums = Mat::zeros(l, d);
             if let (Some(_), Some(mask)) = (by_row, block.mask) {
                 masked_sums(mask, table.as_ref(), sums.as_mut());

@@ -11,7 +11,7 @@ mod filled;
 #[cfg(test)]
 mod tests;
 
-pub use filled::{FilledBlock, FilledColumns};
+pub use filled::{BlockValues, FilledBlock, FilledColumns};
 
 /// A matrix given by its products.
 pub trait LinearOperator {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::test_support::{Numbers, noise, with_threads};
-use crate::{BitMask, masked_sums};
+use crate::{BitMask, SparseColumns, masked_sums};
 
 /// $\sum_k s_k u_k v_k'$ with orthonormal vectors: a matrix of known singular values.
 fn with_spectrum(m: usize, n: usize, values: &[f64], seed: u64) -> Mat<f64> {
@@ -177,7 +177,7 @@ impl Blocks {
     fn views(&self) -> Vec<FilledBlock<'_>> {
         (0..2)
             .map(|b| FilledBlock {
-                values: self.values[b].as_ref(),
+                values: self.values[b].as_ref().into(),
                 mask: self.masks[b].as_ref(),
                 transposed: None,
                 mean: &self.mean[b],
@@ -210,6 +210,28 @@ fn filled_columns_multiply_as_the_dense_matrix_would() {
             }
         }
     }
+}
+
+#[test]
+fn sparse_blocks_are_dense_blocks() {
+    let blocks = Blocks::new(50, [13, 7]);
+    let sparse = [0, 1].map(|b| SparseColumns::from_dense(blocks.values[b].as_ref()).unwrap());
+    let mut views = blocks.views();
+    for (view, x) in views.iter_mut().zip(&sparse) {
+        view.values = x.into();
+    }
+    let dense = FilledColumns::new(&blocks.views()).unwrap();
+    let operator = FilledColumns::new(&views).unwrap();
+    let (b, c) = (noise(20, 4, 5), noise(50, 4, 6));
+    let gap = operator.apply(b.as_ref()) - dense.apply(b.as_ref());
+    assert!(gap.norm_max() < 1e-12);
+    let gap = operator.apply_transpose(c.as_ref()) - dense.apply_transpose(c.as_ref());
+    assert!(gap.norm_max() < 1e-12);
+    // an entry in a missing cell
+    let full = SparseColumns::from_dense(Mat::full(50, 13, 1.0).as_ref()).unwrap();
+    views[0].values = (&full).into();
+    let error = FilledColumns::new(&views).unwrap_err();
+    assert!(matches!(error, LinalgError::MissingNotZero { .. }));
 }
 
 #[test]
@@ -253,7 +275,11 @@ fn blocks_that_disagree_are_errors() {
     views_short[0] = views[0];
     views_short[0].mask = Some(&other);
     shape(FilledColumns::new(&views_short).unwrap_err());
-    shape(refused(&|view| view.values = view.values.subrows(0, 19)));
+    shape(refused(&|view| {
+        if let BlockValues::Dense(x) = view.values {
+            view.values = x.subrows(0, 19).into();
+        }
+    }));
 
     let full = Blocks {
         masks: [None, None],
