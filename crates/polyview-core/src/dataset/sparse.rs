@@ -182,6 +182,10 @@ impl Values {
             Self::Sparse(x) => x.entries.ncols(),
         }
     }
+    /// Number of samples and of features.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.nrows(), self.ncols())
+    }
     /// The value of a cell that was observed.
     ///
     /// # Panics
@@ -200,6 +204,16 @@ impl Values {
         match self {
             Self::Dense(x) => out.copy_from_slice(x.col_as_slice(feature)),
             Self::Sparse(x) => x.write_column(feature, mask, out),
+        }
+    }
+    /// Every cell to be changed: values stored sparse become dense.
+    pub fn cells_mut(&mut self, mask: &Mask) -> &mut Mat<f64> {
+        if matches!(self, Self::Sparse(_)) {
+            *self = Self::Dense(self.to_dense(mask));
+        }
+        match *self {
+            Self::Dense(ref mut x) => Arc::make_mut(x),
+            Self::Sparse(_) => self.cells_mut(mask),
         }
     }
     /// The values, every cell stored: shared where they are, made where not.

@@ -29,7 +29,7 @@ impl Categorical {
         class: usize,
         rng: &mut impl Rng,
     ) -> Result<(), NumericError> {
-        let old = self.layer.values();
+        let old = self.layer.scores();
         let runner_up = (0..m.len())
             .filter(|&c| c != class)
             .map(|c| old[(sample, c)])

@@ -131,7 +131,7 @@ impl Categorical {
     /// Scores (means, or draws), samples × classes; zero for rows left out.
     /// The working data of a start.
     pub fn scores(&self) -> MatRef<'_, f64> {
-        self.layer.values()
+        self.layer.scores()
     }
     /// How class probabilities are predicted.
     pub fn options(&self) -> CategoricalOptions {
@@ -272,7 +272,7 @@ impl ViewTerm for Categorical {
 
 impl Stateful for Categorical {
     fn save(&self, prefix: &str, state: &mut State) {
-        state.put_mat(&format!("{prefix}/local/scores"), self.layer.values());
+        state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());
         state.put_vec(&format!("{prefix}/local/offsets"), &self.offsets);
         state.put_vec(
             &format!("{prefix}/local/drawn"),

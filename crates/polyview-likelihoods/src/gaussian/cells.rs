@@ -154,7 +154,7 @@ impl Gaussian {
         }
         let zx = self.zx();
         for (i, d) in columns.enumerate() {
-            let (tau, b, sum) = (self.tau(d), p.bias.mean()[d], self.observed_sum(d));
+            let (tau, b, sum) = (self.tau(d), self.level(p, d), self.observed_sum(d));
             for j in 0..k {
                 eq.rhs[(i, j)] += tau * (zx[(j, d)] - b * sum[j]);
             }
@@ -199,7 +199,7 @@ impl Gaussian {
                 }
                 self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
                     + p.weights.row_energy(d, gram)
-                    + 2.0 * b * with_b
+                    + 2.0 * self.level(p, d) * with_b
                     + self.counts[d] * (b * b + p.bias.variance()[d])
             })
             .collect()
@@ -240,7 +240,7 @@ impl Gaussian {
             features.clone(),
             |d| {
                 let tau = self.tau(d);
-                (tau, tau * p.bias.mean()[d])
+                (tau, tau * self.level(p, d))
             },
             table.as_mut(),
         );

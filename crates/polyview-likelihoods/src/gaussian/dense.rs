@@ -42,7 +42,7 @@ impl Gaussian {
             .for_each(|(k, mut column)| {
                 for i in 0..column.nrows() {
                     let d = first + i;
-                    column[(i, 0)] += self.tau(d) * (zx[(k, d)] - p.bias.mean()[d] * sum[k]);
+                    column[(i, 0)] += self.tau(d) * (zx[(k, d)] - self.level(p, d) * sum[k]);
                 }
             });
     }
@@ -65,18 +65,18 @@ impl Gaussian {
                 }
                 self.squares[d] + self.hidden_variance(d) - 2.0 * with_x - 2.0 * b * self.sums[d]
                     + energy
-                    + 2.0 * b * with_b
+                    + 2.0 * self.level(p, d) * with_b
                     + self.counts[d] * (b * b + p.bias.variance()[d])
             })
             .collect()
     }
-    /// $\sum\_d \tau\_d b\_d w\_d$.
+    /// $\sum\_d \tau\_d b\_d w\_d$, with the intercepts beside the entries.
     fn weighted_bias(&self, p: &Predictor<'_>) -> Vec<f64> {
         let w = p.weights.mean();
         (0..w.ncols())
             .map(|k| {
                 (0..w.nrows())
-                    .map(|d| self.tau(d) * p.bias.mean()[d] * w[(d, k)])
+                    .map(|d| self.tau(d) * self.level(p, d) * w[(d, k)])
                     .sum()
             })
             .collect()

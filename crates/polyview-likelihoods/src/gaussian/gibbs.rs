@@ -1,7 +1,6 @@
 //! Draws of noise precisions, missing cells and data.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use polyview_core::{Augmented, Context, NumericError, Predictor, Stamp};
 use polyview_random::{StreamKey, standard_normal};
@@ -58,11 +57,12 @@ impl Augmented for Gaussian {
         }
         self.noise_stamp = Stamp::fresh();
     }
+    /// Drawn numbers are not sparse: values stored so become dense.
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
         let sds: Vec<f64> = (0..self.values.ncols())
             .map(|d| self.tau(d).sqrt().recip())
             .collect();
-        let values = Arc::make_mut(&mut self.values);
+        let values = self.values.cells_mut(&self.mask);
         for (d, sd) in sds.into_iter().enumerate() {
             let mut rng = key.chunk(d as u32).rng();
             for n in 0..values.nrows() {

@@ -1,8 +1,6 @@
 //! Missing cells as mean-field factors: `[I]`, spec/sshiba U10, E9, E10.
 
-use std::sync::Arc;
-
-use polyview_core::{Mask, NumericError, Predictor, Stamp, State, StateReader};
+use polyview_core::{Mask, NumericError, Predictor, Stamp, State, StateReader, Values};
 use polyview_linalg::Mat;
 
 use super::{Gaussian, MissingData};
@@ -34,7 +32,7 @@ impl Imputed {
             drawn: false,
         }
     }
-    pub(super) fn save(&self, prefix: &str, values: &Mat<f64>, mask: &Mask, state: &mut State) {
+    pub(super) fn save(&self, prefix: &str, values: &Values, mask: &Mask, state: &mut State) {
         if self.counts.is_empty() {
             return;
         }
@@ -42,7 +40,7 @@ impl Imputed {
         for d in 0..values.ncols() {
             for n in 0..values.nrows() {
                 if !mask.is_observed(n, d) {
-                    cells.push(values[(n, d)]);
+                    cells.push(values.get(n, d));
                 }
             }
         }
@@ -122,7 +120,7 @@ impl Gaussian {
         mut noise: impl FnMut(usize, usize) -> f64,
         p: &Predictor<'_>,
     ) {
-        let values = Arc::make_mut(&mut self.values);
+        let values = self.values.cells_mut(&self.mask);
         for d in 0..values.ncols() {
             if self.imputed.counts[d] > 0.0 {
                 for n in 0..values.nrows() {

@@ -1,8 +1,6 @@
 //! A Gaussian layer over latent scores of unit precision: what a likelihood
 //! with scores of its own composes with (spec/sshiba 1.5).
 
-use std::sync::Arc;
-
 use polyview_core::{DataError, Gammas, Predictor, Stamp, View};
 use polyview_linalg::Mat;
 
@@ -27,7 +25,7 @@ impl Gaussian {
     /// Changes scores. Rows that are left out must stay zero;
     /// [`Gaussian::scores_written`] comes after the last change.
     pub(crate) fn write_scores(&mut self, write: impl FnOnce(&mut Mat<f64>)) {
-        write(Arc::make_mut(&mut self.values));
+        write(self.values.cells_mut(&self.mask));
         self.data_stamp = Stamp::fresh();
     }
     /// Brings the sums up to date with the scores.

@@ -10,10 +10,15 @@
 //! | $\tau$ | `noise` |
 //! | $n\_d, \sum x, \sum x^2$ | `counts`, `sums`, `squares` over the observed cells |
 //!
+//! Values stored sparse stay so. With $x\_{nd} = s\_{nd} + c\_d$, $s$ the entries
+//! and $c$ the base of a column (less its mean, once centred), every product of
+//! data and model is one with the entries alone, the base joining the intercept:
+//! $x - zw^\top - b = s - zw^\top - (b - c)$.
+//!
 //! Missing cells are integrated out (`[M]`, spec/sshiba 2.5) or have a
 //! mean-field factor of their own (`[I]`, U10).
 //!
-//! What is kept between calls: $Z^\top X$ after the weights, $XW$ after
+//! What is kept between calls: $Z^\top X$ ($Z^\top S$ of sparse values) after the weights, $XW$ after
 //! the pass. Both are guarded by stamps; whatever is stale is made anew by
 //! reading the data again.
 
@@ -26,10 +31,9 @@ mod scores;
 mod term;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, View};
-use polyview_linalg::{Accum, Mat, MatRef, SymPacked};
+use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Values, View};
+use polyview_linalg::{Accum, Mat, MatRef, SymPacked, sparse_cross, sparse_times_into};
 use serde::{Deserialize, Serialize};
 
 use crate::ParameterUncertainty;
@@ -101,7 +105,7 @@ pub struct Compressed {
 pub struct Gaussian {
     name: String,
     /// Shared with whoever else holds the view; copied when it changes.
-    values: Arc<Mat<f64>>,
+    values: Values,
     mask: Mask,
     missing: MissingData,
     /// Row weights and image of the constant vector; `None` = all ones.
@@ -163,7 +167,7 @@ impl Gaussian {
     /// The term of a view in working units.
     pub fn new(view: View, options: GaussianOptions) -> Self {
         let samples = view.n_samples();
-        let (name, _, values, mask) = view.into_parts();
+        let (name, _, values, mask) = view.into_stored();
         let columns = values.ncols();
         let ones = match (&mask, options.missing) {
             (Mask::Rows(rows), MissingData::Marginal) => {
@@ -235,7 +239,7 @@ impl Gaussian {
             score_variance: Vec::new(),
             prediction: ParameterUncertainty::Posterior,
             cache: Cache::default(),
-            values: Arc::new(data.values),
+            values: data.values.into(),
         };
         term.sum_columns(0..columns);
         term
@@ -261,9 +265,10 @@ impl Gaussian {
         self.noise = noise;
         self.noise_stamp = Stamp::fresh();
     }
-    /// Values in working units; zero or imputed where missing.
-    pub fn values(&self) -> MatRef<'_, f64> {
-        self.values.as_ref().as_ref()
+    /// Values in working units, as they are stored; zero or imputed where
+    /// missing.
+    pub fn values(&self) -> &Values {
+        &self.values
     }
     /// Which cells were observed.
     pub fn mask(&self) -> &Mask {
@@ -316,7 +321,13 @@ impl Gaussian {
     /// $\sum s x$ and $\sum x^2$ of some columns.
     fn sum_columns(&mut self, columns: Range<usize>) {
         for d in columns {
-            let x = self.values.col_as_slice(d);
+            let x = match &self.values {
+                Values::Dense(x) => x.col_as_slice(d),
+                Values::Sparse(x) => {
+                    (self.sums[d], self.squares[d]) = x.sums(d, &self.mask);
+                    continue;
+                }
+            };
             self.sums[d] = match &self.ones {
                 None => x.iter().sum(),
                 Some(s) => x.iter().zip(s).map(|(x, s)| x * s).sum(),
@@ -324,11 +335,14 @@ impl Gaussian {
             self.squares[d] = x.iter().map(|x| x * x).sum();
         }
     }
-    fn columns(&self, columns: &Range<usize>) -> MatRef<'_, f64> {
-        self.values
-            .as_ref()
-            .as_ref()
-            .subcols(columns.start, columns.len())
+    /// Intercept of a column beside its entries: $b\_d - c\_d$, the base of
+    /// sparse values taken away.
+    fn level(&self, p: &Predictor<'_>, column: usize) -> f64 {
+        let b = p.bias.mean()[column];
+        match &self.values {
+            Values::Dense(_) => b,
+            Values::Sparse(x) => b - x.base()[column],
+        }
     }
     fn xw_key(&self, p: &Predictor<'_>) -> XwKey {
         XwKey {
@@ -340,14 +354,22 @@ impl Gaussian {
     /// Adds `X_cols · diag(t) W_cols` to `out`.
     fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
         let w = p.weights.mean().subrows(columns.start, columns.len());
-        let x = self.columns(columns);
+        let mut add = |w: MatRef<'_, f64>| match &self.values {
+            Values::Dense(x) => {
+                let x = x.as_ref().as_ref().subcols(columns.start, columns.len());
+                polyview_linalg::times(x, w, out.as_mut(), Accum::Add);
+            }
+            Values::Sparse(x) => {
+                sparse_times_into(x.entries(), columns.clone(), w, out.as_mut());
+            }
+        };
         match self.column_weights() {
-            None => polyview_linalg::times(x, w, out.as_mut(), Accum::Add),
+            None => add(w),
             Some(t) => {
                 let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
                     t[columns.start + i] * w[(i, j)]
                 });
-                polyview_linalg::times(x, scaled.as_ref(), out.as_mut(), Accum::Add);
+                add(scaled.as_ref());
             }
         }
     }
@@ -368,7 +390,14 @@ impl Gaussian {
     }
     /// $Z^\top X$ of some columns, written to the cache.
     fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
-        let block = polyview_linalg::cross(p.factors.mean(), self.columns(columns));
+        let z = p.factors.mean();
+        let block = match &self.values {
+            Values::Dense(x) => {
+                let x = x.as_ref().as_ref().subcols(columns.start, columns.len());
+                polyview_linalg::cross(z, x)
+            }
+            Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),
+        };
         let (k, d) = (p.factors.k(), self.values.ncols());
         let key = (p.factors.stamp(), self.data_stamp);
         let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);

@@ -2,10 +2,8 @@
 //! $\langle x\rangle$ everywhere, and $\langle x\rangle^2 + \mathrm{Var}\\,x$ in
 //! the noise precision (E1).
 
-use std::sync::Arc;
-
-use polyview_core::Stamp;
-use polyview_linalg::Mat;
+use polyview_core::{Stamp, Values};
+use polyview_linalg::{Mat, MatRef};
 
 use super::Gaussian;
 
@@ -19,7 +17,15 @@ impl Gaussian {
     /// writes calls [`Gaussian::scores_changed`] afterwards. Missing cells stay
     /// zero.
     pub(crate) fn scores_mut(&mut self) -> &mut Mat<f64> {
-        Arc::make_mut(&mut self.values)
+        self.values.cells_mut(&self.mask)
+    }
+    /// The means of the scores, samples × features.
+    pub(crate) fn scores(&self) -> MatRef<'_, f64> {
+        match &self.values {
+            Values::Dense(x) => x.as_ref().as_ref(),
+            // scores are never sparse
+            Values::Sparse(_) => MatRef::from_column_major_slice(&[], 0, 0),
+        }
     }
     /// Takes note of other scores with these sums of variances, one a feature
     /// (zero for draws).

@@ -1,7 +1,6 @@
 //! The Gaussian data term as the engines see it.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, DataError, Gammas, Mask, NoiseScope, NormalEquations, NumericError,
@@ -307,7 +306,7 @@ impl Stateful for Gaussian {
             });
         }
         if self.imputes() {
-            let values = Arc::make_mut(&mut self.values);
+            let values = self.values.cells_mut(&self.mask);
             self.imputed.load(prefix, values, &self.mask, state)?;
             self.sum_columns(0..self.values.ncols());
         }

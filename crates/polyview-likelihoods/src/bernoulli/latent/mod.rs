@@ -158,7 +158,7 @@ impl LatentBernoulli {
             .map(|d| {
                 (0..out.labels.nrows())
                     .filter(|&n| imputes || out.mask.is_observed(n, d))
-                    .map(|n| cell_sums(out.label(n, d), out.scores.values()[(n, d)], 1.0, 1.0))
+                    .map(|n| cell_sums(out.label(n, d), out.scores.scores()[(n, d)], 1.0, 1.0))
                     .fold(ScoreSums::default(), add)
             })
             .collect();
@@ -401,7 +401,7 @@ impl ViewTerm for LatentBernoulli {
 impl Stateful for LatentBernoulli {
     fn save(&self, prefix: &str, state: &mut State) {
         self.scores.save(prefix, state);
-        state.put_mat(&format!("{prefix}/local/scores"), self.scores.values());
+        state.put_mat(&format!("{prefix}/local/scores"), self.scores.scores());
         state.put_mat(&format!("{prefix}/local/xi"), self.xi.as_ref());
         state.put_vec(
             &format!("{prefix}/local/score-variance"),
