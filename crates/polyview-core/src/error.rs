@@ -217,6 +217,16 @@ pub enum DataError {
         /// What is wrong with them.
         source: SparseError,
     },
+    /// A missing cell that holds a value.
+    #[error("view '{view}': the missing cell at row {}, column {} holds a value", sample + 1, feature + 1)]
+    MissingNotZero {
+        /// The view.
+        view: String,
+        /// Row from 0.
+        sample: usize,
+        /// Column from 0.
+        feature: usize,
+    },
     /// A view whose zeros are stored, or moved from zero.
     #[error("view '{view}' is not stored sparse about zero")]
     NotSparse {

@@ -104,6 +104,9 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
     }
     faithful::validate(spec, data)?;
+    for v in data.views().iter().filter(|v| v.sparse().is_some()) {
+        sparse_form(spec, v)?;
+    }
     for v in data.views() {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
     }
@@ -141,6 +144,34 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses what would make a dense array of a view that is stored sparse.
+fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
+    let likelihood = spec.view(view.name()).likelihood;
+    let refuse = |what: String| {
+        Err(ErrorKind::Incompatible {
+            view: view.name().to_owned(),
+            what,
+            with: "data that are stored sparse, because it keeps a number for every cell; make \
+                   the view dense, if it is small enough (View::to_dense)"
+                .to_owned(),
+        }
+        .into())
+    };
+    match likelihood {
+        Likelihood::BernoulliLatent | Likelihood::Categorical => {
+            refuse(format!("likelihood {likelihood}"))
+        }
+        _ if spec.algorithm == Algorithm::Faithful => refuse("algorithm = \"faithful\"".to_owned()),
+        Likelihood::Gaussian
+            if spec.missing == MissingData::Impute
+                && view.n_observed() < view.n_samples() * view.n_features() =>
+        {
+            refuse("missing = \"impute\"".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a likelihood that the engine has no sampler for.

@@ -67,8 +67,9 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
     // samples that differ in anything but their data cannot be mixed
     let grouped = several(groups).is_some() && (spec.groups.noise || spec.groups.intercepts);
     let plain = !grouped && spec.factor_prior == FactorPrior::StandardNormal;
+    // compressed, sparse values would be dense
     let complete = plain
-        && views.iter().all(|v| matches!(v.mask(), Mask::Complete))
+        && (views.iter()).all(|v| matches!(v.mask(), Mask::Complete) && v.sparse().is_none())
         && views
             .iter()
             .all(|v| spec.view(v.name()).likelihood == Likelihood::Gaussian);
@@ -121,13 +122,13 @@ impl Plan {
             Path::CompressSamples if costs.samples.is_none() => {
                 return refused(
                     "compress-samples",
-                    "these data: it needs complete Gaussian views, more samples than features, standard normal factors, and nothing that groups have of their own",
+                    "these data: it needs complete Gaussian views that are not sparse, more samples than features, standard normal factors, and nothing that groups have of their own",
                 );
             }
             Path::CompressFeatures if costs.features.is_none() => {
                 return refused(
                     "compress-features",
-                    "these data: it needs complete Gaussian views, noise by view, no selection of features, more features than samples in every view, standard normal factors, and nothing that groups have of their own",
+                    "these data: it needs complete Gaussian views that are not sparse, noise by view, no selection of features, more features than samples in every view, standard normal factors, and nothing that groups have of their own",
                 );
             }
             Path::CompressSamples => (Path::CompressSamples, "asked for".to_owned()),

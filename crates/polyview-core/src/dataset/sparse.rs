@@ -282,6 +282,55 @@ impl View {
             Mask::Complete,
         ))
     }
+    /// A view of sparse values that were taken apart: entries, the base of each
+    /// column, mask.
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] when names or bases are not one a column;
+    /// [`DataError::Infinite`] for a base that is not finite,
+    /// [`DataError::MissingNotZero`] for an entry in a missing cell.
+    pub fn from_sparse_parts(
+        name: impl Into<String>,
+        features: Vec<String>,
+        entries: SparseColumns,
+        base: Vec<f64>,
+        mask: Mask,
+    ) -> Result<Self, DataError> {
+        let view = Self::from_sparse(name, features, entries)?;
+        let Some(x) = view.sparse() else {
+            return Ok(view);
+        };
+        if base.len() != view.n_features() {
+            return Err(DataError::LengthMismatch {
+                view: view.name.clone(),
+                what: "bases",
+                expected: view.n_features(),
+                found: base.len(),
+            });
+        }
+        for (feature, b) in base.iter().enumerate() {
+            let mut rows = x.entries.column(feature).0.iter().map(|&n| n as usize);
+            let stray = rows.find(|&n| !mask.is_observed(n, feature));
+            let view = view.name.clone();
+            if let Some(sample) = stray {
+                return Err(DataError::MissingNotZero {
+                    view,
+                    sample,
+                    feature,
+                });
+            }
+            if !b.is_finite() {
+                return Err(DataError::Infinite {
+                    view,
+                    sample: 0,
+                    feature,
+                });
+            }
+        }
+        let values = SparseValues::new(x.entries.clone(), base);
+        let (name, features) = (view.name.clone(), view.features.clone());
+        Ok(Self::sparse_unchecked(name, features, values, mask))
+    }
     pub(super) fn sparse_unchecked(
         name: String,
         features: Vec<String>,

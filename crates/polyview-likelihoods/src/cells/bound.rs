@@ -4,26 +4,23 @@ use polyview_core::Predictor;
 use polyview_linalg::{packed_dot, packed_len};
 use rayon::prelude::*;
 
-use super::{CellLikelihood, Cells, blocks};
+use super::{CellLikelihood, Cells};
 
 impl<L: CellLikelihood> Cells<L> {
     /// $\sum c\_{nd}$, or the log density where local numbers are draws.
     pub(super) fn constants(&mut self, p: &Predictor<'_>) -> f64 {
         if let (true, Some(a)) = (self.drawn, self.likelihood.augmentation()) {
-            let rows = self.values.nrows();
+            let rows = self.data.rows();
             let mut total = 0.0;
-            for columns in blocks(rows, self.values.ncols()) {
+            for columns in self.blocks() {
                 let eta = p.mean(0..rows, columns.clone());
-                let of_column = |(j, d): (usize, usize)| -> f64 {
+                let of_column = |j: usize| -> f64 {
+                    let (column, eta) = (self.data.column(columns.start + j), eta.col_as_slice(j));
                     (0..rows)
-                        .filter(|&n| self.mask.is_observed(n, d))
-                        .map(|n| a.log_density(self.cell(n, d), eta[(n, j)]))
+                        .filter_map(|n| Some(a.log_density(column.cell(n)?, eta[n])))
                         .sum()
                 };
-                let sums: Vec<f64> = (0..columns.len())
-                    .into_par_iter()
-                    .map(|j| of_column((j, columns.start + j)))
-                    .collect();
+                let sums: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
                 total += sums.iter().sum::<f64>();
             }
             return total;
@@ -36,16 +33,18 @@ impl<L: CellLikelihood> Cells<L> {
         if self.has_column_sums() {
             return self.cache.columns.iter().map(|c| c.2).sum();
         }
-        let of_column = |d: usize| -> f64 {
-            (0..self.values.nrows())
-                .filter(|&n| self.mask.is_observed(n, d))
-                .map(|n| self.likelihood.offset(self.cell(n, d), self.local[(n, d)]))
-                .sum()
-        };
-        let sums: Vec<f64> = (0..self.values.ncols())
-            .into_par_iter()
-            .map(of_column)
-            .collect();
+        let mut sums: Vec<f64> = Vec::with_capacity(self.data.columns());
+        for columns in self.blocks() {
+            let locals = self.locals_of(&columns, Some(p));
+            let of_column = |j: usize| -> f64 {
+                let (column, local) = (self.data.column(columns.start + j), locals.column(j));
+                (0..self.data.rows())
+                    .filter_map(|n| Some(self.likelihood.offset(column.cell(n)?, local[n])))
+                    .sum()
+            };
+            let of_block: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
+            sums.extend(of_block);
+        }
         let sum = sums.iter().sum();
         self.cache.offset = Some((self.stamp, sum));
         sum
@@ -70,10 +69,10 @@ impl<L: CellLikelihood> Cells<L> {
                 }
             }
         } else {
-            self.ensure_weight_sums(self.values.ncols(), p);
+            self.ensure_weight_sums(self.data.columns(), p);
             let w = p.weights.mean();
             if let Some(side) = &self.cache.weights {
-                for columns in blocks(self.values.nrows(), self.values.ncols()) {
+                for columns in self.blocks() {
                     let moments = p.weights.second_moment_rows(columns.clone());
                     for (i, d) in columns.enumerate() {
                         let sums = side.sums.col_as_slice(d);

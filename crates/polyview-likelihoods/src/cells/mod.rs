@@ -8,17 +8,20 @@
 //!
 //! | symbol | field |
 //! |---|---|
-//! | $x$ | `values` |
-//! | local number | `local`: the bound's parameter, or the drawn augmentation |
+//! | $x$ | `data` |
+//! | local number | `locals`: the bound's parameter, or the drawn augmentation |
 //! | $\sum\_n\omega\_{nd}\langle z\_n^\top z\_n\rangle$ | `cache.weights` |
 //! | $\sum\_d\omega\_{nd}\langle w\_d^\top w\_d\rangle$ | `cache.factors` |
 //!
 //! Data and local numbers are the only arrays of samples × features; ω and h
-//! exist for one block of columns at a time.
+//! exist for one block of columns at a time. Where data are stored sparse, so do
+//! the local numbers ([`locals`]), and there is no such array.
 
 mod bound;
+mod data;
 mod gibbs;
 mod likelihood;
+mod locals;
 mod parameters;
 mod shared;
 mod sums;
@@ -29,19 +32,18 @@ pub use likelihood::{
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Event, Mask, NormalEquations, NumericError, Objective,
-    PredictedBlock, PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
-    ViewShape, ViewTerm,
+    Augmented, Context, DataError, Event, NormalEquations, NumericError, Objective, PredictedBlock,
+    PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm, column_block, own_column_block,
 };
 use polyview_linalg::{Mat, packed_len};
 use polyview_random::StreamKey;
-use rayon::prelude::*;
 
-/// Samples whose predictors are made at one time.
-const ROW_TILE: usize = 16_384;
+use data::Data;
+use locals::{LocalBlock, Locals, Made, Seen, write_best};
+use shared::blocks_of;
 
 /// Data term of a view with a [`CellLikelihood`]; missing cells, in whatever
 /// pattern, are integrated out.
@@ -50,14 +52,9 @@ pub struct Cells<L> {
     name: String,
     features: Vec<String>,
     likelihood: L,
-    /// Shared with whoever else holds the view; copied when it changes.
-    values: Arc<Mat<f64>>,
-    /// Numbers of trials, where the view has them.
-    trials: Option<Arc<Mat<f64>>>,
-    mask: Mask,
-    /// The bound's parameters or the drawn augmentation, samples × features.
-    local: Mat<f64>,
-    /// Whether `local` holds draws.
+    data: Data,
+    locals: Locals,
+    /// Whether `locals` are draws.
     drawn: bool,
     /// Changes with local numbers and data.
     stamp: Stamp,
@@ -89,23 +86,14 @@ impl<L: CellLikelihood> Cells<L> {
         check_domain(&view, likelihood.needs(), |n, d, x| {
             likelihood.admits(cell(n, d, x))
         })?;
-        let trials = view.trials().cloned();
-        let (name, features, values, mask) = view.into_parts();
-        let local = Mat::from_fn(values.nrows(), values.ncols(), |n, d| {
-            if mask.is_observed(n, d) {
-                likelihood.start(cell_of(&values, trials.as_ref(), n, d))
-            } else {
-                0.0
-            }
-        });
+        let (name, features, data) = Data::of(view);
+        let locals = Locals::start(&likelihood, &data);
         let mut term = Self {
             name,
             features,
             likelihood,
-            values,
-            trials,
-            mask,
-            local,
+            data,
+            locals,
             drawn: false,
             stamp: Stamp::fresh(),
             cache: sums::Cache::default(),
@@ -120,36 +108,58 @@ impl<L: CellLikelihood> Cells<L> {
     /// The local number of a cell: the bound's parameter or, in a Gibbs chain,
     /// the drawn augmentation; `None` where the cell is missing.
     pub fn local(&self, sample: usize, column: usize) -> Option<f64> {
-        self.mask
-            .is_observed(sample, column)
-            .then(|| self.local[(sample, column)])
+        let block = self.locals_of(&(column..column + 1), None);
+        let observed = self.data.mask.is_observed(sample, column);
+        observed.then(|| block.column(0)[sample])
     }
     /// The site of a cell, zero where it is missing.
     pub fn site(&self, sample: usize, column: usize) -> Site {
-        if !self.mask.is_observed(sample, column) {
-            return Site::default();
-        }
-        let (cell, local) = (self.cell(sample, column), self.local[(sample, column)]);
-        match (self.drawn, self.likelihood.augmentation()) {
-            (true, Some(a)) => a.site(cell, local),
-            _ => self.likelihood.site(cell, local),
+        match (
+            self.data.column(column).cell(sample),
+            self.local(sample, column),
+        ) {
+            (Some(cell), Some(local)) => self.evaluate(cell, local).0,
+            _ => Site::default(),
         }
     }
-    /// The site of a cell and, of a bound, its constant; zero where it is
-    /// missing.
-    fn evaluate(&self, sample: usize, column: usize) -> (Site, f64) {
-        if !self.mask.is_observed(sample, column) {
-            return (Site::default(), 0.0);
-        }
-        let (cell, local) = (self.cell(sample, column), self.local[(sample, column)]);
+    /// The site of an observed cell and, of a bound, its constant.
+    fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
         match (self.drawn, self.likelihood.augmentation()) {
             (true, Some(a)) => (a.site(cell, local), 0.0),
             _ => self.likelihood.evaluate(cell, local),
         }
     }
-    /// An observed cell.
-    fn cell(&self, sample: usize, column: usize) -> Cell {
-        cell_of(&self.values, self.trials.as_ref(), sample, column)
+    /// Local numbers of some columns.
+    fn locals_of<'a>(
+        &'a self,
+        columns: &Range<usize>,
+        now: Option<&Predictor<'a>>,
+    ) -> LocalBlock<'a> {
+        let Self {
+            likelihood,
+            data,
+            locals,
+            ..
+        } = self;
+        locals.of_columns(likelihood, data, columns, now)
+    }
+    /// Blocks of columns in which cells are visited: those of a pass over the
+    /// columns where a block is made anew for every visit.
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<L> {
+        let (rows, columns) = (self.data.rows(), self.data.columns());
+        let width = match self.locals {
+            Locals::Stored(_) => column_block(rows),
+            Locals::Made(_) => own_column_block(rows),
+        };
+        blocks_of(width, columns)
+    }
+    /// An error where a site was made from what is not finite.
+    fn check_sites(&self) -> Result<(), NumericError> {
+        if self.cache.spoilt {
+            Err(self.not_finite("a linear predictor or a local variable"))
+        } else {
+            Ok(())
+        }
     }
     fn not_finite(&self, what: &'static str) -> NumericError {
         NumericError::NotFinite {
@@ -159,20 +169,12 @@ impl<L: CellLikelihood> Cells<L> {
     }
 }
 
-fn cell_of(values: &Mat<f64>, trials: Option<&Arc<Mat<f64>>>, n: usize, d: usize) -> Cell {
-    Cell {
-        column: d,
-        value: values[(n, d)],
-        trials: trials.map_or(1.0, |t| t[(n, d)]),
-    }
-}
-
 impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn shape(&self) -> ViewShape {
         ViewShape {
-            samples: self.values.nrows(),
-            observed_columns: self.values.ncols(),
-            predictor_columns: self.values.ncols(),
+            samples: self.data.rows(),
+            observed_columns: self.data.columns(),
+            predictor_columns: self.data.columns(),
         }
     }
     fn objective(&self) -> Objective {
@@ -186,7 +188,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     }
     fn start_intercepts(&self) -> Option<Vec<f64>> {
         Some(
-            (0..self.values.ncols())
+            (0..self.data.columns())
                 .map(|d| self.likelihood.start_intercept(&self.column_cells(d).1))
                 .collect(),
         )
@@ -206,7 +208,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         if cx.sweep == 1 {
-            for d in 0..self.values.ncols() {
+            for d in 0..self.data.columns() {
                 if let Some(remark) = self.likelihood.remark(&self.column_cells(d).1) {
                     let note = format!("feature '{}' {remark}", self.features[d]);
                     cx.journal.note(
@@ -218,44 +220,22 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             }
         }
         self.update_parameters(p);
-        let rows = self.values.nrows();
         let mut finite = true;
-        for columns in blocks(rows, self.values.ncols()) {
-            for start in (0..rows).step_by(ROW_TILE) {
-                let tile = start..(start + ROW_TILE).min(rows);
-                let mean = p.mean(tile.clone(), columns.clone());
-                let square = p.square(tile.clone(), columns.clone());
-                let Self {
-                    likelihood,
-                    values,
-                    trials,
-                    mask,
-                    local,
-                    ..
-                } = self;
-                let out =
-                    local
-                        .as_mut()
-                        .submatrix_mut(start, columns.start, tile.len(), columns.len());
-                let fine: Vec<bool> = out
-                    .par_col_chunks_mut(1)
-                    .enumerate()
-                    .map(|(j, mut out)| {
-                        let d = columns.start + j;
-                        let mut fine = true;
-                        for i in 0..tile.len() {
-                            if mask.is_observed(start + i, d) {
-                                let cell = cell_of(values, trials.as_ref(), start + i, d);
-                                let (m, s) = (mean[(i, j)], square[(i, j)]);
-                                fine &= m.is_finite() && s.is_finite();
-                                out[(i, 0)] = likelihood.optimise(cell, m, s.max(0.0));
-                            }
-                        }
-                        fine
-                    })
-                    .collect();
-                finite &= fine.iter().all(|f| *f);
+        let blocks = self.blocks();
+        let Self {
+            likelihood,
+            data,
+            locals,
+            ..
+        } = self;
+        match locals {
+            Locals::Stored(local) => {
+                for columns in blocks {
+                    let out = local.as_mut().subcols_mut(columns.start, columns.len());
+                    finite &= write_best(likelihood, data, p, &columns, out);
+                }
             }
+            Locals::Made(made) => *made = Made::Best(Seen::of(p)),
         }
         self.drawn = false;
         self.stamp = Stamp::fresh();
@@ -272,6 +252,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     ) -> Result<(), NumericError> {
         let (k, columns) = (eq.k(), eq.rows());
         self.ensure_weight_sums(columns.end, p);
+        self.check_sites()?;
         let Some(side) = &self.cache.weights else {
             return Ok(());
         };
@@ -322,6 +303,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         self.ensure_factor_sums(p);
+        self.check_sites()?;
         let Some(side) = &self.cache.factors else {
             return Ok(());
         };
@@ -364,7 +346,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     /// One stream of random numbers a column. Counts of successes are out of
     /// one trial.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
-        let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
+        let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
         let mut out = Mat::zeros(rows, columns);
         for block in blocks(rows, columns) {
             let eta = p.mean(0..rows, block.clone());
@@ -383,7 +365,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         out
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
-        check_features(view, self.values.ncols())?;
+        check_features(view, self.data.columns())?;
         Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
     }
     fn augmented(&mut self) -> Option<&mut dyn Augmented> {
@@ -397,7 +379,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
 
 impl<L: CellLikelihood> Stateful for Cells<L> {
     fn save(&self, prefix: &str, state: &mut State) {
-        state.put_mat(&format!("{prefix}/local/values"), self.local.as_ref());
+        self.locals.save(&format!("{prefix}/local"), state);
         state.put_vec(
             &format!("{prefix}/local/drawn"),
             &[f64::from(u8::from(self.drawn))],
@@ -408,7 +390,7 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
     }
     /// A term without samples takes parameters only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
-        let columns = self.values.ncols();
+        let columns = self.data.columns();
         if let Some(p) = self.likelihood.parameters_mut() {
             let name = format!("{prefix}/{}", p.name());
             let values = state.vec(&name)?;
@@ -417,16 +399,15 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
             }
             p.set(values);
         }
-        if self.values.nrows() == 0 {
+        if self.data.rows() == 0 {
             return Ok(());
         }
-        let name = format!("{prefix}/local/values");
-        let local = state.mat(&name)?;
-        if local.shape() != self.local.shape() {
-            return Err(NumericError::BadState { name });
-        }
+        let shape = (self.data.rows(), columns);
+        let locals = self
+            .locals
+            .loaded(&format!("{prefix}/local"), shape, state)?;
         self.drawn = state.scalar(&format!("{prefix}/local/drawn"))? != 0.0;
-        self.local = local;
+        self.locals = locals;
         self.stamp = Stamp::fresh();
         self.cache = sums::Cache::default();
         Ok(())

@@ -5,8 +5,8 @@ use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey};
 use rayon::prelude::*;
 
+use super::Cells;
 use super::likelihood::{Cell, CellLikelihood, ColumnCells, LearnedParameters};
-use super::{Cells, blocks};
 
 /// Cells whose predictors are made at one time.
 const CELLS: usize = 1 << 20;
@@ -14,15 +14,15 @@ const CELLS: usize = 1 << 20;
 impl<L: CellLikelihood> Cells<L> {
     /// The observed cells of a feature and where they stand.
     pub(super) fn column_cells(&self, column: usize) -> (Vec<usize>, Vec<Cell>) {
-        (0..self.values.nrows())
-            .filter(|&n| self.mask.is_observed(n, column))
-            .map(|n| (n, self.cell(n, column)))
+        let column = self.data.column(column);
+        (0..self.data.rows())
+            .filter_map(|n| Some((n, column.cell(n)?)))
             .unzip()
     }
     /// Gives each feature its starting value, unless there are values already.
     pub(super) fn start_parameters(&mut self) {
         let start: Vec<f64> = match self.likelihood.parameters() {
-            Some(p) if p.values().is_empty() => (0..self.values.ncols())
+            Some(p) if p.values().is_empty() => (0..self.data.columns())
                 .map(|d| p.start(&self.column_cells(d).1))
                 .collect(),
             _ => return,
@@ -52,7 +52,7 @@ impl<L: CellLikelihood> Cells<L> {
         let Some(parameters) = self.learned() else {
             return;
         };
-        let drawn = (0..self.values.ncols())
+        let drawn = (0..self.data.columns())
             .map(|d| parameters.draw_prior(&mut stream(key, d)))
             .collect();
         self.set_parameters(drawn);
@@ -65,10 +65,10 @@ impl<L: CellLikelihood> Cells<L> {
         let Some(parameters) = self.learned() else {
             return;
         };
-        let (rows, columns) = self.values.shape();
+        let (rows, columns) = (self.data.rows(), self.data.columns());
         let width = (CELLS / rows.max(1)).max(1);
         let mut changed = Vec::with_capacity(columns);
-        for block in blocks(rows, columns) {
+        for block in self.blocks() {
             for start in block.clone().step_by(width) {
                 let part = start..(start + width).min(block.end);
                 let mean = p.mean(0..rows, part.clone());

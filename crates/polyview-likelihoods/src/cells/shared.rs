@@ -24,19 +24,18 @@ pub(crate) fn check_domain(
     needs: &'static str,
     admits: impl Fn(usize, usize, f64) -> bool,
 ) -> Result<(), DataError> {
+    let mut values = vec![0.0; view.n_samples()];
     for d in 0..view.n_features() {
-        for n in 0..view.n_samples() {
-            match view.value(n, d) {
-                Some(value) if !admits(n, d, value) => {
-                    return Err(DataError::OutOfDomain {
-                        view: view.name().to_owned(),
-                        feature: view.features()[d].clone(),
-                        sample: n,
-                        value,
-                        needs,
-                    });
-                }
-                _ => {}
+        view.write_column(d, &mut values);
+        for (n, &value) in values.iter().enumerate() {
+            if view.is_observed(n, d) && !admits(n, d, value) {
+                return Err(DataError::OutOfDomain {
+                    view: view.name().to_owned(),
+                    feature: view.features()[d].clone(),
+                    sample: n,
+                    value,
+                    needs,
+                });
             }
         }
     }
@@ -58,7 +57,11 @@ pub(crate) fn check_features(view: &View, expected: usize) -> Result<(), DataErr
 
 /// Blocks of columns in which cells are visited.
 pub(crate) fn blocks(rows: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
-    let width = column_block(rows);
+    blocks_of(column_block(rows), columns)
+}
+
+/// Blocks of so many columns.
+pub(super) fn blocks_of(width: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
     (0..columns)
         .step_by(width)
         .map(move |start| start..(start + width).min(columns))

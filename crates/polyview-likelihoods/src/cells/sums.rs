@@ -7,7 +7,7 @@ use polyview_core::{Predictor, Stamp};
 use polyview_linalg::{Accum, Mat, cross, cross_into, packed_len, times};
 use rayon::prelude::*;
 
-use super::{CellLikelihood, Cells, Site, blocks};
+use super::{CellLikelihood, Cells, Site};
 
 /// Sums that stay valid as long as their stamps do.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Cache {
     pub(super) factors: Option<FactorSums>,
     /// Sites of the last block of columns.
     sites: Option<SiteBlock>,
+    /// Whether a site was made from what is not finite.
+    pub(super) spoilt: bool,
 }
 
 /// What the weights need of the factors.
@@ -76,9 +78,9 @@ fn zeros_like(old: Option<Mat<f64>>, rows: usize, columns: usize) -> Mat<f64> {
 impl<L: CellLikelihood> Cells<L> {
     /// Takes the sites of these columns out of the cache, made anew where they
     /// are others.
-    fn take_sites(&mut self, columns: &Range<usize>) -> SiteBlock {
+    fn take_sites(&mut self, columns: &Range<usize>, p: &Predictor<'_>) -> SiteBlock {
         let old = self.cache.sites.take();
-        let rows = self.values.nrows();
+        let rows = self.data.rows();
         let mut block = match old {
             Some(b) if b.stamp == self.stamp && b.columns == *columns => return b,
             Some(b) if b.precision.ncols() == columns.len() => b,
@@ -92,6 +94,8 @@ impl<L: CellLikelihood> Cells<L> {
         block.stamp = self.stamp;
         block.columns = columns.clone();
         let this = &*self;
+        let locals = this.locals_of(columns, Some(p));
+        let spoilt = !locals.finite;
         let sums: Vec<(f64, f64, f64)> = block
             .precision
             .as_mut()
@@ -99,9 +103,13 @@ impl<L: CellLikelihood> Cells<L> {
             .zip(block.linear.as_mut().par_col_chunks_mut(1))
             .enumerate()
             .map(|(j, (mut precision, mut linear))| {
+                let (data, local) = (this.data.column(columns.start + j), locals.column(j));
                 let (mut omega, mut h, mut c) = (0.0, 0.0, 0.0);
                 for n in 0..rows {
-                    let (site, offset): (Site, f64) = this.evaluate(n, columns.start + j);
+                    let (site, offset) = data.cell(n).map_or_else(
+                        || (Site::default(), 0.0),
+                        |cell| this.evaluate(cell, local[n]),
+                    );
                     precision[(n, 0)] = site.precision;
                     linear[(n, 0)] = site.linear;
                     omega += site.precision;
@@ -111,9 +119,11 @@ impl<L: CellLikelihood> Cells<L> {
                 (omega, h, c)
             })
             .collect();
+        drop(locals);
+        self.cache.spoilt |= spoilt;
         self.cache
             .columns
-            .resize(self.values.ncols(), (0.0, 0.0, 0.0));
+            .resize(self.data.columns(), (0.0, 0.0, 0.0));
         self.cache.columns[columns.clone()].copy_from_slice(&sums);
         block
     }
@@ -121,7 +131,7 @@ impl<L: CellLikelihood> Cells<L> {
     /// factors: $\sum\_n\omega\_{nd}\langle z\_n^\top z\_n\rangle$ for a whole
     /// block of columns is one product with the factors' moment table.
     pub(super) fn ensure_weight_sums(&mut self, end: usize, p: &Predictor<'_>) {
-        let (k, columns, rows) = (p.factors.k(), self.values.ncols(), self.values.nrows());
+        let (k, columns) = (p.factors.k(), self.data.columns());
         let key = (p.factors.stamp(), self.stamp);
         let len = packed_len(k) + k;
         let mut side = match self.cache.weights.take() {
@@ -138,11 +148,11 @@ impl<L: CellLikelihood> Cells<L> {
         };
         if side.filled < end {
             let table = p.factors.moment_table().as_ref();
-            for block in blocks(rows, columns) {
+            for block in self.blocks() {
                 if block.end <= side.filled || block.start >= end {
                     continue;
                 }
-                let sites = self.take_sites(&block);
+                let sites = self.take_sites(&block, p);
                 let to = |m: &mut Mat<f64>, from: &Mat<f64>| {
                     m.as_mut()
                         .subcols_mut(block.start, block.len())
@@ -160,7 +170,7 @@ impl<L: CellLikelihood> Cells<L> {
     }
     /// Whether the sums by column are those of the current local numbers.
     pub(super) fn has_column_sums(&self) -> bool {
-        let columns = self.values.ncols();
+        let columns = self.data.columns();
         let weights = self.cache.weights.as_ref();
         let factors = self.cache.factors.as_ref();
         weights.is_some_and(|s| s.key.1 == self.stamp && s.filled == columns)
@@ -178,7 +188,7 @@ impl<L: CellLikelihood> Cells<L> {
     /// Adds some columns to the sums for the factors; the first column starts
     /// them anew.
     pub(super) fn add_factor_sums(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        let (k, rows) = (p.weights.k(), self.values.nrows());
+        let (k, rows) = (p.weights.k(), self.data.rows());
         let len = packed_len(k);
         let mut side = match self.cache.factors.take() {
             Some(s) if columns.start > 0 && s.key.is_none() && s.filled == columns.start => s,
@@ -206,7 +216,7 @@ impl<L: CellLikelihood> Cells<L> {
                 *x = p.bias.mean()[d] * w[(j, i)];
             }
         }
-        let sites = self.take_sites(&columns);
+        let sites = self.take_sites(&columns, p);
         cross_into(
             side.sums.as_mut(),
             table.as_ref().transpose(),
@@ -222,7 +232,7 @@ impl<L: CellLikelihood> Cells<L> {
     /// intercepts, if no column is missing.
     pub(super) fn finish_factor_sums(&mut self, p: &Predictor<'_>) {
         let key = self.factor_key(p);
-        let columns = self.values.ncols();
+        let columns = self.data.columns();
         if let Some(side) = &mut self.cache.factors
             && side.filled == columns
             && side.key.is_none()
@@ -233,7 +243,7 @@ impl<L: CellLikelihood> Cells<L> {
     /// Makes sure that the sums for the factors fit.
     pub(super) fn ensure_factor_sums(&mut self, p: &Predictor<'_>) {
         if !self.has_factor_sums(p) {
-            for block in blocks(self.values.nrows(), self.values.ncols()) {
+            for block in self.blocks() {
                 self.add_factor_sums(block, p);
             }
             self.finish_factor_sums(p);

@@ -144,9 +144,22 @@ fn mark(info: &ViewInfo, view: &View) -> String {
             sum.update(by_feature.as_bytes());
         }
     }
-    let values = view.values();
-    for d in 0..values.ncols() {
-        numbers(&mut sum, (0..values.nrows()).map(|n| &values[(n, d)]));
+    if let Some(x) = view.sparse() {
+        sum.update("sparse");
+        numbers(&mut sum, x.base());
+        for d in 0..x.entries().ncols() {
+            let (rows, values) = x.entries().column(d);
+            sum.update((rows.len() as u64).to_le_bytes());
+            for row in rows {
+                sum.update(row.to_le_bytes());
+            }
+            numbers(&mut sum, values);
+        }
+    } else {
+        let values = view.values();
+        for d in 0..values.ncols() {
+            numbers(&mut sum, (0..values.nrows()).map(|n| &values[(n, d)]));
+        }
     }
     if let Some(trials) = view.trials() {
         sum.update("trials");

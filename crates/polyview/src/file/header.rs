@@ -77,6 +77,9 @@ pub(super) struct ViewHeader {
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) trials: bool,
+    /// Whether the data are stored sparse.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) sparse: bool,
 }
 
 impl ViewHeader {
@@ -185,6 +188,7 @@ impl ModelHeader {
                     observed: v.observed,
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
+                    sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
                 })
                 .collect(),
             groups: fit.groups.as_ref().map(|g| GroupsHeader {

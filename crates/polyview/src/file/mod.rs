@@ -9,6 +9,7 @@ mod fault;
 mod header;
 mod json;
 mod model;
+mod sparse;
 
 use std::path::Path;
 

@@ -9,6 +9,7 @@ use super::container::{Container, Sealed, Stored, Tensor, Values};
 use super::fault::Fault;
 use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
 use super::json;
+use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
 use crate::fit::{Fit, FitRecord, ViewInfo, saved_parameters};
@@ -67,8 +68,13 @@ pub(super) fn push_state<'a>(
 
 fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
     let name = view.name();
-    let values = Values::Matrix(view.values());
-    tensors.push(Tensor::new(format!("data/{name}"), values));
+    match view.sparse() {
+        Some(x) => push_sparse(tensors, name, x),
+        None => {
+            let values = Values::Matrix(view.values());
+            tensors.push(Tensor::new(format!("data/{name}"), values));
+        }
+    }
     if view.trials().is_some() {
         // zero where they are not known: no count is out of none
         let known = (0..view.n_samples())
@@ -295,7 +301,6 @@ fn take_data(
         return Ok(None);
     }
     let (name, columns) = (format!("data/{}", view.name), view.features.len());
-    let mut values = file.take(&name)?.matrix(&name, samples, columns)?;
     let mask = format!("mask/{}", view.name);
     let observed = match view.data {
         DataKind::None | DataKind::Complete => Mask::Complete,
@@ -318,6 +323,12 @@ fn take_data(
     if found != view.data {
         return Err(Fault::values(&mask, "is not of the kind that was promised"));
     }
+    if view.sparse {
+        let data = take_sparse(view, samples, observed, file)?;
+        Fault::unless_count("observed cells", view.observed, data.n_observed())?;
+        return Ok(Some(data));
+    }
+    let mut values = file.take(&name)?.matrix(&name, samples, columns)?;
     for d in 0..columns {
         for n in 0..samples {
             let x = &mut values[(n, d)];

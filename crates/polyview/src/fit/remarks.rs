@@ -16,9 +16,10 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
         return None;
     }
     let (mut cells, mut largest) = (0usize, (0.0, 0, 0));
+    let mut column = vec![0.0; view.n_samples()];
     for d in 0..view.n_features() {
-        for n in 0..view.n_samples() {
-            let x = view.value(n, d).unwrap_or(0.0);
+        view.write_column(d, &mut column);
+        for (n, &x) in column.iter().enumerate() {
             cells += usize::from(x > LARGE_COUNT);
             if x > largest.0 {
                 largest = (x, n, d);

@@ -43,6 +43,10 @@ fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]
         return Ok(Cow::Borrowed(views));
     }
     let seen = |v: &View| -> Result<View> {
+        if counts(v) && v.sparse().is_some() {
+            // zeros stay zeros
+            return Ok(v.map_entries(|_, _, y| y.ln_1p())?);
+        }
         if counts(v) {
             let values = Mat::from_fn(v.n_samples(), v.n_features(), |n, d| {
                 v.value(n, d).map_or(f64::NAN, f64::ln_1p)
@@ -94,9 +98,11 @@ impl StartBlocks {
             let (mut means, mut total) = (Vec::with_capacity(cols), 0.0);
             for d in 0..cols {
                 let n = v.mask().count_feature(d, rows).max(1) as f64;
-                let x = v.values().col(d);
-                let sum: f64 = x.iter().sum();
-                let squares: f64 = x.iter().map(|x| x * x).sum();
+                // of sparse values the entries alone: their base goes with the mean
+                let (sum, squares) = match v.sparse() {
+                    Some(x) => sums(x.entries().column(d).1.iter()),
+                    None => sums(v.values().col(d).iter()),
+                };
                 means.push(sum / n);
                 total += squares / n - (sum / n).powi(2);
             }
@@ -116,7 +122,10 @@ impl StartBlocks {
             .iter()
             .enumerate()
             .map(|(i, v)| FilledBlock {
-                values: v.values(),
+                values: match v.sparse() {
+                    Some(x) => x.entries().into(),
+                    None => v.values().into(),
+                },
                 mask: self.masks[i].as_ref().map(|m| &m.0),
                 transposed: self.masks[i].as_ref().map(|m| &m.1),
                 mean: &self.means[i],
@@ -124,4 +133,9 @@ impl StartBlocks {
             })
             .collect()
     }
+}
+
+/// Sum and sum of squares.
+fn sums<'a>(values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
+    values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x))
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use polyview_core::{Dataset, NumericError, Relevelled, UnknownClass, View};
-use polyview_linalg::Mat;
 
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
@@ -157,22 +156,20 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
             view.features()[first]
         ));
     }
-    let values = Mat::from_fn(view.n_samples(), source.len(), |n, d| {
-        source[d].and_then(|s| view.value(n, s)).unwrap_or(f64::NAN)
-    });
-    let mut matched = View::from_values(info.name.clone(), info.features.clone(), values)?;
-    if view.trials().is_some() {
-        let trials = |n: usize, d: usize| source[d].map_or(f64::NAN, |s| view.trials_of(n, s));
-        let trials = Mat::from_fn(view.n_samples(), source.len(), trials);
-        matched = matched.with_trials(trials)?;
-    }
+    let matched = view.matched(info.name.clone(), info.features.clone(), &source)?;
     finite(info, info.scaling.apply(matched))
 }
 
 /// Refuses values that overflow on the way to working units.
 fn finite(info: &ViewInfo, view: View) -> Result<View> {
-    let values = view.values();
-    let bad = (0..values.ncols()).any(|d| values.col(d).iter().any(|x| !x.is_finite()));
+    let bad = match view.sparse() {
+        // the entries are, by construction
+        Some(x) => !x.base().iter().all(|x| x.is_finite()),
+        None => {
+            let values = view.values();
+            (0..values.ncols()).any(|d| values.col(d).iter().any(|x| !x.is_finite()))
+        }
+    };
     if bad {
         return Err(Error::from(NumericError::NotFinite {
             block: format!("data/{}", info.name),

@@ -245,7 +245,7 @@ impl Fit {
             if c.feature != feature {
                 feature = c.feature;
                 let count = training.mask().count_feature(feature, training.n_samples());
-                let sum: f64 = training.values().col(feature).iter().sum();
+                let sum: f64 = training.column(feature).iter().sum();
                 centre = sum / count.max(1) as f64;
             }
             let (scale, sd) = (info.scaling.scale[feature], (c.spread / components).sqrt());

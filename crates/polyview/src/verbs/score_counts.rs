@@ -37,8 +37,8 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
 /// Mean training count of a feature, or its successes a trial.
 pub(super) fn rate(training: &View, feature: usize) -> f64 {
     let (mut sum, mut of) = (0.0, 0.0);
-    for n in 0..training.n_samples() {
-        if let Some(x) = training.value(n, feature) {
+    for (n, x) in training.column(feature).into_iter().enumerate() {
+        if training.is_observed(n, feature) {
             sum += x;
             of += training.trials_of(n, feature);
         }

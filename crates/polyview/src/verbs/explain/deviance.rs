@@ -1,48 +1,65 @@
 //! Deviance explained: what variance explained is for labels and counts.
 
+use std::ops::Range;
+
 use polyview_core::{PredictedKind, Predictor, RowMoments, View};
-use polyview_linalg::{Mat, MatRef};
+use polyview_linalg::Mat;
 
 use super::super::mixture::blocks;
+use super::sums::width;
 use crate::fit::ComponentView;
 use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};
 
-/// What a view expects at the means of its parameters, and the sizes of its
-/// counts, summed over the components of a posterior.
-#[derive(Clone)]
+/// What some columns of a view expect at the means of its parameters, and the
+/// sizes of its counts, summed over the components of a posterior.
 pub(super) struct Expected {
-    /// Sum of the expected data, samples × predictor columns.
+    /// First of the columns.
+    first: usize,
+    /// Sum of the expected data, samples × columns.
     sum: Mat<f64>,
     /// Sum of the logarithms of the sizes of negative binomial counts, samples
-    /// × predictor columns.
+    /// × columns.
     ln_size: Option<Mat<f64>>,
     components: f64,
 }
 
+/// Columns that are looked at together: all of a view of classes, whose columns
+/// are one feature.
+pub(super) fn column_blocks(view: &View, kind: PredictedKind) -> Vec<Range<usize>> {
+    if kind == PredictedKind::Classes {
+        return vec![0..view.levels().len()];
+    }
+    let (width, columns) = (width(view.n_samples()), view.n_features());
+    let starts = (0..columns).step_by(width);
+    starts.map(|s| s..(s + width).min(columns)).collect()
+}
+
 impl Expected {
     /// Expectations of no component yet.
-    pub(super) fn new(samples: usize, columns: usize) -> Self {
+    pub(super) fn new(samples: usize, columns: &Range<usize>) -> Self {
         Self {
-            sum: Mat::zeros(samples, columns),
+            first: columns.start,
+            sum: Mat::zeros(samples, columns.len()),
             ln_size: None,
             components: 0.0,
         }
     }
     /// Adds a component with factors of its own or of other samples.
-    pub(super) fn add(&mut self, factors: MatRef<'_, f64>, view: &ComponentView) {
-        let z = RowMoments::point(factors.to_owned());
+    pub(super) fn add(&mut self, factors: &RowMoments, view: &ComponentView) {
         let w = RowMoments::point(view.weights.mean().to_owned());
         let mut bias = view.bias.clone();
         let mean = bias.mean().to_vec();
         let known = vec![0.0; mean.len()];
         bias.set(mean, known);
         let p = Predictor {
-            factors: &z,
+            factors,
             weights: &w,
             bias: &bias,
         };
+        let first = self.first;
         for (rows, columns) in blocks(self.sum.nrows(), self.sum.ncols()) {
-            let block = view.term.predict(&p, rows.clone(), columns.clone());
+            let there = first + columns.start..first + columns.end;
+            let block = view.term.predict(&p, rows.clone(), there);
             for (j, d) in columns.enumerate() {
                 let to = &mut self.sum.col_as_slice_mut(d)[rows.clone()];
                 for (i, x) in to.iter_mut().enumerate() {
@@ -56,19 +73,21 @@ impl Expected {
             let sum = self
                 .ln_size
                 .get_or_insert_with(|| Mat::zeros(rows, columns));
-            for d in 0..columns {
-                for (n, x) in sum.col_as_slice_mut(d).iter_mut().enumerate() {
-                    *x += view.term.size_in(group(n), d).unwrap_or(f64::NAN).ln();
+            for j in 0..columns {
+                for (n, x) in sum.col_as_slice_mut(j).iter_mut().enumerate() {
+                    let size = view.term.size_in(group(n), first + j);
+                    *x += size.unwrap_or(f64::NAN).ln();
                 }
             }
         }
         self.components += 1.0;
     }
     fn at(&self, sample: usize, column: usize) -> f64 {
-        self.sum[(sample, column)] / self.components
+        self.sum[(sample, column - self.first)] / self.components
     }
     /// Deviance of these samples from what they are expected to be, and from
-    /// what an intercept alone gives them; `NaN` for real numbers.
+    /// what an intercept alone gives them, over these columns; `NaN` for real
+    /// numbers.
     pub(super) fn of_samples(
         &self,
         view: &View,
@@ -76,15 +95,25 @@ impl Expected {
         rows: &[usize],
     ) -> (f64, f64) {
         let (mut own, mut null) = (0.0, 0.0);
-        for d in 0..view.n_features() {
-            let cells = || (rows.iter()).filter_map(|&n| Some((n, view.value(n, d)?)));
+        let end = match kind {
+            PredictedKind::Classes => 1,
+            _ => self.first + self.sum.ncols(),
+        };
+        let mut column = vec![0.0; view.n_samples()];
+        for d in self.first..end {
+            view.write_column(d, &mut column);
+            let cells = || {
+                let seen = rows.iter().filter(|&&n| view.is_observed(n, d));
+                seen.map(|&n| (n, column[n]))
+            };
             match kind {
                 PredictedKind::Real => return (f64::NAN, f64::NAN),
                 PredictedKind::Count => {
                     let level = mean(cells().map(|(_, y)| (y, 1.0)));
                     let unit = |n: usize, y: f64, mean: f64| match &self.ln_size {
                         Some(s) => {
-                            negative_binomial_unit(y, mean, (s[(n, d)] / self.components).exp())
+                            let size = s[(n, d - self.first)] / self.components;
+                            negative_binomial_unit(y, mean, size.exp())
                         }
                         None => poisson_unit(y, mean),
                     };

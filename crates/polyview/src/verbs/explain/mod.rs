@@ -12,8 +12,8 @@ use super::project::WeightUncertainty;
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
-use deviance::Expected;
-use sums::{Posterior, Sums};
+use deviance::column_blocks;
+use sums::{Draw, Posterior, Sums};
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
 ///
@@ -173,7 +173,7 @@ impl Fit {
         let mut out = Posterior::default();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            out.push(component.factors.mean(), &component);
+            out.push(component.factors.mean().to_owned(), component);
         }
         Ok(out)
     }
@@ -201,7 +201,7 @@ impl Fit {
             placing.place(i % placing.count(), &mut c)?;
             let certain = WeightUncertainty::Variational;
             let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
-            posterior.push(z.mean(), &c);
+            posterior.push(z.mean().to_owned(), c);
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
@@ -235,40 +235,37 @@ impl Fit {
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
-            let expected = posterior.expected.get(at).and_then(Option::as_ref);
-            let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
-            let share = |e: &Expected| {
+            let kind = posterior.kinds[at];
+            let sums = if kind.is_real() {
+                out.deviance.push(f64::NAN);
+                sums_of(view, draws, at, strata)?
+            } else {
+                let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
                 let (mut own, mut null) = (0.0, 0.0);
-                for rows in if strata.is_empty() { &all } else { strata } {
-                    let of = e.of_samples(view, posterior.kinds[at], rows);
-                    own += of.0;
-                    null += of.1;
+                let mut sums = Sums::zero(k);
+                for columns in column_blocks(view, kind) {
+                    let expected = posterior.expected(at, &columns);
+                    for rows in if strata.is_empty() { &all } else { strata } {
+                        let of = expected.of_samples(view, kind, rows);
+                        own += of.0;
+                        null += of.1;
+                    }
+                    drop(expected);
+                    let names = self.views[at].columns();
+                    let (latent, draws) = sums::linear_predictor(view, draws, at, names, &columns)?;
+                    sums.add(&sums_of(&latent, &draws, 0, strata)?);
+                    for (j, d) in columns.enumerate() {
+                        let cells = observed_in(&latent, j, strata) as f64;
+                        sums.total += cells * posterior.link_variance(at, d);
+                    }
                 }
-                if null > 0.0 {
+                out.deviance.push(if null > 0.0 {
                     1.0 - own / null
                 } else {
                     f64::NAN
-                }
+                });
+                sums
             };
-            out.deviance.push(expected.map_or(f64::NAN, share));
-            let latent;
-            let (shown, noise) = if posterior.kinds[at].is_real() {
-                (view, 0.0)
-            } else {
-                latent = sums::linear_predictor(view, draws, at, self.views[at].columns())?;
-                let of_column = |d| {
-                    let cells = observed_in(&latent, d, strata) as f64;
-                    cells * posterior.link_variance(at, d)
-                };
-                let noise = (0..latent.n_features()).map(of_column).sum();
-                (&latent, noise)
-            };
-            let mut sums = if strata.is_empty() {
-                Sums::of(shown, draws, at)
-            } else {
-                Sums::by_strata(shown, draws, at, strata)?
-            };
-            sums.total += noise;
             let share = |x: f64| {
                 if sums.total > 0.0 {
                     x / sums.total
@@ -293,6 +290,15 @@ impl Fit {
         }
         Ok(out)
     }
+}
+
+/// The sums of a view over all samples, or over those of each stratum.
+fn sums_of(view: &View, draws: &[Draw], at: usize, strata: &[Vec<usize>]) -> Result<Sums> {
+    Ok(if strata.is_empty() {
+        Sums::of(view, draws, at)
+    } else {
+        Sums::by_strata(view, draws, at, strata)?
+    })
 }
 
 /// Observed cells of all rows, or of those of some strata.

@@ -1,6 +1,8 @@
 //! The three sums that all shares of variance are made of.
 
-use polyview_core::{DataError, Mask, PredictedKind, RowMoments, View};
+use std::ops::Range;
+
+use polyview_core::{DataError, Mask, PredictedKind, RowMoments, View, column_block};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
 
@@ -22,40 +24,44 @@ pub(super) struct Posterior {
     pub draws: Vec<Draw>,
     /// What each view's term predicts.
     pub kinds: Vec<PredictedKind>,
-    /// What labels and counts are expected to be; nothing for numbers.
-    pub expected: Vec<Option<Expected>>,
+    /// Known factors and the views' parts, one a component, where there are
+    /// labels or counts.
+    components: Vec<(RowMoments, Vec<ComponentView>)>,
     /// Variance that link and noise add to a column, by component and view.
     link_variance: Vec<Vec<Vec<f64>>>,
 }
 
 impl Posterior {
     /// Adds a component, with factors of its own or of other samples.
-    pub(super) fn push(&mut self, factors: MatRef<'_, f64>, component: &Component) {
-        let parts = &component.views;
+    pub(super) fn push(&mut self, factors: Mat<f64>, component: Component) {
+        let parts = component.views;
         let link = |v: &ComponentView| {
             (0..v.weights.explicit_rows())
                 .map(|d| v.link_variance(d))
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
-        if self.expected.is_empty() {
-            let of = |v: &ComponentView| {
-                let columns = v.weights.explicit_rows();
-                (!v.term.predicted_kind().is_real())
-                    .then(|| Expected::new(factors.nrows(), columns))
-            };
-            self.expected = parts.iter().map(of).collect();
-        }
-        for (expected, part) in self.expected.iter_mut().zip(parts) {
-            if let Some(e) = expected {
-                e.add(factors, part);
-            }
-        }
         self.link_variance.push(parts.iter().map(link).collect());
         self.draws.push(Draw {
-            factors: factors.to_owned(),
             weights: parts.iter().map(|v| v.weights.mean().to_owned()).collect(),
+            factors,
         });
+        if self.kinds.iter().any(|k| !k.is_real())
+            && let Some(draw) = self.draws.last()
+        {
+            let known = RowMoments::point(draw.factors.clone());
+            self.components.push((known, parts));
+        }
+    }
+
+    /// What some columns of labels or counts are expected to be.
+    pub(super) fn expected(&self, at: usize, columns: &Range<usize>) -> Expected {
+        let samples = self.draws.first().map_or(0, |d| d.factors.nrows());
+        let mut out = Expected::new(samples, columns);
+        for (factors, parts) in &self.components {
+            out.add(factors, &parts[at]);
+        }
+        out
     }
 
     /// Variance that link and noise add to a column of a view, on average.
@@ -77,10 +83,12 @@ pub(super) struct Sums {
 }
 
 /// Columns that are read together.
-const BLOCK: usize = 256;
+pub(super) fn width(samples: usize) -> usize {
+    column_block(samples).min(256)
+}
 
 impl Sums {
-    fn zero(k: usize) -> Self {
+    pub(super) fn zero(k: usize) -> Self {
         Self {
             total: 0.0,
             cross: vec![0.0; k],
@@ -125,11 +133,20 @@ impl Sums {
             .iter()
             .map(|d| Mat::from_fn(rows.len(), k, |r, j| d.factors[(rows[r], j)]))
             .collect();
-        for start in (0..view.n_features()).step_by(BLOCK) {
-            let columns = start..(start + BLOCK).min(view.n_features());
-            let values = Mat::from_fn(rows.len(), columns.len(), |r, j| {
-                view.value(rows[r], start + j).unwrap_or(f64::NAN)
-            });
+        let width = width(view.n_samples());
+        for start in (0..view.n_features()).step_by(width) {
+            let columns = start..(start + width).min(view.n_features());
+            let mut values = Mat::zeros(rows.len(), columns.len());
+            for (j, d) in columns.clone().enumerate() {
+                let column = view.column(d);
+                for (x, &n) in values.col_as_slice_mut(j).iter_mut().zip(rows) {
+                    *x = if view.is_observed(n, d) {
+                        column[n]
+                    } else {
+                        f64::NAN
+                    };
+                }
+            }
             let names = view.features()[columns.clone()].to_vec();
             let block = View::from_values(view.name(), names, values)?;
             let parts: Vec<Draw> = draws
@@ -147,7 +164,7 @@ impl Sums {
         Ok(out)
     }
 
-    fn add(&mut self, part: &Self) {
+    pub(super) fn add(&mut self, part: &Self) {
         let k = self.cross.len();
         self.total += part.total;
         for j in 0..k {
@@ -165,8 +182,9 @@ impl Sums {
         let w = &draw.weights[at];
         let (n, k) = (z.nrows(), z.ncols());
         let mut out = Self::zero(k);
-        for start in (0..view.n_features()).step_by(BLOCK) {
-            let columns = start..(start + BLOCK).min(view.n_features());
+        let width = width(view.n_samples());
+        for start in (0..view.n_features()).step_by(width) {
+            let columns = start..(start + width).min(view.n_features());
             let mut block: Mat<f64> = Mat::zeros(n, columns.len());
             for (j, d) in columns.clone().enumerate() {
                 out.total += centre_column(view, d, block.col_as_slice_mut(j));
@@ -220,13 +238,14 @@ impl Sums {
         let k = draws.first().map_or(0, |d| d.factors.ncols());
         let factors: Vec<Mat<f64>> = draws.iter().map(|d| centred(&d.factors)).collect();
         let share = 1.0 / draws.len().max(1) as f64;
-        let starts: Vec<usize> = (0..view.n_features()).step_by(BLOCK).collect();
+        let width = width(view.n_samples());
+        let starts: Vec<usize> = (0..view.n_features()).step_by(width).collect();
         let parts: Vec<Self> = starts
             .into_par_iter()
             .map(|start| {
                 let mut part = Self::zero(k);
                 let mut x = vec![0.0; view.n_samples()];
-                for d in start..(start + BLOCK).min(view.n_features()) {
+                for d in start..(start + width).min(view.n_features()) {
                     part.total += centre_column(view, d, &mut x);
                     let mut f: Mat<f64> = Mat::zeros(view.n_samples(), k);
                     for (z, draw) in factors.iter().zip(draws) {
@@ -261,29 +280,42 @@ impl Sums {
     }
 }
 
-/// The posterior mean of the linear predictor of a view without its
-/// intercepts, missing where no label was observed.
+/// The posterior mean of the linear predictor of some columns of a view without
+/// its intercepts, missing where no label was observed; with the draws for
+/// these columns alone.
 pub(super) fn linear_predictor(
     view: &View,
     draws: &[Draw],
     at: usize,
-    columns: &[String],
-) -> Result<View, DataError> {
+    names: &[String],
+    columns: &Range<usize>,
+) -> Result<(View, Vec<Draw>), DataError> {
     let mut values: Mat<f64> = Mat::zeros(view.n_samples(), columns.len());
     let share = 1.0 / draws.len().max(1) as f64;
-    for draw in draws {
-        let w = draw.weights[at].transpose().to_owned();
+    let part = |draw: &Draw| Draw {
+        factors: draw.factors.clone(),
+        weights: vec![
+            draw.weights[at]
+                .as_ref()
+                .subrows(columns.start, columns.len())
+                .to_owned(),
+        ],
+    };
+    let parts: Vec<Draw> = draws.iter().map(part).collect();
+    for draw in &parts {
+        let w = draw.weights[0].transpose().to_owned();
         values += polyview_linalg::times_small(draw.factors.as_ref(), w.as_ref()) * share;
     }
-    for d in 0..columns.len() {
+    for (j, d) in columns.clone().enumerate() {
         let feature = if view.levels().is_empty() { d } else { 0 };
         for n in 0..view.n_samples() {
             if !view.is_observed(n, feature) {
-                values[(n, d)] = f64::NAN;
+                values[(n, j)] = f64::NAN;
             }
         }
     }
-    View::from_values(view.name(), columns.to_vec(), values)
+    let view = View::from_values(view.name(), names[columns.clone()].to_vec(), values)?;
+    Ok((view, parts))
 }
 
 /// $(Z^\top Z)\circ(W^\top W)$.
@@ -309,9 +341,7 @@ fn centred(m: &Mat<f64>) -> Mat<f64> {
 /// Writes the observed values of a feature less their mean, zero elsewhere;
 /// returns their sum of squares.
 fn centre_column(view: &View, feature: usize, out: &mut [f64]) -> f64 {
-    for (x, v) in out.iter_mut().zip(view.values().col(feature).iter()) {
-        *x = *v;
-    }
+    view.write_column(feature, out);
     centre_observed(view, feature, out);
     dot(out, out)
 }

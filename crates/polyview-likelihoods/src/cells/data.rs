@@ -1,0 +1,76 @@
+//! The data of a term, column by column.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use polyview_core::{Mask, Values, View};
+use polyview_linalg::Mat;
+
+use super::Cell;
+
+/// Data, numbers of trials and mask of a view.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    /// Shared with whoever else holds the view; copied when they change.
+    pub(super) values: Values,
+    /// Numbers of trials, where the view has them.
+    pub(super) trials: Option<Arc<Mat<f64>>>,
+    pub(super) mask: Mask,
+}
+
+/// The data of a feature.
+pub(super) struct Column<'a> {
+    column: usize,
+    values: Cow<'a, [f64]>,
+    trials: Option<&'a [f64]>,
+    mask: &'a Mask,
+}
+
+impl Data {
+    /// Name, feature names and data of a view.
+    pub(super) fn of(view: View) -> (String, Vec<String>, Self) {
+        let trials = view.trials().cloned();
+        let (name, features, values, mask) = view.into_stored();
+        let data = Self {
+            values,
+            trials,
+            mask,
+        };
+        (name, features, data)
+    }
+    pub(super) fn rows(&self) -> usize {
+        self.values.nrows()
+    }
+    pub(super) fn columns(&self) -> usize {
+        self.values.ncols()
+    }
+    /// The data of a feature; with its zeros where these are not stored.
+    pub(super) fn column(&self, column: usize) -> Column<'_> {
+        let values = match &self.values {
+            Values::Dense(x) => Cow::Borrowed(x.col_as_slice(column)),
+            sparse @ Values::Sparse(_) => {
+                let mut out = vec![0.0; self.rows()];
+                sparse.write_column(column, &self.mask, &mut out);
+                Cow::Owned(out)
+            }
+        };
+        Column {
+            column,
+            values,
+            trials: self.trials.as_ref().map(|t| t.col_as_slice(column)),
+            mask: &self.mask,
+        }
+    }
+}
+
+impl Column<'_> {
+    /// A cell, where it was observed.
+    #[inline]
+    pub(super) fn cell(&self, sample: usize) -> Option<Cell> {
+        self.mask.is_observed(sample, self.column).then(|| Cell {
+            column: self.column,
+            value: self.values[sample],
+            trials: self.trials.map_or(1.0, |t| t[sample]),
+        })
+    }
+}
