@@ -73,7 +73,7 @@ fn run(data: &[Mat<f64>], weights: Rows, seed: u64) -> VbRun {
     let blocks: Vec<FilledBlock<'_>> = data
         .iter()
         .map(|x| FilledBlock {
-            values: x.as_ref(),
+            values: x.as_ref().into(),
             transposed: None,
             mask: None,
             mean: &zero,

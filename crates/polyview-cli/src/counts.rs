@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use polyview::Likelihood;
-use polyview_core::Table;
+use polyview_core::{Table, ViewTable};
 use polyview_io::{ReadOptions, read_table};
 
 use crate::args::Cli;
@@ -36,15 +36,14 @@ impl Trials {
 /// A table of counts: whether every value may be one.
 struct Counts<'a> {
     path: &'a Path,
-    table: &'a Table,
+    table: &'a ViewTable,
 }
 
 impl Counts<'_> {
     fn refuse<T>(&self, n: usize, d: usize, found: String) -> Outcome<T> {
         refuse(self.path, self.table, n, d, found)
     }
-    fn check(&self, n: usize, d: usize) -> Outcome<()> {
-        let x = self.table.values[(n, d)];
+    fn check(&self, n: usize, d: usize, x: f64) -> Outcome<()> {
         let mend = "correct it, leave the cell empty, or fit the view as gaussian";
         if x < 0.0 {
             return self.refuse(n, d, format!("{x} is negative, which no count is; {mend}"));
@@ -61,11 +60,11 @@ impl Counts<'_> {
     }
 }
 
-fn refuse<T>(path: &Path, table: &Table, n: usize, d: usize, found: String) -> Outcome<T> {
+fn refuse<T>(path: &Path, table: &ViewTable, n: usize, d: usize, found: String) -> Outcome<T> {
     Err(Failure::Cell {
         path: path.to_owned(),
-        sample: table.samples[n].clone(),
-        column: table.features[d].clone(),
+        sample: table.samples()[n].clone(),
+        column: table.features()[d].clone(),
         found,
     })
 }
@@ -75,33 +74,29 @@ fn refuse<T>(path: &Path, table: &Table, n: usize, d: usize, found: String) -> O
 pub fn check(
     cli: &Cli,
     path: &Path,
-    table: &Table,
+    table: &ViewTable,
     likelihood: Likelihood,
     trials: Option<&Trials>,
 ) -> Outcome<()> {
     let counts = Counts { path, table };
     let trials_of = trials.map(|t| (t, places(t, table)));
     let (mut large, mut largest) = (0usize, (0.0, 0, 0));
-    for d in 0..table.features.len() {
-        for n in 0..table.samples.len() {
-            let x = table.values[(n, d)];
-            if x.is_nan() {
-                continue;
-            }
-            counts.check(n, d)?;
+    for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
+        {
+            counts.check(n, d, x)?;
             large += usize::from(x > LARGE);
             if x > largest.0 {
                 largest = (x, n, d);
             }
             match &trials_of {
                 Some((t, (rows, columns))) => {
-                    enough(&counts, t, (n, rows[n]), (d, columns[d]))?;
+                    enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
                 }
                 None if likelihood == Likelihood::Binomial && x > 1.0 => {
                     let found = format!(
                         "{x} successes, but each is out of one trial where no numbers of trials are given; \
                          add --trials {}=FILE, or choose negative-binomial",
-                        table.name
+                        table.name()
                     );
                     return counts.refuse(n, d, found);
                 }
@@ -117,8 +112,8 @@ pub fn check(
                 "note: {}: {large} count(s) above 1000000, the largest {x} (sample '{}', column '{}'); if they \
                  are no counts, fit the view (or its logarithm) as gaussian",
                 path.display(),
-                table.samples[n],
-                table.features[d]
+                table.samples()[n],
+                table.features()[d]
             ),
         );
     }
@@ -126,7 +121,7 @@ pub fn check(
 }
 
 /// Rows and columns of the trials for those of the counts.
-fn places(trials: &Trials, counts: &Table) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+fn places(trials: &Trials, counts: &ViewTable) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
     let of = |own: &[String], wanted: &[String]| {
         let place: std::collections::HashMap<&str, usize> = own
             .iter()
@@ -139,8 +134,8 @@ fn places(trials: &Trials, counts: &Table) -> (Vec<Option<usize>>, Vec<Option<us
             .collect()
     };
     (
-        of(&trials.table.samples, &counts.samples),
-        of(&trials.table.features, &counts.features),
+        of(&trials.table.samples, counts.samples()),
+        of(&trials.table.features, counts.features()),
     )
 }
 
@@ -148,10 +143,10 @@ fn places(trials: &Trials, counts: &Table) -> (Vec<Option<usize>>, Vec<Option<us
 fn enough(
     counts: &Counts<'_>,
     trials: &Trials,
+    y: f64,
     (n, row): (usize, Option<usize>),
     (d, column): (usize, Option<usize>),
 ) -> Outcome<()> {
-    let y = counts.table.values[(n, d)];
     let of = match (row, column) {
         (Some(r), Some(c)) => trials.table.values[(r, c)],
         _ => f64::NAN,
@@ -172,7 +167,7 @@ fn enough(
 
 /// Whether a table looks like counts: whole numbers from zero on, not all of
 /// them 0 or 1.
-pub fn look_like_counts(table: &Table) -> bool {
-    let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
-    cells().all(|x| x.is_nan() || (*x >= 0.0 && x.fract() == 0.0)) && cells().any(|x| *x > 1.0)
+pub fn look_like_counts(table: &ViewTable) -> bool {
+    let mut cells = table.cells().map(|c| c.2);
+    cells.all(|x| x.is_nan() || (x >= 0.0 && x.fract() == 0.0)) && table.cells().any(|c| c.2 > 1.0)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use polyview::Fit;
-use polyview_core::{Metadata, Overwrite, Table};
+use polyview_core::{Metadata, Overwrite, ViewTable};
 
 use crate::failure::Outcome;
 
@@ -14,14 +14,14 @@ mod with {
         write_mofa2,
     };
 
-    use super::{Fit, Metadata, Outcome, Overwrite, Path, Table};
+    use super::{Fit, Metadata, Outcome, Overwrite, Path, ViewTable};
 
-    pub fn table(path: &Path, name: &str, classes: bool) -> Outcome<Option<Table>> {
+    pub fn table(path: &Path, name: &str, classes: bool) -> Outcome<Option<ViewTable>> {
         let Some(at) = Location::parse(path) else {
             return Ok(None);
         };
         Ok(Some(if classes {
-            read_classes(&at, name)?
+            read_classes(&at, name)?.into()
         } else {
             read_view(&at, name)?
         }))
@@ -57,7 +57,7 @@ mod with {
 
 #[cfg(not(feature = "hdf5"))]
 mod with {
-    use super::{Fit, Metadata, Outcome, Overwrite, Path, Table};
+    use super::{Fit, Metadata, Outcome, Overwrite, Path, ViewTable};
     use crate::failure::Failure;
 
     fn lacking(path: &Path) -> Failure {
@@ -77,7 +77,7 @@ mod with {
         Ok(())
     }
 
-    pub fn table(path: &Path, _name: &str, _classes: bool) -> Outcome<Option<Table>> {
+    pub fn table(path: &Path, _name: &str, _classes: bool) -> Outcome<Option<ViewTable>> {
         refused(path).map(|()| None)
     }
 

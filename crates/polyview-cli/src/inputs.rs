@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use polyview::{Fit, Likelihood};
-use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, MetadataValues, Table};
+use polyview::{Algorithm, Fit, Likelihood};
+use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, MetadataValues, ViewTable};
 use polyview_io::{
-    Content, IoError, NumberHint, Orientation, ReadOptions, read_metadata, read_table,
+    Content, IoError, NumberHint, Orientation, ReadOptions, read_metadata, read_table, read_view,
 };
 
 use crate::args::{Cli, DataArgs};
@@ -26,7 +26,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
-            builder = builder.view(view(cli, &s.path, &options, l, trials.as_ref())?);
+            let table = view(cli, &s.path, &options, l, trials.as_ref())?;
+            builder = builder.view(stored(cli, study, table, l, trials.is_some()));
             study.guess(&s.name, l);
         } else {
             let (table, guess, mut why) = guessed(&s.path, &options)?;
@@ -46,7 +47,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 ),
             );
             study.guess(&s.name, guess);
-            builder = builder.view(table);
+            builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
         }
         if let Some(t) = trials {
             builder = builder.trials(t.table);
@@ -82,11 +83,15 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
         let table = view(cli, &path, &options, known, trials.as_ref());
-        builder = builder.view(table.map_err(|e| match e {
+        let table = table.map_err(|e| match e {
             // what a view holds was settled when fitting
             Failure::Words { source, .. } => source.into(),
             other => other,
-        })?);
+        })?;
+        builder = builder.view(match table {
+            ViewTable::Sparse(t) if !sparse_form(known) || trials.is_some() => t.to_dense().into(),
+            table => table,
+        });
         if let Some(t) = trials {
             builder = builder.trials(t.table);
         }
@@ -115,6 +120,41 @@ fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
     Ok(out)
 }
 
+/// Whether a likelihood keeps nothing for single cells.
+fn sparse_form(likelihood: Likelihood) -> bool {
+    !matches!(
+        likelihood,
+        Likelihood::BernoulliLatent | Likelihood::Categorical
+    )
+}
+
+/// The table as the model wants it: sparse where it is and may be.
+fn stored(
+    cli: &Cli,
+    study: &Study,
+    table: ViewTable,
+    likelihood: Likelihood,
+    trials: bool,
+) -> ViewTable {
+    let faithful = study.model.algorithm == Algorithm::Faithful;
+    let ViewTable::Sparse(sparse) = &table else {
+        return table;
+    };
+    if sparse_form(likelihood) && !trials && !faithful {
+        return table;
+    }
+    let why = if trials {
+        "numbers of trials are one a cell".to_owned()
+    } else if faithful {
+        "mofapy2's algorithm keeps numbers for every cell".to_owned()
+    } else {
+        format!("the likelihood {likelihood} keeps a number for every cell")
+    };
+    let name = table.name();
+    say(cli, format!("note: view '{name}' is made dense: {why}"));
+    sparse.to_dense().into()
+}
+
 /// The table of a view of that likelihood.
 fn view(
     cli: &Cli,
@@ -122,19 +162,19 @@ fn view(
     options: &ReadOptions,
     likelihood: Likelihood,
     trials: Option<&Trials>,
-) -> Outcome<Table> {
+) -> Outcome<ViewTable> {
     let name = options.name.clone().unwrap_or_default();
     let classes = likelihood == Likelihood::Categorical;
     let inside = hdf5::table(path, &name, classes)?;
     if classes {
         return match inside {
             Some(table) => Ok(table),
-            None => Ok(read_table(path, &as_classes(options))?),
+            None => Ok(read_table(path, &as_classes(options))?.into()),
         };
     }
     let table = match inside {
         Some(table) => table,
-        None => read_table(path, options).map_err(|e| words(name, e))?,
+        None => read_view(path, options).map_err(|e| words(name, e))?,
     };
     if likelihood.is_label() {
         let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
@@ -147,12 +187,12 @@ fn view(
 }
 
 /// The table of a view and what it looks like.
-fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, String)> {
+fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(ViewTable, Likelihood, String)> {
     let name = options.name.clone().unwrap_or_default();
     if let Some(table) = hdf5::table(path, &name, false)? {
         return Ok(of_numbers(table));
     }
-    let error = match read_table(path, options) {
+    let error = match read_view(path, options) {
         Ok(table) => return Ok(of_numbers(table)),
         Err(e) => e,
     };
@@ -169,7 +209,7 @@ fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, St
     match read_table(path, &as_classes(options)) {
         Ok(table) => {
             let why = format!("one column of words, {} classes", table.levels.len());
-            Ok((table, Likelihood::Categorical, why))
+            Ok((table.into(), Likelihood::Categorical, why))
         }
         Err(IoError::ManyClassColumns { .. }) => Err(error.into()),
         Err(other) => Err(other.into()),
@@ -177,9 +217,9 @@ fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(Table, Likelihood, St
 }
 
 /// What a table of numbers looks like.
-fn of_numbers(table: Table) -> (Table, Likelihood, String) {
-    let cells = || (0..table.values.ncols()).flat_map(|d| table.values.col(d).iter());
-    let binary = cells().all(|x| x.is_nan() || is_bit(*x)) && cells().any(|x| is_bit(*x));
+fn of_numbers(table: ViewTable) -> (ViewTable, Likelihood, String) {
+    let mut cells = table.cells().map(|c| c.2);
+    let binary = cells.all(|x| x.is_nan() || is_bit(x)) && table.cells().any(|c| is_bit(c.2));
     if binary {
         (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
     } else {
@@ -214,23 +254,16 @@ fn is_bit(x: f64) -> bool {
 
 /// Refuses a value that is neither 0 nor 1; `mend` ends "correct it, leave the
 /// cell empty, or".
-pub fn zeros_and_ones(path: &Path, table: &Table, mend: &str) -> Outcome<()> {
-    for (d, column) in table.features.iter().enumerate() {
-        for (n, sample) in table.samples.iter().enumerate() {
-            let x = table.values[(n, d)];
-            if !x.is_nan() && !is_bit(x) {
-                return Err(Failure::Cell {
-                    path: path.to_owned(),
-                    sample: sample.clone(),
-                    column: column.clone(),
-                    found: format!(
-                        "{x} is neither 0 nor 1; correct it, leave the cell empty, or {mend}"
-                    ),
-                });
-            }
-        }
+pub fn zeros_and_ones(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()> {
+    match table.cells().find(|c| !c.2.is_nan() && !is_bit(c.2)) {
+        Some((n, d, x)) => Err(Failure::Cell {
+            path: path.to_owned(),
+            sample: table.samples()[n].clone(),
+            column: table.features()[d].clone(),
+            found: format!("{x} is neither 0 nor 1; correct it, leave the cell empty, or {mend}"),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn options(name: &str, transposed: bool) -> ReadOptions {

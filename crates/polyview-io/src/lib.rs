@@ -1,4 +1,5 @@
-//! Readers and writers of tables for multi-view models: CSV, TSV, gzip, NPY, NPZ.
+//! Readers and writers of tables for multi-view models: CSV, TSV, gzip, NPY,
+//! NPZ, Matrix Market.
 //!
 //! Every error names the file, the line, the column and how to mend it. Every
 //! file is written whole or not at all.
@@ -31,6 +32,7 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays: numbers, or class names ([`Content`]) |
+//! | [`read_market`], [`read_view`] | a sparse matrix (Matrix Market, as 10x has it); any of them |
 //! | [`read_metadata`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
@@ -40,6 +42,7 @@
 mod blocks;
 mod classes;
 mod error;
+mod market;
 mod number;
 mod numpy;
 mod options;
@@ -49,8 +52,9 @@ mod text;
 mod write;
 
 pub use error::{
-    Action, ArrayError, Axis, Cell, Foreign, IoError, NameKind, NumberHint, RaggedHint,
+    Action, ArrayError, Axis, Cell, Foreign, IoError, MarketError, NameKind, NumberHint, RaggedHint,
 };
+pub use market::{read_market, read_view};
 pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
 pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;

@@ -55,7 +55,7 @@ fn start(s: &Simulated, k: usize) -> Mat<f64> {
     let (zeros, ones) = (vec![0.0; d], vec![1.0; d]);
     let block = FilledBlock {
         transposed: None,
-        values: values.as_ref(),
+        values: values.as_ref().into(),
         mask: None,
         mean: &zeros,
         scale: &ones,

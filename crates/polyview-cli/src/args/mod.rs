@@ -103,7 +103,9 @@ impl ModelName {
 #[derive(Debug, Args)]
 pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD. CSV, TSV (also .gz), NPY,
-    /// NPZ; first column the sample IDs, header row the feature names. Also
+    /// NPZ; first column the sample IDs, header row the feature names. Sparse:
+    /// Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or
+    /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also
     /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
     /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
     /// Likelihoods: gaussian (numbers), bernoulli or bernoulli-latent (0 and

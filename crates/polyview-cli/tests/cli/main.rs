@@ -15,6 +15,7 @@ mod interrupt;
 mod label_options;
 #[cfg(unix)]
 mod labels;
+mod sparse;
 #[cfg(unix)]
 mod transcripts;
 mod verbs;

@@ -75,6 +75,31 @@ impl ViewTable {
     }
 }
 
+impl ViewTable {
+    /// Row, column and value of the cells, column after column; of a sparse
+    /// table those that are not zero.
+    pub fn cells(&self) -> Box<dyn Iterator<Item = (usize, usize, f64)> + '_> {
+        match self {
+            Self::Dense(t) => Box::new((0..t.values.ncols()).flat_map(|d| {
+                let column = t.values.col_as_slice(d).iter().enumerate();
+                column.map(move |(n, x)| (n, d, *x))
+            })),
+            Self::Sparse(t) => Box::new((0..t.values.ncols()).flat_map(|d| {
+                let (rows, values) = t.values.column(d);
+                let entries = rows.iter().zip(values);
+                entries.map(move |(n, x)| (*n as usize, d, *x))
+            })),
+        }
+    }
+    /// The table with every cell stored.
+    pub fn into_dense(self) -> Table {
+        match self {
+            Self::Dense(t) => t,
+            Self::Sparse(t) => t.to_dense(),
+        }
+    }
+}
+
 impl SparseTable {
     /// The same table with every zero stored.
     pub fn to_dense(&self) -> Table {

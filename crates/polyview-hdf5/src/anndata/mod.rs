@@ -6,12 +6,13 @@ mod matrix;
 
 use std::path::{Path, PathBuf};
 
-use polyview_core::{Metadata, MetadataValues, Table};
+use polyview_core::{Metadata, MetadataValues, SparseTable, Table, ViewTable};
 use polyview_linalg::Mat;
 
 use crate::error::{Hdf5Error, Result};
 use crate::file::{Needed, Reader};
 use frame::Frame;
+use matrix::Matrix;
 
 /// A view inside a file: `file.h5ad`, `file.h5ad#layers/counts`,
 /// `file.h5mu#rna`, `file.h5mu#rna/layers/counts`.
@@ -93,12 +94,12 @@ impl Place {
 /// Reads one view: the matrix `X`, a layer (`layers/counts`) or `raw/X`, dense
 /// or sparse by rows (CSR) or columns (CSC), with the names of `obs` and
 /// `var`. `NaN` is a missing cell; zeros that a sparse matrix leaves out are
-/// zeros. A sparse matrix becomes dense.
+/// zeros. A sparse matrix stays sparse, unless cells of it are missing.
 ///
 /// # Errors
 /// [`Hdf5Error`]: the file is cut off or damaged, of another layout, without
 /// such a matrix, or too large when dense.
-pub fn read_view(location: &Location, name: &str) -> Result<Table> {
+pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
     let file = Reader::open(&location.path)?;
     let place = Place::find(&file, location)?;
     let samples = Frame::open(&file, place.at("obs"))?.names()?;
@@ -115,12 +116,21 @@ pub fn read_view(location: &Location, name: &str) -> Result<Table> {
         &at,
         &format!("what there is: {}", matrices(&file, &place)?.join(", ")),
     )?;
-    Ok(Table {
-        name: name.to_owned(),
-        samples,
-        features,
-        values,
-        levels: Vec::new(),
+    let name = name.to_owned();
+    Ok(match values {
+        Matrix::Dense(values) => ViewTable::Dense(Table {
+            name,
+            samples,
+            features,
+            values,
+            levels: Vec::new(),
+        }),
+        Matrix::Sparse(values) => ViewTable::Sparse(SparseTable {
+            name,
+            samples,
+            features,
+            values,
+        }),
     })
 }
 

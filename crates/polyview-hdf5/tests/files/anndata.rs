@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::common::golden;
-use polyview_core::{MetadataValues, Table};
+use polyview_core::{MetadataValues, Table, ViewTable};
 use polyview_hdf5::{Hdf5Error, Location, read_classes, read_obs, read_view};
 
 fn at(path: &Path, inside: &str) -> Location {
@@ -49,19 +49,21 @@ fn is_counts(t: &Table, columns: usize) {
 fn matrices() {
     for (file, prefix) in [("new.h5ad", ""), ("old.h5ad", ""), ("two.h5mu", "rna/")] {
         let (_folder, path) = golden(file);
-        let t = read_view(&at(&path, prefix.trim_end_matches('/')), "rna").unwrap();
-        assert_eq!(t.name, "rna");
-        is_dense(&t);
-        is_dense(&read_view(&at(&path, &format!("{prefix}X")), "rna").unwrap());
-        is_counts(
-            &read_view(&at(&path, &format!("{prefix}layers/counts")), "c").unwrap(),
-            5,
-        );
+        let read = |inside: &str| read_view(&at(&path, inside), "rna").unwrap();
+        let t = read(prefix.trim_end_matches('/'));
+        assert_eq!(t.name(), "rna");
+        is_dense(&t.into_dense());
+        is_dense(&read(&format!("{prefix}X")).into_dense());
+        let counts = read(&format!("{prefix}layers/counts"));
+        assert!(matches!(counts, ViewTable::Sparse(_)));
+        is_counts(&counts.into_dense(), 5);
     }
     let (_folder, path) = golden("new.h5ad");
-    is_counts(&read_view(&at(&path, "layers/columns"), "c").unwrap(), 5);
+    let columns = read_view(&at(&path, "layers/columns"), "c").unwrap();
+    assert!(matches!(columns, ViewTable::Sparse(_)));
+    is_counts(&columns.into_dense(), 5);
     let (_folder, path) = golden("two.h5mu");
-    let t = read_view(&at(&path, "prot"), "p").unwrap();
+    let t = read_view(&at(&path, "prot"), "p").unwrap().into_dense();
     assert_eq!(t.features, ["gene0", "gene1", "gene2"]);
     is_counts(&t, 3);
 }

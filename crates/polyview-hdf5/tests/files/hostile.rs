@@ -99,7 +99,7 @@ fn sparse(shape: [i64; 2], starts: &[i64], indices: &[i64], values: &[f64]) -> R
         file.add_group(group.finish());
     });
     read_view(&location, "v")
-        .map(|t| t.values[(1, 0)])
+        .map(|t| t.into_dense().values[(1, 0)])
         .map_err(|e| e.to_string())
 }
 
@@ -121,6 +121,9 @@ fn sparse_matrices_that_lie() {
     }
     let e = sparse([2, 2], &[0, 1, 2], &[1, 0], &[5.0]).unwrap_err();
     assert!(e.contains("shape"), "{e}");
+    // a missing cell has its place in a dense matrix
+    let missing = sparse([2, 2], &[0, 1, 2], &[1, 0], &[5.0, f64::NAN]).unwrap();
+    assert!(missing.is_nan());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod array;
 mod kinds;
+mod market;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use thiserror::Error;
 
 pub use array::ArrayError;
 pub use kinds::{Action, Axis, Cell, Foreign, NameKind, NumberHint, RaggedHint};
+pub use market::MarketError;
 
 /// What can go wrong with a file.
 ///
@@ -225,6 +227,16 @@ pub enum IoError {
         /// What is wrong.
         source: ArrayError,
     },
+    /// Something is wrong with a Matrix Market file.
+    #[error("{}{}: {source}", path.display(), if *line > 0 { format!(": line {line}") } else { String::new() })]
+    Market {
+        /// The file.
+        path: PathBuf,
+        /// Line number from 1; 0 where it is about no single line.
+        line: u64,
+        /// What is wrong.
+        source: MarketError,
+    },
     /// An ending that names no format to write.
     #[error("{}: the ending names no format; use .csv, .tsv, .csv.gz, .tsv.gz, .npy or .npz", path.display())]
     UnknownEnding {
@@ -291,6 +303,7 @@ impl IoError {
             | Self::ManyClassColumns { path, .. }
             | Self::NoClasses { path, .. }
             | Self::Array { path, .. }
+            | Self::Market { path, .. }
             | Self::UnknownEnding { path }
             | Self::NameCount { path, .. } => path,
             Self::NotNumber { cell, .. } | Self::Infinite { cell } => &cell.path,
@@ -304,6 +317,7 @@ impl IoError {
             | Self::UnclosedQuote { line, .. }
             | Self::Ragged { line, .. }
             | Self::BlankLineName { line, .. } => Some(*line),
+            Self::Market { line, .. } => (*line > 0).then_some(*line),
             Self::DuplicateName {
                 axis: Axis::Lines,
                 second,

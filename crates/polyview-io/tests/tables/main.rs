@@ -4,6 +4,7 @@
 mod classes;
 mod common;
 mod fuzz;
+mod market;
 mod npz;
 mod numpy;
 mod text;

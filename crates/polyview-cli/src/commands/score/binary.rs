@@ -85,7 +85,11 @@ fn check_probabilities(c: &Cells, file: &Read) -> Outcome<()> {
 /// Scores labels.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let truth = Read::numbers(&args.truth)?;
-    zeros_and_ones(&truth.path, &truth.table, "choose another --kind")?;
+    zeros_and_ones(
+        &truth.path,
+        &truth.table.clone().into(),
+        "choose another --kind",
+    )?;
     let predicted = Read::numbers(&args.predicted)?;
     let c = cells(cli, &truth, &[&predicted])?;
     check_probabilities(&c, &predicted)?;
