@@ -67,6 +67,7 @@ mod blocks;
 mod columns;
 mod combine;
 mod decompose;
+mod elementwise;
 mod error;
 mod khatri_rao;
 mod mask;
@@ -84,6 +85,7 @@ mod varimax;
 
 pub use combine::combine_columns;
 pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
+pub use elementwise::{ln_in_place, logistic_tails};
 pub use error::LinalgError;
 pub use khatri_rao::{
     RowCov, khatri_rao, weighted_gram, weighted_gram_into, weighted_gram_moments,
