@@ -323,6 +323,7 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
         },
         HeldOut {
             view: "mutations".into(),
+            deviance_explained: None,
             cells: HeldOutCells::Binary {
                 truth,
                 probability,
@@ -332,6 +333,7 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
         },
         HeldOut {
             view: "stage".into(),
+            deviance_explained: None,
             cells: HeldOutCells::Classes {
                 names: vec!["I".into(), "II".into(), "III or IV".into()],
                 truth: class,

@@ -117,6 +117,9 @@ impl Report {
             .map(|h| {
                 Ok(HeldOut {
                     view: h.view.clone(),
+                    deviance_explained: (h.kind == PredictedKind::Count)
+                        .then_some(h.deviance_explained)
+                        .filter(|d| d.is_finite()),
                     cells: held_out_cells(fit.view(&h.view)?.1, h),
                 })
             })

@@ -343,6 +343,7 @@ fn held_out_figures_are_those_of_the_numbers() {
     });
     let held_out = HeldOut {
         view: "v".into(),
+        deviance_explained: None,
         cells: HeldOutCells::Numeric {
             truth,
             predicted,

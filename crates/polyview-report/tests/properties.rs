@@ -135,6 +135,7 @@ prop_compose! {
                 sds: Some(weight_sds) }],
             held_out: vec![HeldOut {
                 view: other[3].clone(),
+                deviance_explained: None,
                 cells: HeldOutCells::Numeric {
                     truth: pairs.iter().map(|p| p.0).collect(),
                     predicted: pairs.iter().map(|p| p.1).collect(),

@@ -140,6 +140,7 @@ fn parts_may_be_empty() {
         held_out: vec![
             HeldOut {
                 view: String::new(),
+                deviance_explained: None,
                 cells: HeldOutCells::Numeric {
                     truth: vec![],
                     predicted: vec![],
@@ -149,6 +150,7 @@ fn parts_may_be_empty() {
             },
             HeldOut {
                 view: String::new(),
+                deviance_explained: None,
                 cells: HeldOutCells::Binary {
                     truth: vec![],
                     probability: vec![],
@@ -158,6 +160,7 @@ fn parts_may_be_empty() {
             },
             HeldOut {
                 view: String::new(),
+                deviance_explained: None,
                 cells: HeldOutCells::Classes {
                     names: vec![],
                     truth: vec![],
@@ -205,6 +208,7 @@ fn numbers_that_are_none_are_left_out_and_counted() {
     }));
     report.held_out = vec![HeldOut {
         view: "v".into(),
+        deviance_explained: None,
         cells: HeldOutCells::Numeric {
             truth: odd.to_vec(),
             predicted: odd.iter().rev().copied().collect(),
@@ -239,6 +243,16 @@ fn ten_thousand_features_and_a_thousand_samples_stay_small() {
     let (page, text) = passes(&report);
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     assert!(text.contains("25 of 1000 rows are shown"));
+}
+
+#[test]
+fn deviance_has_a_column_where_counts_were_held_out() {
+    let mut report = full(20, 5, 2, "");
+    let (_, text) = passes(&report);
+    assert!(text.contains("Deviance explained") && text.contains("37.5 %"));
+    report.held_out[0].deviance_explained = None;
+    let (_, text) = passes(&report);
+    assert!(!text.contains("Deviance explained"));
 }
 
 #[test]

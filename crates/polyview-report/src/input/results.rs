@@ -8,6 +8,9 @@ use serde::Serialize;
 pub struct HeldOut {
     /// Name of the view.
     pub view: String,
+    /// Share of the deviance that the predictions explain, 0.25 for a quarter;
+    /// for counts.
+    pub deviance_explained: Option<f64>,
     /// The cells and their predictions.
     pub cells: HeldOutCells,
 }

@@ -234,7 +234,12 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
         .column("View", Kind::Text)
         .column("Cells", Kind::Number)
         .column("R²", Kind::Number)
-        .column("RMSE", Kind::Number)
+        .column("RMSE", Kind::Number);
+    let deviances = (report.held_out.iter()).any(|h| h.deviance_explained.is_some());
+    if deviances {
+        table = table.column("Deviance explained", Kind::Number);
+    }
+    let mut table = table
         .column("Nominal interval", Kind::Number)
         .column("Cells inside", Kind::Number);
     let mut numeric = false;
@@ -252,7 +257,7 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
             let covered = intervals
                 .as_ref()
                 .and_then(|i| stats::coverage(truth, &i.lower, &i.upper));
-            table.row(vec![
+            let mut row = vec![
                 held_out.view.as_str().into(),
                 accuracy.map_or_else(none, |a| count(a.cells)).into(),
                 accuracy
@@ -266,12 +271,23 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
                             .to_owned()
                     })
                     .into(),
+            ];
+            if deviances {
+                row.push(
+                    held_out
+                        .deviance_explained
+                        .map_or_else(none, percent)
+                        .into(),
+                );
+            }
+            row.extend([
                 intervals
                     .as_ref()
                     .map_or_else(none, |i| percent(i.level))
                     .into(),
                 covered.map_or_else(none, percent).into(),
             ]);
+            table.row(row);
         }
     }
     if numeric {

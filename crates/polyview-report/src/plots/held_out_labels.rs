@@ -272,6 +272,7 @@ mod tests {
     fn classes_of(probability: Vec<f64>) -> HeldOut {
         HeldOut {
             view: "diet".into(),
+            deviance_explained: None,
             cells: HeldOutCells::Classes {
                 names: vec!["corn".into(), "fish".into(), "sun".into()],
                 truth: vec![0, 1, 1, 2],

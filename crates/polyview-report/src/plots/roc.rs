@@ -197,6 +197,7 @@ mod tests {
     fn held_out(label: Vec<usize>, labels: &[&str]) -> HeldOut {
         HeldOut {
             view: "v".into(),
+            deviance_explained: None,
             cells: HeldOutCells::Binary {
                 truth: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
                 probability: vec![0.9, 0.4, 0.4, 0.1, 0.5, 0.6],

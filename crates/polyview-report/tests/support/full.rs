@@ -168,6 +168,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
         held_out: vec![
             HeldOut {
                 view: format!("numbers{tag}"),
+                deviance_explained: Some(0.375),
                 cells: HeldOutCells::Numeric {
                     intervals: Some(Intervals {
                         level: 0.95,
@@ -181,6 +182,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             },
             HeldOut {
                 view: format!("binary{tag}"),
+                deviance_explained: None,
                 cells: HeldOutCells::Binary {
                     truth: (0..40).map(|i| f64::from(i % 2)).collect(),
                     probability: (0..40).map(|i| f64::from(i) / 40.0).collect(),
@@ -190,6 +192,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             },
             HeldOut {
                 view: format!("classes{tag}"),
+                deviance_explained: None,
                 cells: HeldOutCells::Classes {
                     names: names(&format!("class{tag}"), 3),
                     truth: vec![0, 1, 2, 2],
