@@ -9,7 +9,7 @@ use polyview_random::StreamKey;
 
 use crate::error::Result;
 use crate::faithful;
-use crate::spec::{Algorithm, Likelihood, ModelSpec};
+use crate::spec::{Algorithm, ModelSpec};
 
 /// Factors to start from in a restart.
 ///
@@ -19,7 +19,7 @@ pub(super) fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<
     if spec.algorithm == Algorithm::Faithful {
         return faithful::start(spec, views);
     }
-    let views = start_views(spec, views)?;
+    let views = start_views(views)?;
     let blocks = StartBlocks::new(&views);
     let key = StreamKey::new(spec.seed).sweep(0);
     Ok(start_factors(
@@ -31,28 +31,12 @@ pub(super) fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<
     )?)
 }
 
-/// The views as a start sees them: classes become indicators, counts ln(1 + y).
-fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]>> {
-    let counts = |v: &View| {
-        matches!(
-            spec.view(v.name()).likelihood,
-            Likelihood::Poisson | Likelihood::NegativeBinomial
-        )
-    };
-    if views.iter().all(|v| v.levels().is_empty() && !counts(v)) {
+/// The views as a start sees them: classes become indicators.
+fn start_views(views: &[View]) -> Result<Cow<'_, [View]>> {
+    if views.iter().all(|v| v.levels().is_empty()) {
         return Ok(Cow::Borrowed(views));
     }
     let seen = |v: &View| -> Result<View> {
-        if counts(v) && v.sparse().is_some() {
-            // zeros stay zeros
-            return Ok(v.map_entries(|_, _, y| y.ln_1p())?);
-        }
-        if counts(v) {
-            let values = Mat::from_fn(v.n_samples(), v.n_features(), |n, d| {
-                v.value(n, d).map_or(f64::NAN, f64::ln_1p)
-            });
-            return Ok(View::from_values(v.name(), v.features().to_vec(), values)?);
-        }
         if v.levels().is_empty() {
             return Ok(v.clone());
         }
