@@ -14,6 +14,7 @@ use crate::commands::say;
 use crate::counts::{self, Trials, look_like_counts};
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
+use crate::labels::{self, labels_option};
 use crate::study::{Study, parsed, view_option};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
@@ -21,6 +22,15 @@ use crate::study::{Study, parsed, view_option};
 pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let mut builder = Dataset::builder().join(study.model.join);
     for s in study.data.clone() {
+        if let Some(column) = &s.column {
+            let known = study.model.labels(&s.name).cloned();
+            let words = labels::read(&s.path)?;
+            let (mut table, names) = labels::task(&s.path, &words, column, known.as_ref())?;
+            table.name.clone_from(&s.name);
+            study.model = study.model.clone().with_labels(&s.name, names);
+            builder = builder.view(table);
+            continue;
+        }
         let options = options(&s.name, study.transposed);
         let trials = s.trials.as_deref();
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
@@ -58,7 +68,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
 
 /// New data given on the command line, for the views of a model.
 pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
-    if args.views.is_empty() {
+    if args.views.is_empty() && args.labels.is_empty() {
         return Err(Failure::Usage(
             "no view was given; add --view NAME=FILE".into(),
         ));
@@ -94,6 +104,15 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         });
         if let Some(t) = trials {
             builder = builder.trials(t.table);
+        }
+    }
+    for text in &args.labels {
+        let (path, _) = labels_option(text);
+        let words = labels::read(&path)?;
+        for column in &words.columns {
+            let (_, view) = fit.view(column)?;
+            let known = fit.spec().labels(&view.name);
+            builder = builder.view(labels::task(&path, &words, column, known)?.0);
         }
     }
     if let Some(name) = trials.keys().next() {

@@ -6,6 +6,7 @@ mod counts;
 mod failure;
 mod hdf5;
 mod inputs;
+mod labels;
 mod output;
 mod preset;
 mod progress;

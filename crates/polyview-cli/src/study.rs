@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
+use crate::labels::{self, labels_option};
 use crate::preset::{KNOWN, filled, preset};
 
 /// Where one view comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Source {
     /// Name of the view.
@@ -26,6 +27,10 @@ pub struct Source {
     /// The file with the numbers of trials of a binomial view.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trials: Option<PathBuf>,
+    /// The one column of the file that is the view: labels of two values, words
+    /// or numbers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<String>,
 }
 
 /// Data files and every choice.
@@ -94,8 +99,32 @@ impl Study {
                     name,
                     path,
                     likelihood,
-                    trials: None,
+                    ..Source::default()
                 }),
+            }
+        }
+        for text in &args.labels {
+            let (path, likelihood) = labels_option(text);
+            let Some(word) = likelihood else {
+                return Err(Failure::Usage(format!(
+                    "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
+                )));
+            };
+            let likelihood: Likelihood = parsed("likelihood", word)?;
+            if !likelihood.is_label() || likelihood.has_classes() {
+                return Err(Failure::Usage(format!(
+                    "--labels: {likelihood} is not for labels of two values; choose bernoulli"
+                )));
+            }
+            for name in labels::read(&path)?.columns {
+                self.data.retain(|s| s.name != name);
+                self.data.push(Source {
+                    column: Some(name.clone()),
+                    name,
+                    path: path.clone(),
+                    likelihood: Some(likelihood),
+                    ..Source::default()
+                });
             }
         }
         for text in &args.trials {

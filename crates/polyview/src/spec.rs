@@ -75,6 +75,10 @@ pub struct ViewSpec {
     /// Choices.
     #[serde(flatten)]
     pub choices: ViewChoices,
+    /// What 0 and 1 stand for, where the data are labels of two values with
+    /// names of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub labels: Option<[String; 2]>,
 }
 
 /// Choices that may differ from view to view.
@@ -377,9 +381,25 @@ impl ModelSpec {
             None => self.views.push(ViewSpec {
                 name: name.to_owned(),
                 choices,
+                labels: None,
             }),
         }
         self
+    }
+    /// What 0 and 1 stand for in a view of labels with names of their own.
+    pub fn labels(&self, view: &str) -> Option<&[String; 2]> {
+        let own = self.views.iter().find(|v| v.name == view)?;
+        own.labels.as_ref()
+    }
+    /// Says what 0 and 1 stand for in a view of labels.
+    #[must_use]
+    pub fn with_labels(self, name: &str, labels: [String; 2]) -> Self {
+        let choices = self.view(name);
+        let mut out = self.with_view(name, choices);
+        if let Some(v) = out.views.iter_mut().find(|v| v.name == name) {
+            v.labels = Some(labels);
+        }
+        out
     }
 
     /// Checks what can be checked without data.

@@ -114,6 +114,10 @@ pub struct DataArgs {
     /// or mofa a likelihood that is not given is guessed, and the guess is said.
     #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
     pub views: Vec<String>,
+    /// Labels of two values, words or numbers: FILE:LIKELIHOOD. Each column is a
+    /// view of its own, named by its header.
+    #[arg(long, value_name = "FILE:LIKELIHOOD")]
+    pub labels: Vec<String>,
     /// Numbers of trials of a binomial view, in a table like the view's; may
     /// be given several times.
     #[arg(long, value_name = "VIEW=FILE")]

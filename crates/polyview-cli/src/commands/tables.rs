@@ -199,7 +199,8 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         no_spread("--sd", target)?;
     }
     let categorical = target.choices.likelihood.has_classes();
-    if categorical {
+    let labels = fit.spec().labels(&args.target);
+    if categorical || labels.is_some() {
         text_file(&args.out)?;
     }
     let data = new_data(cli, &args.data, &fit)?;
@@ -213,6 +214,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     notes(cli, &p.notes);
     if categorical {
         let columns = class_columns(&target.features[0], &p);
+        write_columns(&args.out, &p.samples, columns, args.force)?;
+    } else if let Some(labels) = labels {
+        let columns = label_columns(&target.features[0], labels, &p);
         write_columns(&args.out, &p.samples, columns, args.force)?;
     } else {
         write(
@@ -257,6 +261,29 @@ fn class_columns(feature: &str, p: &Prediction) -> Vec<(String, Vec<Option<Strin
     for (c, class) in p.features.iter().enumerate() {
         let cells = p.mean.col(c).iter().map(|x| Some(shortest(*x))).collect();
         columns.push((class.clone(), cells));
+    }
+    columns
+}
+
+/// The more probable of two labels, the score, and the probability of the second
+/// label, which a positive score stands for.
+fn label_columns(
+    feature: &str,
+    labels: &[String; 2],
+    p: &Prediction,
+) -> Vec<(String, Vec<Option<String>>)> {
+    let probability = p.mean.col(0);
+    let chosen = |p: &f64| Some(labels[usize::from(*p > 0.5)].clone());
+    let numbers = |m: MatRef<'_, f64>| m.col(0).iter().map(|x| Some(shortest(*x))).collect();
+    let mut columns = vec![(feature.to_owned(), probability.iter().map(chosen).collect())];
+    if let Some(score) = &p.score {
+        columns.push(("score".to_owned(), numbers(score.as_ref())));
+    }
+    columns.push(("probability".to_owned(), numbers(p.mean.as_ref())));
+    for j in 1..columns.len() {
+        while columns[j].0 == columns[0].0 {
+            columns[0].0.push_str(CHOSEN);
+        }
     }
     columns
 }

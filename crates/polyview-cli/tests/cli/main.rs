@@ -7,6 +7,8 @@ mod common;
 mod counts;
 #[cfg(unix)]
 mod full_disk;
+#[cfg(unix)]
+mod groups;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 #[cfg(unix)]
@@ -16,6 +18,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod sparse;
+mod tasks;
 #[cfg(unix)]
 mod transcripts;
 mod verbs;

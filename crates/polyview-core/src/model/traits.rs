@@ -336,6 +336,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
         samples: Range<usize>,
         columns: Range<usize>,
     ) -> PredictedBlock;
+    /// Scores of a block of labels: the mean of their linear predictor.
+    fn score(&self, p: &Predictor<'_>, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        p.mean(samples, columns)
+    }
     /// Draws new data, in working units or codes: samples of `p` × observed
     /// columns. Factors, weights and intercepts of `p` are known; parameters of
     /// the term come from their posterior by `parameters`, data by `data`.

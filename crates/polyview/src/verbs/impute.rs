@@ -191,6 +191,7 @@ fn fill(
         mean: mut values,
         mut sd,
         notes,
+        ..
     } = p;
     let mut was_missing = BitMask::full(values.nrows(), values.ncols());
     for d in 0..values.ncols() {

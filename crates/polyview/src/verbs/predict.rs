@@ -48,6 +48,10 @@ pub struct Prediction {
     /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
     /// intercepts and factors (spec/sshiba P4).
     pub sd: Mat<f64>,
+    /// Of labels 0 and 1 their scores, samples × features: the mean of the linear
+    /// predictor, positive where a 1 is the more probable. `None` for all other
+    /// data.
+    pub score: Option<Mat<f64>>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
 }
@@ -241,6 +245,8 @@ impl Fit {
         let (n, d) = (samples.len(), info.columns().len());
         let mut mixture = Mixture::new(n, d);
         let mut kind = PredictedKind::default();
+        let mut score: Option<Mat<f64>> = None;
+        let parts = (self.n_components() * placing.count()) as f64;
         for i in 0..self.n_components() * placing.count() {
             let mut component = self.component_as(i / placing.count(), parameters)?;
             placing.place(i % placing.count(), &mut component)?;
@@ -261,6 +267,16 @@ impl Fit {
                     block.mean.as_ref(),
                     block.variance.as_ref(),
                 );
+                if kind == PredictedKind::Probability {
+                    let of_block = view.term.score(&p, rows.clone(), columns.clone());
+                    let score = score.get_or_insert_with(|| Mat::zeros(n, d));
+                    for (j, d) in columns.enumerate() {
+                        let to = &mut score.col_as_slice_mut(d)[rows.clone()];
+                        for (x, s) in to.iter_mut().zip(of_block.col_as_slice(j)) {
+                            *x += s / parts;
+                        }
+                    }
+                }
             }
         }
         let (mut mean, mut sd) = mixture.finish();
@@ -280,6 +296,7 @@ impl Fit {
             features: info.columns().to_vec(),
             mean,
             sd,
+            score,
             notes,
         })
     }

@@ -1,0 +1,104 @@
+//! Groups of samples at the command line.
+
+use std::fmt::Write;
+
+use crate::common::{fails, get, ok, put};
+use crate::transcripts::transcript;
+
+/// A real view and a view of counts whose levels and sizes differ between two
+/// clinics, and a table that says who was in which.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (mut x, mut y) = ("id".to_owned(), "id".to_owned());
+    let mut who = "id,clinic,sex\n".to_owned();
+    for d in 0..5 {
+        let _ = write!(x, ",x{d}");
+        let _ = write!(y, ",y{d}");
+    }
+    (x, y) = (x + "\n", y + "\n");
+    for n in 0_usize..30 {
+        let clinic = if n < 18 { "north" } else { "south" };
+        let z = ((n * 5) % 12) as f64 / 6.0 - 1.0;
+        let _ = write!(x, "s{n}");
+        let _ = write!(y, "s{n}");
+        for d in 0_usize..5 {
+            let wobble = ((n * 7 + d * 11) % 13) as f64 / 13.0 - 0.5;
+            let level = if clinic == "north" { 0.0 } else { 4.0 };
+            let sign = if d.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let _ = write!(x, ",{:.4}", sign * z + level + 0.4 * wobble);
+            let rate = 8.0 * (0.8 * sign * z + 0.4 * level * 0.5).exp();
+            let _ = write!(y, ",{}", (rate * (1.0 + wobble)).round());
+        }
+        (x, y) = (x + "\n", y + "\n");
+        let sex = if n.is_multiple_of(2) { "f" } else { "m" };
+        let _ = writeln!(who, "s{n},{clinic},{sex}");
+    }
+    put(dir.path(), "x.csv", x);
+    put(dir.path(), "y.csv", y);
+    put(dir.path(), "who.csv", who);
+    dir
+}
+
+const FIT: &str = "fit --model mofa --view x=x.csv --view y=y.csv:nb --metadata who.csv --groups clinic -k 2 --seed 1 --max-sweeps 40";
+
+#[test]
+fn transcripts_of_groups() {
+    let dir = folder();
+    let lines = [
+        format!("{FIT} --out m.pv"),
+        "inspect m.pv".to_owned(),
+        "project m.pv --view x=x.csv --out z.csv".to_owned(),
+        "project m.pv --view x=x.csv --metadata who.csv --groups clinic --out z2.csv".to_owned(),
+        "project m.pv --view x=x.csv --metadata who.csv --groups sex --out z3.csv".to_owned(),
+        format!("{FIT} --factor-prior ard --out ard.pv"),
+        "inspect ard.pv".to_owned(),
+    ];
+    let text: Vec<String> = lines.iter().map(|l| transcript(dir.path(), l)).collect();
+    insta::assert_snapshot!("groups", text.join("\n"));
+    ok(dir.path(), "report m.pv --out r.html --metadata who.csv");
+    let report = get(dir.path(), "r.html");
+    assert!(report.contains("north") && report.contains("south"));
+    let json = ok(dir.path(), "--json inspect m.pv");
+    let v: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    // one size a clinic and feature
+    let sizes = v["views"][1]["sizes"].as_array().expect("sizes");
+    assert_eq!(
+        (sizes.len(), sizes[0].as_array().map(Vec::len)),
+        (2, Some(5))
+    );
+}
+
+/// What groups have of their own is in the study that is printed.
+#[test]
+fn choices_of_groups() {
+    let dir = folder();
+    let own = |flags: &str| {
+        let words = format!(
+            "fit --model bibfa --view x=x.csv --metadata who.csv --groups clinic -k 1 {flags} --dry-run"
+        );
+        let text = ok(dir.path(), &words);
+        let on = |what: &str| text.contains(&format!("{what} = true"));
+        (on("noise"), on("intercepts"))
+    };
+    assert_eq!(own(""), (false, false));
+    assert_eq!(own("--group-noise"), (true, false));
+    assert_eq!(own("--group-intercepts"), (false, true));
+    let text = fails(
+        dir.path(),
+        &format!("{FIT} --factor-prior normal --out n.pv"),
+        2,
+    );
+    assert!(text.contains("standard-normal"), "{text}");
+    // a column that is not there, and a group of one
+    let text = fails(
+        dir.path(),
+        &FIT.replace("clinic", "ward")
+            .replace("fit ", "fit --out w.pv "),
+        1,
+    );
+    assert!(text.contains("ward") && text.contains("clinic"), "{text}");
+    let alone = get(dir.path(), "who.csv").replace("s0,north", "s0,west");
+    put(dir.path(), "who.csv", alone);
+    let text = fails(dir.path(), &format!("{FIT} --out w.pv"), 1);
+    assert!(text.contains("group 'west' has one sample"), "{text}");
+}
