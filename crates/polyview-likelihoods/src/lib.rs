@@ -51,8 +51,8 @@ mod uncertainty;
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{Categorical, CategoricalOptions};
 pub use cells::{
-    Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnParameters,
-    LearnedParameters, Site,
+    Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
+    ColumnSites, LearnedParameters, Site,
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

@@ -10,11 +10,12 @@ mod moderate;
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
 use polyview_core::PredictedKind;
+use polyview_linalg::logistic_tails;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
 
 use crate::ParameterUncertainty;
-use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site};
+use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnSites, Site};
 
 /// Variance of the logistic distribution, $\pi^2/3$, in squared log-odds.
 pub(crate) const LOGISTIC_VARIANCE: f64 = std::f64::consts::PI * std::f64::consts::PI / 3.0;
@@ -123,19 +124,25 @@ impl CellLikelihood for Bernoulli {
     fn offset(&self, _cell: Cell, xi: f64) -> f64 {
         log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
     }
-    /// From one exponential.
-    fn evaluate(&self, cell: Cell, xi: f64) -> (Site, f64) {
-        if xi < 0.5 {
-            let site = CellLikelihood::site(self, cell, xi);
-            return (site, self.offset(cell, xi));
+    fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
+        let ColumnSites {
+            precision,
+            linear,
+            offset,
+        } = out;
+        // e^{-ξ} and ln(1 + e^{-ξ}) go where ω and c will be
+        logistic_tails(local, precision, offset);
+        let sites = precision.iter_mut().zip(linear).zip(offset);
+        for (((omega, h), c), (&x, &xi)) in sites.zip(data.values.iter().zip(local)) {
+            let lambda = if xi < 0.5 {
+                jaakkola_lambda(xi)
+            } else {
+                (1.0 - *omega) / (4.0 * xi * (1.0 + *omega))
+            };
+            *omega = 2.0 * lambda;
+            *h = x - 0.5;
+            *c = lambda * xi * xi - 0.5 * xi - *c;
         }
-        let t = (-xi).exp();
-        let lambda = (1.0 - t) / (4.0 * xi * (1.0 + t));
-        let site = Site {
-            precision: 2.0 * lambda,
-            linear: cell.value - 0.5,
-        };
-        (site, lambda * xi * xi - 0.5 * xi - t.ln_1p())
     }
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let (mean, count) = mean_of_cells(cells);

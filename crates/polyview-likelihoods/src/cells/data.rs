@@ -6,7 +6,7 @@ use std::sync::Arc;
 use polyview_core::{Mask, Values, View};
 use polyview_linalg::Mat;
 
-use super::Cell;
+use super::{Cell, ColumnData};
 
 /// Data, numbers of trials and mask of a view.
 #[derive(Clone, Debug)]
@@ -64,6 +64,25 @@ impl Data {
 }
 
 impl Column<'_> {
+    /// All of it.
+    pub(super) fn all(&self) -> ColumnData<'_> {
+        ColumnData {
+            column: self.column,
+            values: &self.values,
+            trials: self.trials,
+        }
+    }
+    /// Puts zeros where nothing was observed.
+    pub(super) fn clear_missing(&self, out: &mut [f64]) {
+        if matches!(self.mask, Mask::Complete) {
+            return;
+        }
+        for (n, x) in out.iter_mut().enumerate() {
+            if !self.mask.is_observed(n, self.column) {
+                *x = 0.0;
+            }
+        }
+    }
     /// A cell, where it was observed.
     #[inline]
     pub(super) fn cell(&self, sample: usize) -> Option<Cell> {

@@ -27,7 +27,8 @@ mod shared;
 mod sums;
 
 pub use likelihood::{
-    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
+    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
+    LearnedParameters, Site,
 };
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 
@@ -118,15 +119,26 @@ impl<L: CellLikelihood> Cells<L> {
             self.data.column(column).cell(sample),
             self.local(sample, column),
         ) {
-            (Some(cell), Some(local)) => self.evaluate(cell, local).0,
+            (Some(cell), Some(local)) => match (self.drawn, self.likelihood.augmentation()) {
+                (true, Some(a)) => a.site(cell, local),
+                _ => self.likelihood.site(cell, local),
+            },
             _ => Site::default(),
         }
     }
-    /// The site of an observed cell and, of a bound, its constant.
-    fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
+    /// The sites of a column and, of bounds, their constants; whatever where
+    /// cells are missing.
+    fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         match (self.drawn, self.likelihood.augmentation()) {
-            (true, Some(a)) => (a.site(cell, local), 0.0),
-            _ => self.likelihood.evaluate(cell, local),
+            (true, Some(a)) => {
+                for (n, &local) in local.iter().enumerate() {
+                    let site = a.site(data.cell(n), local);
+                    out.precision[n] = site.precision;
+                    out.linear[n] = site.linear;
+                    out.offset[n] = 0.0;
+                }
+            }
+            _ => self.likelihood.evaluate_column(data, local, out),
         }
     }
     /// Local numbers of some columns.

@@ -7,7 +7,7 @@ use polyview_core::{Predictor, Stamp};
 use polyview_linalg::{Accum, Mat, cross, cross_into, packed_len, times};
 use rayon::prelude::*;
 
-use super::{CellLikelihood, Cells, Site};
+use super::{CellLikelihood, Cells, ColumnSites};
 
 /// Sums that stay valid as long as their stamps do.
 #[derive(Clone, Debug, Default)]
@@ -104,19 +104,22 @@ impl<L: CellLikelihood> Cells<L> {
             .enumerate()
             .map(|(j, (mut precision, mut linear))| {
                 let (data, local) = (this.data.column(columns.start + j), locals.column(j));
-                let (mut omega, mut h, mut c) = (0.0, 0.0, 0.0);
-                for n in 0..rows {
-                    let (site, offset) = data.cell(n).map_or_else(
-                        || (Site::default(), 0.0),
-                        |cell| this.evaluate(cell, local[n]),
-                    );
-                    precision[(n, 0)] = site.precision;
-                    linear[(n, 0)] = site.linear;
-                    omega += site.precision;
-                    h += site.linear;
-                    c += offset;
+                let [mut omega, mut h, mut c] = [(); 3].map(|()| vec![0.0; rows]);
+                let out = ColumnSites {
+                    precision: &mut omega,
+                    linear: &mut h,
+                    offset: &mut c,
+                };
+                this.evaluate_column(data.all(), local, out);
+                for x in [&mut omega, &mut h, &mut c] {
+                    data.clear_missing(x);
                 }
-                (omega, h, c)
+                for n in 0..rows {
+                    precision[(n, 0)] = omega[n];
+                    linear[(n, 0)] = h[n];
+                }
+                let sum = |x: &[f64]| x.iter().sum();
+                (sum(&omega), sum(&h), sum(&c))
             })
             .collect();
         drop(locals);

@@ -1,6 +1,7 @@
 //! Counts with a softplus rate.
 
 use polyview_core::PredictedKind;
+use polyview_linalg::{ln_in_place, logistic_tails};
 use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{sigmoid, softplus};
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
-use crate::cells::{Cell, CellLikelihood, ColumnParameters, Site};
+use crate::cells::{Cell, CellLikelihood, ColumnData, ColumnParameters, ColumnSites, Site};
 
 /// Largest curvature of $-y\ln\varrho(\eta)$ for one count (spec/mofa B.2,
 /// rounded up there).
@@ -116,6 +117,33 @@ impl CellLikelihood for Poisson {
         };
         let quadratic = slope * zeta - 0.5 * kappa * zeta * zeta;
         (site, quadratic - value - ln_factorial(cell.value))
+    }
+    fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
+        let rows = local.len();
+        let [mut small, mut rate] = [(); 2].map(|()| vec![0.0; rows]);
+        // e^{-|ζ|} and ϱ(ζ)
+        logistic_tails(local, &mut small, &mut rate);
+        for (rate, &zeta) in rate.iter_mut().zip(local) {
+            *rate += zeta.max(0.0);
+        }
+        out.offset.copy_from_slice(&rate);
+        ln_in_place(out.offset);
+        for n in 0..rows {
+            let (count, zeta) = (data.values[n], local[n]);
+            let (kappa, t) = (self.kappa(data.cell(n)), small[n]);
+            let sigmoid = if zeta < 0.0 { t } else { 1.0 } / (1.0 + t);
+            // where the rate vanishes: its logarithm is ζ, and σ/ϱ tends to 1
+            let (ln_rate, ratio) = if zeta < -30.0 {
+                (zeta, 1.0)
+            } else {
+                (out.offset[n], sigmoid / rate[n])
+            };
+            let slope = sigmoid - count * ratio;
+            let value = rate[n] - count * ln_rate;
+            out.precision[n] = kappa;
+            out.linear[n] = kappa * zeta - slope;
+            out.offset[n] = slope * zeta - 0.5 * kappa * zeta * zeta - value - ln_factorial(count);
+        }
     }
     /// $\varrho^{-1}$ of the mean, half a count added to the sum so that it is
     /// finite.
