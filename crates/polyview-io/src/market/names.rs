@@ -94,7 +94,7 @@ impl Names {
             Orientation::SamplesInRows => (rows, columns),
             Orientation::FeaturesInRows => (columns, rows),
         };
-        let number = |letter: char, count: usize| (1..=count).map(|i| format!("{letter}{i}"));
+        let number = |letter: char, count: usize| (1..=count).map(move |i| format!("{letter}{i}"));
         Ok(Self {
             samples: number('s', samples).collect(),
             features: number('f', features).collect(),
