@@ -1,7 +1,8 @@
 //! Prior families of polyview's factor models and the posterior blocks they
 //! belong to, for variational Bayes and for Gibbs sampling: automatic
 //! relevance determination, also by feature and by group of rows, and fixed
-//! precisions, on rows with full or with no covariances; spike and slab.
+//! precisions, on rows with full or with no covariances; the horseshoe; spike and
+//! slab.
 //!
 //! ```
 //! use polyview_core::{GammaPrior, RowBlock, RowMoments};
@@ -49,6 +50,7 @@
 //! | [`Ard`] | $w\_{dk} \sim N(0, \alpha\_k^{-1})$, $\alpha\_k \sim \mathrm{Ga}(a\_0, b\_0)$ |
 //! | [`DoubleArd`] | $w\_{dk} \sim N(0, (\gamma\_d\alpha\_k)^{-1})$, a Gamma precision for each factor and for each feature |
 //! | [`GroupArd`] | $z\_{nk} \sim N(0, 1/\alpha^{g(n)}\_k)$, a Gamma precision for each factor in each group of rows |
+//! | [`ThreeParameterBeta`] | $w\_{dk} \sim N(0, \xi\_{dk})$, a variance for each entry under global scales: the horseshoe |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
 //! | [`Betas`] | inclusion probabilities as Beta variables |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
@@ -60,6 +62,7 @@ mod fixed;
 mod group_ard;
 mod rotation;
 mod rows;
+mod three_parameter_beta;
 
 pub use ard::Ard;
 pub use beta::{BetaPrior, Betas};
@@ -68,3 +71,4 @@ pub use fixed::Fixed;
 pub use group_ard::GroupArd;
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};

@@ -72,15 +72,20 @@ impl Prepared {
         eq: &NormalEquations,
         cx: &mut Context<'_>,
     ) -> Result<Self, NumericError> {
-        if let PrecisionView::Groups { groups, .. } = prior {
-            let rows = moments.explicit_rows();
-            let implicit = groups.nrows() > 1 && moments.implicit_rows() > 0;
-            if implicit || !prior.fits(rows, moments.k()) {
-                return Err(NumericError::Mismatch {
-                    block: block.to_owned(),
-                    what: "the groups are not those of the rows",
-                });
+        let rows = moments.explicit_rows();
+        let (single, what) = match prior {
+            PrecisionView::Groups { groups, .. } => {
+                (groups.nrows() == 1, "the groups are not those of the rows")
             }
+            PrecisionView::Cells(_) => (false, "rows and prior precisions differ in number"),
+            PrecisionView::Columns(_) | PrecisionView::Outer { .. } => (true, ""),
+        };
+        let implicit = !single && moments.implicit_rows() > 0;
+        if !what.is_empty() && (implicit || !prior.fits(rows, moments.k())) {
+            return Err(NumericError::Mismatch {
+                block: block.to_owned(),
+                what,
+            });
         }
         if eq.own || matches!(prior, PrecisionView::Cells(_)) {
             return Ok(Self::Own);
