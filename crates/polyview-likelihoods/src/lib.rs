@@ -28,6 +28,8 @@
 //! | [`Categorical`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
 //! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
 //! | [`Cells`] of [`Bernoulli`] | 0 or 1 | $\omega = 2\lambda(\xi)$ or $\mathrm{PG}(1, \eta)$, $h = x - \tfrac12$ |
+//! | [`Cells`] of [`BayesianSvm`] | 0 or 1 | $\omega = \langle v^2\rangle^{-1/2}$ or $\mathrm{IG}(1/\lvert v\rvert, 1)$, $v = 1 - y\eta$, $h = y(1 + \omega)$ |
+//! | [`Cells`] of [`Probit`] | 0 or 1 | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ |
 //! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
@@ -45,6 +47,7 @@ mod cells;
 mod counts;
 mod gaussian;
 mod grouped;
+mod labels;
 mod pseudo;
 mod uncertainty;
 
@@ -57,5 +60,6 @@ pub use cells::{
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
+pub use labels::{BayesianSvm, Probit};
 pub use pseudo::{PseudoData, PseudoKind};
 pub use uncertainty::ParameterUncertainty;

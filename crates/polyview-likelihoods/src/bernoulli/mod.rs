@@ -34,9 +34,9 @@ pub(crate) fn moments(parameters: ParameterUncertainty, mean: f64, variance: f64
     (one, lower * (1.0 - lower))
 }
 
-const NEEDS: &str = "0 or 1";
+pub(crate) const NEEDS: &str = "0 or 1";
 
-fn is_binary(datum: f64) -> bool {
+pub(crate) fn is_binary(datum: f64) -> bool {
     datum == 0.0 || datum == 1.0
 }
 
@@ -48,7 +48,7 @@ fn log_odds(mean: f64, count: usize) -> f64 {
 }
 
 /// What is remarkable about the labels of a column.
-fn remark(mean: f64, count: usize) -> Option<&'static str> {
+pub(crate) fn remark(mean: f64, count: usize) -> Option<&'static str> {
     match count {
         0 => Some("has no observed label"),
         _ if mean == 0.0 => Some("has no one among its labels: it says nothing on the factors"),
@@ -57,9 +57,15 @@ fn remark(mean: f64, count: usize) -> Option<&'static str> {
     }
 }
 
-fn mean_of_cells(cells: &[Cell]) -> (f64, usize) {
+pub(crate) fn mean_of_cells(cells: &[Cell]) -> (f64, usize) {
     let sum: f64 = cells.iter().map(|c| c.value).sum();
     (sum / cells.len().max(1) as f64, cells.len())
+}
+
+/// The share of ones, half a cell added to each side.
+pub(crate) fn smoothed_share(cells: &[Cell]) -> f64 {
+    let ones: f64 = cells.iter().map(|c| c.value).sum();
+    (ones + 0.5) / (cells.len() as f64 + 1.0)
 }
 
 /// Zeros and ones with $p(x = 1) = \sigma(\eta)$.
