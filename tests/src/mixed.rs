@@ -3,8 +3,9 @@
 use polyview_core::{Bias, DataError, GammaPrior, RowGroups, RowMoments, View, ViewTerm};
 use polyview_infer::ViewPart;
 use polyview_likelihoods::{
-    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, GroupNoise,
-    Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial, NoiseBy,
+    BayesianSvm, Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
+    GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
+    NoiseBy, Probit,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -20,6 +21,10 @@ pub enum Species {
     Real(NoiseBy),
     /// Labels, the bound on the predictor itself. Missing ones are left out.
     Labels,
+    /// Labels of a support vector machine. Missing ones are left out.
+    Svm,
+    /// Labels by the signs of scores. Missing ones are left out.
+    Probit,
     /// Labels on latent scores of learnt noise precisions.
     Latent(NoiseBy),
     /// Counts with a size a feature. Missing ones are left out.
@@ -116,6 +121,12 @@ impl MixedView {
             }
             Species::Labels => {
                 Box::new(Cells::new(view.clone(), Bernoulli::default()).expect("labels"))
+            }
+            Species::Svm => {
+                Box::new(Cells::new(view.clone(), BayesianSvm::default()).expect("labels"))
+            }
+            Species::Probit => {
+                Box::new(Cells::new(view.clone(), Probit::default()).expect("labels"))
             }
             Species::Counts => {
                 Box::new(Cells::new(view.clone(), NegativeBinomial::default()).expect("counts"))

@@ -5,7 +5,7 @@ use polyview_infer::{Model, ViewPart};
 use polyview_linalg::Mat;
 use polyview_priors::{
     Ard, BetaPrior, DiagonalRows, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
-    SpikeSlabRows,
+    SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
 
 /// A family of rows.
@@ -17,10 +17,12 @@ pub enum Rows {
     Diagonal,
     /// Spike and slab.
     SpikeSlab,
+    /// Full covariances under the horseshoe.
+    Horseshoe,
 }
 
 /// All families.
-pub const ROWS: [Rows; 3] = [Rows::Full, Rows::Diagonal, Rows::SpikeSlab];
+pub const ROWS: [Rows; 4] = [Rows::Full, Rows::Diagonal, Rows::SpikeSlab, Rows::Horseshoe];
 
 const GAMMA: GammaPrior = GammaPrior::new(1.2, 0.9);
 
@@ -30,6 +32,15 @@ pub fn options() -> SpikeSlabOptions {
         precision: Some(GAMMA),
         inclusion: BetaPrior::new(1.1, 0.8),
     }
+}
+
+fn horseshoe(name: String, start: RowMoments) -> Box<dyn RowBlock> {
+    let prior = ThreeParameterBeta::new(
+        ThreeParameterBetaOptions::default(),
+        start.rows(),
+        start.k(),
+    );
+    Box::new(FullRows::new(name, prior, start))
 }
 
 /// Weights of this family under ARD, from a start.
@@ -42,6 +53,7 @@ pub fn weights(rows: Rows, name: String, start: RowMoments) -> Box<dyn RowBlock>
             let prior = SpikeSlab::new(options(), d, k);
             Box::new(SpikeSlabRows::new(name, prior, start))
         }
+        Rows::Horseshoe => horseshoe(name, start),
     }
 }
 
@@ -65,6 +77,7 @@ pub fn factors(rows: Rows, groups: Option<RowGroups>, start: RowMoments) -> Box<
             let prior = SpikeSlab::by_group(options(), groups, k);
             Box::new(SpikeSlabRows::new(name, prior, start))
         }
+        (Rows::Horseshoe, _) => horseshoe(name.to_owned(), start),
     }
 }
 

@@ -7,11 +7,11 @@ use polyview_likelihoods::{
 };
 use polyview_linalg::Mat;
 use polyview_priors::{
-    Ard, BetaPrior, DiagonalRows, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
-    SpikeSlabRows,
+    Ard, BetaPrior, DiagonalRows, Fixed, FullRows, GlobalScale, GroupArd, SpikeSlab,
+    SpikeSlabOptions, SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
 use polyview_tests::categorical::view_of_codes;
-use polyview_tests::geweke::largest_score;
+use polyview_tests::geweke::{largest_change, largest_score};
 use polyview_tests::{Holes, weights};
 
 const SAMPLES: usize = 6;
@@ -193,5 +193,52 @@ fn sparse_weights_and_grouped_factors_too() {
     {
         let score = largest_score(build_sparse(pattern, noise, factors), 6000, 5);
         assert!(score < 4.5, "{i} {pattern:?} {noise:?}: {score}");
+    }
+}
+
+/// spec/maxmargin-rank 4.4, on rows of both families. Half-Cauchy scales are
+/// too heavy-tailed for a long chain.
+#[test]
+fn horseshoe_weights_too() {
+    for (i, (global, r, s, diagonal)) in [
+        (GlobalScale::Column, 0.5, 0.5, false),
+        (GlobalScale::Row, 0.5, 0.5, true),
+        (GlobalScale::Column, 1.5, 2.0, true),
+        (GlobalScale::All, 0.8, 1.2, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let Model {
+            mut views,
+            schedule,
+            factors,
+            ..
+        } = build(
+            if i == 2 {
+                Holes::Cells(0.0)
+            } else {
+                Holes::None
+            },
+            NoiseBy::Feature,
+            MissingData::Marginal,
+            false,
+        );
+        for (v, d) in views.iter_mut().zip(FEATURES) {
+            let options = ThreeParameterBetaOptions { r, s, global };
+            let prior = ThreeParameterBeta::new(options, d, K);
+            let (name, at) = (
+                format!("weights/{}", v.name),
+                RowMoments::point(Mat::zeros(d, K)),
+            );
+            v.weights = if diagonal {
+                Box::new(DiagonalRows::new(name, prior, at))
+            } else {
+                Box::new(FullRows::new(name, prior, at))
+            };
+        }
+        let model = Model::new(factors, views, schedule);
+        let score = largest_change(model, 6000, 2, 5);
+        assert!(score < 4.5, "{i}: {score}");
     }
 }

@@ -16,10 +16,12 @@ use polyview_tests::mixed::{MixedView, Species};
 use polyview_tests::{Holes, assemble, normal};
 use proptest::prelude::*;
 
-const SPECIES: [Species; 7] = [
+const SPECIES: [Species; 9] = [
     Species::Real(NoiseBy::View),
     Species::Real(NoiseBy::Feature),
     Species::Labels,
+    Species::Svm,
+    Species::Probit,
     Species::Counts,
     Species::Latent(NoiseBy::View),
     Species::Latent(NoiseBy::Feature),

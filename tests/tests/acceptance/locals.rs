@@ -22,7 +22,9 @@ pub fn check(model: &mut Model, v: usize, (case, view): &(MixedView, View)) {
                 relative(model, &before, &format!("{at}/imputed/cells"), 0.0);
             }
         }
-        Species::Labels | Species::Counts => local_bounds(model, &before, &at),
+        Species::Labels | Species::Svm | Species::Probit | Species::Counts => {
+            local_bounds(model, &before, &at)
+        }
         Species::Latent(_) => scores(model, &before, &at, case, view),
         Species::Classes => classes(model, &before, v, case, view),
     }

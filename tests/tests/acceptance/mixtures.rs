@@ -65,7 +65,11 @@ proptest! {
     #[test]
     fn no_block_lowers_the_bound(
         real in any_view(Species::Real(NoiseBy::View)),
-        labels in any_view(Species::Labels),
+        labels in prop_oneof![
+            any_view(Species::Labels),
+            any_view(Species::Svm),
+            any_view(Species::Probit),
+        ],
         latent in any_view(Species::Latent(NoiseBy::View)),
         classes in any_view(Species::Classes),
         samples in 3usize..25,

@@ -207,6 +207,8 @@ fn every_block_ends_at_its_maximum() {
                 Species::Real(NoiseBy::View),
                 Species::Real(NoiseBy::Feature),
                 Species::Labels,
+                Species::Svm,
+                Species::Probit,
                 Species::Latent(NoiseBy::View),
                 Species::Classes,
             ]
