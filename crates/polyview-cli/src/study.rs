@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec};
+use polyview::{EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
 use polyview_core::Join;
 use serde::{Deserialize, Serialize};
 
@@ -284,6 +284,27 @@ impl Study {
             match name {
                 None => m.defaults = choices,
                 Some(n) => *m = m.clone().with_view(&n, choices),
+            }
+        }
+        for text in &args.weights {
+            let (view, prior) = match text.rsplit_once('=') {
+                Some((view, prior)) => (Some(view), prior),
+                None => (None, text.as_str()),
+            };
+            let selection = parsed("weights", prior)?;
+            let names: Vec<String> = match view {
+                Some(view) => vec![view.to_owned()],
+                None => m.views.iter().map(|v| v.name.clone()).collect(),
+            };
+            if view.is_none() {
+                m.defaults.selection = selection;
+            }
+            for name in names {
+                let choices = ViewChoices {
+                    selection,
+                    ..m.view(&name)
+                };
+                *m = m.clone().with_view(&name, choices);
             }
         }
         for name in &args.select_features {

@@ -4,21 +4,21 @@ use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Scaling, Schedule, Vi
 use polyview_core::{RowBlock, RowGroups, RowMoments, ScalePrior, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
-    Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
-    GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
-    ParameterUncertainty, Poisson, PseudoData,
+    BayesianSvm, Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian,
+    GaussianOptions, GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData,
+    NegativeBinomial, ParameterUncertainty, Poisson, Probit, PseudoData,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{
-    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
-    SpikeSlabRows,
+    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GlobalScale, GroupArd, SpikeSlab,
+    SpikeSlabOptions, SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
 
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec,
-    Posterior, ViewChoices,
+    Posterior, ShrinkageShapes, ViewChoices,
 };
 
 /// A data set in working units, with the way back.
@@ -240,6 +240,10 @@ pub(crate) fn view_part(
             let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, columns, k);
             gaussian_rows(spec, block, prior, start)
         }
+        FeatureSelection::Horseshoe => {
+            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k);
+            gaussian_rows(spec, block, prior, start)
+        }
         FeatureSelection::SpikeAndSlab => {
             let prior = SpikeSlab::new(sparse_options(spec), columns, k);
             sparse_rows(spec, block, prior, start)
@@ -266,6 +270,18 @@ pub(crate) fn view_part(
         weights,
         bias,
     }
+}
+
+/// Shapes and scopes of horseshoe weights: factors have global scales of their
+/// own, classifiers of labels too (spec/maxmargin-rank 2.4, 2.6).
+fn shrinkage(spec: &ModelSpec, view: &str) -> ThreeParameterBetaOptions {
+    let ShrinkageShapes { r, s } = spec.shrinkage_prior;
+    let global = if spec.view(view).likelihood.is_label() {
+        GlobalScale::Row
+    } else {
+        GlobalScale::Column
+    };
+    ThreeParameterBetaOptions { r, s, global }
 }
 
 /// Rows of single entries that are zero or not.
@@ -395,6 +411,8 @@ fn plain_term(
             Box::new(term.with_prediction(prediction))
         }
         Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
+        Likelihood::Svm => Box::new(Cells::new(view, BayesianSvm { prediction })?),
+        Likelihood::Probit => Box::new(Cells::new(view, Probit { prediction })?),
         Likelihood::Poisson => {
             let law = Poisson::default().with_prediction(prediction);
             Box::new(Cells::new(view, law)?)

@@ -6,7 +6,7 @@ use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, EngineKind, Likelihood, ModelSpec};
+use crate::spec::{Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec};
 
 /// Updates during which inclusion probabilities stay at their start
 /// (`start_sparsity` = 50).
@@ -35,6 +35,9 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         .into())
     };
     for v in data.views() {
+        if spec.view(v.name()).selection == FeatureSelection::Horseshoe {
+            return refuse(v.name(), "horseshoe weights");
+        }
         let likelihood = spec.view(v.name()).likelihood;
         if likelihood != Likelihood::Gaussian && pseudo_kind(likelihood).is_none() {
             return refuse(v.name(), &format!("likelihood {likelihood}"));

@@ -44,7 +44,7 @@ pub use fit::{
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,
-    Likelihood, ModelSpec, Path, Posterior, ViewChoices, ViewSpec,
+    Likelihood, ModelSpec, Path, Posterior, ShrinkageShapes, ViewChoices, ViewSpec,
 };
 
 pub use verbs::{

@@ -38,6 +38,9 @@ pub struct ModelSpec {
     /// Prior of the precisions of single features, where a view selects
     /// them.
     pub relevance_prior: GammaPrior,
+    /// Shapes of the prior of single variances, where a view's weights have a
+    /// horseshoe.
+    pub shrinkage_prior: ShrinkageShapes,
     /// Prior of the share of weights that are not zero, where a view selects
     /// single weights.
     pub inclusion_prior: BetaPrior,
@@ -101,12 +104,31 @@ pub struct ViewChoices {
     pub shape: Option<[usize; 2]>,
 }
 
+/// Shapes of the three-parameter beta prior
+/// ([`ThreeParameterBeta`](polyview_priors::ThreeParameterBeta)).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ShrinkageShapes {
+    /// $r > 0$: the smaller, the more mass at zero.
+    pub r: f64,
+    /// $s > 0$: the smaller, the heavier the tails.
+    pub s: f64,
+}
+
+impl Default for ShrinkageShapes {
+    /// The horseshoe.
+    fn default() -> Self {
+        Self { r: 0.5, s: 0.5 }
+    }
+}
+
 /// Whether the relevance of each feature of a view is learnt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureSelection {
     /// No: all features of a view share the precisions of the factors (ARD).
     #[default]
+    #[serde(alias = "ard")]
     None,
     /// Yes: each feature has a precision of its own besides (double ARD;
     /// spec/sshiba G8, G9). See [`Fit::relevance`](crate::Fit::relevance).
@@ -114,7 +136,14 @@ pub enum FeatureSelection {
     /// Single weights: each is zero or not, with a share of those that are not
     /// for each factor (spike and slab with ARD; spec/mofa B.3). See
     /// [`Fit::inclusion`](crate::Fit::inclusion).
+    #[serde(alias = "spike-slab")]
     SpikeAndSlab,
+    /// Single weights: each has a variance of its own under a scale that its
+    /// factor has in this view (of labels: that the label or class has), so
+    /// that small weights vanish and large ones are left alone (the horseshoe,
+    /// or another three-parameter beta prior; spec/maxmargin-rank 2.4). See
+    /// [`Fit::effective_features`](crate::Fit::effective_features).
+    Horseshoe,
 }
 
 /// Which covariances the posterior of factors and weights keeps.
@@ -187,6 +216,12 @@ pub enum Likelihood {
     /// \varepsilon)$: SSHIBA's own form (spec/sshiba 1.4). Its bound is looser
     /// and has more local optima than that of [`Likelihood::Bernoulli`].
     BernoulliLatent,
+    /// Zeros and ones by a Bayesian support vector machine
+    /// ([`BayesianSvm`](polyview_likelihoods::BayesianSvm); spec/maxmargin-rank
+    /// 2.3): a pseudo-likelihood, whose probabilities are no calibrated ones.
+    Svm,
+    /// Zeros and ones with $p(x = 1) = \Phi(\eta)$.
+    Probit,
     /// One of several classes a sample, by a multinomial probit (spec/sshiba
     /// 1.5): a view with class names
     /// ([`View::levels`](polyview_core::View::levels)).
@@ -209,6 +244,8 @@ impl std::fmt::Display for Likelihood {
             Self::Gaussian => "gaussian",
             Self::Bernoulli => "bernoulli",
             Self::BernoulliLatent => "bernoulli-latent",
+            Self::Svm => "svm",
+            Self::Probit => "probit",
             Self::Categorical => "categorical",
             Self::Poisson => "poisson",
             Self::NegativeBinomial => "negative-binomial",
@@ -222,7 +259,7 @@ impl Likelihood {
     pub fn is_label(self) -> bool {
         matches!(
             self,
-            Self::Bernoulli | Self::BernoulliLatent | Self::Categorical
+            Self::Bernoulli | Self::BernoulliLatent | Self::Svm | Self::Probit | Self::Categorical
         )
     }
     /// Whether the data are counts: whole numbers, not negative. Successes are
@@ -319,6 +356,7 @@ impl Default for ModelSpec {
             intercept_precision: 1.0,
             weight_prior: GammaPrior::new(1e-6, 1e-6),
             relevance_prior: GammaPrior::new(1e-6, 1e-6),
+            shrinkage_prior: ShrinkageShapes::default(),
             inclusion_prior: BetaPrior::uniform(),
             posterior: Posterior::default(),
             algorithm: Algorithm::default(),
@@ -426,6 +464,10 @@ impl ModelSpec {
             if !(value > 0.0 && value < 1.0) {
                 return bad(option, value.to_string());
             }
+        }
+        let ShrinkageShapes { r, s } = self.shrinkage_prior;
+        if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
+            return bad("shrinkage-prior", format!("({r}, {s})"));
         }
         if !self.inclusion_prior.is_proper() {
             let BetaPrior { a, b } = self.inclusion_prior;

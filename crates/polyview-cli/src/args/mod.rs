@@ -108,8 +108,8 @@ pub struct DataArgs {
     /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also
     /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
     /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
-    /// Likelihoods: gaussian (numbers), bernoulli or bernoulli-latent (0 and
-    /// 1), categorical (one column of class names), negative-binomial or nb,
+    /// Likelihoods: gaussian (numbers), bernoulli, bernoulli-latent, probit
+    /// or svm (0 and 1), categorical (one column of class names), negative-binomial or nb,
     /// poisson (counts), binomial (counts out of --trials). With --model sshiba
     /// or mofa a likelihood that is not given is guessed, and the guess is said.
     #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
@@ -165,6 +165,12 @@ pub struct ModelArgs {
     /// Subtract nothing, or each feature's mean.
     #[arg(long, value_parser = ["none", "feature"])]
     pub centring: Option<String>,
+    /// Prior of the weights, of all views or of one: ard (precisions by
+    /// factor), relevance (by factor and feature), spike-slab (exact zeros),
+    /// horseshoe (variances by weight); may be given several times, later ones
+    /// win.
+    #[arg(long, value_name = "[VIEW=]PRIOR")]
+    pub weights: Vec<String>,
     /// Learn how relevant each feature of this view is; may be given several
     /// times.
     #[arg(long, value_name = "VIEW")]

@@ -4,7 +4,7 @@ use polyview::{ACTIVE_SHARE, Activity, FactorKind, FeatureSelection, Fit, Select
 use polyview_linalg::Mat;
 
 use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
-use super::sparsity::{included, inclusions, sizes};
+use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{json, line, table};
@@ -93,6 +93,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     reach(&fit)?;
     relevances(&fit)?;
     inclusions(&fit)?;
+    shrinkage(&fit)?;
     sizes(&fit)?;
     if fit.data().is_ok() {
         line("")?;
@@ -273,6 +274,9 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
     let included = (fit.views().iter())
         .map(|v| included(fit, v))
         .collect::<Outcome<Vec<_>>>()?;
+    let effective = (fit.views().iter())
+        .map(|v| effective(fit, v))
+        .collect::<Outcome<Vec<_>>>()?;
     let sizes = (fit.views().iter())
         .map(|v| Ok(fit.sizes(&v.name)?.as_ref().map(columns)))
         .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
@@ -296,6 +300,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "observed": v.observed,
             "relevance": relevances[i],
             "included": included[i],
+            "effective_features": effective[i],
             "sizes": sizes[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),

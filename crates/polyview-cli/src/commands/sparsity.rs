@@ -39,6 +39,37 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
     table(&header, &rows)
 }
 
+/// Effective numbers of features, one a factor; nothing for a view without
+/// horseshoe weights.
+pub fn effective(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<f64>>> {
+    Ok(match view.choices.selection {
+        FeatureSelection::Horseshoe => Some(fit.effective_features(&view.name)?),
+        _ => None,
+    })
+}
+
+/// A table of [`effective`].
+pub fn shrinkage(fit: &Fit) -> Outcome<()> {
+    let mut rows = Vec::new();
+    for v in fit.views() {
+        if let Some(counts) = effective(fit, v)? {
+            let mut row = vec![v.name.clone(), v.columns().len().to_string()];
+            row.extend(counts.iter().map(|c| format!("{c:.1}")));
+            rows.push(row);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    line(
+        "effective number of features, by factor (sum of squares squared, over sum of fourth powers)",
+    )?;
+    let mut header = vec!["view".to_owned(), "of".to_owned()];
+    header.extend((1..=fit.k()).map(|k| k.to_string()));
+    table(&header, &rows)
+}
+
 /// The sizes of negative binomial counts.
 pub fn sizes(fit: &Fit) -> Outcome<()> {
     let mut rows = Vec::new();

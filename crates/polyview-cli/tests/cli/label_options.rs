@@ -18,6 +18,31 @@ fn sureness(p: &[f64]) -> f64 {
 }
 
 #[test]
+fn classifiers_and_horseshoe_weights_are_options() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = "fit --model sshiba -k 3 --view x=sx.csv --view labels=slabels.csv:svm --view diet=sdiet.csv \
+               --weights relevance --weights x=horseshoe --weights labels=horseshoe --weights diet=ard";
+    let study = ok(at, &format!("{fit} --dry-run"));
+    assert_eq!(
+        study.matches("selection = \"horseshoe\"").count(),
+        2,
+        "{study}"
+    );
+    assert!(study.contains("likelihood = \"svm\"") && study.contains("selection = \"none\""));
+    assert!(study.contains("selection = \"relevance\""), "the default");
+    ok(at, &format!("{fit} --out m.pv"));
+    assert!(ok(at, "inspect m.pv").contains("effective number of features"));
+    ok(
+        at,
+        "predict m.pv --view x=tx.csv --target labels --out p.csv",
+    );
+    assert!(numbers(at, "p.csv").iter().all(|p| (0.0..=1.0).contains(p)));
+    let error = fails(at, &format!("{fit} --weights x=no --out n.pv"), 2);
+    assert!(error.contains("weights"), "{error}");
+}
+
+#[test]
 fn plug_in_predictions_are_surer() {
     let dir = folder();
     let at = dir.path();

@@ -87,6 +87,29 @@ impl Fit {
         Ok(mean)
     }
 
+    /// How many features each factor has in a view, were they of one size:
+    /// $(\sum\_d w\_{dk}^2)^2/\sum\_d w\_{dk}^4$ of the posterior means, between
+    /// 1 and the number of features, or classes; 0 where all are zero. It
+    /// says how sparse weights are that are never exactly zero, and depends on
+    /// the scales of features.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
+    pub fn effective_features(&self, view: &str) -> Result<Vec<f64>> {
+        let w = self.weights(view)?.mean;
+        Ok((0..w.ncols())
+            .map(|k| {
+                // powers of shares neither overflow nor vanish
+                let largest = w.col(k).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                if largest == 0.0 {
+                    return 0.0;
+                }
+                let power = |p: i32| w.col(k).iter().map(|x| (x / largest).powi(p)).sum::<f64>();
+                power(2).powi(2) / power(4)
+            })
+            .collect())
+    }
+
     /// The features of a view that `selection` keeps, as places among its
     /// features, most relevant first; equals in the order of the features.
     ///

@@ -27,7 +27,12 @@ impl Fit {
     /// turned, they would be neither, and sparse weights need no turning.
     /// [`crate::ErrorKind::Linalg`]; when a component's state is damaged.
     pub fn varimax(&self) -> Result<Self> {
-        let sparse = |v: &&ViewInfo| v.choices.selection == FeatureSelection::SpikeAndSlab;
+        let sparse = |v: &&ViewInfo| {
+            matches!(
+                v.choices.selection,
+                FeatureSelection::SpikeAndSlab | FeatureSelection::Horseshoe
+            )
+        };
         let refused = |view: &str, what: &str| ErrorKind::Incompatible {
             view: view.to_owned(),
             what: what.to_owned(),
@@ -35,7 +40,11 @@ impl Fit {
                 .to_owned(),
         };
         if let Some(v) = self.views.iter().find(sparse) {
-            return Err(refused(&v.name, "spike-and-slab weights").into());
+            let what = match v.choices.selection {
+                FeatureSelection::Horseshoe => "horseshoe weights",
+                _ => "spike-and-slab weights",
+            };
+            return Err(refused(&v.name, what).into());
         }
         if self.spec.posterior == Posterior::Factorised {
             return Err(refused("", "a factorised posterior").into());

@@ -12,6 +12,7 @@ mod plug_in;
 mod predict;
 mod project;
 mod rest;
+mod shrinkage;
 
 use polyview_core::{Dataset, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
