@@ -1,0 +1,67 @@
+//! Stochastic variational Bayes: data that do not fit in memory, batch by
+//! batch (spec/mofa B.11).
+//!
+//! A step reads a batch B of the N samples, finds its factors and local
+//! variables under the present weights, intercepts and noise ($\rho = 1$), and
+//! moves **running sums** over samples towards those of the batch,
+//!
+//! $$S \leftarrow (1-\rho\_e) S + \rho\_e\tfrac{N}{|B|} S\_B, \qquad \rho\_e =
+//! \kappa/(1+\varphi e)^{3/4}.$$
+//!
+//! Weights, intercepts, noise and scales then follow from the sums, each at its
+//! optimum given the others and in the order of a sweep. For weights whose
+//! noise and scales stand still this is the natural-gradient step of B.11,
+//! $\Lambda \leftarrow (1-\rho)\Lambda + \rho(\langle\alpha\rangle +
+//! c\sum\_B\tau\langle z^2\rangle)$. What the sums leave out takes full steps:
+//! the prior's part and the noise precision, by which sums are multiplied only
+//! when they are used, so that an old sum never carries an old noise.
+//!
+//! After the epochs come **exact sweeps**: sums over all batches at one state of
+//! the weights, then one update. They are those of variational Bayes, with the
+//! data read once each.
+
+mod collect;
+mod options;
+mod run;
+mod source;
+mod sums;
+
+use polyview_core::{DataError, NumericError};
+use thiserror::Error;
+
+pub use options::StochasticOptions;
+pub use run::{StochasticRecord, StochasticRun};
+pub use source::{BlockSource, SourceError};
+
+/// What a stochastic run can fail with.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StochasticError {
+    /// Numerical trouble.
+    #[error(transparent)]
+    Numeric(#[from] NumericError),
+    /// Data that do not suit their likelihood.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data could not be read.
+    #[error("{0}")]
+    Source(SourceError),
+    /// A start that does not have a row for each sample of the first batch.
+    #[error("the start has {found} rows, the first batch {expected} samples")]
+    Start {
+        /// Samples of the first batch.
+        expected: usize,
+        /// Rows of the start.
+        found: usize,
+    },
+    /// The source gave other views than before, or other numbers of samples.
+    #[error("the source gave {found} where {expected} were expected: {what}")]
+    Changed {
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+}
