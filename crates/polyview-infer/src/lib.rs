@@ -42,7 +42,7 @@
 //! |---|---|
 //! | [`Model`], [`ViewPart`] | the parts of a model put together |
 //! | [`VbRun`], [`VbOptions`], [`Outcome`] | a run of variational Bayes |
-//! | [`StochasticRun`], [`BlockSource`] | stochastic variational Bayes over data that are read in batches |
+//! | [`StochasticRun`] | stochastic variational Bayes over data that are read in batches |
 //! | [`GibbsChain`] | one Markov chain |
 //! | [`Engine`], [`Vb`], [`Gibbs`] | what an engine does with one block |
 //! | [`diagnostics`], [`alignment`] | R-hat, effective sizes, sign and permutation |
@@ -68,4 +68,6 @@ pub use model::{Model, ViewPart};
 pub use prune::{EmptyFactor, PruneRule, empty_factors};
 pub use run::{Audit, FALL, Outcome, Rotate, RunRecord, SweepReport, VbOptions, VbRun};
 pub use start::{Start, start_factors};
-pub use stochastic::{BlockSource, StochasticError, StochasticOptions, StochasticRun};
+pub use stochastic::{
+    FactorMaker, StochasticError, StochasticOptions, StochasticRecord, StochasticRun,
+};

@@ -1,36 +1,16 @@
 //! Stochastic variational Bayes against variational Bayes.
 
-use std::ops::Range;
-
 use polyview_core::{
     Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, Step, View, ViewTerm,
 };
-use polyview_infer::stochastic::SourceError;
 use polyview_infer::{
-    BlockSource, Model, Outcome, PruneRule, Rotate, StochasticOptions, StochasticRun, VbOptions,
-    VbRun, ViewPart,
+    Model, Outcome, PruneRule, Rotate, StochasticOptions, StochasticRun, VbOptions, VbRun, ViewPart,
 };
 use polyview_likelihoods::{Bernoulli, Cells, Gaussian, GaussianOptions, NoiseBy, Poisson};
 use polyview_linalg::{Mat, Threads};
 use polyview_priors::{Ard, Fixed, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
 use proptest::prelude::*;
-
-/// Views in memory.
-struct InMemory(Vec<View>);
-
-impl BlockSource for InMemory {
-    fn samples(&self) -> usize {
-        self.0[0].n_samples()
-    }
-    fn read(&mut self, ranges: &[Range<usize>]) -> Result<Vec<View>, SourceError> {
-        let rows: Vec<u32> = ranges
-            .iter()
-            .flat_map(|r| r.start as u32..r.end as u32)
-            .collect();
-        Ok(self.0.iter().map(|v| v.subset(v.name(), &rows)).collect())
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -138,7 +118,7 @@ fn stochastic(
     StochasticRun::new(
         parts,
         Box::new(factors),
-        Box::new(InMemory(views.to_vec())),
+        Box::new(views.to_vec()),
         options,
         vb,
         StreamKey::new(5),
@@ -274,7 +254,7 @@ fn all_samples_at_full_step_are_variational_bayes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_composition_at_full_step_is_variational_bayes(
         seed in 0_u64..10_000,
@@ -356,7 +336,8 @@ fn errors(kind: Kind, k: usize, options: StochasticOptions) -> (f64, f64, Stocha
         &batch.model().views[0],
     );
     let mut run = stochastic(&[kind], &views, k, options, vb);
-    let rows: Vec<usize> = run.first_batch().into_iter().flatten().collect();
+    let first = StochasticRun::first_batch(n, &options, StreamKey::new(5));
+    let rows: Vec<usize> = first.into_iter().flatten().collect();
     run.start(Mat::from_fn(rows.len(), k, |i, j| start[(rows[i], j)]))
         .expect("a start");
     while run.epoch().expect("an epoch").outcome.is_none() {}
@@ -424,7 +405,8 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         };
         let kinds = [Kind::Holes, Kind::Binary];
         let mut run = stochastic(&kinds, &views, 4, options, VbOptions::default());
-        let rows = run.first_batch().into_iter().flatten().count();
+        let first = StochasticRun::first_batch(500, &options, StreamKey::new(5));
+        let rows = first.into_iter().flatten().count();
         run.start(normal(rows, 4, key.block(40))).expect("a start");
         let mut outcome = None;
         while outcome.is_none() {

@@ -45,6 +45,7 @@ mod error;
 mod market;
 mod number;
 mod numpy;
+mod on_disk;
 mod options;
 mod read;
 mod source;
@@ -56,6 +57,7 @@ pub use error::{
 };
 pub use market::{read_market, read_view};
 pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
+pub use on_disk::OnDisk;
 pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;
 pub use text::{Delimiter, StringTable, read_metadata, read_string_table};

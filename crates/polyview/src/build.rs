@@ -64,8 +64,22 @@ impl WorkingData {
 /// # Errors
 /// [`ErrorKind::TooManyFactors`], [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
+    validate_views(spec, data.views(), data.n_samples(), data.groups())?;
+    faithful::validate(spec, data)
+}
+
+/// As [`validate`], of views that may have no samples and stand for `samples`.
+///
+/// # Errors
+/// As [`validate`].
+pub(crate) fn validate_views(
+    spec: &ModelSpec,
+    views: &[View],
+    samples: usize,
+    groups: Option<&Groups>,
+) -> Result<()> {
     spec.validate()?;
-    for v in data.views() {
+    for v in views {
         let categorical = spec.view(v.name()).likelihood.has_classes();
         if categorical == v.levels().is_empty() {
             return Err(ErrorKind::Incompatible {
@@ -80,7 +94,7 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             .into());
         }
     }
-    for v in data.views() {
+    for v in views {
         let likelihood = spec.view(v.name()).likelihood;
         no_sampler(spec, v.name(), likelihood)?;
         if v.trials().is_some() && likelihood != Likelihood::Binomial {
@@ -92,7 +106,7 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             .into());
         }
     }
-    for v in data.views() {
+    for v in views {
         let choices = spec.view(v.name());
         if choices.likelihood.has_classes() && choices.selection == FeatureSelection::Relevance {
             return Err(ErrorKind::Incompatible {
@@ -103,29 +117,25 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             .into());
         }
     }
-    faithful::validate(spec, data)?;
-    for v in data.views().iter().filter(|v| v.sparse().is_some()) {
+    for v in views.iter().filter(|v| v.sparse().is_some()) {
         sparse_form(spec, v)?;
     }
-    for v in data.views() {
+    for v in views {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
     }
     let columns = |v: &View| v.n_features().max(v.levels().len());
-    let features: usize = data.views().iter().map(columns).sum();
-    let most = data.n_samples().min(features);
+    let features: usize = views.iter().map(columns).sum();
+    let most = samples.min(features);
     if spec.factors > most {
         return Err(ErrorKind::TooManyFactors {
             factors: spec.factors,
-            samples: data.n_samples(),
+            samples: samples,
             features,
             most,
         }
         .into());
     }
-    if let (Some(groups), true) = (
-        several(data.groups()),
-        spec.groups.noise || spec.groups.intercepts,
-    ) {
+    if let (Some(groups), true) = (several(groups), spec.groups.noise || spec.groups.intercepts) {
         let sizes = RowGroups::from(groups);
         if let Some(g) = sizes.sizes().iter().position(|n| *n == 1.0) {
             return Err(ErrorKind::SmallGroup {
@@ -135,10 +145,10 @@ pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
     }
     for v in &spec.views {
-        if data.view(&v.name).is_none() {
+        if !views.iter().any(|w| w.name() == v.name) {
             return Err(ErrorKind::UnknownView {
                 view: v.name.clone(),
-                known: data.views().iter().map(|v| v.name().to_owned()).collect(),
+                known: views.iter().map(|v| v.name().to_owned()).collect(),
             }
             .into());
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use polyview_core::{DataError, NumericError, WriteError, WriteFault};
+use polyview_infer::StochasticError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
 
@@ -160,6 +161,20 @@ pub enum ErrorKind {
         /// The view.
         view: String,
     },
+    /// Data that could not be read while fitting.
+    #[error("the data cannot be read: {why}")]
+    Source {
+        /// What the source said.
+        why: String,
+    },
+    /// A choice that a fit in progress does not have.
+    #[error("{what} is not there with the engine {engine}")]
+    NotWithEngine {
+        /// What was asked for.
+        what: &'static str,
+        /// The engine.
+        engine: &'static str,
+    },
     /// The model file holds no data, and the verb needs them.
     #[error("the model was saved without its data")]
     NoData,
@@ -213,7 +228,14 @@ impl Error {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }
             ErrorKind::Option { option, .. } => match *option {
-                "tolerance" | "movement" => "give a number above 0 and below 1".to_owned(),
+                "batch" => {
+                    "give a share above 0 and at most 1, or a number of samples above 1 and at most \
+                     all of them"
+                        .to_owned()
+                }
+                "learning-rate" => "give a number above 0 and at most 1".to_owned(),
+                "forgetting" => "give a number from 0 on".to_owned(),
+                "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" => "give a number above 0 and below 1".to_owned(),
                 _ => "see the documentation of the option for its range".to_owned(),
             },
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
@@ -263,7 +285,8 @@ impl Error {
             ErrorKind::Numeric(_) | ErrorKind::Linalg(_) => {
                 "check the data for extreme values; standardise the features".to_owned()
             }
-            ErrorKind::Data(_) | ErrorKind::Io { .. } => return None,
+            ErrorKind::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
+            ErrorKind::Data(_) | ErrorKind::Io { .. } | ErrorKind::Source { .. } => return None,
         })
     }
 }
@@ -275,6 +298,18 @@ impl<K: Into<ErrorKind>> From<K> for Error {
             view: None,
             sweep: None,
         }))
+    }
+}
+
+impl From<StochasticError> for ErrorKind {
+    fn from(e: StochasticError) -> Self {
+        match e {
+            StochasticError::Numeric(e) => e.into(),
+            StochasticError::Data(e) => e.into(),
+            other => Self::Source {
+                why: other.to_string(),
+            },
+        }
     }
 }
 

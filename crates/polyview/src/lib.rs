@@ -41,6 +41,7 @@ pub use fit::{
     Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitParts, FitRecord, Fitting,
     Noise, Progress, ViewInfo, ViewParts,
 };
+pub use polyview_infer::StochasticOptions;
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,

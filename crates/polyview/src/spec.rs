@@ -1,7 +1,7 @@
 //! What model to fit and how: every choice with its value.
 
 use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
-use polyview_infer::{Start, VbOptions};
+use polyview_infer::{Start, StochasticOptions, VbOptions};
 use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_priors::BetaPrior;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,9 @@ pub struct ModelSpec {
     pub vb: VbOptions,
     /// Gibbs sampling.
     pub gibbs: GibbsOptions,
+    /// Stochastic variational Bayes. Pruning, rotation and, for the exact sweeps
+    /// at its end, tolerances are those of `vb`.
+    pub stochastic: StochasticOptions,
     /// Views with choices of their own; views without are not listed.
     pub views: Vec<ViewSpec>,
 }
@@ -300,6 +303,10 @@ pub enum EngineKind {
     Vb,
     /// Gibbs sampling.
     Gibbs,
+    /// Stochastic variational Bayes: a batch of the samples at a time, for data
+    /// that do not fit in memory ([`Fitting::from_blocks`](crate::Fitting::from_blocks))
+    /// or of very many samples.
+    Stochastic,
 }
 
 /// How complete Gaussian data are swept. All ways give the same iterates.
@@ -368,6 +375,7 @@ impl Default for ModelSpec {
             engine: EngineKind::default(),
             vb: VbOptions::default(),
             gibbs: GibbsOptions::default(),
+            stochastic: StochasticOptions::default(),
             views: Vec::new(),
         }
     }
@@ -496,6 +504,9 @@ impl ModelSpec {
             if value == 0 {
                 return bad(option, "0".to_owned());
             }
+        }
+        if let Some((option, value)) = self.stochastic.fault() {
+            return bad(option, value);
         }
         if self.gibbs.thin > self.gibbs.sweeps {
             return bad("thin", self.gibbs.thin.to_string());

@@ -1,5 +1,6 @@
 //! Data sets: named views whose samples are joined by their IDs.
 
+mod blocks;
 mod builder;
 mod levels;
 mod mask;
@@ -9,11 +10,12 @@ mod sparse;
 mod subset;
 mod trials;
 
+pub use blocks::{BlockSource, SourceError};
 pub use builder::{DatasetBuilder, Join};
 pub use levels::{Relevelled, UnknownClass};
 pub use mask::Mask;
 pub use overlap::{Overlap, OverlapRow};
-pub use scaling::{Centring, FeatureScaling, Scaling};
+pub use scaling::{Centring, FeatureScaling, Scaling, ScalingSums};
 pub use sparse::{SparseTable, SparseValues, Values, ViewTable};
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::{SparseValues, Values, View};
+use crate::error::DataError;
 
 /// Whether the mean of each feature is taken away before fitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -45,6 +46,85 @@ pub struct Scaling {
     pub constant: Vec<usize>,
 }
 
+/// Sums from which a [`Scaling`] follows, over blocks of samples in any number.
+///
+/// Sums are taken about the first observed value of each feature, so that
+/// features of scale 1e9 or 1e-9 keep their digits.
+#[derive(Clone, Debug)]
+pub struct ScalingSums {
+    features: Vec<FeatureSums>,
+}
+
+/// First observed value, number of values, sum and sum of squares about it.
+#[derive(Clone, Copy, Debug, Default)]
+struct FeatureSums {
+    shift: Option<f64>,
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl ScalingSums {
+    /// Of no sample yet.
+    pub fn new(features: usize) -> Self {
+        Self {
+            features: vec![FeatureSums::default(); features],
+        }
+    }
+    /// Adds the observed cells of some samples.
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] when the view has another number of features.
+    pub fn add(&mut self, view: &View) -> Result<(), DataError> {
+        if view.n_features() != self.features.len() {
+            return Err(DataError::LengthMismatch {
+                view: view.name().to_owned(),
+                what: "features",
+                expected: self.features.len(),
+                found: view.n_features(),
+            });
+        }
+        for (d, sums) in self.features.iter_mut().enumerate() {
+            for x in (0..view.n_samples()).filter_map(|n| view.value(n, d)) {
+                sums.add(x);
+            }
+        }
+        Ok(())
+    }
+    /// Number of observed values of each feature.
+    pub fn counts(&self) -> Vec<f64> {
+        self.features.iter().map(|f| f.count).collect()
+    }
+    /// The map. A feature without spread keeps scale 1 (or the view's) and is
+    /// listed in `constant`.
+    pub fn finish(&self, centring: Centring, scaling: FeatureScaling) -> Scaling {
+        let spreads = self.features.iter().map(FeatureSums::spread).collect();
+        Scaling::of_spreads(spreads, centring, scaling)
+    }
+}
+
+impl FeatureSums {
+    fn add(&mut self, x: f64) {
+        let x = x - *self.shift.get_or_insert(x);
+        self.count += 1.0;
+        self.sum += x;
+        self.squares += x * x;
+    }
+    fn spread(&self) -> Spread {
+        let (n, shift) = (self.count, self.shift.unwrap_or(0.0));
+        let mean: f64 = if n > 0.0 { self.sum / n } else { 0.0 };
+        Spread {
+            mean: shift + mean,
+            variance: if n > 1.0 {
+                (self.squares / n - mean * mean).max(0.0)
+            } else {
+                0.0
+            },
+            magnitude: shift.abs().max(mean.abs()),
+        }
+    }
+}
+
 impl Scaling {
     /// The map that changes nothing.
     pub fn identity(features: usize) -> Self {
@@ -55,35 +135,42 @@ impl Scaling {
         }
     }
 
-    /// Learns the map from the observed cells of a view.
-    ///
-    /// Sums are taken about the first observed value of each feature, so that
-    /// features of scale 1e9 or 1e-9 keep their digits. A feature without
+    /// Learns the map from the observed cells of a view. A feature without
     /// spread keeps scale 1 (or the view's) and is listed in `constant`. Class
     /// codes are names, not numbers: a categorical view is left as it is.
     pub fn learn(view: &View, centring: Centring, scaling: FeatureScaling) -> Self {
         if !view.levels().is_empty() {
             return Self::identity(view.n_features());
         }
-        let (rows, cols) = (view.n_samples(), view.n_features());
-        let mut map = Self::identity(cols);
-        let mut variance = vec![0.0; cols];
-        for d in 0..cols {
-            let Spread {
-                mean,
-                variance: own,
-                magnitude,
-            } = match view.sparse() {
-                Some(x) => Spread::of_entries(x, view.mask().count_feature(d, rows), d),
-                None => Spread::of_cells((0..rows).filter_map(|r| view.value(r, d))),
-            };
-            if centring == Centring::Feature {
-                map.offset[d] = mean;
+        let rows = view.n_samples();
+        let spread = |d: usize| match view.sparse() {
+            Some(x) => Spread::of_entries(x, view.mask().count_feature(d, rows), d),
+            None => {
+                let mut sums = FeatureSums::default();
+                (0..rows)
+                    .filter_map(|n| view.value(n, d))
+                    .for_each(|x| sums.add(x));
+                sums.spread()
             }
-            variance[d] = own;
-            if variance[d].sqrt() <= 1e-14 * magnitude || variance[d] < f64::MIN_POSITIVE {
-                variance[d] = 0.0;
+        };
+        Self::of_spreads(
+            (0..view.n_features()).map(spread).collect(),
+            centring,
+            scaling,
+        )
+    }
+
+    fn of_spreads(spreads: Vec<Spread>, centring: Centring, scaling: FeatureScaling) -> Self {
+        let mut map = Self::identity(spreads.len());
+        let mut variance = vec![0.0; spreads.len()];
+        for (d, of) in spreads.into_iter().enumerate() {
+            if centring == Centring::Feature {
+                map.offset[d] = of.mean;
+            }
+            if of.variance.sqrt() <= 1e-14 * of.magnitude || of.variance < f64::MIN_POSITIVE {
                 map.constant.push(d);
+            } else {
+                variance[d] = of.variance;
             }
         }
         let spread: Vec<f64> = variance.iter().copied().filter(|v| *v > 0.0).collect();
@@ -167,28 +254,6 @@ struct Spread {
 }
 
 impl Spread {
-    /// Sums about the first value.
-    fn of_cells(cells: impl Iterator<Item = f64>) -> Self {
-        let mut shift = None;
-        let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for x in cells {
-            let x = x - *shift.get_or_insert(x);
-            n += 1.0;
-            sum += x;
-            squares += x * x;
-        }
-        let shift = shift.unwrap_or(0.0);
-        let mean: f64 = if n > 0.0 { sum / n } else { 0.0 };
-        Self {
-            mean: shift + mean,
-            variance: if n > 1.0 {
-                (squares / n - mean * mean).max(0.0)
-            } else {
-                0.0
-            },
-            magnitude: shift.abs().max(mean.abs()),
-        }
-    }
     /// Of `count` observed cells, twice over those that have entries: the mean
     /// first, then squares about it.
     fn of_entries(x: &SparseValues, count: usize, column: usize) -> Self {

@@ -26,12 +26,11 @@ mod run;
 mod source;
 mod sums;
 
-use polyview_core::{DataError, NumericError};
+use polyview_core::{DataError, NumericError, SourceError};
 use thiserror::Error;
 
 pub use options::StochasticOptions;
-pub use run::{StochasticRecord, StochasticRun};
-pub use source::{BlockSource, SourceError};
+pub use run::{FactorMaker, StochasticRecord, StochasticRun};
 
 /// What a stochastic run can fail with.
 #[derive(Debug, Error)]

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct StochasticOptions {
-    /// Share of the samples in a batch, above 0 and at most 1.
+    /// Share of the samples in a batch, above 0 and at most 1; or their number,
+    /// a whole one above 1.
     pub batch: f64,
     /// Step of the first epoch $\kappa$, above 0 and at most 1.
     pub learning_rate: f64,
@@ -51,7 +52,11 @@ impl StochasticOptions {
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let share = |x: f64| x > 0.0 && x <= 1.0;
         let checks = [
-            ("batch", self.batch, share(self.batch)),
+            (
+                "batch",
+                self.batch,
+                share(self.batch) || (self.batch > 1.0 && self.batch.fract() == 0.0),
+            ),
             (
                 "learning-rate",
                 self.learning_rate,
@@ -80,6 +85,15 @@ impl StochasticOptions {
             .iter()
             .find(|c| c.1 == 0)
             .map(|c| (c.0, "0".to_owned()))
+    }
+    /// Samples of a batch out of `samples`, about.
+    pub fn batch_size(&self, samples: usize) -> usize {
+        let share = if self.batch > 1.0 {
+            self.batch
+        } else {
+            self.batch * samples as f64
+        };
+        (share.round() as usize).clamp(1, samples.max(1))
     }
     /// $\rho\_e$ of epoch `epoch`, counted from 0.
     pub fn step(&self, epoch: usize) -> f64 {

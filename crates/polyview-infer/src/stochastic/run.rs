@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Context, Event, Journal, Ledger, NoiseScope, NumericError, Objective, RotationSide, RowBlock,
-    RowCov, RowMoments, Schedule, State, View, compensated,
+    BlockSource, Context, Event, Journal, Ledger, NoiseScope, NumericError, Objective,
+    RotationSide, RowBlock, RowCov, RowMoments, Schedule, State, compensated,
 };
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 use polyview_random::StreamKey;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::Collector;
 use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
-use super::{BlockSource, StochasticError, StochasticOptions};
+use super::{StochasticError, StochasticOptions};
 use crate::engine::{ProjectionRounds, project_factors};
 use crate::model::{Model, ViewPart};
 use crate::prune::{PruneRule, empty_factors, small_factors};
@@ -112,18 +112,15 @@ impl StochasticRun {
     pub fn journal_mut(&mut self) -> &mut Journal {
         &mut self.record.journal
     }
-    /// Samples of the first batch, which a start belongs to.
-    pub fn first_batch(&self) -> Vec<Range<usize>> {
-        let key = self.key.sweep(0).block(SHUFFLE);
-        self.batches.shuffled(key).swap_remove(0)
-    }
-    /// Views of the first batch, for a start.
-    ///
-    /// # Errors
-    /// [`StochasticError::Source`].
-    pub fn first_views(&mut self) -> Result<Vec<View>, StochasticError> {
-        let ranges = self.first_batch();
-        self.source.read(&ranges).map_err(StochasticError::Source)
+    /// Samples of the first batch, to which a start belongs and from which
+    /// parts may learn their starting intercepts.
+    pub fn first_batch(
+        samples: usize,
+        options: &StochasticOptions,
+        key: StreamKey,
+    ) -> Vec<Range<usize>> {
+        let batches = Batches::new(samples, options);
+        batches.shuffled(key.sweep(0).block(SHUFFLE)).swap_remove(0)
     }
 
     /// Makes the first weights from starting factors of the first batch
@@ -133,7 +130,10 @@ impl StochasticRun {
     /// [`StochasticError`] from reading, from the parts, or where the start has
     /// another number of rows.
     pub fn start(&mut self, factors: Mat<f64>) -> Result<(), StochasticError> {
-        let ranges = self.first_batch();
+        let samples = self.source.samples();
+        let ranges = Self::first_batch(samples, &self.options, self.key);
+        // the parts may still hold the samples that they were made from
+        self.load(&[])?;
         let rows = self.load(&ranges)?;
         if factors.nrows() != rows || factors.ncols() != self.model.k() {
             return Err(StochasticError::Start {
@@ -154,7 +154,7 @@ impl StochasticRun {
             let mut cx = context(self.key, 1, &mut scratch);
             part.term.refresh(&p, &mut cx)?;
         }
-        let scale = self.source.samples() as f64 / rows.max(1) as f64;
+        let scale = samples as f64 / rows.max(1) as f64;
         let weighting = Weighting {
             keep: 0.0,
             add: scale,
@@ -336,7 +336,8 @@ impl StochasticRun {
         let mut mean = Gathered::default();
         for ranges in self.batches.in_order() {
             self.load(&ranges)?;
-            self.locals()?;
+            // the same, to the tolerance of those rounds, as projecting these samples later
+            self.rounds(ProjectionRounds::default())?;
             mean.add_part(self.model.objective());
             all.put(&ranges, self.model.factors.moments());
         }
@@ -398,6 +399,9 @@ impl StochasticRun {
             tolerance: self.options.local_tolerance,
             most: self.options.rounds,
         };
+        self.rounds(rounds)
+    }
+    fn rounds(&mut self, rounds: ProjectionRounds) -> Result<(), StochasticError> {
         // remarks on single batches are no news of the data
         let mut scratch = Journal::default();
         let mut cx = context(self.key, self.record.sweep + 1, &mut scratch);

@@ -2,26 +2,9 @@
 
 use std::ops::Range;
 
-use polyview_core::View;
 use polyview_random::{StreamKey, uniform_open01};
 
 use super::StochasticOptions;
-
-/// What a source failed with.
-pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Data that are read block by block: the same views at every call, of other
-/// samples.
-pub trait BlockSource: Send {
-    /// Number of samples N.
-    fn samples(&self) -> usize;
-    /// The views of the samples `ranges`, one range after the other, in working
-    /// units. No range at all asks for views without samples.
-    ///
-    /// # Errors
-    /// Whatever reading fails with.
-    fn read(&mut self, ranges: &[Range<usize>]) -> Result<Vec<View>, SourceError>;
-}
 
 /// The samples in blocks, and the blocks in batches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +16,7 @@ pub(super) struct Batches {
 
 impl Batches {
     pub(super) fn new(samples: usize, options: &StochasticOptions) -> Self {
-        let batch = ((options.batch * samples as f64).round() as usize).clamp(1, samples.max(1));
+        let batch = options.batch_size(samples);
         let block = match options.block {
             0 => batch.div_ceil(8).clamp(1, 4096),
             own => own.min(batch),

@@ -237,6 +237,24 @@ pub enum IoError {
         /// What is wrong.
         source: MarketError,
     },
+    /// A file that can only be read as a whole.
+    #[error("{}: this cannot be read some samples at a time; give NPY or text", path.display())]
+    NotByBlocks {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Views that are read some samples at a time, of other samples.
+    #[error("{}: sample {row} is {found} here and {expected} in the views before; views on disk need the same samples in the same order, write them again so", path.display())]
+    OtherSamples {
+        /// The file.
+        path: PathBuf,
+        /// Number of the sample, from 1.
+        row: usize,
+        /// What the views before have there.
+        expected: String,
+        /// What this one has.
+        found: String,
+    },
     /// An ending that names no format to write.
     #[error("{}: the ending names no format; use .csv, .tsv, .csv.gz, .tsv.gz, .npy or .npz", path.display())]
     UnknownEnding {
@@ -304,6 +322,8 @@ impl IoError {
             | Self::NoClasses { path, .. }
             | Self::Array { path, .. }
             | Self::Market { path, .. }
+            | Self::NotByBlocks { path }
+            | Self::OtherSamples { path, .. }
             | Self::UnknownEnding { path }
             | Self::NameCount { path, .. } => path,
             Self::NotNumber { cell, .. } | Self::Infinite { cell } => &cell.path,

@@ -101,7 +101,12 @@ pub(crate) fn at_end(input: &mut dyn Read) -> Result<(), ArrayError> {
 }
 
 #[inline]
-fn convert(raw: &[u8], element: ElementType, row: usize, column: usize) -> Result<f64, ArrayError> {
+pub(crate) fn convert(
+    raw: &[u8],
+    element: ElementType,
+    row: usize,
+    column: usize,
+) -> Result<f64, ArrayError> {
     let (row, column) = (row as u64, column as u64);
     match element.kind {
         Kind::Float => {

@@ -8,6 +8,7 @@ mod elements;
 mod header;
 mod names;
 mod npz;
+mod rows;
 mod write;
 
 use std::fs::File;
@@ -20,7 +21,10 @@ use crate::error::{ArrayError, IoError};
 use crate::options::{Orientation, ReadOptions};
 use elements::read_matrix;
 use header::Header;
+pub(crate) use header::Order;
+pub(crate) use names::numbered;
 pub(crate) use npz::read_npz;
+pub(crate) use rows::MatrixFile;
 pub(crate) use write::{write_npy, write_npz};
 
 /// Reads an NPY file of `length` bytes, standing at its start.

@@ -6,8 +6,8 @@ mod strings;
 mod table;
 
 pub use header::Delimiter;
-pub(crate) use header::duplicate;
+pub(crate) use header::{check_lines, duplicate, line_name, read_header};
 pub(crate) use records::Records;
 pub(crate) use strings::read_words;
 pub use strings::{StringTable, read_metadata, read_string_table};
-pub(crate) use table::read_text_table;
+pub(crate) use table::{numbers, read_text_table};

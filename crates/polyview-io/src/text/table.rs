@@ -22,24 +22,9 @@ pub(crate) fn read_text_table(
     let mut blocks = LineBlocks::new(columns.len());
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
-        for column in 0..columns.len() {
-            let field = records.field(column + 1);
-            let value = match parse(field, options.decimal) {
-                Parsed::Number(x) => x,
-                Parsed::Missing => f64::NAN,
-                odd => {
-                    return Err(refuse(
-                        &records,
-                        column,
-                        &columns,
-                        &line,
-                        options.decimal,
-                        odd,
-                    ));
-                }
-            };
-            blocks.push(value);
-        }
+        numbers(&records, &columns, &line, options.decimal, |x| {
+            blocks.push(x)
+        })?;
         lines.push(records.line());
         names.push(line);
     }
@@ -61,6 +46,24 @@ pub(crate) fn read_text_table(
             levels: Vec::new(),
         },
     })
+}
+
+/// The numbers of the current record, `NaN` where one is missing.
+pub(crate) fn numbers(
+    records: &Records,
+    columns: &[String],
+    line: &str,
+    decimal: DecimalMark,
+    mut take: impl FnMut(f64),
+) -> Result<(), IoError> {
+    for column in 0..columns.len() {
+        match parse(records.field(column + 1), decimal) {
+            Parsed::Number(x) => take(x),
+            Parsed::Missing => take(f64::NAN),
+            odd => return Err(refuse(records, column, columns, line, decimal, odd)),
+        }
+    }
+    Ok(())
 }
 
 fn refuse(

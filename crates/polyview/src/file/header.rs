@@ -238,7 +238,7 @@ impl ModelHeader {
             });
         }
         let fits = match self.spec.engine {
-            EngineKind::Vb => self.components == 1,
+            EngineKind::Vb | EngineKind::Stochastic => self.components == 1,
             EngineKind::Gibbs => self.components >= 1,
         };
         if !fits {

@@ -247,7 +247,7 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
         factors: header.factors,
         implicit: 0,
         spread: match header.spec.engine {
-            EngineKind::Vb => Spread::Some,
+            EngineKind::Vb | EngineKind::Stochastic => Spread::Some,
             EngineKind::Gibbs => Spread::None,
         },
     };

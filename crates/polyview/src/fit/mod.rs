@@ -8,6 +8,7 @@ mod place;
 mod remarks;
 mod start;
 mod states;
+mod stochastic;
 
 use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, RowGroups, RowMoments, Scaling, State, View,

@@ -6,7 +6,7 @@ use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::{Best, Fitting, Stage};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::file::{Extents, Origin, is_table, read_record, record_fits, same_origin, write_record};
 use crate::fit::draws::ChainDraws;
 use crate::fit::start::start;
@@ -40,11 +40,20 @@ struct GibbsRecord {
     journal: Journal,
 }
 
+fn no_checkpoints() -> crate::error::Error {
+    ErrorKind::NotWithEngine {
+        what: "a checkpoint",
+        engine: "stochastic",
+    }
+    .into()
+}
+
 impl Fitting {
     /// Everything needed to go on later.
     ///
     /// # Errors
-    /// [`ErrorKind::File`] when the record cannot be written as JSON.
+    /// [`ErrorKind::File`] when the record cannot be written as JSON;
+    /// [`ErrorKind::NotWithEngine`] for stochastic variational Bayes.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         let mut state = State::new();
         let record = match &self.stage {
@@ -76,6 +85,7 @@ impl Fitting {
                     journal: self.journal.clone(),
                 })?
             }
+            Stage::Stochastic(_) => return Err(no_checkpoints()),
             Stage::Gibbs { chains, draws } => {
                 let mut records = Vec::new();
                 for (i, c) in chains.iter().enumerate() {
@@ -108,6 +118,9 @@ impl Fitting {
     /// an array does not fit the model. After an error this fit should not be
     /// gone on with.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        if matches!(self.stage, Stage::Stochastic(_)) {
+            return Err(no_checkpoints());
+        }
         same_origin(&checkpoint.origin, self.origin())?;
         let state = &checkpoint.state;
         let Self {
@@ -165,6 +178,7 @@ impl Fitting {
                 *done = r.restart >= spec.restarts;
                 (*restart, *bounds, *journal) = (r.restart, r.bounds, r.journal);
             }
+            Stage::Stochastic(_) => return Err(no_checkpoints()),
             Stage::Gibbs { chains, draws } => {
                 let r: GibbsRecord = read_record(&checkpoint.record)?;
                 let count = chains.len();

@@ -1,6 +1,6 @@
 //! From a fit in progress to the fit.
 
-use polyview_core::{Event, Stateful};
+use polyview_core::{Event, Journal, Stateful};
 use polyview_infer::Outcome;
 use polyview_linalg::Mat;
 
@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::fit::draws::finish_chains;
 use crate::fit::order::order_factors;
 use crate::fit::states::given_up_parameters;
+use crate::fit::stochastic;
 use crate::fit::{Fit, FitRecord};
 
 impl Fitting {
@@ -49,15 +50,7 @@ impl Fitting {
                 if record.sweep > 0 {
                     order_factors(&mut full)?;
                 }
-                let outcome = match record.journal.entries.last().map(|e| &e.event) {
-                    Some(Event::Ended { outcome })
-                        if *outcome == Outcome::Converged.to_string() =>
-                    {
-                        Outcome::Converged
-                    }
-                    Some(Event::Ended { .. }) => Outcome::MaxSweeps,
-                    _ => Outcome::Interrupted,
-                };
+                let outcome = outcome(&record.journal);
                 let state = given_up_parameters(full);
                 journal.entries.extend(record.journal.entries);
                 let record = FitRecord {
@@ -65,6 +58,23 @@ impl Fitting {
                     sweeps: record.sweep,
                     bound: record.ledger.last(),
                     restart_bounds: bounds,
+                    ledgers: vec![record.ledger],
+                    journal,
+                    seconds: 0.0,
+                    diagnostics: Vec::new(),
+                };
+                (vec![state], record)
+            }
+            Stage::Stochastic(run) => {
+                let (state, record) = stochastic::end(&spec, *run)?;
+                let outcome = outcome(&record.journal);
+                journal.entries.extend(record.journal.entries);
+                let bound = record.ledger.last();
+                let record = FitRecord {
+                    outcome,
+                    sweeps: record.sweep,
+                    bound,
+                    restart_bounds: bound.into_iter().collect(),
                     ledgers: vec![record.ledger],
                     journal,
                     seconds: 0.0,
@@ -87,11 +97,23 @@ impl Fitting {
             spec,
             samples,
             views: infos,
-            data: Some(views),
+            // what was read block by block is not at hand
+            data: (!views.is_empty()).then_some(views),
             components,
             record,
             groups,
             metadata,
         })
+    }
+}
+
+/// How a run ended, by the last line of its journal.
+fn outcome(journal: &Journal) -> Outcome {
+    match journal.entries.last().map(|e| &e.event) {
+        Some(Event::Ended { outcome }) if *outcome == Outcome::Converged.to_string() => {
+            Outcome::Converged
+        }
+        Some(Event::Ended { .. }) => Outcome::MaxSweeps,
+        _ => Outcome::Interrupted,
     }
 }

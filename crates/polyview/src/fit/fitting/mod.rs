@@ -6,8 +6,8 @@ mod finish;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Metadata, State, View};
-use polyview_infer::{GibbsChain, RunRecord, VbRun};
+use polyview_core::{BlockSource, Dataset, Event, Groups, Journal, Metadata, State, View};
+use polyview_infer::{GibbsChain, RunRecord, StochasticRun, VbRun};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
@@ -17,8 +17,9 @@ pub use checkpoint::Checkpoint;
 use super::draws::ChainDraws;
 use super::remarks::{large_counts, note_constant_in_groups};
 use super::start::start;
+use super::stochastic;
 use super::{Fit, ViewInfo};
-use crate::build::{WorkingData, model, validate};
+use crate::build::{WorkingData, model, validate, validate_views};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
 use crate::plan::Plan;
@@ -67,13 +68,14 @@ enum Stage {
         chains: Vec<GibbsChain>,
         draws: Vec<ChainDraws>,
     },
+    Stochastic(Box<StochasticRun>),
 }
 
 /// A fit in progress.
 ///
 /// ```
 /// # use polyview::{Fitting, models};
-/// # use polyview_core::{Dataset, Table};
+/// # use polyview_core::{BlockSource, Dataset, Table};
 /// # use polyview_linalg::Mat;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let table = Table {
@@ -115,8 +117,92 @@ impl Fitting {
         on_pool(|| Self::started(data, spec))
     }
 
+    /// A fit of data that are read block by block, the rows of every view in the
+    /// order of `samples`: stochastic variational Bayes.
+    ///
+    /// The data are read once to learn means and scales, once an epoch, and once
+    /// at the end for the factors of all samples. They are not in the fit: verbs
+    /// that look at the training data want them again.
+    ///
+    /// ```
+    /// use polyview::{EngineKind, Fitting, models};
+    /// use polyview_core::View;
+    /// use polyview_linalg::Mat;
+    ///
+    /// let values = Mat::from_fn(400, 6, |n, d| {
+    ///     ((n * 37 % 101) as f64 / 50.0 - 1.0) * (d + 1) as f64 + ((n * 7 + d * 3) % 5) as f64 / 5.0
+    /// });
+    /// let view = View::from_values("genes", (0..6).map(|d| format!("g{d}")).collect(), values)?;
+    /// let mut spec = models::bibfa(2);
+    /// spec.engine = EngineKind::Stochastic;
+    /// (spec.stochastic.batch, spec.stochastic.epochs) = (0.25, 5);
+    /// let samples = (0..400).map(|n| format!("s{n}")).collect();
+    /// let mut fitting = Fitting::from_blocks(Box::new(vec![view]), samples, spec)?;
+    /// while !fitting.step()?.done {}
+    /// let fit = fitting.finish()?;
+    /// assert_eq!(fit.factors()?.mean.nrows(), 400);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Data`] for names that are not unique or not as many as there
+    /// are samples, [`ErrorKind::Source`] where reading fails,
+    /// [`ErrorKind::Incompatible`] for choices that the engine does not know
+    /// (other engines, groups with parameters of their own, scales of factors, imputation,
+    /// restarts, negative binomial views), and what [`crate::validate`] finds.
+    pub fn from_blocks(
+        source: Box<dyn BlockSource>,
+        samples: Vec<String>,
+        spec: ModelSpec,
+    ) -> Result<Self> {
+        on_pool(|| Self::started_from_blocks(source, samples, spec))
+    }
+
+    fn started_from_blocks(
+        mut source: Box<dyn BlockSource>,
+        samples: Vec<String>,
+        mut spec: ModelSpec,
+    ) -> Result<Self> {
+        let started = Instant::now();
+        stochastic::is_stochastic(&spec)?;
+        let views = source
+            .read(&[])
+            .map_err(|e| ErrorKind::Source { why: e.to_string() })?;
+        stochastic::check_names(&samples, source.samples(), &views)?;
+        validate_views(&spec, &views, samples.len(), None)?;
+        stochastic::check(&spec, &views, samples.len(), None)?;
+        for v in &views {
+            let choices = spec.view(v.name());
+            spec = spec.with_view(v.name(), choices);
+        }
+        let mut journal = Journal::default();
+        let infos = stochastic::learn(&spec, source.as_mut(), &views, &mut journal)?;
+        let working = stochastic::Working {
+            source,
+            scalings: infos.iter().map(|i| i.scaling.clone()).collect(),
+        };
+        let run = stochastic::begin(&spec, Box::new(working))?;
+        Ok(Self {
+            spec,
+            samples,
+            infos,
+            views: Vec::new(),
+            starts: Mat::zeros(0, 0),
+            groups: None,
+            metadata: Vec::new(),
+            journal,
+            stage: Stage::Stochastic(Box::new(run)),
+            done: false,
+            started,
+            origin: OnceLock::new(),
+        })
+    }
+
     fn started(data: Dataset, spec: ModelSpec) -> Result<Self> {
         validate(&spec, &data)?;
+        if spec.engine == EngineKind::Stochastic {
+            stochastic::check(&spec, data.views(), data.n_samples(), data.groups())?;
+        }
         let started = Instant::now();
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
@@ -218,6 +304,10 @@ impl Fitting {
                     first.unwrap_or_else(|| Mat::zeros(0, 0)),
                 )
             }
+            EngineKind::Stochastic => {
+                let run = stochastic::begin(&spec, Box::new(working.views.clone()))?;
+                (Stage::Stochastic(Box::new(run)), Mat::zeros(0, 0))
+            }
         };
         Ok(Self {
             spec,
@@ -251,7 +341,8 @@ impl Fitting {
     pub fn views(&self) -> &[ViewInfo] {
         &self.infos
     }
-    /// The starting factors of the first restart, samples × K.
+    /// The starting factors of the first restart, samples × K; none for
+    /// stochastic variational Bayes.
     pub fn starting_factors(&self) -> polyview_linalg::MatRef<'_, f64> {
         self.starts.as_ref()
     }
@@ -319,7 +410,7 @@ impl Fitting {
     pub fn chains(&self) -> &[GibbsChain] {
         match &self.stage {
             Stage::Gibbs { chains, .. } => chains,
-            Stage::Vb { .. } => &[],
+            Stage::Vb { .. } | Stage::Stochastic(_) => &[],
         }
     }
 
@@ -401,6 +492,22 @@ impl Fitting {
                 Ok(Progress {
                     done: *done,
                     ..progress
+                })
+            }
+            Stage::Stochastic(run) => {
+                let report = run
+                    .epoch()
+                    .map_err(|e| Error::from(e).at_sweep(run.record().sweep))?;
+                *done = report.outcome.is_some();
+                Ok(Progress {
+                    restart: 1,
+                    restarts: 1,
+                    sweep: report.sweep,
+                    sweeps: spec.stochastic.epochs + spec.stochastic.exact_sweeps,
+                    objective: report.bound,
+                    change: report.change,
+                    factors: report.factors,
+                    done: *done,
                 })
             }
             Stage::Gibbs { chains, draws } => {

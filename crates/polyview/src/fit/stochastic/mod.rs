@@ -1,0 +1,322 @@
+//! What a stochastic fit needs besides its run: data in working units, block by
+//! block, and checks.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use polyview_core::{
+    BlockSource, DataError, Event, Groups, Journal, Scaling, ScalingSums, SourceError, View,
+};
+use polyview_infer::{Model, StochasticRun, ViewPart};
+use polyview_likelihoods::{MissingData, ParameterUncertainty};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
+
+use super::ViewInfo;
+use super::order::order_factors;
+use super::start::start;
+use super::states::given_up_parameters;
+use crate::build::{factor_block, several, term, view_part};
+use crate::error::{Error, ErrorKind, Result};
+use crate::spec::{Algorithm, EngineKind, FactorPrior, Likelihood, ModelSpec, Path};
+
+/// Cells of a view that are read at one time where nothing else says how many.
+const CELLS: usize = 1 << 22;
+
+/// Refuses what stochastic variational Bayes cannot do.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`]; [`ErrorKind::Option`] for a batch of more
+/// samples than there are.
+pub(super) fn check(
+    spec: &ModelSpec,
+    views: &[View],
+    samples: usize,
+    groups: Option<&Groups>,
+) -> Result<()> {
+    let refuse = |view: &str, what: &str| {
+        Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: what.to_owned(),
+            with: "the engine stochastic".to_owned(),
+        }
+        .into())
+    };
+    if spec.algorithm == Algorithm::Faithful {
+        return refuse("", "the algorithm of mofapy2");
+    }
+    if spec.factor_prior != FactorPrior::StandardNormal {
+        return refuse("", "a prior of the factors with scales of its own");
+    }
+    if several(groups).is_some() && spec.knows_groups() {
+        return refuse("", "noise or intercepts by group");
+    }
+    if spec.missing == MissingData::Impute {
+        return refuse("", "missing = \"impute\"");
+    }
+    if spec.restarts > 1 {
+        return refuse("", "more than one restart");
+    }
+    if matches!(spec.path, Path::CompressSamples | Path::CompressFeatures) {
+        return refuse("", "compression of the data");
+    }
+    for v in views {
+        // its sizes are learnt from all cells of a feature at once
+        if spec.view(v.name()).likelihood == Likelihood::NegativeBinomial {
+            return refuse(v.name(), "likelihood negative-binomial");
+        }
+    }
+    if spec.stochastic.batch > 1.0 && spec.stochastic.batch > samples as f64 {
+        return Err(ErrorKind::Option {
+            option: "batch",
+            value: spec.stochastic.batch.to_string(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Checks that names are unique and are as many as there are samples.
+///
+/// # Errors
+/// [`ErrorKind::Data`].
+pub(super) fn check_names(samples: &[String], count: usize, views: &[View]) -> Result<()> {
+    if views.is_empty() {
+        return Err(DataError::NoViews.into());
+    }
+    if samples.len() != count {
+        return Err(DataError::LengthMismatch {
+            view: String::new(),
+            what: "sample IDs",
+            expected: count,
+            found: samples.len(),
+        }
+        .into());
+    }
+    if let Some((first, second)) = twice(samples) {
+        return Err(DataError::DuplicateSample {
+            view: views[0].name().to_owned(),
+            sample: samples[first].clone(),
+            first,
+            second,
+        }
+        .into());
+    }
+    let names: Vec<String> = views.iter().map(|v| v.name().to_owned()).collect();
+    if let Some((first, _)) = twice(&names) {
+        return Err(DataError::DuplicateView {
+            view: names[first].clone(),
+        }
+        .into());
+    }
+    for v in views {
+        if v.n_features() == 0 || count == 0 {
+            return Err(DataError::EmptyView {
+                view: v.name().to_owned(),
+            }
+            .into());
+        }
+        if let Some((first, second)) = twice(v.features()) {
+            return Err(DataError::DuplicateFeature {
+                view: v.name().to_owned(),
+                feature: v.features()[first].clone(),
+                first,
+                second,
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// The first name that stands twice, and where.
+fn twice(names: &[String]) -> Option<(usize, usize)> {
+    let mut seen = HashMap::with_capacity(names.len());
+    names
+        .iter()
+        .enumerate()
+        .find_map(|(i, name)| Some((seen.insert(name.as_str(), i)?, i)))
+}
+
+/// What one pass over the data says of the views: how working units come from
+/// data units, and remarks for the journal.
+///
+/// # Errors
+/// [`ErrorKind::Source`]; [`DataError::NothingObserved`].
+pub(super) fn learn(
+    spec: &ModelSpec,
+    source: &mut dyn BlockSource,
+    views: &[View],
+    journal: &mut Journal,
+) -> Result<Vec<ViewInfo>> {
+    let samples = source.samples();
+    let widest = views.iter().map(View::n_features).max().unwrap_or(1);
+    let rows = (CELLS / widest.max(1)).clamp(64, 1 << 16);
+    let mut sums: Vec<ScalingSums> = views
+        .iter()
+        .map(|v| ScalingSums::new(v.n_features()))
+        .collect();
+    let mut observed = vec![0; views.len()];
+    let mut unseen = 0;
+    for from in (0..samples).step_by(rows) {
+        let range = from..(from + rows).min(samples);
+        let block = source.read(std::slice::from_ref(&range)).map_err(unread)?;
+        for ((v, sums), observed) in block.iter().zip(&mut sums).zip(&mut observed) {
+            sums.add(v)?;
+            *observed += v.n_observed();
+        }
+        unseen += (0..range.len())
+            .filter(|&n| {
+                block
+                    .iter()
+                    .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
+            })
+            .count();
+    }
+    if unseen > 0 {
+        let note =
+            format!("{unseen} sample(s) have no observed value: their factors are the prior's");
+        journal.note(0, "data", Event::Data { note });
+    }
+    let mut infos = Vec::with_capacity(views.len());
+    for ((v, sums), observed) in views.iter().zip(&sums).zip(observed) {
+        if observed == 0 {
+            return Err(DataError::NothingObserved {
+                view: v.name().to_owned(),
+            }
+            .into());
+        }
+        let choices = spec.view(v.name());
+        let scaling = if v.levels().is_empty() {
+            sums.finish(choices.centring, choices.scaling)
+        } else {
+            Scaling::identity(v.n_features())
+        };
+        let mut note = |note: String| {
+            journal.note(0, format!("data/{}", v.name()), Event::Data { note });
+        };
+        if let Some(first) = scaling.constant.first() {
+            note(format!(
+                "{} feature(s) do not vary, first '{}': kept, but they carry no information",
+                scaling.constant.len(),
+                v.features()[*first]
+            ));
+        }
+        let empty = sums.counts().iter().filter(|n| **n == 0.0).count();
+        if empty > 0 {
+            note(format!(
+                "{empty} feature(s) have no observed value: kept, predicted from nothing"
+            ));
+        }
+        infos.push(ViewInfo {
+            name: v.name().to_owned(),
+            features: v.features().to_vec(),
+            levels: v.levels().to_vec(),
+            choices,
+            scaling,
+            observed,
+        });
+    }
+    Ok(infos)
+}
+
+fn unread(source: SourceError) -> Error {
+    ErrorKind::Source {
+        why: source.to_string(),
+    }
+    .into()
+}
+
+/// Data in working units.
+pub(super) struct Working {
+    pub(super) source: Box<dyn BlockSource>,
+    /// One a view.
+    pub(super) scalings: Vec<Scaling>,
+}
+
+impl BlockSource for Working {
+    fn samples(&self) -> usize {
+        self.source.samples()
+    }
+    fn read(&mut self, ranges: &[Range<usize>]) -> std::result::Result<Vec<View>, SourceError> {
+        let views = self.source.read(ranges)?;
+        Ok(views
+            .into_iter()
+            .zip(&self.scalings)
+            .map(|(v, s)| if v.levels().is_empty() { s.apply(v) } else { v })
+            .collect())
+    }
+}
+
+/// The run over data in working units, started from a decomposition of its first
+/// batch.
+///
+/// # Errors
+/// From reading, from the decomposition, and where data do not suit their
+/// likelihood.
+pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Result<StochasticRun> {
+    let key = StreamKey::new(spec.seed);
+    let first = StochasticRun::first_batch(source.samples(), &spec.stochastic, key);
+    let views = source.read(&first).map_err(unread)?;
+    let z = start(spec, &views, 0)?;
+    let parts: Vec<ViewPart> = views
+        .into_iter()
+        .map(|v| {
+            let name = v.name().to_owned();
+            let sure = ParameterUncertainty::Posterior;
+            let term = term(spec, None, v, MissingData::Marginal, sure)?;
+            Ok(view_part(spec, &name, term, 0, spec.factors))
+        })
+        .collect::<Result<_>>()?;
+    let choices = spec.clone();
+    let factors = move |rows: usize, k: usize| factor_block(&choices, None, Mat::zeros(rows, k), 0);
+    let mut run = StochasticRun::new(
+        parts,
+        Box::new(factors),
+        source,
+        spec.stochastic,
+        spec.vb.clone(),
+        key,
+    );
+    run.start(z)?;
+    Ok(run)
+}
+
+/// The posterior: factors of all samples under the final weights, ordered and
+/// signed.
+///
+/// # Errors
+/// From reading and from the parts.
+pub(super) fn end(
+    spec: &ModelSpec,
+    mut run: StochasticRun,
+) -> Result<(polyview_core::State, polyview_infer::StochasticRecord)> {
+    let moments = run.project_all()?;
+    let k = moments.k();
+    let (parts, record) = run.into_parts();
+    let mut factors = factor_block(spec, None, Mat::zeros(0, k), 0);
+    factors.set_moments(moments);
+    let schedule = polyview_core::Schedule::standard(parts.len());
+    let mut full = Model::new(factors, parts, schedule);
+    order_factors(&mut full)?;
+    Ok((given_up_parameters(full), record))
+}
+
+/// The engine that a fit from blocks needs.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`] for any other.
+pub(super) fn is_stochastic(spec: &ModelSpec) -> Result<()> {
+    if spec.engine == EngineKind::Stochastic {
+        return Ok(());
+    }
+    Err(ErrorKind::Incompatible {
+        view: String::new(),
+        what: "data that are read block by block".to_owned(),
+        with: "engines that need them in memory; take the engine stochastic".to_owned(),
+    }
+    .into())
+}
+
+#[cfg(test)]
+mod tests;
