@@ -31,7 +31,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             builder = builder.view(table);
             continue;
         }
-        let options = options(&s.name, study.transposed);
+        let options = read_options(&s.name, study.transposed);
         let trials = s.trials.as_deref();
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
@@ -89,7 +89,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
                 )));
             }
         }
-        let options = options(&name, args.transposed);
+        let options = read_options(&name, args.transposed);
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
         let table = view(cli, &path, &options, known, trials.as_ref());
@@ -285,7 +285,8 @@ pub fn zeros_and_ones(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()>
     }
 }
 
-fn options(name: &str, transposed: bool) -> ReadOptions {
+/// How a view's file is read.
+pub fn read_options(name: &str, transposed: bool) -> ReadOptions {
     ReadOptions {
         orientation: if transposed {
             Orientation::FeaturesInRows

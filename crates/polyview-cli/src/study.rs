@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{EngineKind, FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
+use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
 use polyview_core::Join;
 use serde::{Deserialize, Serialize};
 
@@ -231,12 +231,13 @@ impl Study {
         set(&mut m.gibbs.warm_up, args.warm_up);
         set(&mut m.gibbs.sweeps, args.sweeps);
         set(&mut m.gibbs.thin, args.thin);
+        set(&mut m.stochastic.batch, args.batch);
+        set(&mut m.stochastic.epochs, args.epochs);
+        set(&mut m.stochastic.learning_rate, args.learning_rate);
+        set(&mut m.stochastic.forgetting, args.forgetting);
+        set(&mut m.stochastic.exact_sweeps, args.exact_sweeps);
         if let Some(e) = &args.engine {
-            m.engine = if e == "vb" {
-                EngineKind::Vb
-            } else {
-                EngineKind::Gibbs
-            };
+            m.engine = parsed("engine", e)?;
         }
         if let Some(x) = &args.missing {
             m.missing = parsed("missing", x)?;

@@ -149,8 +149,9 @@ pub struct ModelArgs {
     /// Seed of all random numbers.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Engine.
-    #[arg(long, value_parser = ["vb", "gibbs"])]
+    /// Engine. With stochastic, NPY and text files are not loaded but read from
+    /// disk a batch at a time (see --in-memory).
+    #[arg(long, value_parser = ["vb", "gibbs", "stochastic"])]
     pub engine: Option<String>,
     /// Treatment of missing values: integrated out, or the papers' imputation.
     #[arg(long, value_parser = ["marginal", "impute"])]
@@ -229,6 +230,21 @@ pub struct ModelArgs {
     /// Gibbs: every how many sweeps a draw is stored.
     #[arg(long, value_name = "N")]
     pub thin: Option<usize>,
+    /// Stochastic: samples of a batch, as a share (0.05) or as a number above 1.
+    #[arg(long, value_name = "X")]
+    pub batch: Option<f64>,
+    /// Stochastic: most epochs, each a visit to every sample.
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Stochastic: step of the first epoch, above 0 and at most 1.
+    #[arg(long, value_name = "X")]
+    pub learning_rate: Option<f64>,
+    /// Stochastic: how fast steps become shorter; 0 keeps the first.
+    #[arg(long, value_name = "X")]
+    pub forgetting: Option<f64>,
+    /// Stochastic: exact sweeps after the epochs.
+    #[arg(long, value_name = "N")]
+    pub exact_sweeps: Option<usize>,
 }
 
 /// Arguments of `fit`.
@@ -240,6 +256,7 @@ polyview fit --model mofa --view rna=counts.csv:negative-binomial --view drugs=d
 polyview fit --spec study.toml --out model.pv\n  \
 polyview fit --spec study.toml --dry-run > complete.toml\n  \
 polyview fit --view x=x.npy --engine gibbs --chains 4 --sweeps 2000 --out draws.pv\n  \
+polyview fit --view x=huge.npy --engine stochastic --batch 0.05 --out model.pv\n  \
 polyview fit --spec study.toml --checkpoint run.ckpt --out model.pv\n  \
 polyview fit --spec study.toml --resume run.ckpt --out model.pv")]
 pub struct FitArgs {
@@ -271,4 +288,12 @@ pub struct FitArgs {
     /// Go on from a checkpoint of the same data and choices.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
+    /// Stochastic: load the views, so that they are joined by their IDs and may
+    /// be of any kind.
+    #[arg(long)]
+    pub in_memory: bool,
+    /// Stochastic: folder for the numbers of views in text files while fitting,
+    /// eight bytes a cell; the system's folder for temporary files if not given.
+    #[arg(long, value_name = "FOLDER")]
+    pub scratch: Option<PathBuf>,
 }

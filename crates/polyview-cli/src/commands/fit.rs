@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use polyview::{Fit, Fitting};
+use polyview::{EngineKind, Fit, Fitting};
 use polyview_core::{Dataset, Overwrite};
+use polyview_io::OnDisk;
 
 use super::explained::{GroupShares, explained_by_group, variance_table};
 use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::dataset;
+use crate::inputs::{about_samples, dataset, read_options};
 use crate::output::{json, line, percent};
 use crate::progress::Bar;
 use crate::study::Study;
@@ -37,17 +38,26 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         return Err(Failure::Usage("--out is missing".into()));
     };
     polyview_io::ensure_writable(out, overwrite(args.force))?;
+    refuse_checkpoints(args, &study)?;
     if let Some(path) = &args.checkpoint {
         polyview_io::ensure_writable(path, Overwrite::Replace)?;
     }
-    let data = dataset(cli, &mut study)?;
-    say(cli, overlap(&data));
-    let mut fit = Fitting::new(data, study.model.clone())?;
+    let stochastic = study.model.engine == EngineKind::Stochastic;
+    let mut fit = if stochastic && !args.in_memory {
+        by_blocks(cli, args, &study)?
+    } else {
+        let data = dataset(cli, &mut study)?;
+        say(cli, overlap(&data));
+        Fitting::new(data, study.model.clone())?
+    };
     if let Some(path) = &args.resume {
         fit.resume_from(path)?;
         say(cli, format!("going on from {}", path.display()));
     }
     let mut fit = drive(cli, args, fit)?;
+    if let Some(path) = study.metadata.as_ref().filter(|_| fit.data().is_err()) {
+        fit.set_metadata(&about_samples(path)?)?;
+    }
     if args.no_data {
         fit.forget_data();
     }
@@ -55,6 +65,70 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     summary(cli, &fit)?;
     say(cli, format!("written to {}", out.display()));
     Ok(())
+}
+
+/// Options that one engine has and the other has not.
+fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
+    let stochastic = study.model.engine == EngineKind::Stochastic;
+    let (option, why) = match (stochastic, &args.checkpoint, &args.resume) {
+        (true, Some(_), _) => ("--checkpoint", "has no checkpoints"),
+        (true, _, Some(_)) => ("--resume", "has no checkpoints"),
+        (false, ..) if args.in_memory => ("--in-memory", "always loads the views"),
+        (false, ..) if args.scratch.is_some() => ("--scratch", "needs no such folder"),
+        _ => return Ok(()),
+    };
+    Err(Failure::Usage(format!(
+        "{option}: this engine {why}; leave it out, or choose another --engine"
+    )))
+}
+
+/// A fit of views that stay on disk.
+fn by_blocks(cli: &Cli, args: &FitArgs, study: &Study) -> Outcome<Fitting> {
+    let refuse = |what: &str, why: &str| {
+        Err(Failure::Usage(format!(
+            "{what}: {why} with --engine stochastic, which leaves the views on disk; leave it out, \
+             or add --in-memory"
+        )))
+    };
+    if study.groups.is_some() {
+        return refuse("--groups", "groups are not read");
+    }
+    if args.data.join.is_some() {
+        return refuse("--join", "samples are not joined");
+    }
+    let mut files = Vec::with_capacity(study.data.len());
+    for s in &study.data {
+        if s.trials.is_some() {
+            return refuse("--trials", "numbers of trials are not read");
+        }
+        match study.likelihood(&s.name) {
+            None => {
+                return Err(Failure::Usage(format!(
+                    "view '{}': its likelihood is not guessed with --engine stochastic; say --view {}={}:gaussian, or another",
+                    s.name,
+                    s.name,
+                    s.path.display()
+                )));
+            }
+            Some(l) if l.has_classes() => {
+                return refuse(&format!("view '{}'", s.name), "classes are not read");
+            }
+            Some(_) => {}
+        }
+        files.push((s.path.clone(), read_options(&s.name, study.transposed)));
+    }
+    let folder = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let source = OnDisk::open(&files, &folder)?;
+    let samples = source.sample_names().to_vec();
+    say(
+        cli,
+        format!("{} samples, {} view(s) on disk", samples.len(), files.len()),
+    );
+    Ok(Fitting::from_blocks(
+        Box::new(source),
+        samples,
+        study.model.clone(),
+    )?)
 }
 
 /// Steps to the end, with progress, checkpoints and Ctrl-C.

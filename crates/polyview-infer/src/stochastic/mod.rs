@@ -64,3 +64,32 @@ pub enum StochasticError {
         found: usize,
     },
 }
+
+/// The same error about the data with the sample's number among all of them, in
+/// place of that among those of a batch.
+pub fn in_all_samples(error: DataError, batch: &[std::ops::Range<usize>]) -> DataError {
+    let all = |sample: usize| {
+        batch
+            .iter()
+            .cloned()
+            .flatten()
+            .nth(sample)
+            .unwrap_or(sample)
+    };
+    match error {
+        DataError::OutOfDomain {
+            view,
+            feature,
+            sample,
+            value,
+            needs,
+        } => DataError::OutOfDomain {
+            view,
+            feature,
+            sample: all(sample),
+            value,
+            needs,
+        },
+        other => other,
+    }
+}

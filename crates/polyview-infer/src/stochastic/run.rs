@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::Collector;
 use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
-use super::{StochasticError, StochasticOptions};
+use super::{StochasticError, StochasticOptions, in_all_samples};
 use crate::engine::{ProjectionRounds, project_factors};
 use crate::model::{Model, ViewPart};
 use crate::prune::{PruneRule, empty_factors, small_factors};
@@ -381,7 +381,8 @@ impl StochasticRun {
             .iter()
             .zip(&views)
             .map(|(part, view)| part.term.rebind(view))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| in_all_samples(e, ranges))?;
         let k = self.model.k();
         let mut parts = std::mem::take(&mut self.model.views);
         for (part, term) in parts.iter_mut().zip(terms) {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use polyview_core::{
     BlockSource, DataError, Event, Groups, Journal, Scaling, ScalingSums, SourceError, View,
 };
+use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
 use polyview_linalg::Mat;
@@ -264,7 +265,11 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
         .map(|v| {
             let name = v.name().to_owned();
             let sure = ParameterUncertainty::Posterior;
-            let term = term(spec, None, v, MissingData::Marginal, sure)?;
+            let term =
+                term(spec, None, v, MissingData::Marginal, sure).map_err(|e| match e.kind() {
+                    ErrorKind::Data(d) => in_all_samples(d.clone(), &first).into(),
+                    _ => e,
+                })?;
             Ok(view_part(spec, &name, term, 0, spec.factors))
         })
         .collect::<Result<_>>()?;

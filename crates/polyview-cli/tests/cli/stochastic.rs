@@ -1,0 +1,165 @@
+//! Views that stay on disk: `--engine stochastic`.
+
+use std::path::Path;
+
+use crate::common::{fails, get, ok, put, run};
+
+const N: usize = 500;
+
+/// A number between -1 and 1 that looks random.
+fn number(i: usize) -> f64 {
+    let mut x = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
+    x ^= x >> 31;
+    x = x.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x ^= x >> 29;
+    (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+fn cell(n: usize, d: usize) -> f64 {
+    let eta: f64 = (0..2)
+        .map(|k| number(3 * n + k) * number(90_000 + 7 * d + k))
+        .sum();
+    10.0 + 4.0 * eta + 0.3 * number(200_000 + 11 * n + d)
+}
+
+/// An NPY file of f32, row by row, and the same numbers as text.
+fn npy(folder: &Path, name: &str, rows: usize, columns: usize) {
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    while !(10 + header.len() + 1).is_multiple_of(64) {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    for n in 0..rows {
+        for d in 0..columns {
+            bytes.extend((cell(n, d) as f32).to_le_bytes());
+        }
+    }
+    put(folder, name, bytes);
+}
+
+fn csv(folder: &Path, name: &str, rows: usize, columns: usize) {
+    let mut text = "id".to_owned();
+    for d in 0..columns {
+        text += &format!(",f{}", d + 1);
+    }
+    for n in 0..rows {
+        text += &format!("\ns{}", n + 1);
+        for d in 0..columns {
+            text += &format!(",{}", cell(n, d) as f32);
+        }
+    }
+    put(folder, name, text + "\n");
+}
+
+const CHOICES: &str = "--engine stochastic --batch 0.1 --epochs 4 -k 4 --seed 3";
+
+#[test]
+fn npy_and_text_on_disk_make_the_fit_of_data_in_memory() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    npy(at, "a.npy", N, 9);
+    csv(at, "b.csv", N, 6);
+    let views = "--view a=a.npy --view b=b.csv";
+    let text = ok(
+        at,
+        &format!("fit {views} {CHOICES} --scratch . --out disk.pv"),
+    );
+    assert!(text.contains("factors after"), "{text}");
+    ok(
+        at,
+        &format!("fit {views} {CHOICES} --in-memory --out memory.pv"),
+    );
+    for model in ["disk", "memory"] {
+        ok(at, &format!("export {model}.pv --factors {model}.csv"));
+    }
+    let table = |name: &str| -> Vec<Vec<f64>> {
+        let number = |line: &str| {
+            line.split(',')
+                .skip(1)
+                .map(|x| x.parse().expect("a number"))
+                .collect()
+        };
+        get(at, name).lines().skip(1).map(number).collect()
+    };
+    let (disk, memory) = (table("disk.csv"), table("memory.csv"));
+    assert_eq!(disk.len(), N);
+    for (a, b) in disk.iter().flatten().zip(memory.iter().flatten()) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+    // the model file works on new data, and nothing is left behind
+    ok(at, &format!("project disk.pv {views} --out z.csv"));
+    ok(at, "predict disk.pv --view a=a.npy --target b --out p.csv");
+    let journal = ok(at, "inspect disk.pv --journal");
+    assert!(journal.contains("exact sweeps from here"), "{journal}");
+    let left = std::fs::read_dir(at).expect("a folder").count();
+    assert_eq!(left, 8);
+}
+
+#[test]
+fn bad_input_is_refused_with_the_place_and_the_mend() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    npy(at, "a.npy", N, 9);
+    npy(at, "short.npy", N - 1, 5);
+    csv(at, "b.csv", N, 6);
+    put(at, "other.csv", get(at, "b.csv").replace("\ns7,", "\nt7,"));
+    put(at, "twice.csv", get(at, "b.csv").replace("\ns7,", "\ns6,"));
+    put(at, "word.csv", get(at, "b.csv").replace("\ns7,", "\ns7,x"));
+    let bytes = std::fs::read(at.join("a.npy")).expect("a file");
+    put(at, "cut.npy", &bytes[..bytes.len() - 40]);
+    let no = |words: &str, code: i32, found: &[&str]| {
+        let err = fails(
+            at,
+            &format!("fit {words} --engine stochastic -k 3 --out m.pv"),
+            code,
+        );
+        for f in found {
+            assert!(err.contains(f), "'{f}' is not in: {err}");
+        }
+        assert!(!at.join("m.pv").exists());
+    };
+    for batch in ["0", "1.5", "-1", "501"] {
+        no(&format!("--view a=a.npy --batch={batch}"), 1, &["batch"]);
+    }
+    no("--view a=a.npy --epochs 0", 1, &["epochs"]);
+    no("--view a=cut.npy", 1, &["cut.npy", "cut off"]);
+    no(
+        "--view a=a.npy --view b=short.npy",
+        1,
+        &["short.npy", "sample 500"],
+    );
+    no(
+        "--view a=a.npy --view b=other.csv",
+        1,
+        &["other.csv", "'t7'", "'s7'"],
+    );
+    no("--view b=twice.csv", 1, &["twice.csv", "s6"]);
+    no("--view b=word.csv", 1, &["word.csv", "line 8"]);
+    no("--view a=a.npy --checkpoint c", 2, &["--checkpoint"]);
+    no("--view a=a.npy --missing impute", 1, &["impute"]);
+    no(
+        "--view a=a.npy --factor-prior ard",
+        1,
+        &["prior of the factors"],
+    );
+    no("--view a=a.npy --join union", 2, &["--join", "--in-memory"]);
+    no("--model sshiba --view a=a.npy", 2, &["likelihood"]);
+    no(
+        "--model sshiba --view a=a.npy:categorical",
+        2,
+        &["classes", "--in-memory"],
+    );
+    no("--model sshiba --view a=a.npy:bernoulli", 1, &["0 or 1"]);
+    let err = fails(at, "fit --view a=a.npy --in-memory -k 2 --out m.pv", 2);
+    assert!(err.contains("--in-memory"), "{err}");
+    // a number of samples is a batch, too
+    let o = run(
+        at,
+        "fit --view a=a.npy --engine stochastic --batch 50 --epochs 2 -k 2 --out m.pv",
+    );
+    assert!(o.status.success());
+}
