@@ -4,7 +4,7 @@
 use peak_alloc::PeakAlloc;
 use polyview::{Fitting, Likelihood, Path, models};
 use polyview_core::{Dataset, SparseTable};
-use polyview_linalg::SparseColumns;
+use polyview_linalg::{SparseColumns, Threads};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -50,55 +50,105 @@ fn data(features: usize, entries: usize, ones: bool) -> Dataset {
     Dataset::builder().view(table).build().expect("a data set")
 }
 
-/// Peak of memory in MiB while the data were made, fitted for two sweeps and
-/// explained, beyond what there was before.
-fn peak(likelihood: Likelihood, features: usize, entries: usize) -> f64 {
-    let before = ALLOCATOR.current_usage_as_mb();
-    ALLOCATOR.reset_peak_usage();
-    let data = data(features, entries, likelihood.is_label());
-    let mut spec = models::mofa(K).with_likelihood("y", likelihood);
-    spec.path = Path::Streaming;
-    spec.vb.max_sweeps = 2;
-    let mut fitting = Fitting::new(data, spec).expect("a fit");
-    while !fitting.step().expect("a sweep").done {}
-    let fit = fitting.finish().expect("an end");
-    let shares = fit.explain().expect("shares");
-    assert!(shares.total[0] > 0.0);
-    let peak = f64::from(ALLOCATOR.peak_usage_as_mb() - before);
-    println!("{likelihood}: {features} features, {entries} entries: {peak:.1} MiB");
-    peak
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Run {
+    likelihood: Likelihood,
+    features: usize,
+    entries: usize,
+    sweeps: usize,
+    explain: bool,
 }
 
-/// One test: others would count as well.
+impl Run {
+    /// Peak of memory in MiB while the data were made, fitted and explained,
+    /// beyond what there was before.
+    fn peak(self) -> f64 {
+        let before = ALLOCATOR.current_usage_as_mb();
+        ALLOCATOR.reset_peak_usage();
+        let data = data(self.features, self.entries, self.likelihood.is_label());
+        let mut spec = models::mofa(K).with_likelihood("y", self.likelihood);
+        spec.path = Path::Streaming;
+        spec.vb.max_sweeps = self.sweeps;
+        let mut fitting = Fitting::new(data, spec).expect("a fit");
+        while !fitting.step().expect("a sweep").done {}
+        let fit = fitting.finish().expect("an end");
+        if self.explain {
+            assert!(fit.explain().expect("shares").total[0] > 0.0);
+        }
+        f64::from(ALLOCATOR.peak_usage_as_mb() - before)
+    }
+}
+
+/// MiB that the cells of so many features would take.
+fn cells(features: usize) -> f64 {
+    (SAMPLES * features * 8) as f64 / f64::from(1 << 20)
+}
+
+/// One test, on one thread: others would count as well.
 #[test]
 fn memory_goes_with_the_entries() {
-    let cells = |features: usize| (SAMPLES * features * 8) as f64 / f64::from(1 << 20);
-    let bytes = |mib: f64, entries: usize| mib * f64::from(1 << 20) / entries as f64;
-    // what is made block by block, whatever the number of entries: columns by
-    // the sixty-four, with all that belongs to their cells
-    let block = cells(64);
-    for likelihood in [Likelihood::Gaussian, Likelihood::Poisson] {
-        let base = peak(likelihood, FEATURES, ENTRIES);
-        // of all cells a few per cent
-        assert!(base < 12.0 * block, "{likelihood}: {base} MiB");
-        assert!(base < 0.2 * cells(FEATURES), "{likelihood}: {base} MiB");
-        // twice the entries: so many bytes each
-        let twice = peak(likelihood, FEATURES, 2 * ENTRIES);
-        let each = bytes(twice - base, ENTRIES);
-        assert!(
-            (8.0..80.0).contains(&each),
-            "{likelihood}: {each} bytes an entry"
+    Threads::new(1).expect("a thread").install(|| {
+        let real = Run {
+            likelihood: Likelihood::Gaussian,
+            features: FEATURES,
+            entries: ENTRIES,
+            sweeps: 2,
+            explain: true,
+        };
+        // the kernels' own room, which they take once a thread and keep
+        let small = Run {
+            features: 200,
+            entries: 20_000,
+            ..real
+        };
+        small.peak();
+        laws(real, 0.05);
+        let counts = Run {
+            likelihood: Likelihood::Poisson,
+            ..real
+        };
+        laws(
+            Run {
+                features: FEATURES / 10,
+                entries: ENTRIES / 10,
+                sweeps: 1,
+                ..counts
+            },
+            // mostly what is made for a block of cells at a time, whatever the
+            // number of features
+            1.0,
         );
-    }
-    // twice the features, the same entries: next to none of their cells
-    let likelihood = Likelihood::Gaussian;
-    let (base, wide) = (
-        peak(likelihood, FEATURES, ENTRIES),
-        peak(likelihood, 2 * FEATURES, ENTRIES),
-    );
-    let more = wide - base;
+    });
+}
+
+/// A fit takes less than a share of the room of all cells; twice the entries
+/// take some bytes more for each, twice the features next to nothing.
+fn laws(run: Run, share: f64) {
+    let Run {
+        likelihood,
+        features,
+        entries,
+        ..
+    } = run;
+    let base = run.peak();
+    assert!(base < share * cells(features), "{likelihood}: {base} MiB");
+    let twice = Run {
+        entries: 2 * entries,
+        ..run
+    };
+    let more = (twice.peak() - base) * f64::from(1 << 20) / entries as f64;
     assert!(
-        more < 0.02 * cells(FEATURES),
-        "{more} MiB for as many features"
+        (4.0..40.0).contains(&more),
+        "{likelihood}: {more} bytes an entry"
+    );
+    let wide = Run {
+        features: 2 * features,
+        ..run
+    };
+    let more = wide.peak() - base;
+    assert!(
+        more < 0.02 * cells(features),
+        "{likelihood}: {more} MiB for as many features"
     );
 }

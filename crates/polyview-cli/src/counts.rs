@@ -82,26 +82,24 @@ pub fn check(
     let trials_of = trials.map(|t| (t, places(t, table)));
     let (mut large, mut largest) = (0usize, (0.0, 0, 0));
     for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
-        {
-            counts.check(n, d, x)?;
-            large += usize::from(x > LARGE);
-            if x > largest.0 {
-                largest = (x, n, d);
+        counts.check(n, d, x)?;
+        large += usize::from(x > LARGE);
+        if x > largest.0 {
+            largest = (x, n, d);
+        }
+        match &trials_of {
+            Some((t, (rows, columns))) => {
+                enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
             }
-            match &trials_of {
-                Some((t, (rows, columns))) => {
-                    enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
-                }
-                None if likelihood == Likelihood::Binomial && x > 1.0 => {
-                    let found = format!(
-                        "{x} successes, but each is out of one trial where no numbers of trials are given; \
-                         add --trials {}=FILE, or choose negative-binomial",
-                        table.name()
-                    );
-                    return counts.refuse(n, d, found);
-                }
-                None => {}
+            None if likelihood == Likelihood::Binomial && x > 1.0 => {
+                let found = format!(
+                    "{x} successes, but each is out of one trial where no numbers of trials are given; \
+                     add --trials {}=FILE, or choose negative-binomial",
+                    table.name()
+                );
+                return counts.refuse(n, d, found);
             }
+            None => {}
         }
     }
     if large > 0 {
@@ -168,6 +166,6 @@ fn enough(
 /// Whether a table looks like counts: whole numbers from zero on, not all of
 /// them 0 or 1.
 pub fn look_like_counts(table: &ViewTable) -> bool {
-    let mut cells = table.cells().map(|c| c.2);
-    cells.all(|x| x.is_nan() || (x >= 0.0 && x.fract() == 0.0)) && table.cells().any(|c| c.2 > 1.0)
+    let is_count = |x: f64| x.is_nan() || (x >= 0.0 && x.fract() == 0.0);
+    table.cells().all(|c| is_count(c.2)) && table.cells().any(|c| c.2 > 1.0)
 }

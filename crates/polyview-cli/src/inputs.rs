@@ -237,8 +237,8 @@ fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(ViewTable, Likelihood
 
 /// What a table of numbers looks like.
 fn of_numbers(table: ViewTable) -> (ViewTable, Likelihood, String) {
-    let mut cells = table.cells().map(|c| c.2);
-    let binary = cells.all(|x| x.is_nan() || is_bit(x)) && table.cells().any(|c| is_bit(c.2));
+    let binary =
+        table.cells().all(|c| c.2.is_nan() || is_bit(c.2)) && table.cells().any(|c| is_bit(c.2));
     if binary {
         (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
     } else {
