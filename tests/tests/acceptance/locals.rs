@@ -23,7 +23,7 @@ pub fn check(model: &mut Model, v: usize, (case, view): &(MixedView, View)) {
             }
         }
         Species::Labels | Species::Svm | Species::Probit | Species::Counts => {
-            local_bounds(model, &before, &at)
+            local_bounds(model, &before, &at);
         }
         Species::Latent(_) => scores(model, &before, &at, case, view),
         Species::Classes => classes(model, &before, v, case, view),
