@@ -93,11 +93,14 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
     term.factor_equations(&p, &mut eq).expect("equations");
     for r in 0..n {
         let precision = eq.row_precision(r);
+        // what other samples say is asked for sample by sample
+        let mut rhs: Vec<f64> = (0..K).map(|k| eq.rhs[(r, k)]).collect();
+        term.couple(r, &p, &mut rhs).expect("finite");
         for k in 0..K {
             let up = total(term, &nudged(&z, r, k, h, 0.0), &w, &b);
             let down = total(term, &nudged(&z, r, k, -h, 0.0), &w, &b);
             let pm: f64 = (0..K).map(|j| precision.get(k, j) * z.mean()[(r, j)]).sum();
-            worst = worst.max(((up - down) / (2.0 * h) - (eq.rhs[(r, k)] - pm)).abs());
+            worst = worst.max(((up - down) / (2.0 * h) - (rhs[k] - pm)).abs());
             let up = total(term, &nudged(&z, r, k, 0.0, h), &w, &b);
             let down = total(term, &nudged(&z, r, k, 0.0, -h), &w, &b);
             worst = worst.max(((up - down) / (2.0 * h) + 0.5 * precision.get(k, k)).abs());

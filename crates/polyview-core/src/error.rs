@@ -241,6 +241,36 @@ pub enum DataError {
         /// The view.
         view: String,
     },
+    /// A choice of a view that cannot be.
+    #[error("view '{view}': the option {option} cannot be {value}")]
+    Option {
+        /// The view.
+        view: String,
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A term that compares new samples with the training samples was asked
+    /// about new ones before it knew those
+    /// ([`ViewTerm::anchor`](crate::ViewTerm::anchor)).
+    #[error(
+        "view '{view}': new samples are compared with the training samples, which are not known"
+    )]
+    NotAnchored {
+        /// The view.
+        view: String,
+    },
+    /// A view that compares samples with one another has too many of them.
+    #[error("view '{view}': {found} samples are too many to compare; the most are {most}")]
+    TooManySamples {
+        /// The view.
+        view: String,
+        /// Samples found.
+        found: usize,
+        /// Most samples.
+        most: usize,
+    },
     /// A view that does not exist.
     #[error("there is no view '{view}'")]
     UnknownView {

@@ -33,6 +33,7 @@
 //! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
+//! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
 //!
 //! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
@@ -49,6 +50,7 @@ mod gaussian;
 mod grouped;
 mod labels;
 mod pseudo;
+mod rank;
 mod uncertainty;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
@@ -62,4 +64,5 @@ pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
 pub use pseudo::{PseudoData, PseudoKind};
+pub use rank::{Margin, PairPolicy, Rank, RankOptions, normal_scores};
 pub use uncertainty::ParameterUncertainty;

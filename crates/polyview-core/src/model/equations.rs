@@ -118,6 +118,36 @@ impl NormalEquations {
         self.packed = None;
         self.rows = rows;
     }
+    /// The equations of one row of the current range, to be completed on their
+    /// own. `into` keeps its buffers; it must come from
+    /// [`NormalEquations::shared`].
+    ///
+    /// # Panics
+    /// If the row is not of the current range.
+    pub fn single_out(&self, row: usize, into: &mut Self) {
+        into.set_rows(row..row + 1);
+        let at = row - self.rows.start;
+        for j in 0..self.k {
+            into.rhs[(0, j)] = self.rhs[(at, j)];
+        }
+        if let Some(own) = &self.packed {
+            into.packed_mut().row_mut(0).copy_from_slice(own.row(at));
+        }
+    }
+    /// Equations with the same shared parts, of no row.
+    #[must_use]
+    pub fn shared(&self) -> Self {
+        Self {
+            k: self.k,
+            rows: 0..0,
+            gram: self.gram.clone(),
+            scale: self.scale.clone(),
+            patterns: self.patterns.clone(),
+            own: self.own,
+            packed: None,
+            rhs: Mat::zeros(0, self.k),
+        }
+    }
     /// The own parts, zero at first.
     pub fn packed_mut(&mut self) -> &mut PackedRows {
         self.packed

@@ -45,7 +45,9 @@ pub struct ViewShape {
 pub enum Coupling {
     /// Each sample stands alone given the weights.
     Independent,
-    /// Samples are coupled (pairwise rank terms): they are updated in order.
+    /// Samples are coupled (pairwise rank terms): they are updated one after
+    /// the other, each given the present factors of the others
+    /// ([`ViewTerm::couple`]).
     Rows,
 }
 
@@ -162,6 +164,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// that factors of given samples take several rounds (spec/sshiba 4.1).
     fn has_locals(&self) -> bool {
         false
+    }
+    /// Whether intercepts mean anything: not where only differences of
+    /// predictors between samples count.
+    fn has_intercepts(&self) -> bool {
+        true
     }
     /// Intercepts to start from, one a predictor column; `None` = zero.
     fn start_intercepts(&self) -> Option<Vec<f64>> {
@@ -315,6 +322,32 @@ pub trait ViewTerm: Stateful + Send + Sync {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError>;
+    /// Adds to the right-hand side of one sample what the **present** factors of
+    /// other samples say about it ([`Coupling::Rows`]). It comes after
+    /// [`ViewTerm::factor_equations`] of the sample's block, and right before
+    /// the sample is updated; the precision does not depend on the order.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn couple(
+        &mut self,
+        sample: usize,
+        p: &Predictor<'_>,
+        rhs: &mut [f64],
+    ) -> Result<(), NumericError> {
+        let _ = (sample, p, rhs);
+        Ok(())
+    }
+    /// Tells a term that couples samples that the factors of this one have just
+    /// been updated.
+    fn settle(&mut self, sample: usize, p: &Predictor<'_>) {
+        let _ = (sample, p);
+    }
+    /// Hands the posterior of the training samples to a term whose predictions
+    /// for others need it; the others do not care.
+    fn anchor(&mut self, training: &Predictor<'_>) {
+        let _ = training;
+    }
     /// Tells the term that the factors of these samples are final in this
     /// pass, while what it made for their equations is still at hand.
     fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {

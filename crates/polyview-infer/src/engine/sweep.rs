@@ -1,8 +1,8 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor, SAMPLE_BLOCK,
-    Schedule, Step, ViewId, column_block, own_column_block,
+    Context, Coupling, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor,
+    RowBlock, SAMPLE_BLOCK, Schedule, Step, ViewId, column_block, own_column_block,
 };
 use polyview_linalg::PackedRows;
 use polyview_random::StreamKey;
@@ -228,6 +228,8 @@ pub fn update_factors(
         view.term.factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
+    let coupled = views.iter().any(|v| v.term.coupling() == Coupling::Rows);
+    let mut one = coupled.then(|| eq.shared());
     // own precisions are large: they are made and used up block by block
     let width = if own { SAMPLE_BLOCK } else { rows.max(1) };
     for start in (0..rows).step_by(width) {
@@ -241,7 +243,14 @@ pub fn update_factors(
             };
             view.term.factor_equations(&p, &mut eq)?;
         }
-        engine.rows(factors.as_mut(), &mut eq, cx)?;
+        if let Some(one) = &mut one {
+            for row in block.clone() {
+                eq.single_out(row, one);
+                update_coupled(engine, (factors.as_mut(), views), (row, one), cx)?;
+            }
+        } else {
+            engine.rows(factors.as_mut(), &mut eq, cx)?;
+        }
         for view in views.iter_mut() {
             let p = Predictor {
                 factors: factors.moments(),
@@ -258,6 +267,39 @@ pub fn update_factors(
             bias: &view.bias,
         };
         view.term.seal_samples(&p);
+    }
+    Ok(())
+}
+
+/// One sample given the present factors of all others, where a term couples
+/// them (spec/maxmargin-rank 5.2: sequential in n). What the equations have in
+/// common with those of the block has been made with it.
+fn update_coupled(
+    engine: &dyn Engine,
+    (factors, views): (&mut dyn RowBlock, &mut [ViewPart]),
+    (row, one): (usize, &mut NormalEquations),
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let mut rhs: Vec<f64> = one.rhs.row(0).iter().copied().collect();
+    for view in views.iter_mut() {
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        view.term.couple(row, &p, &mut rhs)?;
+    }
+    for (j, x) in rhs.iter().enumerate() {
+        one.rhs[(0, j)] = *x;
+    }
+    engine.rows(factors, one, cx)?;
+    for view in views.iter_mut() {
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        view.term.settle(row, &p);
     }
     Ok(())
 }

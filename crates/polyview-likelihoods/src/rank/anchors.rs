@@ -1,0 +1,129 @@
+//! Training values that new ones are compared with.
+
+use polyview_core::{NumericError, State, StateReader, View};
+
+use super::levels::Levels;
+use super::options::RankOptions;
+use super::pairs::Pairs;
+
+/// For each feature a grid of training samples through the order of its values;
+/// each stands for its stratum. With no more observed samples than
+/// [`RankOptions::anchors`] they are all there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Anchors {
+    /// First anchor of each feature, and one past the last.
+    pub(super) start: Vec<usize>,
+    /// Training value, ascending within a feature.
+    pub(super) values: Vec<f64>,
+    /// Training sample.
+    pub(super) samples: Vec<u32>,
+    /// Number of training samples that it stands for.
+    pub(super) counts: Vec<f64>,
+    /// Terms a pair of different values in training.
+    pub(super) rates: Vec<f64>,
+}
+
+impl Anchors {
+    pub(super) fn new(view: &View, levels: &Levels, pairs: &Pairs, options: RankOptions) -> Self {
+        let mut out = Self {
+            start: vec![0],
+            ..Self::default()
+        };
+        for i in 0..levels.features() {
+            let order = levels.order(i);
+            let all = order.len();
+            let strata = all.min(options.anchors);
+            for q in 0..strata {
+                let (from, to) = (q * all / strata, (q + 1) * all / strata);
+                let n = order[from + (to - from) / 2];
+                out.samples.push(n);
+                out.values.push(view.values()[(n as usize, i)]);
+                out.counts.push((to - from) as f64);
+            }
+            out.start.push(out.samples.len());
+            let possible = levels.distinct_pairs(i);
+            let terms = pairs.of(i).len() as f64;
+            out.rates.push(if possible > 0.0 {
+                terms / possible
+            } else {
+                0.0
+            });
+        }
+        out
+    }
+    pub(super) fn features(&self) -> usize {
+        self.rates.len()
+    }
+    pub(super) fn of(&self, feature: usize) -> std::ops::Range<usize> {
+        self.start[feature]..self.start[feature + 1]
+    }
+    /// Ends of the runs of equal values of a feature, as places in the lists.
+    pub(super) fn runs(&self, feature: usize) -> Vec<std::ops::Range<usize>> {
+        let of = self.of(feature);
+        let mut out = Vec::new();
+        let mut from = of.start;
+        for at in of.clone() {
+            if at + 1 == of.end || self.values[at + 1] > self.values[at] {
+                out.push(from..at + 1);
+                from = at + 1;
+            }
+        }
+        out
+    }
+    pub(super) fn save(&self, prefix: &str, state: &mut State) {
+        let start: Vec<f64> = self.start.iter().map(|&s| s as f64).collect();
+        let samples: Vec<f64> = self.samples.iter().map(|&n| f64::from(n)).collect();
+        state.put_vec(&format!("{prefix}/anchors/start"), &start);
+        state.put_vec(&format!("{prefix}/anchors/values"), &self.values);
+        state.put_vec(&format!("{prefix}/anchors/samples"), &samples);
+        state.put_vec(&format!("{prefix}/anchors/counts"), &self.counts);
+        state.put_vec(&format!("{prefix}/anchors/rates"), &self.rates);
+    }
+    pub(super) fn load(
+        prefix: &str,
+        state: &StateReader<'_>,
+        features: usize,
+    ) -> Result<Self, NumericError> {
+        let bad = |what: &str| NumericError::BadState {
+            name: format!("{prefix}/anchors/{what}"),
+        };
+        let vec = |what: &str, len: usize| state.vec_of(&format!("{prefix}/anchors/{what}"), len);
+        let whole = |x: f64, most: f64| x >= 0.0 && x <= most && x.fract() == 0.0;
+        let start = vec("start", features + 1)?;
+        let values = state.vec(&format!("{prefix}/anchors/values"))?;
+        let all = values.len();
+        let ordered = start.windows(2).all(|w| w[0] <= w[1]);
+        if !ordered
+            || start[0] != 0.0
+            || start[features] != all as f64
+            || !start.iter().all(|&s| whole(s, all as f64))
+        {
+            return Err(bad("start"));
+        }
+        let out = Self {
+            start: start.into_iter().map(|s| s as usize).collect(),
+            values,
+            samples: vec("samples", all)?
+                .into_iter()
+                .map(|n| whole(n, f64::from(u32::MAX)).then_some(n as u32))
+                .collect::<Option<_>>()
+                .ok_or_else(|| bad("samples"))?,
+            counts: vec("counts", all)?,
+            rates: vec("rates", features)?,
+        };
+        let sorted = |i: usize| {
+            let v = &out.values[out.of(i)];
+            v.iter().all(|x| x.is_finite()) && v.windows(2).all(|w| w[0] <= w[1])
+        };
+        if !(0..features).all(sorted) {
+            return Err(bad("values"));
+        }
+        if !out.counts.iter().all(|c| *c > 0.0 && c.is_finite()) {
+            return Err(bad("counts"));
+        }
+        if !out.rates.iter().all(|r| *r >= 0.0 && r.is_finite()) {
+            return Err(bad("rates"));
+        }
+        Ok(out)
+    }
+}

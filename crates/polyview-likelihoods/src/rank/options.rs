@@ -1,0 +1,105 @@
+//! Choices of a rank view.
+
+use polyview_core::DataError;
+use serde::{Deserialize, Serialize};
+
+/// Which pairs of samples a feature compares (spec/maxmargin-rank 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairPolicy {
+    /// Each observed cell with some observed cells of its feature, drawn once:
+    /// a fixed objective that no update lowers.
+    #[default]
+    Random,
+    /// Each cell with one of the next value: weak, and prone to collapse.
+    Adjacent,
+    /// Each cell with the largest predictor among smaller values and the
+    /// smallest among larger ones, chosen anew in every sweep: the paper's
+    /// formula. The objective changes with the choice.
+    Extreme,
+    /// All pairs of different values: quadratic in the samples.
+    All,
+}
+
+/// By how much predictors are to differ, in their own units.
+///
+/// $(A, \epsilon) \to (cA, c\epsilon)$ multiplies the loss by $c$, and priors
+/// with learnt scales do not notice: the margin only says how much ranks weigh
+/// beside the prior of the factors and the other views, an inverse temperature
+/// (spec/maxmargin-rank 2.2). Where it weighs too little all loadings shrink to
+/// zero.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Margin {
+    /// $\epsilon$ itself.
+    Fixed(f64),
+    /// What one cell is worth, in nats: the loss $2c\epsilon$ of the pairs of a
+    /// cell without any order, on average over the cells that are compared.
+    /// Unlike $\epsilon$ it does not depend on the number of partners.
+    PerCell(f64),
+}
+
+impl Default for Margin {
+    fn default() -> Self {
+        Self::Fixed(1.0)
+    }
+}
+
+/// Choices of a rank view.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RankOptions {
+    /// Which samples are compared.
+    pub pairs: PairPolicy,
+    /// Partners of each cell ([`PairPolicy::Random`]).
+    pub partners: usize,
+    /// By how much predictors are to differ.
+    pub margin: Margin,
+    /// Weight $c$ of each pair; a whole number is that many copies.
+    pub weight: f64,
+    /// Most training values of a feature that a new sample is compared with.
+    pub anchors: usize,
+}
+
+impl Default for RankOptions {
+    fn default() -> Self {
+        Self {
+            pairs: PairPolicy::default(),
+            partners: 3,
+            margin: Margin::default(),
+            weight: 1.0,
+            anchors: 64,
+        }
+    }
+}
+
+impl RankOptions {
+    /// The option that cannot be, by name, with its value.
+    pub fn invalid(&self) -> Option<(&'static str, f64)> {
+        let margin = match self.margin {
+            Margin::Fixed(x) | Margin::PerCell(x) => x,
+        };
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        if !positive(margin) {
+            Some(("margin", margin))
+        } else if !positive(self.weight) {
+            Some(("weight", self.weight))
+        } else if self.partners == 0 {
+            Some(("partners", 0.0))
+        } else if self.anchors < 2 {
+            Some(("anchors", self.anchors as f64))
+        } else {
+            None
+        }
+    }
+    pub(super) fn check(&self, view: &str) -> Result<(), DataError> {
+        match self.invalid() {
+            None => Ok(()),
+            Some((option, value)) => Err(DataError::Option {
+                view: view.to_owned(),
+                option,
+                value,
+            }),
+        }
+    }
+}

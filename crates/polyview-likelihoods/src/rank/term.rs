@@ -1,0 +1,222 @@
+//! The rank view as a data term.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{
+    Augmented, Context, Coupling, DataError, NormalEquations, NumericError, Objective,
+    PredictedBlock, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
+
+use super::anchors::Anchors;
+use super::insertion::Inserted;
+use super::map::{self, Training};
+use super::pairs::Pairs;
+use super::{PairPolicy, Rank};
+
+impl ViewTerm for Rank {
+    fn shape(&self) -> ViewShape {
+        ViewShape {
+            samples: self.levels.samples(),
+            observed_columns: self.features.len(),
+            predictor_columns: self.features.len(),
+        }
+    }
+    fn coupling(&self) -> Coupling {
+        Coupling::Rows
+    }
+    /// Partners that are chosen anew change the objective.
+    fn objective(&self) -> Objective {
+        match self.options.pairs {
+            PairPolicy::Extreme => Objective::NoGuarantee,
+            PairPolicy::Random | PairPolicy::Adjacent | PairPolicy::All => {
+                Objective::PseudoLikelihood
+            }
+        }
+    }
+    fn by_cells(&self) -> bool {
+        true
+    }
+    fn has_locals(&self) -> bool {
+        true
+    }
+    fn has_intercepts(&self) -> bool {
+        false
+    }
+    /// Spread of the normal scores about their regression on the predictors, in
+    /// squared units of these: shares of variance are squared correlations of
+    /// normal scores with predictors. Infinite, or nearly, without an anchor.
+    fn link_variance(&self, column: usize, _level: f64) -> f64 {
+        self.training
+            .as_ref()
+            .map_or(1e300, |t| t.link_variance(column))
+    }
+    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.refresh_kappa(p, cx)
+    }
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        eq.own = true;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.add_weight_equations(p, eq);
+        Ok(())
+    }
+    /// Zero: only differences of predictors count.
+    fn bias_equations(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        precision.fill(0.0);
+        rhs.fill(0.0);
+        0.0
+    }
+    fn update_noise(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn factor_gram(
+        &mut self,
+        _view: usize,
+        p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.factor_rows.sync(p.factors);
+        self.weight_rows.sync(p.weights);
+        self.by_sample.fill(&self.pairs, &self.kappa);
+        Ok(())
+    }
+    /// The precisions: they do not depend on the other samples.
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.add_factor_precisions(p, eq);
+        Ok(())
+    }
+    fn couple(
+        &mut self,
+        sample: usize,
+        p: &Predictor<'_>,
+        rhs: &mut [f64],
+    ) -> Result<(), NumericError> {
+        self.add_coupling(sample, p, rhs);
+        Ok(())
+    }
+    fn settle(&mut self, sample: usize, p: &Predictor<'_>) {
+        self.settled(sample, p.factors);
+    }
+    fn anchor(&mut self, training: &Predictor<'_>) {
+        self.training = Training::new(training, &self.anchors).map(Arc::new);
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        Terms(vec![("likelihood", self.ranks(p))])
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
+    }
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        map::simulate(&self.anchors, self.training.as_deref(), p, data)
+    }
+    /// New samples are inserted among the training values: the term must have
+    /// been anchored.
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        let training = self
+            .training
+            .as_ref()
+            .ok_or_else(|| DataError::NotAnchored {
+                view: self.name.clone(),
+            })?;
+        let law = (self.name.as_str(), self.epsilon, self.options.weight);
+        Ok(Box::new(Inserted::new(view, law, &self.anchors, training)?))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+fn numbers(list: &[u32]) -> Vec<f64> {
+    list.iter().map(|&n| f64::from(n)).collect()
+}
+
+impl Stateful for Rank {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.anchors.save(prefix, state);
+        state.put_vec(&format!("{prefix}/epsilon"), &[self.epsilon]);
+        state.put_vec(&format!("{prefix}/local/kappa"), &self.kappa);
+        let drawn = [f64::from(u8::from(self.drawn))];
+        state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+        if self.options.pairs == PairPolicy::Extreme {
+            state.put_vec(&format!("{prefix}/local/low"), &numbers(&self.pairs.low));
+            state.put_vec(&format!("{prefix}/local/high"), &numbers(&self.pairs.high));
+        }
+    }
+    /// A term without samples takes parameters only. One with samples has its
+    /// pairs from its key, but for those that are chosen anew.
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let name = format!("{prefix}/epsilon");
+        let epsilon = state.scalar(&name)?;
+        if !(epsilon > 0.0 && epsilon.is_finite()) {
+            return Err(NumericError::BadState { name });
+        }
+        let anchors = Anchors::load(prefix, state, self.features.len())?;
+        self.epsilon = epsilon;
+        self.anchors = Arc::new(anchors);
+        self.training = None;
+        let samples = self.levels.samples();
+        if samples == 0 {
+            return Ok(());
+        }
+        let count = self.pairs.len();
+        let name = format!("{prefix}/local/kappa");
+        let kappa = state.vec_of(&name, count)?;
+        if !kappa.iter().all(|k| *k > 0.0 && k.is_finite()) {
+            return Err(NumericError::BadState { name });
+        }
+        if self.options.pairs == PairPolicy::Extreme {
+            let list = |what: &str| -> Result<Vec<u32>, NumericError> {
+                let name = format!("{prefix}/local/{what}");
+                state
+                    .vec_of(&name, count)?
+                    .into_iter()
+                    .map(|n| {
+                        (n >= 0.0 && n < samples as f64 && n.fract() == 0.0).then_some(n as u32)
+                    })
+                    .collect::<Option<_>>()
+                    .ok_or(NumericError::BadState { name })
+            };
+            let pairs = Pairs {
+                start: self.pairs.start.clone(),
+                low: list("low")?,
+                high: list("high")?,
+            };
+            self.set_pairs(pairs);
+        }
+        self.drawn = state.scalar(&format!("{prefix}/local/drawn"))? != 0.0;
+        self.kappa = kappa;
+        self.changed();
+        Ok(())
+    }
+}

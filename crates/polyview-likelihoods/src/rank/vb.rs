@@ -1,0 +1,371 @@
+//! Locals and normal equations (spec/maxmargin-rank 5.1, 5.2).
+
+use std::ops::Range;
+
+use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowMoments};
+use polyview_linalg::faer::prelude::ReborrowMut;
+use polyview_linalg::{
+    Accum, Mat, MatMut, PackedRows, cross, packed_index, times_small, weighted_gram_into,
+};
+use rayon::prelude::*;
+
+use super::moments::{RowMajor, Spread};
+use super::pairs::{BySample, Pairs};
+use super::{LEAST_SQUARE, PairPolicy, Rank, policies};
+
+/// Features whose sums over samples are made together.
+const FEATURES: usize = 512;
+/// Features whose predictors are made together.
+const CHUNK: usize = 32;
+/// Numbers of one stack of difference vectors.
+const STACK_SIZE: usize = 1 << 19;
+/// Mean gap between the predictors of a pair, as a share of the margin, below
+/// which loadings are said to have collapsed.
+const COLLAPSED: f64 = 0.1;
+
+impl Rank {
+    /// Chooses the partners anew where they depend on the predictors.
+    pub(super) fn choose_extremes(&mut self, p: &Predictor<'_>) {
+        if self.options.pairs != PairPolicy::Extreme {
+            return;
+        }
+        self.weight_rows.sync(p.weights);
+        let (levels, weights) = (&self.levels, &self.weight_rows);
+        let chunks: Vec<Range<usize>> = (0..levels.features())
+            .step_by(CHUNK)
+            .map(|start| start..(start + CHUNK).min(levels.features()))
+            .collect();
+        let lists: Vec<Vec<Vec<(u32, u32)>>> = chunks
+            .into_par_iter()
+            .map(|features| {
+                let eta = times_small(p.factors.mean(), weights.columns(features.clone()));
+                features
+                    .clone()
+                    .map(|i| policies::extreme(levels, i, eta.col_as_slice(i - features.start)))
+                    .collect()
+            })
+            .collect();
+        self.set_pairs(Pairs::new(lists.into_iter().flatten().collect()));
+    }
+    /// Takes other pairs, as many a feature as before.
+    pub(super) fn set_pairs(&mut self, pairs: Pairs) {
+        self.pairs = pairs;
+        self.by_sample = BySample::new(&self.pairs, self.levels.samples());
+        self.measured = None;
+        self.changed();
+    }
+
+    /// $\kappa\_t = \langle u\_t^2\rangle^{-1/2}$.
+    pub(super) fn refresh_kappa(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.choose_extremes(p);
+        self.measure(p);
+        let Some(m) = &self.measured else {
+            return Ok(());
+        };
+        let known = m.known;
+        let fine = self
+            .kappa
+            .par_chunks_mut(1 << 14)
+            .zip(m.values.par_chunks(1 << 14))
+            .map(|(kappa, values)| {
+                let mut fine = true;
+                for (k, v) in kappa.iter_mut().zip(values) {
+                    let square = if known { v * v } else { *v };
+                    fine &= square.is_finite();
+                    *k = square.max(LEAST_SQUARE).sqrt().recip();
+                }
+                fine
+            })
+            .reduce(|| true, |a, b| a && b);
+        let sum = m.sum;
+        self.drawn = false;
+        self.changed();
+        if !fine {
+            return Err(self.not_finite("a linear predictor"));
+        }
+        self.warn_of_collapse(sum, cx);
+        Ok(())
+    }
+    /// Loadings of zero satisfy the rank terms no worse than small ones do:
+    /// where the margin weighs too little beside the priors they win (spec V6).
+    /// Looked at in few sweeps, so that a run that was resumed says the same.
+    fn warn_of_collapse(&self, sum: f64, cx: &mut Context<'_>) {
+        let pairs = self.pairs.len() as f64;
+        let gap = 1.0 - sum / (pairs * self.epsilon);
+        if matches!(cx.sweep, 10 | 100 | 1000) && pairs > 0.0 && gap < COLLAPSED {
+            let note = format!(
+                "the loadings collapse: the predictors of a pair differ by {:.1} % of the margin \
+                 on average; take a larger margin (now {}), more partners, or random pairs",
+                100.0 * gap.max(0.0),
+                self.epsilon
+            );
+            cx.journal.note(
+                cx.sweep,
+                format!("likelihood/{}", self.name),
+                Event::Note { note },
+            );
+        }
+    }
+
+    /// Adds $P\_{a\_i}$ and $h\_{a\_i}$ of the features `eq.rows()`.
+    ///
+    /// With $d\_n = \sum\_{t\ni n}\pm\kappa\_t\delta\_t$ the means' part of
+    /// $\sum\_t\kappa\_t\delta\_t\delta\_t^\top$ is $\sum\_n d\_n m\_n^\top$: K a term and one product
+    /// a feature. The covariances' part is $\sum\_n\omega\_{in}S\_n$.
+    pub(super) fn add_weight_equations(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        self.factor_rows.sync(p.factors);
+        let (columns, k, n) = (eq.rows(), eq.k(), self.levels.samples());
+        if n == 0 || columns.is_empty() {
+            return;
+        }
+        let sums = Differences {
+            pairs: &self.pairs,
+            kappa: &self.kappa,
+            rows: &self.factor_rows,
+            weight: self.options.weight,
+            epsilon: self.epsilon,
+            k,
+        };
+        let stack = (STACK_SIZE / (k * n).max(1)).clamp(1, 8);
+        let mut omega = Mat::zeros(n, columns.len());
+        let parts: Vec<(Mat<f64>, Vec<f64>)> = omega
+            .as_mut()
+            .par_col_chunks_mut(stack)
+            .enumerate()
+            .map(|(chunk, omega)| {
+                let first = columns.start + chunk * stack;
+                let mut rhs = vec![0.0; omega.ncols() * k];
+                let d = sums.stacked(first, omega, &mut rhs);
+                (times_small(d.as_ref(), p.factors.mean()), rhs)
+            })
+            .collect();
+        let packed = eq.packed_mut();
+        for (chunk, (grams, _)) in parts.iter().enumerate() {
+            for f in 0..grams.nrows() / k {
+                let cell = packed.row_mut(chunk * stack + f);
+                for i in 0..k {
+                    for j in 0..=i {
+                        // symmetric but for rounding
+                        cell[packed_index(i, j)] +=
+                            0.5 * (grams[(f * k + i, j)] + grams[(f * k + j, i)]);
+                    }
+                }
+            }
+        }
+        add_spread(&Spread::of(p.factors), &omega, packed);
+        for (chunk, (_, rhs)) in parts.iter().enumerate() {
+            for (f, row) in rhs.chunks_exact(k).enumerate() {
+                for (j, x) in row.iter().enumerate() {
+                    eq.rhs[(chunk * stack + f, j)] += x;
+                }
+            }
+        }
+    }
+
+    /// Adds $P\_{z\_n}$ of the samples `eq.rows()`.
+    pub(super) fn add_factor_precisions(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        self.by_sample.fill(&self.pairs, &self.kappa);
+        let (rows, features) = (eq.rows(), self.levels.features());
+        let (by_sample, c) = (&self.by_sample, self.options.weight);
+        for start in (0..features).step_by(FEATURES) {
+            let range = start..(start + FEATURES).min(features);
+            let mut omega = Mat::zeros(range.len(), rows.len());
+            omega
+                .as_mut()
+                .par_col_chunks_mut(1)
+                .enumerate()
+                .for_each(|(i, mut column)| {
+                    for at in by_sample.within(rows.start + i, &range) {
+                        let end = by_sample.end(at);
+                        column[(end.feature as usize - start, 0)] += c * end.kappa;
+                    }
+                });
+            let moments = p.weights.second_moment_rows(range);
+            weighted_gram_into(eq.packed_mut(), omega.as_ref(), &moments, Accum::Add);
+        }
+    }
+
+    /// Adds $h\_{z\_n}$ of one sample, given the present means of the others.
+    /// Parts of fixed sizes are summed in order, whatever the threads.
+    pub(super) fn add_coupling(&mut self, sample: usize, p: &Predictor<'_>, rhs: &mut [f64]) {
+        self.by_sample.fill(&self.pairs, &self.kappa);
+        self.factor_rows.sync(p.factors);
+        self.weight_rows.sync(p.weights);
+        let features = self.levels.features();
+        let partners = Partners {
+            by_sample: &self.by_sample,
+            factors: &self.factor_rows,
+            weights: &self.weight_rows,
+            spread: Spread::of(p.weights),
+            epsilon: self.epsilon,
+        };
+        let part = |i: usize| {
+            let range = i * FEATURES..((i + 1) * FEATURES).min(features);
+            partners.sum(sample, &range, rhs.len())
+        };
+        let parts: Vec<Vec<f64>> = if features <= FEATURES {
+            vec![part(0)]
+        } else {
+            (0..features.div_ceil(FEATURES))
+                .into_par_iter()
+                .map(part)
+                .collect()
+        };
+        for sum in parts {
+            for (x, y) in rhs.iter_mut().zip(&sum) {
+                *x += self.options.weight * y;
+            }
+        }
+    }
+    /// Takes note of one sample's new mean.
+    pub(super) fn settled(&mut self, sample: usize, factors: &RowMoments) {
+        self.factor_rows.sync_row(sample, factors);
+    }
+}
+
+/// Difference vectors of the terms of features, summed by sample.
+struct Differences<'a> {
+    pairs: &'a Pairs,
+    kappa: &'a [f64],
+    rows: &'a RowMajor,
+    weight: f64,
+    epsilon: f64,
+    k: usize,
+}
+
+impl Differences<'_> {
+    /// $c\\,d\_n$ of the features from `first`, one below the other, for all
+    /// samples; adds $c\kappa$ to `omega` (samples × features) and the
+    /// right-hand sides to `rhs`.
+    fn stacked(&self, first: usize, mut omega: MatMut<'_, f64>, rhs: &mut [f64]) -> Mat<f64> {
+        let (k, count) = (self.k, omega.ncols());
+        let mut d = Mat::zeros(count * k, omega.nrows());
+        let mut delta = vec![0.0; k];
+        for (f, h) in rhs.chunks_exact_mut(k).enumerate() {
+            let mut omega = omega.rb_mut().col_mut(f);
+            for t in self.pairs.of(first + f) {
+                let (low, high) = (self.pairs.low[t], self.pairs.high[t]);
+                let kappa = self.weight * self.kappa[t];
+                let slope = self.weight + self.epsilon * kappa;
+                for ((x, a), b) in delta
+                    .iter_mut()
+                    .zip(self.rows.row(low))
+                    .zip(self.rows.row(high))
+                {
+                    *x = a - b;
+                }
+                for (h, x) in h.iter_mut().zip(&delta) {
+                    *h -= slope * x;
+                }
+                let shift = f * k..(f + 1) * k;
+                for (y, x) in d.col_as_slice_mut(low as usize)[shift.clone()]
+                    .iter_mut()
+                    .zip(&delta)
+                {
+                    *y += kappa * x;
+                }
+                for (y, x) in d.col_as_slice_mut(high as usize)[shift]
+                    .iter_mut()
+                    .zip(&delta)
+                {
+                    *y -= kappa * x;
+                }
+                omega[low as usize] += kappa;
+                omega[high as usize] += kappa;
+            }
+        }
+        d
+    }
+}
+
+/// Adds $\sum\_n\omega\_{nj}S\_n$ to each matrix, `omega` rows × matrices.
+fn add_spread(spread: &Spread<'_>, omega: &Mat<f64>, to: &mut PackedRows) {
+    match spread {
+        Spread::None => {}
+        Spread::Shared(s) => {
+            for j in 0..omega.ncols() {
+                let sum: f64 = omega.col_as_slice(j).iter().sum();
+                for (x, y) in to.row_mut(j).iter_mut().zip(s.as_slice()) {
+                    *x += sum * y;
+                }
+            }
+        }
+        Spread::Diagonal(v) => {
+            let sums = cross(v.as_ref(), omega.as_ref());
+            for j in 0..omega.ncols() {
+                let cell = to.row_mut(j);
+                for i in 0..sums.nrows() {
+                    cell[packed_index(i, i)] += sums[(i, j)];
+                }
+            }
+        }
+        Spread::Rows(s) => weighted_gram_into(to, omega.as_ref(), s, Accum::Add),
+    }
+}
+
+/// What a sample's partners say about it.
+struct Partners<'a> {
+    by_sample: &'a BySample,
+    factors: &'a RowMajor,
+    weights: &'a RowMajor,
+    spread: Spread<'a>,
+    epsilon: f64,
+}
+
+impl Partners<'_> {
+    /// $\sum\_i\langle a\_ia\_i^\top\rangle v\_i - s\_i\langle a\_i\rangle$ over some
+    /// features, with $v\_i = \sum\_t\kappa\_t\langle z\_o\rangle$ and $s\_i =
+    /// \sum\_t\sigma\_t(1 + \epsilon\kappa\_t)$: K a term, K² a feature.
+    fn sum(&self, sample: usize, features: &Range<usize>, k: usize) -> Vec<f64> {
+        let mut out = vec![0.0; k];
+        let mut v = vec![0.0; k];
+        let mut all = vec![0.0; k];
+        let places = self.by_sample.within(sample, features);
+        let mut at = places.start;
+        while at < places.end {
+            let feature = self.by_sample.end(at).feature;
+            v.fill(0.0);
+            let mut s = 0.0;
+            while at < places.end {
+                let end = self.by_sample.end(at);
+                if end.feature != feature {
+                    break;
+                }
+                for (x, z) in v.iter_mut().zip(self.factors.row(end.other)) {
+                    *x += end.kappa * z;
+                }
+                s += end.sign * (1.0 + self.epsilon * end.kappa);
+                at += 1;
+            }
+            let a = self.weights.row(feature);
+            let pull: f64 = a.iter().zip(&v).map(|(a, v)| a * v).sum::<f64>() - s;
+            for (x, a) in out.iter_mut().zip(a) {
+                *x += pull * a;
+            }
+            match &self.spread {
+                Spread::None => {}
+                Spread::Shared(_) => {
+                    for (x, v) in all.iter_mut().zip(&v) {
+                        *x += v;
+                    }
+                }
+                Spread::Diagonal(variances) => {
+                    for (j, (x, v)) in out.iter_mut().zip(&v).enumerate() {
+                        *x += variances[(feature as usize, j)] * v;
+                    }
+                }
+                Spread::Rows(rows) => {
+                    polyview_linalg::packed_times_add(rows.row(feature as usize), &v, &mut out);
+                }
+            }
+        }
+        if let Spread::Shared(s) = &self.spread {
+            polyview_linalg::packed_times_add(s.as_slice(), &all, &mut out);
+        }
+        out
+    }
+}

@@ -1,0 +1,298 @@
+//! The law of data terms, and what a term's parts are by the formula.
+
+use polyview_core::{
+    Bias, DataError, NormalEquations, Predictor, RowCov, RowMoments, View, ViewTerm,
+};
+use polyview_likelihoods::{Margin, PairPolicy, Rank, RankOptions, normal_scores};
+use polyview_linalg::{Mat, SymPacked};
+use polyview_random::StreamKey;
+use polyview_tests::law::{K, gap, rows, total};
+use polyview_tests::normal;
+
+use crate::common::{POLICIES, refresh, term, view};
+
+fn options(pairs: PairPolicy) -> RankOptions {
+    RankOptions {
+        pairs,
+        partners: 2,
+        margin: Margin::Fixed(0.7),
+        weight: 1.4,
+        ..RankOptions::default()
+    }
+}
+
+/// At fresh precisions and at ones whose predictor has moved on.
+#[test]
+fn rank_terms_obey_the_law() {
+    for policy in POLICIES {
+        for (missing, step) in [(0.0, 0.0), (0.3, 0.0), (0.2, 0.8)] {
+            let view = view(7, 4, missing, step, 5);
+            let mut term = term(&view, options(policy));
+            for (seed, refreshed) in [(0, false), (1, true), (7, true)] {
+                if refreshed {
+                    refresh(&mut term, &rows(7, seed), &rows(4, seed + 1));
+                }
+                let gap = gap(&mut term, None);
+                assert!(gap < 2e-6, "{policy:?} {missing} {seed}: {gap:e}");
+            }
+        }
+    }
+}
+
+/// $\langle u\rangle$ and $\langle u^2\rangle$ of one pair from dense covariances
+/// (spec 5.1), by the formula.
+fn moments(z: &RowMoments, w: &RowMoments, i: usize, pair: (usize, usize), eps: f64) -> (f64, f64) {
+    let k = z.k();
+    let a: Vec<f64> = (0..k).map(|j| w.mean()[(i, j)]).collect();
+    let delta: Vec<f64> = (0..k)
+        .map(|j| z.mean()[(pair.0, j)] - z.mean()[(pair.1, j)])
+        .collect();
+    let mut c = SymPacked::zeros(k);
+    c.add_outer(1.0, &delta);
+    c.add_scaled(1.0, &z.row_cov(pair.0));
+    c.add_scaled(1.0, &z.row_cov(pair.1));
+    let mut aa = w.row_cov(i);
+    aa.add_outer(1.0, &a);
+    let linear: f64 = a.iter().zip(&delta).map(|(x, y)| x * y).sum();
+    (linear + eps, aa.dot(&c) + 2.0 * eps * linear + eps * eps)
+}
+
+fn kinds(n: usize, seed: u64) -> Vec<RowMoments> {
+    let dense = rows(n, seed);
+    let mean = dense.mean().to_owned();
+    let mut rng = StreamKey::new(seed).block(3).rng();
+    let variances = Mat::from_fn(n, K, |r, j| 0.1 + dense.variance(r, j));
+    let scales = Mat::from_fn(n, K, |r, j| 0.2 + dense.variance(r, j));
+    let two = [dense.row_cov(0), dense.row_cov(1)];
+    let mut patterns = polyview_linalg::PackedRows::zeros(2, K);
+    for (r, s) in two.iter().enumerate() {
+        patterns.row_mut(r).copy_from_slice(s.as_slice());
+    }
+    [
+        dense.cov().clone(),
+        RowCov::Zero,
+        RowCov::Shared(dense.row_cov(0)),
+        RowCov::Diagonal(variances),
+        RowCov::Basis {
+            vectors: normal(K, K, &mut rng),
+            scales,
+        },
+        RowCov::Patterns {
+            cov: patterns,
+            of_row: (0..n).map(|r| (r % 2) as u32).collect(),
+        },
+    ]
+    .into_iter()
+    .map(|cov| RowMoments::new(mean.clone(), cov, 0.0, 0))
+    .collect()
+}
+
+/// The bound at its best precisions is $-c\sum\langle u\rangle + \sqrt{\langle
+/// u^2\rangle}$, whatever the covariances are kept as.
+#[test]
+fn the_bound_is_that_of_the_formula_for_all_kinds_of_covariances() {
+    let view = view(8, 5, 0.2, 0.0, 9);
+    for z in &kinds(8, 2) {
+        for w in &kinds(5, 3) {
+            let mut term = term(&view, options(PairPolicy::Random));
+            refresh(&mut term, z, w);
+            let found = total(&mut term, z, w, &Bias::absent(5));
+            let mut expected = 0.0;
+            for i in 0..5 {
+                for pair in term.pairs(i) {
+                    let (u, square) = moments(z, w, i, pair, 0.7);
+                    expected -= 1.4 * (u + square.sqrt());
+                }
+            }
+            assert!(
+                (found - expected).abs() < 1e-9 * expected.abs(),
+                "{found} {expected}"
+            );
+        }
+    }
+}
+
+/// Equations from sums over the pairs (spec 5.2), for all kinds of covariances.
+#[test]
+fn equations_are_sums_over_pairs() {
+    let view = view(8, 5, 0.2, 0.5, 4);
+    let (eps, c) = (0.7, 1.4);
+    for z in &kinds(8, 2) {
+        for w in &kinds(5, 3) {
+            let mut term = term(&view, options(PairPolicy::Random));
+            refresh(&mut term, z, w);
+            let bias = Bias::absent(5);
+            let p = Predictor {
+                factors: z,
+                weights: w,
+                bias: &bias,
+            };
+            let second = |i: usize| {
+                let a: Vec<f64> = (0..K).map(|j| w.mean()[(i, j)]).collect();
+                let mut m = w.row_cov(i);
+                m.add_outer(1.0, &a);
+                (m, a)
+            };
+            let mut eq = NormalEquations::new(K, 0..8);
+            term.factor_gram(0, &p, &mut eq).expect("equations");
+            term.factor_equations(&p, &mut eq).expect("equations");
+            for n in 0..8 {
+                let (mut precision, mut rhs) = (SymPacked::zeros(K), vec![0.0; K]);
+                for i in 0..5 {
+                    let (m, a) = second(i);
+                    for (l, h) in term.pairs(i).filter(|p| p.0 == n || p.1 == n) {
+                        let kappa = moments(z, w, i, (l, h), eps).1.sqrt().recip();
+                        let (o, sign) = if l == n { (h, 1.0) } else { (l, -1.0) };
+                        let other: Vec<f64> = (0..K).map(|j| z.mean()[(o, j)]).collect();
+                        precision.add_scaled(c * kappa, &m);
+                        for (j, y) in m.times_vec(&other).into_iter().enumerate() {
+                            rhs[j] += c * (kappa * y - sign * (1.0 + eps * kappa) * a[j]);
+                        }
+                    }
+                }
+                let mut found: Vec<f64> = (0..K).map(|j| eq.rhs[(n, j)]).collect();
+                term.couple(n, &p, &mut found).expect("finite");
+                for j in 0..K {
+                    assert!((found[j] - rhs[j]).abs() < 1e-9 * (1.0 + rhs[j].abs()));
+                    for l in 0..=j {
+                        let (a, b) = (eq.row_precision(n).get(j, l), precision.get(j, l));
+                        assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+                    }
+                }
+            }
+            let mut eq = NormalEquations::new(K, 0..0);
+            term.weight_gram(&p, &mut eq).expect("equations");
+            eq.set_rows(1..5);
+            term.weight_equations(&p, &mut eq).expect("equations");
+            for i in 1..5 {
+                let mut precision = SymPacked::zeros(K);
+                for pair in term.pairs(i) {
+                    let kappa = moments(z, w, i, pair, eps).1.sqrt().recip();
+                    let delta: Vec<f64> = (0..K)
+                        .map(|j| z.mean()[(pair.0, j)] - z.mean()[(pair.1, j)])
+                        .collect();
+                    precision.add_outer(c * kappa, &delta);
+                    precision.add_scaled(c * kappa, &z.row_cov(pair.0));
+                    precision.add_scaled(c * kappa, &z.row_cov(pair.1));
+                }
+                for j in 0..K {
+                    for l in 0..=j {
+                        let (a, b) = (eq.row_precision(i).get(j, l), precision.get(j, l));
+                        assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn column(values: &[f64]) -> View {
+    let x = Mat::from_fn(values.len(), 1, |n, _| values[n]);
+    View::from_values("v", vec!["a".into()], x).expect("a view")
+}
+
+#[test]
+fn choices_that_cannot_be_are_refused() {
+    let view = column(&[1.0, 2.0, 3.0]);
+    let plain = RankOptions::default();
+    for (bad, option) in [
+        (
+            RankOptions {
+                margin: Margin::Fixed(0.0),
+                ..plain
+            },
+            "margin",
+        ),
+        (
+            RankOptions {
+                margin: Margin::PerCell(-1.0),
+                ..plain
+            },
+            "margin",
+        ),
+        (
+            RankOptions {
+                margin: Margin::Fixed(f64::NAN),
+                ..plain
+            },
+            "margin",
+        ),
+        (
+            RankOptions {
+                weight: f64::INFINITY,
+                ..plain
+            },
+            "weight",
+        ),
+        (
+            RankOptions {
+                partners: 0,
+                ..plain
+            },
+            "partners",
+        ),
+        (
+            RankOptions {
+                anchors: 1,
+                ..plain
+            },
+            "anchors",
+        ),
+    ] {
+        match Rank::new(&view, bad, StreamKey::new(1)) {
+            Err(DataError::Option { option: found, .. }) => assert_eq!(found, option),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// One sample, one value, nothing but ties: no pairs, zero equations, a bound
+/// of zero.
+#[test]
+fn views_without_order_say_nothing() {
+    for values in [vec![3.0], vec![2.0; 6], vec![f64::NAN, 1.0, f64::NAN]] {
+        for policy in POLICIES {
+            let view = column(&values);
+            let n = values.len();
+            let mut term = term(&view, options(policy));
+            assert_eq!(term.n_pairs(), 0);
+            let (z, w) = (rows(n, 1), rows(1, 2));
+            refresh(&mut term, &z, &w);
+            assert!(total(&mut term, &z, &w, &Bias::absent(1)).abs() < 1e-300);
+            assert!(gap(&mut term, None) < 1e-12);
+        }
+    }
+    assert!(
+        Rank::new(
+            &column(&[f64::NAN]),
+            options(PairPolicy::All),
+            StreamKey::new(1)
+        )
+        .is_err()
+    );
+}
+
+/// A margin by what a cell is worth: half the pairs' loss each.
+#[test]
+fn a_margin_per_cell_is_worth_that_many_nats() {
+    for policy in [PairPolicy::Random, PairPolicy::All] {
+        let view = view(20, 6, 0.2, 0.0, 2);
+        let options = RankOptions {
+            margin: Margin::PerCell(5.0),
+            ..options(policy)
+        };
+        let mut term = term(&view, options);
+        // without any order each pair loses 2cε and each has two cells
+        let (z, w) = (
+            RowMoments::point(Mat::zeros(20, K)),
+            RowMoments::point(Mat::zeros(6, K)),
+        );
+        refresh(&mut term, &z, &w);
+        let loss = -total(&mut term, &z, &w, &Bias::absent(6));
+        let compared: usize = (0..5)
+            .map(|d| (0..20).filter(|&n| view.is_observed(n, d)).count())
+            .sum();
+        assert!((2.0 * loss / compared as f64 - 5.0).abs() < 1e-9);
+    }
+    assert_eq!(normal_scores(&view(4, 3, 0.0, 0.0, 1)).nrows(), 4);
+}

@@ -1,0 +1,8 @@
+//! Rank views: spec/maxmargin-rank 12.
+
+mod common;
+mod gibbs;
+mod insertion;
+mod law;
+mod monotone;
+mod recovery;
