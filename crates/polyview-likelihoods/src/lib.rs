@@ -34,6 +34,7 @@
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
+//! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
 //!
 //! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
@@ -64,5 +65,5 @@ pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
 pub use pseudo::{PseudoData, PseudoKind};
-pub use rank::{Margin, PairPolicy, Rank, RankOptions, normal_scores};
+pub use rank::{FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, normal_scores};
 pub use uncertainty::ParameterUncertainty;

@@ -37,7 +37,12 @@ pub fn distorted(samples: usize, features: usize, seed: u64) -> (View, Mat<f64>)
 
 /// Factors of the truncated SVD of the normal scores.
 pub fn start(view: &View, k: usize) -> Mat<f64> {
-    let scores = normal_scores(view);
+    let mut scores = normal_scores(view);
+    for d in 0..scores.ncols() {
+        for x in scores.col_as_slice_mut(d) {
+            *x = if x.is_nan() { 0.0 } else { *x };
+        }
+    }
     let (zeros, ones) = (vec![0.0; view.n_features()], vec![1.0; view.n_features()]);
     let block = FilledBlock {
         values: scores.as_ref(),
@@ -51,7 +56,7 @@ pub fn start(view: &View, k: usize) -> Mat<f64> {
 
 /// Share of the variance of each true factor that a regression on the fitted
 /// ones explains.
-fn explained(truth: &Mat<f64>, fitted: &Mat<f64>) -> Vec<f64> {
+pub fn explained(truth: &Mat<f64>, fitted: &Mat<f64>) -> Vec<f64> {
     let n = truth.nrows();
     let with_one = Mat::from_fn(n, fitted.ncols() + 1, |r, j| {
         if j < fitted.ncols() {

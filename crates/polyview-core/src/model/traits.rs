@@ -86,6 +86,9 @@ pub enum PredictedKind {
     Classes,
     /// The expected count, one a feature.
     Count,
+    /// Real numbers in the units of the data, found by where the linear
+    /// predictor, on a scale of its own, stands among the training values.
+    Ranked,
 }
 
 impl PredictedKind {

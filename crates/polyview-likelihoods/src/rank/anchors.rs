@@ -3,12 +3,11 @@
 use polyview_core::{NumericError, State, StateReader, View};
 
 use super::levels::Levels;
-use super::options::RankOptions;
 use super::pairs::Pairs;
 
 /// For each feature a grid of training samples through the order of its values;
-/// each stands for its stratum. With no more observed samples than
-/// [`RankOptions::anchors`] they are all there.
+/// each stands for its stratum. With no more observed samples than asked for
+/// they are all there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Anchors {
     /// First anchor of each feature, and one past the last.
@@ -24,7 +23,8 @@ pub(super) struct Anchors {
 }
 
 impl Anchors {
-    pub(super) fn new(view: &View, levels: &Levels, pairs: &Pairs, options: RankOptions) -> Self {
+    /// The anchors of a view, `most` a feature.
+    pub(super) fn new(view: &View, levels: &Levels, most: usize) -> Self {
         let mut out = Self {
             start: vec![0],
             ..Self::default()
@@ -32,7 +32,7 @@ impl Anchors {
         for i in 0..levels.features() {
             let order = levels.order(i);
             let all = order.len();
-            let strata = all.min(options.anchors);
+            let strata = all.min(most);
             for q in 0..strata {
                 let (from, to) = (q * all / strata, (q + 1) * all / strata);
                 let n = order[from + (to - from) / 2];

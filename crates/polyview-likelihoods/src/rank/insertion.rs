@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, NormalEquations, NumericError, Objective, PredictedBlock, Predictor, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Context, DataError, NormalEquations, NumericError, Objective, PredictedBlock, PredictedKind,
+    Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, packed_dot, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -293,6 +293,9 @@ impl ViewTerm for Inserted {
     }
     fn has_intercepts(&self) -> bool {
         false
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Ranked
     }
     fn link_variance(&self, column: usize, _level: f64) -> f64 {
         self.training.link_variance(column)

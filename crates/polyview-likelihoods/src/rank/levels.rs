@@ -59,6 +59,29 @@ impl Levels {
     pub(super) fn count(&self, feature: usize) -> usize {
         self.counts[feature] as usize
     }
+    pub(super) fn is_observed(&self, sample: usize, feature: usize) -> bool {
+        self.of(feature)[sample] != MISSING
+    }
+    /// The levels of other values in the same cells.
+    pub(super) fn reordered(&self, value: impl Fn(usize, usize) -> f64) -> Self {
+        let mut out = self.clone();
+        for i in 0..self.features() {
+            let mut order: Vec<(f64, usize)> = (0..self.samples)
+                .filter(|&n| self.is_observed(n, i))
+                .map(|n| (value(n, i), n))
+                .collect();
+            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut last: Option<f64> = None;
+            let mut level = 0;
+            for (x, n) in order {
+                level += u32::from(last.is_some_and(|l| l < x));
+                last = Some(x);
+                out.of[i * self.samples + n] = level;
+            }
+            out.counts[i] = level + u32::from(last.is_some());
+        }
+        out
+    }
     /// Levels of all samples.
     pub(super) fn of(&self, feature: usize) -> &[u32] {
         &self.of[feature * self.samples..(feature + 1) * self.samples]

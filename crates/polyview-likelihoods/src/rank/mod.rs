@@ -38,19 +38,23 @@
 
 mod anchors;
 mod bound;
+mod frozen;
 mod gibbs;
 mod insertion;
 mod levels;
 mod map;
 mod moments;
 mod options;
+mod ordinary;
 mod pairs;
 mod policies;
 mod scores;
 mod term;
 mod vb;
 
+pub use frozen::FrozenRank;
 pub use options::{Margin, PairPolicy, RankOptions};
+pub use ordinary::OrdinaryRank;
 pub use scores::normal_scores;
 
 use std::sync::Arc;
@@ -150,7 +154,7 @@ impl Rank {
             }
         };
         let epsilon = if pairs.len() == 0 { 1.0 } else { epsilon };
-        let anchors = Anchors::new(view, &levels, &pairs, options);
+        let anchors = Anchors::new(view, &levels, options.anchors).with_rates(&levels, &pairs);
         Ok(Self {
             name: view.name().to_owned(),
             features: view.features().to_vec(),

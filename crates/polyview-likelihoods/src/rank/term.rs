@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, Coupling, DataError, NormalEquations, NumericError, Objective,
-    PredictedBlock, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -44,6 +45,9 @@ impl ViewTerm for Rank {
     }
     fn has_intercepts(&self) -> bool {
         false
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Ranked
     }
     /// Spread of the normal scores about their regression on the predictors, in
     /// squared units of these: shares of variance are squared correlations of

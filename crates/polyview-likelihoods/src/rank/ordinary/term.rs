@@ -1,0 +1,232 @@
+//! The ordinary rank likelihood as a data term.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{
+    Augmented, Context, DataError, Mask, NormalEquations, NumericError, Objective, PredictedBlock,
+    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
+
+use super::OrdinaryRank;
+use crate::rank::anchors::Anchors;
+use crate::rank::map::{self, Training};
+
+impl ViewTerm for OrdinaryRank {
+    fn shape(&self) -> ViewShape {
+        self.layer.shape()
+    }
+    /// Bounds of scores are plugged in.
+    fn objective(&self) -> Objective {
+        Objective::NoGuarantee
+    }
+    fn mask(&self) -> Option<&Mask> {
+        ViewTerm::mask(&self.layer)
+    }
+    fn by_cells(&self) -> bool {
+        self.layer.by_cells()
+    }
+    fn has_locals(&self) -> bool {
+        true
+    }
+    fn has_intercepts(&self) -> bool {
+        false
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Ranked
+    }
+    /// That of the scores.
+    fn link_variance(&self, _column: usize, _level: f64) -> f64 {
+        1.0
+    }
+    /// Before there are weights the scores stay where they start: normal
+    /// scores.
+    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        let w = p.weights.mean();
+        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
+        if cx.sweep == 1 && unset {
+            return Ok(());
+        }
+        if self.refresh_scores(p) {
+            Ok(())
+        } else {
+            Err(self.not_finite("a score"))
+        }
+    }
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.weight_gram(p, eq)
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.weight_equations(p, eq)
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        self.layer.bias_equations(columns, p, precision, rhs)
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        self.layer.absorb(columns, p);
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        self.layer.seal(p);
+    }
+    fn update_noise(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn factor_gram(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.factor_gram(view, p, eq)
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.layer.factor_equations(p, eq)
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        self.layer.absorb_samples(samples, p);
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        self.layer.seal_samples(p);
+    }
+    fn anchor(&mut self, training: &Predictor<'_>) {
+        self.training = Training::new(training, &self.anchors).map(Arc::new);
+    }
+    /// Layer and entropies; with drawn scores the log density of these.
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let mut terms = self.layer.bound(p);
+        terms.0.retain(|t| t.0 != "noise");
+        for term in &mut terms.0 {
+            if term.0 == "likelihood" {
+                term.1 += self.entropy.iter().sum::<f64>();
+            }
+        }
+        terms
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
+    }
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        map::simulate(&self.anchors, self.training.as_deref(), p, data)
+    }
+    /// New samples are placed among the training values: the term must have
+    /// been anchored.
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        Ok(Box::new(self.inserted(view)?))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Augmented for OrdinaryRank {
+    /// One stream of random numbers a feature.
+    fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        if self.draw_scores(p, cx.key) {
+            Ok(())
+        } else {
+            Err(self.not_finite("a drawn score"))
+        }
+    }
+    fn draw_noise(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+    fn draw_noise_prior(&mut self, _key: StreamKey) {}
+    /// Draws scores; **their** order is the new data's. Ties have no chance:
+    /// afterwards every observed cell has a level of its own.
+    fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
+        let (rows, features) = (self.levels.samples(), self.features.len());
+        let levels = Arc::clone(&self.levels);
+        let scores = self.layer.scores_mut();
+        for i in 0..features {
+            let mut rng = key.chunk(i as u32).rng();
+            for n in 0..rows {
+                if levels.is_observed(n, i) {
+                    let eta: f64 = (0..p.weights.k())
+                        .map(|k| p.factors.mean()[(n, k)] * p.weights.mean()[(i, k)])
+                        .sum();
+                    scores[(n, i)] = eta + standard_normal(&mut rng);
+                }
+            }
+        }
+        self.levels = Arc::new(levels.reordered(|n, i| scores[(n, i)]));
+        self.drawn = true;
+        self.entropy.fill(0.0);
+        self.layer.scores_changed(vec![0.0; features]);
+        self.keep_anchor_scores();
+    }
+}
+
+impl Stateful for OrdinaryRank {
+    fn save(&self, prefix: &str, state: &mut State) {
+        self.anchors.save(prefix, state);
+        state.put_vec(&format!("{prefix}/anchors/scores"), &self.anchor_scores);
+        state.put_mat(&format!("{prefix}/local/scores"), self.layer.values());
+        state.put_vec(
+            &format!("{prefix}/local/score-variance"),
+            self.layer.score_variance(),
+        );
+        state.put_vec(&format!("{prefix}/local/entropy"), &self.entropy);
+        let drawn = [f64::from(u8::from(self.drawn))];
+        state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+    }
+    /// A term without samples takes the anchors only.
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let features = self.features.len();
+        let anchors = Anchors::load(prefix, state, features)?;
+        let name = format!("{prefix}/anchors/scores");
+        let scores = state.vec_of(&name, anchors.values.len())?;
+        if !scores.iter().all(|s| s.is_finite()) {
+            return Err(NumericError::BadState { name });
+        }
+        (self.anchors, self.anchor_scores) = (Arc::new(anchors), Arc::new(scores));
+        self.training = None;
+        if self.levels.samples() == 0 {
+            return Ok(());
+        }
+        let name = format!("{prefix}/local/scores");
+        let scores = state.mat(&name)?;
+        if scores.shape() != self.layer.values().shape() {
+            return Err(NumericError::BadState { name });
+        }
+        let variance = state.vec_of(&format!("{prefix}/local/score-variance"), features)?;
+        self.entropy = state.vec_of(&format!("{prefix}/local/entropy"), features)?;
+        self.drawn = state.scalar(&format!("{prefix}/local/drawn"))? != 0.0;
+        *self.layer.scores_mut() = scores;
+        self.layer.scores_changed(variance);
+        Ok(())
+    }
+}
