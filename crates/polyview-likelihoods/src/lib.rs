@@ -65,5 +65,8 @@ pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
 pub use pseudo::{PseudoData, PseudoKind};
-pub use rank::{FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, normal_scores};
+pub use rank::{
+    FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,
+    rank_term,
+};
 pub use uncertainty::ParameterUncertainty;

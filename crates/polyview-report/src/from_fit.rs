@@ -150,19 +150,21 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
             labels: view.features.clone(),
             label: h.pairs.feature.clone(),
         },
-        PredictedKind::Real | PredictedKind::Count => HeldOutCells::Numeric {
-            truth: h.pairs.truth.clone(),
-            predicted: h.pairs.predicted.clone(),
-            intervals: Some(Intervals {
-                level: h.level,
-                lower: h.pairs.lower.clone(),
-                upper: h.pairs.upper.clone(),
-            }),
-            unit: match h.kind {
-                PredictedKind::Count => "counts".to_owned(),
-                _ => String::new(),
-            },
-        },
+        PredictedKind::Real | PredictedKind::Count | PredictedKind::Ranked => {
+            HeldOutCells::Numeric {
+                truth: h.pairs.truth.clone(),
+                predicted: h.pairs.predicted.clone(),
+                intervals: Some(Intervals {
+                    level: h.level,
+                    lower: h.pairs.lower.clone(),
+                    upper: h.pairs.upper.clone(),
+                }),
+                unit: match h.kind {
+                    PredictedKind::Count => "counts".to_owned(),
+                    _ => String::new(),
+                },
+            }
+        }
     }
 }
 

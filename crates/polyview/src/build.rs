@@ -6,7 +6,7 @@ use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     BayesianSvm, Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian,
     GaussianOptions, GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData,
-    NegativeBinomial, ParameterUncertainty, Poisson, Probit, PseudoData,
+    NegativeBinomial, OrdinaryRank, ParameterUncertainty, Poisson, Probit, PseudoData, rank_term,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{
@@ -14,12 +14,17 @@ use polyview_priors::{
     SpikeSlabOptions, SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
 
+use polyview_random::StreamKey;
+
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec,
     Posterior, ShrinkageShapes, ViewChoices,
 };
+
+/// Random numbers of the pairs of rank views.
+const RANK_PAIRS: u32 = 0x7061_6972;
 
 /// A data set in working units, with the way back.
 #[derive(Clone, Debug)]
@@ -262,6 +267,7 @@ pub(crate) fn view_part(
     let precision = spec.intercept_precision * term.intercept_precision();
     let own = term.groups().filter(|_| spec.groups.intercepts);
     let mut bias = match (spec.intercepts, own) {
+        _ if !term.has_intercepts() => Bias::absent(columns),
         (Intercepts::Learned, Some(groups)) => Bias::by_group(columns, groups.clone(), precision),
         (Intercepts::Learned, None) => Bias::gaussian(columns, implicit, precision),
         (Intercepts::None, _) => Bias::absent(columns),
@@ -391,7 +397,9 @@ pub(crate) fn term(
     {
         return Ok(Box::new(PseudoData::new(view, kind)?));
     }
-    let own = spec.groups.noise || spec.groups.intercepts;
+    // ranks have neither noise nor intercepts that a group could have
+    let ranked = spec.view(&name).likelihood.is_rank();
+    let own = (spec.groups.noise || spec.groups.intercepts) && !ranked;
     let Some(groups) = several(groups).filter(|_| own) else {
         return plain_term(spec, &name, view, missing, prediction);
     };
@@ -441,6 +449,14 @@ fn plain_term(
             };
             Box::new(LatentBernoulli::new(view, options)?)
         }
+        Likelihood::Rank => {
+            let options = spec.view(name).ranks.unwrap_or_default();
+            rank_term(&view, options, pair_key(spec, name))?
+        }
+        Likelihood::OrdinaryRank => {
+            let options = spec.view(name).ranks.unwrap_or_default();
+            Box::new(OrdinaryRank::new(&view, options.anchors)?)
+        }
         Likelihood::Categorical => {
             let options = CategoricalOptions {
                 missing,
@@ -449,6 +465,16 @@ fn plain_term(
             Box::new(Categorical::new(&view, options)?)
         }
     })
+}
+
+/// Draws the pairs of a rank view: the same for every restart and chain, and
+/// when a model is read again.
+fn pair_key(spec: &ModelSpec, name: &str) -> StreamKey {
+    // FNV-1a
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+    });
+    StreamKey::new(spec.seed ^ hash).block(RANK_PAIRS)
 }
 
 /// The model of these views with `k` factors, started at `start` (samples ×

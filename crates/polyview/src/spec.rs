@@ -2,7 +2,7 @@
 
 use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
 use polyview_infer::{Start, StochasticOptions, VbOptions};
-use polyview_likelihoods::{MissingData, NoiseBy};
+use polyview_likelihoods::{MissingData, NoiseBy, RankOptions};
 use polyview_priors::BetaPrior;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,10 @@ pub struct ViewChoices {
     pub scaling: FeatureScaling,
     /// Whether the relevance of each feature is learnt.
     pub selection: FeatureSelection,
+    /// How a rank view compares its samples; nothing for every other. In effect
+    /// the defaults, where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankOptions>,
     /// Height and width where the features are the pixels of an image, row by
     /// row: reports then show relevances as that image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,6 +243,15 @@ pub enum Likelihood {
     /// Counts of successes out of known numbers of trials
     /// ([`View::trials`](polyview_core::View::trials)), with a logistic link.
     Binomial,
+    /// Anything that has an order: only the order of each feature's values
+    /// counts, by a margin between the predictors of pairs of samples
+    /// (spec/maxmargin-rank; [`ViewChoices::ranks`]). Monotone transforms change
+    /// nothing.
+    Rank,
+    /// As [`Likelihood::Rank`] with latent scores of unit noise in the order of
+    /// the data (Hoff 2007): exact by Gibbs sampling, without a bound in
+    /// variational Bayes.
+    OrdinaryRank,
 }
 
 impl std::fmt::Display for Likelihood {
@@ -253,6 +266,8 @@ impl std::fmt::Display for Likelihood {
             Self::Poisson => "poisson",
             Self::NegativeBinomial => "negative-binomial",
             Self::Binomial => "binomial",
+            Self::Rank => "rank",
+            Self::OrdinaryRank => "ordinary-rank",
         })
     }
 }
@@ -276,6 +291,10 @@ impl Likelihood {
     /// Whether the data are real numbers, which may be centred and scaled.
     pub fn is_real(self) -> bool {
         self == Self::Gaussian
+    }
+    /// Whether only the order of the data counts.
+    pub fn is_rank(self) -> bool {
+        matches!(self, Self::Rank | Self::OrdinaryRank)
     }
     /// Whether the data are classes: one column of codes with class names.
     pub fn has_classes(self) -> bool {
@@ -388,8 +407,8 @@ impl ModelSpec {
             || self.groups.intercepts
             || self.factor_prior != FactorPrior::StandardNormal
     }
-    /// Choices of the view of that name. Labels and counts are neither
-    /// centred nor scaled.
+    /// Choices of the view of that name. Labels, counts and ranks are neither
+    /// centred nor scaled; those of ranks are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
         let mut choices = self
             .views
@@ -400,6 +419,10 @@ impl ModelSpec {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;
         }
+        choices.ranks = choices
+            .likelihood
+            .is_rank()
+            .then(|| choices.ranks.unwrap_or_default());
         choices
     }
 
@@ -461,6 +484,12 @@ impl ModelSpec {
         }
         for v in &self.views {
             crate::build::no_sampler(self, &v.name, v.choices.likelihood)?;
+        }
+        let ranks = self.views.iter().map(|v| v.choices.ranks);
+        for ranks in ranks.chain([self.defaults.ranks]).flatten() {
+            if let Some((option, value)) = ranks.invalid() {
+                return bad(option, value.to_string());
+            }
         }
         if self.restarts == 0 {
             return bad("restarts", "0".to_owned());

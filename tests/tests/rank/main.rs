@@ -5,4 +5,5 @@ mod gibbs;
 mod insertion;
 mod law;
 mod monotone;
+mod ordinary;
 mod recovery;

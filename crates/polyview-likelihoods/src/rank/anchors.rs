@@ -41,15 +41,22 @@ impl Anchors {
                 out.counts.push((to - from) as f64);
             }
             out.start.push(out.samples.len());
+            out.rates.push(0.0);
+        }
+        out
+    }
+    /// Each pair of different values as often as these pairs have it.
+    pub(super) fn with_rates(mut self, levels: &Levels, pairs: &Pairs) -> Self {
+        for (i, rate) in self.rates.iter_mut().enumerate() {
             let possible = levels.distinct_pairs(i);
             let terms = pairs.of(i).len() as f64;
-            out.rates.push(if possible > 0.0 {
+            *rate = if possible > 0.0 {
                 terms / possible
             } else {
                 0.0
-            });
+            };
         }
-        out
+        self
     }
     pub(super) fn features(&self) -> usize {
         self.rates.len()

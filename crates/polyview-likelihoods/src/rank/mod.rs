@@ -53,13 +53,13 @@ mod term;
 mod vb;
 
 pub use frozen::FrozenRank;
-pub use options::{Margin, PairPolicy, RankOptions};
+pub use options::{Margin, PairPolicy, RankOptions, RankUpdates};
 pub use ordinary::OrdinaryRank;
 pub use scores::normal_scores;
 
 use std::sync::Arc;
 
-use polyview_core::{DataError, NumericError, Predictor, Stamp, View};
+use polyview_core::{DataError, NumericError, Predictor, Stamp, View, ViewTerm};
 use polyview_random::StreamKey;
 
 use anchors::Anchors;
@@ -104,6 +104,21 @@ pub struct Rank {
     measured: Option<Measured>,
     anchors: Arc<Anchors>,
     training: Option<Arc<Training>>,
+}
+
+/// The term that the choices ask for: [`Rank`] or [`FrozenRank`].
+///
+/// # Errors
+/// As [`Rank::new`].
+pub fn rank_term(
+    view: &View,
+    options: RankOptions,
+    key: StreamKey,
+) -> Result<Box<dyn ViewTerm>, DataError> {
+    Ok(match options.updates {
+        RankUpdates::Coherent => Box::new(Rank::new(view, options, key)?),
+        RankUpdates::Frozen => Box::new(FrozenRank::new(view, options, key)?),
+    })
 }
 
 /// Moments of the terms under some state of factors and weights.

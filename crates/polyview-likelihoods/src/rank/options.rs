@@ -45,6 +45,18 @@ impl Default for Margin {
     }
 }
 
+/// How factors and loadings are updated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankUpdates {
+    /// Exact steps on the pairs ([`Rank`](crate::Rank)).
+    #[default]
+    Coherent,
+    /// The paper's, repaired: neighbours stay where they are while a sample
+    /// moves, and nothing is guaranteed ([`FrozenRank`](crate::FrozenRank)).
+    Frozen,
+}
+
 /// Choices of a rank view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -57,6 +69,8 @@ pub struct RankOptions {
     pub margin: Margin,
     /// Weight $c$ of each pair; a whole number is that many copies.
     pub weight: f64,
+    /// How factors and loadings are updated ([`rank_term`](crate::rank_term)).
+    pub updates: RankUpdates,
     /// Most training values of a feature that a new sample is compared with.
     pub anchors: usize,
 }
@@ -68,6 +82,7 @@ impl Default for RankOptions {
             partners: 3,
             margin: Margin::default(),
             weight: 1.0,
+            updates: RankUpdates::default(),
             anchors: 64,
         }
     }

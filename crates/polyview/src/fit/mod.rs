@@ -11,8 +11,8 @@ mod states;
 mod stochastic;
 
 use polyview_core::{
-    Bias, Event, Groups, Journal, Ledger, Metadata, RowGroups, RowMoments, Scaling, State, View,
-    ViewTerm,
+    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, RowGroups, RowMoments, Scaling,
+    State, View, ViewTerm,
 };
 use polyview_infer::diagnostics::Summary;
 use polyview_infer::{Model, Outcome};
@@ -304,6 +304,14 @@ impl Fit {
         };
         if let Some(groups) = groups {
             out.place(&RowGroups::from(groups));
+        }
+        let Component { factors, views, .. } = &mut out;
+        for view in views {
+            view.term.anchor(&Predictor {
+                factors,
+                weights: &view.weights,
+                bias: &view.bias,
+            });
         }
         Ok(out)
     }

@@ -140,9 +140,12 @@ impl FitParts {
             }
             if matches!(
                 choices.likelihood,
-                Likelihood::Categorical | Likelihood::BernoulliLatent
+                Likelihood::Categorical
+                    | Likelihood::BernoulliLatent
+                    | Likelihood::Rank
+                    | Likelihood::OrdinaryRank
             ) {
-                return refuse(&v.name, "known weights", "such labels");
+                return refuse(&v.name, "known weights", "such labels or ranks");
             }
             let wanted = if choices.likelihood == Likelihood::Gaussian {
                 v.features.len()

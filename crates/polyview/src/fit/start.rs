@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use polyview_core::{Mask, View};
 use polyview_infer::start_factors;
+use polyview_likelihoods::normal_scores;
 use polyview_linalg::{BitMask, FilledBlock, Mat};
 use polyview_random::StreamKey;
 
@@ -19,7 +20,7 @@ pub(super) fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<
     if spec.algorithm == Algorithm::Faithful {
         return faithful::start(spec, views);
     }
-    let views = start_views(views)?;
+    let views = start_views(spec, views)?;
     let blocks = StartBlocks::new(&views);
     let key = StreamKey::new(spec.seed).sweep(0);
     Ok(start_factors(
@@ -31,12 +32,18 @@ pub(super) fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<
     )?)
 }
 
-/// The views as a start sees them: classes become indicators.
-fn start_views(views: &[View]) -> Result<Cow<'_, [View]>> {
-    if views.iter().all(|v| v.levels().is_empty()) {
+/// The views as a start sees them: classes become indicators, ranks normal
+/// scores.
+fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]>> {
+    let ranks = |v: &View| spec.view(v.name()).likelihood.is_rank();
+    if views.iter().all(|v| v.levels().is_empty() && !ranks(v)) {
         return Ok(Cow::Borrowed(views));
     }
     let seen = |v: &View| -> Result<View> {
+        if ranks(v) {
+            let scores = normal_scores(v);
+            return Ok(View::from_values(v.name(), v.features().to_vec(), scores)?);
+        }
         if v.levels().is_empty() {
             return Ok(v.clone());
         }

@@ -273,7 +273,7 @@ impl Fit {
         let count = cells.len() as f64;
         Ok(HeldOut {
             view: info.name.clone(),
-            kind: PredictedKind::Real,
+            kind,
             cells: cells.len(),
             r2: if scatter > 0.0 {
                 1.0 - errors / scatter
@@ -281,7 +281,12 @@ impl Fit {
                 f64::NAN
             },
             rmse: (squares / count).sqrt(),
-            log_density: density / count,
+            // training values have shares, not densities
+            log_density: if kind == PredictedKind::Ranked {
+                f64::NAN
+            } else {
+                density / count
+            },
             level: LEVEL,
             coverage: inside as f64 / count,
             width: width / count,
@@ -329,7 +334,7 @@ fn predict_cells(
                     law.ln_density(c.value)
                 }
                 (None, PredictedKind::Count) => CountLaw::new(m, v).ln_density(c.value),
-                (None, PredictedKind::Real) => {
+                (None, PredictedKind::Real | PredictedKind::Ranked) => {
                     let z2 = (c.value - m).powi(2) / v;
                     -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2)
                 }

@@ -107,7 +107,7 @@ impl Expected {
                 seen.map(|&n| (n, column[n]))
             };
             match kind {
-                PredictedKind::Real => return (f64::NAN, f64::NAN),
+                PredictedKind::Real | PredictedKind::Ranked => return (f64::NAN, f64::NAN),
                 PredictedKind::Count => {
                     let level = mean(cells().map(|(_, y)| (y, 1.0)));
                     let unit = |n: usize, y: f64, mean: f64| match &self.ln_size {

@@ -49,6 +49,12 @@ use sums::{Draw, Posterior, Sums};
 /// are treated alike, with the variance that they have around their mean as
 /// the predictor sees it.
 ///
+/// **Ranks** are seen through their normal scores: $X$ is the linear predictor
+/// and the variance that the normal scores of the training values have about
+/// their regression on it, in its units. Each feature's share is then the
+/// squared correlation of normal scores and predictor. (Under the ordinary rank
+/// likelihood it is the unit variance of its latent scores.)
+///
 /// On the scale of the data there is the **deviance** $D = 2\sum(\ln p(x\mid x) -
 /// \ln p(x\mid\hat x))$ of labels and counts from what they are expected to be
 /// at the means of factors, weights and intercepts: of its value when
@@ -244,13 +250,14 @@ impl Fit {
                 let (mut own, mut null) = (0.0, 0.0);
                 let mut sums = Sums::zero(k);
                 for columns in column_blocks(view, kind) {
-                    let expected = posterior.expected(at, &columns);
-                    for rows in if strata.is_empty() { &all } else { strata } {
-                        let of = expected.of_samples(view, kind, rows);
-                        own += of.0;
-                        null += of.1;
+                    if kind != PredictedKind::Ranked {
+                        let expected = posterior.expected(at, &columns);
+                        for rows in if strata.is_empty() { &all } else { strata } {
+                            let of = expected.of_samples(view, kind, rows);
+                            own += of.0;
+                            null += of.1;
+                        }
                     }
-                    drop(expected);
                     let names = self.views[at].columns();
                     let (latent, draws) = sums::linear_predictor(view, draws, at, names, &columns)?;
                     sums.add(&sums_of(&latent, &draws, 0, strata)?);

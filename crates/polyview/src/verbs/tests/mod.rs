@@ -11,6 +11,7 @@ mod mofa;
 mod plug_in;
 mod predict;
 mod project;
+mod ranks;
 mod rest;
 mod shrinkage;
 

@@ -1,0 +1,236 @@
+//! The ordinary rank likelihood and the frozen form of the paper.
+
+use polyview_core::{
+    Bias, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
+};
+use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
+use polyview_likelihoods::{
+    FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, rank_term,
+};
+use polyview_linalg::Mat;
+use polyview_priors::{Fixed, FullRows};
+use polyview_random::StreamKey;
+use polyview_tests::law::{K, gap, rows, total};
+use polyview_tests::{assemble, geweke, normal};
+
+use crate::common::{part, refresh, view};
+use crate::recovery::{distorted, explained, start};
+
+/// At fresh scores and at ones whose predictor has moved on.
+#[test]
+fn ordinary_terms_obey_the_law() {
+    for missing in [0.0, 0.3] {
+        let view = view(9, 4, missing, 0.6, 5);
+        let mut term = OrdinaryRank::new(&view, 64).expect("a rank view");
+        for seed in [0, 1, 7] {
+            if seed > 0 {
+                let (z, w) = (rows(9, seed), rows(4, seed + 1));
+                refresh(&mut term, &z, &w);
+                refresh(&mut term, &z, &w);
+            }
+            let gap = gap(&mut term, None);
+            assert!(gap < 1e-6, "{missing} {seed}: {gap:e}");
+        }
+    }
+}
+
+/// Scores keep the order of the data, whatever happens to them.
+#[test]
+fn scores_keep_the_order_of_the_data() {
+    let view = view(30, 5, 0.2, 0.5, 3);
+    let mut term = OrdinaryRank::new(&view, 64).expect("a rank view");
+    let mut journal = Journal::default();
+    for round in 0..20 {
+        let (z, w) = (
+            RowMoments::point(rows(30, round).mean().to_owned()),
+            RowMoments::point(rows(5, round + 50).mean().to_owned()),
+        );
+        let bias = Bias::absent(5);
+        let p = Predictor {
+            factors: &z,
+            weights: &w,
+            bias: &bias,
+        };
+        let mut cx = Context {
+            key: StreamKey::new(round),
+            sweep: 2,
+            journal: &mut journal,
+        };
+        if round % 2 == 0 {
+            term.refresh(&p, &mut cx).expect("finite");
+        } else {
+            term.augmented()
+                .expect("draws")
+                .draw_locals(&p, &mut cx)
+                .expect("finite");
+        }
+        let scores = term.scores();
+        for d in 0..5 {
+            for n in 0..30 {
+                for o in 0..30 {
+                    let (Some(a), Some(b)) = (view.value(n, d), view.value(o, d)) else {
+                        continue;
+                    };
+                    if a < b {
+                        assert!(scores[(n, d)] <= scores[(o, d)], "{round} {d}: {n} {o}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn ordinary_part(view: &View, k: usize) -> ViewPart {
+    let d = view.n_features();
+    ViewPart {
+        name: "ranks".into(),
+        term: Box::new(OrdinaryRank::new(view, 64).expect("a rank view")),
+        weights: Box::new(FullRows::new(
+            "weights/ranks",
+            Fixed::standard_normal(k),
+            RowMoments::isotropic(Mat::zeros(d, k), 1.0, 0),
+        )),
+        bias: Bias::absent(d),
+    }
+}
+
+/// Ranks have a law, that of the scores: Geweke's test can be asked.
+#[test]
+fn ordinary_draws_leave_the_joint_distribution_alone() {
+    let view = view(6, 3, 0.2, 0.0, 8);
+    let start = normal(6, 1, &mut StreamKey::new(1).rng());
+    let model: Model = assemble(vec![ordinary_part(&view, 1)], start);
+    let worst = geweke::largest_score(model, 3000, 5);
+    assert!(worst < 4.0, "{worst}");
+}
+
+#[test]
+fn ordinary_ranks_recover_distorted_factors() {
+    let (view, truth) = distorted(150, 60, 1);
+    let model = assemble(vec![ordinary_part(&view, 5)], start(&view, 5));
+    let options = VbOptions {
+        max_sweeps: 60,
+        ..VbOptions::default()
+    };
+    let mut run = VbRun::new(model, options, StreamKey::new(2), Journal::default());
+    while run.sweep().expect("a sweep").outcome.is_none() {}
+    let z = run.model().factors.moments().mean().to_owned();
+    let found = explained(&truth, &z);
+    assert!(found.iter().all(|r| *r > 0.93), "{found:?}");
+}
+
+/// λ̄ and h by the formula of 4.2 with the two signs of E3, and equations from
+/// them (E2).
+#[test]
+fn frozen_sites_are_those_of_the_repaired_paper() {
+    let (n, d, eps) = (8, 3, 0.5);
+    let view = view(n, d, 0.2, 0.4, 4);
+    let options = RankOptions {
+        pairs: PairPolicy::Extreme,
+        margin: Margin::Fixed(eps),
+        ..RankOptions::default()
+    };
+    let mut term = FrozenRank::new(&view, options, StreamKey::new(1)).expect("a rank view");
+    let (z, w) = (
+        RowMoments::point(rows(n, 1).mean().to_owned()),
+        RowMoments::point(rows(d, 2).mean().to_owned()),
+    );
+    refresh(&mut term, &z, &w);
+    let eta = z.mean() * w.mean().transpose();
+    let mut sites = vec![vec![(0.0, 0.0); d]; n];
+    for i in 0..d {
+        for a in 0..n {
+            let Some(x) = view.value(a, i) else { continue };
+            let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+            for b in 0..n {
+                match view.value(b, i) {
+                    Some(y) if y < x => low = low.max(eta[(b, i)]),
+                    Some(y) if y > x => high = high.min(eta[(b, i)]),
+                    _ => {}
+                }
+            }
+            let (mut omega, mut h) = (0.0, 0.0);
+            if low.is_finite() {
+                let kappa = (low + eps - eta[(a, i)]).abs().recip();
+                omega += kappa;
+                h += kappa * (low + eps) + 1.0;
+            }
+            if high.is_finite() {
+                let kappa = (eta[(a, i)] + eps - high).abs().recip();
+                omega += kappa;
+                h += kappa * (high - eps) - 1.0;
+            }
+            let found = term.site(a, i);
+            assert!((found.0 - omega).abs() < 1e-9 * (1.0 + omega));
+            assert!(
+                (found.1 - h).abs() < 1e-9 * (1.0 + h.abs()),
+                "{found:?} {h}"
+            );
+            sites[a][i] = (omega, h);
+        }
+    }
+    let bias = Bias::absent(d);
+    let p = Predictor {
+        factors: &z,
+        weights: &w,
+        bias: &bias,
+    };
+    let mut eq = NormalEquations::new(K, 0..n);
+    term.factor_gram(0, &p, &mut eq).expect("equations");
+    term.factor_equations(&p, &mut eq).expect("equations");
+    for (a, row) in sites.iter().enumerate() {
+        for k in 0..K {
+            let h: f64 = (0..d).map(|i| row[i].1 * w.mean()[(i, k)]).sum();
+            assert!((eq.rhs[(a, k)] - h).abs() < 1e-9 * (1.0 + h.abs()));
+            let own: f64 = (0..d).map(|i| row[i].0 * w.mean()[(i, k)].powi(2)).sum();
+            assert!((eq.row_precision(a).get(k, k) - own).abs() < 1e-9 * (1.0 + own));
+        }
+    }
+    let mut eq = NormalEquations::new(K, 0..0);
+    term.weight_gram(&p, &mut eq).expect("equations");
+    eq.set_rows(0..d);
+    term.weight_equations(&p, &mut eq).expect("equations");
+    for i in 0..d {
+        for k in 0..K {
+            let h: f64 = (0..n).map(|a| sites[a][i].1 * z.mean()[(a, k)]).sum();
+            assert!((eq.rhs[(i, k)] - h).abs() < 1e-9 * (1.0 + h.abs()));
+        }
+    }
+}
+
+/// The choice picks the term; the frozen one runs, without a guarantee.
+#[test]
+fn frozen_updates_run_without_a_guarantee() {
+    let (view, _) = distorted(60, 30, 2);
+    let frozen = RankOptions {
+        updates: RankUpdates::Frozen,
+        pairs: PairPolicy::Extreme,
+        ..RankOptions::default()
+    };
+    let key = StreamKey::new(1);
+    let mut term = rank_term(&view, frozen, key).expect("a rank view");
+    assert_eq!(term.objective(), polyview_core::Objective::NoGuarantee);
+    assert_eq!(term.coupling(), polyview_core::Coupling::Independent);
+    // what it reports is the coherent bound of the same pairs
+    let mut coherent = Rank::new(&view, frozen, key).expect("a rank view");
+    let (z, w) = (rows(60, 1), rows(30, 2));
+    refresh(term.as_mut(), &z, &w);
+    refresh(&mut coherent, &z, &w);
+    let absent = Bias::absent(30);
+    let (a, b) = (
+        total(term.as_mut(), &z, &w, &absent),
+        total(&mut coherent, &z, &w, &absent),
+    );
+    assert!((a - b).abs() < 1e-9 * a.abs());
+    let mut parts = vec![part(&view, RankOptions::default(), 3)];
+    parts[0].term = term;
+    let model = assemble(parts, start(&view, 3));
+    let options = VbOptions {
+        max_sweeps: 20,
+        ..VbOptions::default()
+    };
+    let mut run = VbRun::new(model, options, key, Journal::default());
+    while run.sweep().expect("a sweep").outcome.is_none() {}
+    let z = run.model().factors.moments().mean();
+    assert!(z.norm_l2() > 1.0 && z.is_all_finite());
+}
