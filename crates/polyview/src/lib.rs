@@ -51,8 +51,8 @@ pub use spec::{
 pub use verbs::{
     ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
     Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, Prediction, ProjectOptions, Projection, Selection, WeightUncertainty, choose_k,
-    default_candidates, hold_out,
+    PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection,
+    WeightUncertainty, choose_k, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

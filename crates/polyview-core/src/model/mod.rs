@@ -6,6 +6,7 @@ mod equations;
 mod gammas;
 mod groups;
 mod moments;
+mod order;
 mod predictor;
 mod state;
 mod traits;
@@ -15,6 +16,7 @@ pub use equations::{NormalEquations, PatternGrams, PatternTable};
 pub use gammas::{GammaPrior, Gammas};
 pub use groups::{PrecisionView, RowGroups};
 pub use moments::{RowCov, RowMoments, Stamp};
+pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{

@@ -10,6 +10,7 @@ use super::equations::NormalEquations;
 use super::gammas::Gammas;
 use super::groups::{PrecisionView, RowGroups};
 use super::moments::RowMoments;
+use super::order::OrderStatistics;
 use super::predictor::Predictor;
 use super::state::{State, Stateful};
 use crate::dataset::{Mask, View};
@@ -375,6 +376,24 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// Scores of a block of labels: the mean of their linear predictor.
     fn score(&self, p: &Predictor<'_>, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         p.mean(samples, columns)
+    }
+    /// Moments of the normal scores of a block of columns where predictions are
+    /// [`PredictedKind::Ranked`], whose quantiles
+    /// [`ViewTerm::order_statistics`] turn into those of the data.
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> Option<PredictedBlock> {
+        let _ = (p, samples, columns);
+        None
+    }
+    /// What normal scores of a column mean in data units, where predictions
+    /// are [`PredictedKind::Ranked`].
+    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
+        let _ = column;
+        None
     }
     /// Draws new data, in working units or codes: samples of `p` × observed
     /// columns. Factors, weights and intercepts of `p` are known; parameters of

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, NormalEquations, NumericError, Objective, PredictedBlock,
-    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, NormalEquations, NumericError, Objective, OrderStatistics,
+    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, cross, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -68,6 +69,22 @@ impl FrozenRank {
             self.omega[(sample, feature)],
             self.linear[(sample, feature)],
         )
+    }
+    /// Sites before there are weights: neighbours of equal predictors pull a
+    /// sample nowhere, so that predictors are taken to be normal scores, in
+    /// units of the margin.
+    fn start_sites(&mut self) {
+        self.made = true;
+        let levels = &self.pairs.levels;
+        for i in 0..levels.features() {
+            let scores = super::scores::of_levels(levels, i);
+            for (n, &level) in levels.of(i).iter().enumerate() {
+                if level != MISSING && levels.count(i) > 1 {
+                    self.omega[(n, i)] = self.pairs.epsilon.recip();
+                    self.linear[(n, i)] = scores[level as usize];
+                }
+            }
+        }
     }
     /// Sites at the present precisions and predictors.
     fn make_sites(&mut self, p: &Predictor<'_>) {
@@ -168,7 +185,13 @@ impl ViewTerm for FrozenRank {
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.refresh(p, cx)?;
-        self.make_sites(p);
+        let w = p.weights.mean();
+        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
+        if cx.sweep == 1 && unset {
+            self.start_sites();
+        } else {
+            self.make_sites(p);
+        }
         Ok(())
     }
     fn weight_gram(
@@ -261,6 +284,17 @@ impl ViewTerm for FrozenRank {
         columns: Range<usize>,
     ) -> PredictedBlock {
         self.pairs.predict(p, samples, columns)
+    }
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> Option<PredictedBlock> {
+        self.pairs.predicted_scores(p, samples, columns)
+    }
+    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
+        self.pairs.order_statistics(column)
     }
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         self.pairs.simulate(p, parameters, data)

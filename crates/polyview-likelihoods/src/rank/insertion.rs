@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, NormalEquations, NumericError, Objective, PredictedBlock, PredictedKind,
-    Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Context, DataError, NormalEquations, NumericError, Objective, OrderStatistics, PredictedBlock,
+    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, packed_dot, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -405,6 +405,17 @@ impl ViewTerm for Inserted {
         columns: Range<usize>,
     ) -> PredictedBlock {
         map::predict(&self.anchors, Some(&self.training), p, samples, columns)
+    }
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> Option<PredictedBlock> {
+        Some(map::scores(Some(&self.training), p, samples, columns))
+    }
+    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
+        Some(map::order_statistics(column, &self.anchors))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, Some(&self.training), p, data)

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use polyview_core::{PredictedBlock, Predictor, RowMoments};
+use polyview_core::{OrderStatistics, PredictedBlock, Predictor, RowMoments};
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
-use polyview_special::{normal_cdf, normal_quantile};
+use polyview_special::normal_quantile;
 use rayon::prelude::*;
 
 use super::anchors::Anchors;
@@ -33,13 +33,6 @@ struct Link {
     centre: f64,
     slope: f64,
     spread: f64,
-}
-
-/// What a feature's values are, with the normal scores between them.
-struct Scale {
-    values: Vec<f64>,
-    /// Scores at the upper ends of all values but the last.
-    ends: Vec<f64>,
 }
 
 impl Training {
@@ -113,50 +106,49 @@ impl Training {
     }
 }
 
-impl Scale {
-    fn new(feature: usize, anchors: &Anchors) -> Self {
-        let runs = anchors.runs(feature);
-        let total: f64 = anchors.counts[anchors.of(feature)].iter().sum();
-        let mut out = Self {
-            values: Vec::with_capacity(runs.len()),
-            ends: Vec::with_capacity(runs.len()),
-        };
-        let (last, mut below) = (runs.len().saturating_sub(1), 0.0);
-        for (i, run) in runs.into_iter().enumerate() {
-            below += anchors.counts[run.clone()].iter().sum::<f64>();
-            out.values.push(anchors.values[run.start]);
-            if i < last {
-                out.ends.push(normal_quantile(below / total));
-            }
+/// What normal scores of a feature mean.
+pub(super) fn order_statistics(feature: usize, anchors: &Anchors) -> OrderStatistics {
+    let runs = anchors.runs(feature);
+    let total: f64 = anchors.counts[anchors.of(feature)].iter().sum();
+    let mut out = OrderStatistics::default();
+    let (last, mut below) = (runs.len().saturating_sub(1), 0.0);
+    for (i, run) in runs.into_iter().enumerate() {
+        below += anchors.counts[run.clone()].iter().sum::<f64>();
+        out.values.push(anchors.values[run.start]);
+        if i < last {
+            out.ends.push(normal_quantile(below / total));
         }
-        out
     }
-    /// Mean and variance of the value whose normal score is N(`mean`,
-    /// `variance`).
-    fn moments(&self, mean: f64, variance: f64) -> (f64, f64) {
-        let Some((&first, _)) = self.values.split_first() else {
-            return (0.0, 0.0);
-        };
-        let sd = variance.sqrt();
-        let (mut before, mut m, mut s) = (0.0, 0.0, 0.0);
-        for (i, x) in self.values.iter().enumerate() {
-            let up = self
-                .ends
-                .get(i)
-                .map_or(1.0, |t| normal_cdf((t - mean) / sd));
-            let share = (up - before).max(0.0);
-            before = up;
-            // about the first value: small spreads on a large level stay exact
-            m += share * (x - first);
-            s += share * (x - first).powi(2);
+    out
+}
+
+/// Moments of normal scores; standard ones where nothing is known of the
+/// training samples.
+pub(super) fn scores(
+    training: Option<&Training>,
+    p: &Predictor<'_>,
+    samples: Range<usize>,
+    columns: Range<usize>,
+) -> PredictedBlock {
+    let mut mean = p.mean(samples.clone(), columns.clone());
+    let mut variance = p.variance(samples, columns.clone());
+    for (j, i) in columns.enumerate() {
+        let link = training.map_or(
+            Link {
+                centre: 0.0,
+                slope: 0.0,
+                spread: 1.0,
+            },
+            |t| t.links[i],
+        );
+        for x in mean.col_as_slice_mut(j) {
+            *x = link.centre + link.slope * *x;
         }
-        (first + m, (s - m * m).max(0.0))
+        for v in variance.col_as_slice_mut(j) {
+            *v = link.slope * link.slope * v.max(0.0) + link.spread;
+        }
     }
-    /// The value at a normal score.
-    fn at(&self, score: f64) -> f64 {
-        let place = self.ends.partition_point(|t| *t < score);
-        self.values.get(place).copied().unwrap_or(0.0)
-    }
+    PredictedBlock { mean, variance }
 }
 
 /// Moments of the training values that predictors meet; those of all training
@@ -168,25 +160,19 @@ pub(super) fn predict(
     samples: Range<usize>,
     columns: Range<usize>,
 ) -> PredictedBlock {
-    let mut mean = p.mean(samples.clone(), columns.clone());
-    let mut variance = p.variance(samples.clone(), columns.clone());
     let rows = samples.len();
+    let PredictedBlock {
+        mut mean,
+        mut variance,
+    } = scores(training, p, samples, columns.clone());
     mean.as_mut()
         .par_col_chunks_mut(1)
         .zip(variance.as_mut().par_col_chunks_mut(1))
         .enumerate()
         .for_each(|(j, (mut mean, mut variance))| {
-            let i = columns.start + j;
-            let scale = Scale::new(i, anchors);
-            let link = training.map(|t| t.links[i]);
+            let scale = order_statistics(columns.start + j, anchors);
             for n in 0..rows {
-                let (score, spread) = link.map_or((0.0, 1.0), |l| {
-                    (
-                        l.centre + l.slope * mean[(n, 0)],
-                        l.slope * l.slope * variance[(n, 0)].max(0.0) + l.spread,
-                    )
-                });
-                (mean[(n, 0)], variance[(n, 0)]) = scale.moments(score, spread);
+                (mean[(n, 0)], variance[(n, 0)]) = scale.moments(mean[(n, 0)], variance[(n, 0)]);
             }
         });
     PredictedBlock { mean, variance }
@@ -202,7 +188,7 @@ pub(super) fn simulate(
     let (rows, features) = (p.factors.explicit_rows(), anchors.features());
     let mut out = Mat::zeros(rows, features);
     for i in 0..features {
-        let scale = Scale::new(i, anchors);
+        let scale = order_statistics(i, anchors);
         let eta = p.mean(0..rows, i..i + 1);
         let mut rng = key.chunk(i as u32).rng();
         for n in 0..rows {

@@ -32,7 +32,7 @@ pub fn normal_scores(view: &View) -> Mat<f64> {
 }
 
 /// The normal score of each level of a feature.
-fn of_levels(levels: &Levels, feature: usize) -> Vec<f64> {
+pub(super) fn of_levels(levels: &Levels, feature: usize) -> Vec<f64> {
     let mut sizes = vec![0.0; levels.count(feature)];
     for &level in levels.of(feature).iter().filter(|l| **l != MISSING) {
         sizes[level as usize] += 1.0;

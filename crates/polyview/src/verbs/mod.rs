@@ -38,7 +38,7 @@ pub use explain::Explained;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;
-pub use predict::{PredictOptions, Prediction};
+pub use predict::{PredictOptions, PredictedRanks, Prediction};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;
 pub use score::{HeldOut, HeldOutPairs};

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use polyview_core::{Dataset, Journal, PredictedKind, Predictor, RowMoments, UnknownClass};
+use polyview_core::{
+    Dataset, Journal, OrderStatistics, PredictedKind, Predictor, RowMoments, UnknownClass,
+};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use polyview_special::normal_quantile;
@@ -52,15 +54,30 @@ pub struct Prediction {
     /// predictor, positive where a 1 is the more probable. `None` for all other
     /// data.
     pub score: Option<Mat<f64>>,
+    /// Where the predictions of a rank view stand among the training values;
+    /// nothing for every other.
+    pub ranks: Option<PredictedRanks>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
+}
+
+/// Predictions of a rank view on the scale of normal scores.
+#[derive(Clone, Debug)]
+pub struct PredictedRanks {
+    /// Predictive means of the normal scores, samples × features.
+    pub mean: Mat<f64>,
+    /// Their predictive standard deviations, samples × features.
+    pub sd: Mat<f64>,
+    /// What normal scores mean in data units, one a feature.
+    pub scale: Vec<OrderStatistics>,
 }
 
 impl Prediction {
     /// Central intervals of probability `level`, lower and upper ends.
     ///
-    /// They are those of the normal distribution of the predictive mean and
-    /// variance. The exact predictive distribution has the same two moments
+    /// Those of a rank view are order statistics of the training values, at the
+    /// quantiles of the predicted normal scores. All others are those of the
+    /// normal distribution of the predictive mean and variance. The exact predictive distribution has the same two moments
     /// and slightly heavier tails, as a product of normal variables, and as a
     /// mixture over the draws of a Gibbs fit.
     ///
@@ -79,6 +96,14 @@ impl Prediction {
         }
         if self.kind == PredictedKind::Count {
             return Ok(self.count_interval(level));
+        }
+        if let Some(ranks) = &self.ranks {
+            let end = |sign: f64| {
+                Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
+                    ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)])
+                })
+            };
+            return Ok((end(-1.0), end(1.0)));
         }
         let end = |sign: f64| {
             Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
@@ -244,6 +269,8 @@ impl Fit {
         let info = &self.views[at];
         let (n, d) = (samples.len(), info.columns().len());
         let mut mixture = Mixture::new(n, d);
+        let mut scores: Option<Mixture> = None;
+        let mut scale = Vec::new();
         let mut kind = PredictedKind::default();
         let mut score: Option<Mat<f64>> = None;
         let parts = (self.n_components() * placing.count()) as f64;
@@ -259,7 +286,24 @@ impl Fit {
                 bias: &view.bias,
             };
             mixture.next();
+            let ranked = kind == PredictedKind::Ranked;
+            if ranked {
+                scores.get_or_insert_with(|| Mixture::new(n, d)).next();
+                scale = (0..d)
+                    .filter_map(|j| view.term.order_statistics(j))
+                    .collect();
+            }
             for (rows, columns) in blocks(n, d) {
+                let of_block = scores.as_mut().and_then(|to| {
+                    let block = view
+                        .term
+                        .predicted_scores(&p, rows.clone(), columns.clone())?;
+                    Some((to, block))
+                });
+                if let Some((to, block)) = of_block {
+                    let (mean, variance) = (block.mean.as_ref(), block.variance.as_ref());
+                    to.add(&rows, &columns, mean, variance);
+                }
                 let block = view.term.predict(&p, rows.clone(), columns.clone());
                 mixture.add(
                     &rows,
@@ -297,6 +341,9 @@ impl Fit {
             mean,
             sd,
             score,
+            ranks: scores
+                .map(Mixture::finish)
+                .map(|(mean, sd)| PredictedRanks { mean, sd, scale }),
             notes,
         })
     }

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NormalEquations, NumericError, Objective, PredictedBlock,
-    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, Mask, NormalEquations, NumericError, Objective, OrderStatistics,
+    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -133,6 +134,17 @@ impl ViewTerm for OrdinaryRank {
         columns: Range<usize>,
     ) -> PredictedBlock {
         map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
+    }
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> Option<PredictedBlock> {
+        Some(map::scores(self.training.as_deref(), p, samples, columns))
+    }
+    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
+        Some(map::order_statistics(column, &self.anchors))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, self.training.as_deref(), p, data)

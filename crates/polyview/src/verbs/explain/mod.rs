@@ -3,7 +3,7 @@
 mod deviance;
 mod sums;
 
-use polyview_core::{Dataset, Groups, Journal, UnknownClass, View};
+use polyview_core::{Dataset, Groups, Journal, PredictedKind, UnknownClass, View};
 use polyview_linalg::Mat;
 
 use super::align::Aligned;

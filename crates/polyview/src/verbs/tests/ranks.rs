@@ -6,8 +6,8 @@ use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 
 use crate::{
-    EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, ProjectOptions, ViewChoices,
-    hold_out, models,
+    EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, hold_out,
+    models,
 };
 
 const N: usize = 90;
@@ -97,15 +97,20 @@ fn check(fit: &Fit, new: &Dataset) {
     assert_eq!(predicted.kind, PredictedKind::Ranked);
     assert!(agreement(new, &predicted.mean) > 0.75);
     // nothing outside of what was trained on
+    let mut inside = 0;
     let old = fit.data().unwrap()[1].values();
     for d in 0..old.ncols() {
         let top = old.col(d).iter().copied().fold(f64::MIN, f64::max);
         assert!(predicted.mean.col(d).iter().all(|x| *x <= top && *x >= 0.0));
         let (low, high) = predicted.interval(0.9).unwrap();
-        assert!((0..40).all(|n| low[(n, d)] <= predicted.mean[(n, d)]));
-        assert!((0..40).all(|n| high[(n, d)] >= predicted.mean[(n, d)]));
+        assert!((0..40).all(|n| low[(n, d)] <= high[(n, d)]));
         assert!((0..40).all(|n| low[(n, d)] >= 0.0 && high[(n, d)] <= top));
+        let x = new.view("skew").unwrap().values();
+        let hit = |n: &usize| low[(*n, d)] <= x[(*n, d)] && x[(*n, d)] <= high[(*n, d)];
+        inside += (0..40).filter(hit).count();
     }
+    let coverage = inside as f64 / 1000.0;
+    assert!((0.8..0.98).contains(&coverage), "{coverage}");
     let explained = fit.explain().unwrap();
     assert!(explained.total[1] > 0.6 && explained.total[1] < 1.0);
     assert!(explained.deviance[1].is_nan());
@@ -158,9 +163,9 @@ fn monotone_transforms_change_no_bit_of_the_posterior() {
 #[test]
 fn held_out_values_are_predicted() {
     let data = simulated(|x| x.tanh(), 0..N);
-    let split = hold_out(&data, &HoldOut::Cells(0.15), 3).unwrap();
-    let fit = crate::fit(split.train.clone(), spec(Likelihood::Rank)).unwrap();
-    let scores = fit.held_out_score(&split).unwrap();
+    let split = hold_out(&data, 0.15, 3).unwrap();
+    let fit = crate::fit(split.data, spec(Likelihood::Rank)).unwrap();
+    let scores = fit.held_out_score(&data).unwrap();
     let score = scores.iter().find(|s| s.view == "skew").unwrap();
     assert!(score.r2 > 0.6, "{}", score.r2);
     assert!(score.log_density.is_nan());
