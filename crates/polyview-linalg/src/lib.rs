@@ -94,7 +94,7 @@ pub use khatri_rao::{
 pub use mask::BitMask;
 pub use masked::{add_masked_sums, masked_gram, masked_sums, masked_sums_of};
 pub use packed::{
-    PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad, packed_times_add,
+    Gather, PackedLanes, PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad,
 };
 pub use product::{
     column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, times,

@@ -70,6 +70,16 @@ impl FrozenRank {
             self.linear[(sample, feature)],
         )
     }
+    /// Sites of a sweep.
+    fn sites(&mut self, p: &Predictor<'_>, sweep: usize) {
+        let w = p.weights.mean();
+        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
+        if sweep == 1 && unset {
+            self.start_sites();
+        } else {
+            self.make_sites(p);
+        }
+    }
     /// Sites before there are weights: neighbours of equal predictors pull a
     /// sample nowhere, so that predictors are taken to be normal scores, in
     /// units of the margin.
@@ -185,13 +195,7 @@ impl ViewTerm for FrozenRank {
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.refresh(p, cx)?;
-        let w = p.weights.mean();
-        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
-        if cx.sweep == 1 && unset {
-            self.start_sites();
-        } else {
-            self.make_sites(p);
-        }
+        self.sites(p, cx.sweep);
         Ok(())
     }
     fn weight_gram(
@@ -310,7 +314,7 @@ impl ViewTerm for FrozenRank {
 impl Augmented for FrozenRank {
     fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.draw_locals(p, cx)?;
-        self.make_sites(p);
+        self.sites(p, cx.sweep);
         Ok(())
     }
     fn draw_noise(

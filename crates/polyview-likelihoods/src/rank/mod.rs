@@ -60,6 +60,7 @@ pub use scores::normal_scores;
 use std::sync::Arc;
 
 use polyview_core::{DataError, NumericError, Predictor, Stamp, View, ViewTerm};
+use polyview_linalg::PackedLanes;
 use polyview_random::StreamKey;
 
 use anchors::Anchors;
@@ -101,6 +102,8 @@ pub struct Rank {
     stamp: Stamp,
     factor_rows: RowMajor,
     weight_rows: RowMajor,
+    /// Second moments of the weights with their stamp.
+    second: Option<(Stamp, PackedLanes)>,
     measured: Option<Measured>,
     anchors: Arc<Anchors>,
     training: Option<Arc<Training>>,
@@ -183,6 +186,7 @@ impl Rank {
             stamp: Stamp::fresh(),
             factor_rows: RowMajor::default(),
             weight_rows: RowMajor::default(),
+            second: None,
             measured: None,
             anchors: Arc::new(anchors),
             training: None,

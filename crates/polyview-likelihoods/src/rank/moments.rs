@@ -57,6 +57,10 @@ impl RowMajor {
         let at = row as usize * self.k;
         &self.values[at..at + self.k]
     }
+    /// All of them.
+    pub(super) fn all(&self) -> &[f64] {
+        &self.values
+    }
     /// K × some rows.
     pub(super) fn columns(&self, rows: Range<usize>) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(

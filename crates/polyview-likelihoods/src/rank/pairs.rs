@@ -48,35 +48,51 @@ impl Pairs {
     }
 }
 
-/// Marks the end of a pair that is the higher one.
-const HIGH: u32 = 1 << 31;
 /// Most samples that a view can compare.
-pub(super) const MOST_SAMPLES: usize = HIGH as usize;
+pub(super) const MOST_SAMPLES: usize = u32::MAX as usize;
 
 /// The same terms by sample: each appears twice, once at either end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BySample {
+    features: usize,
     start: Vec<usize>,
-    feature: Vec<u32>,
+    /// One past the last end of each feature, counted from the sample's first.
+    ends: Vec<u32>,
+    /// The sample at the other end.
     other: Vec<u32>,
+    /// Whether this sample is the higher one.
+    high: Vec<bool>,
     /// Expected precision of each term.
     kappa: Vec<f64>,
     filled: bool,
 }
 
-/// One end of a term.
+/// The ends of one sample, feature by feature.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub(super) feature: u32,
-    /// The sample at the other end.
-    pub(super) other: u32,
-    /// +1 where this sample is to be the lower one, −1 where the higher.
-    pub(super) sign: f64,
-    pub(super) kappa: f64,
+pub(super) struct Ends<'a> {
+    /// One past the last of each feature.
+    pub(super) ends: &'a [u32],
+    /// The samples at the other ends.
+    pub(super) other: &'a [u32],
+    /// Whether this sample is the higher one.
+    pub(super) high: &'a [bool],
+    pub(super) kappa: &'a [f64],
+}
+
+impl Ends<'_> {
+    /// First place of a feature.
+    pub(super) fn begin(&self, feature: usize) -> usize {
+        feature.checked_sub(1).map_or(0, |f| self.ends[f] as usize)
+    }
+    /// Places of a feature.
+    pub(super) fn of(&self, feature: usize) -> Range<usize> {
+        self.begin(feature)..self.ends[feature] as usize
+    }
 }
 
 impl BySample {
     pub(super) fn new(pairs: &Pairs, samples: usize) -> Self {
+        let features = pairs.features();
         let mut start = vec![0; samples + 1];
         for n in pairs.low.iter().chain(&pairs.high) {
             start[*n as usize + 1] += 1;
@@ -85,22 +101,28 @@ impl BySample {
             start[n + 1] += start[n];
         }
         let mut next = start.clone();
-        let (mut feature, mut other) = (vec![0; 2 * pairs.len()], vec![0; 2 * pairs.len()]);
-        for i in 0..pairs.features() {
+        let (mut other, mut high) = (vec![0; 2 * pairs.len()], vec![false; 2 * pairs.len()]);
+        let mut ends = vec![0; samples * features];
+        for i in 0..features {
             for t in pairs.of(i) {
                 let (l, h) = (pairs.low[t], pairs.high[t]);
-                for (own, mark) in [(l, h), (h, l | HIGH)] {
+                for (own, mate, is_high) in [(l, h, false), (h, l, true)] {
                     let at = &mut next[own as usize];
-                    feature[*at] = i as u32;
-                    other[*at] = mark;
+                    other[*at] = mate;
+                    high[*at] = is_high;
                     *at += 1;
                 }
             }
+            for n in 0..samples {
+                ends[n * features + i] = (next[n] - start[n]) as u32;
+            }
         }
         Self {
+            features,
             start,
-            feature,
+            ends,
             other,
+            high,
             kappa: vec![0.0; 2 * pairs.len()],
             filled: false,
         }
@@ -124,27 +146,14 @@ impl BySample {
         }
         self.filled = true;
     }
-    /// Places of the ends of a sample, in the order of the features.
-    pub(super) fn of(&self, sample: usize) -> Range<usize> {
-        self.start[sample]..self.start[sample + 1]
-    }
-    /// The places among those of a sample that belong to some features.
-    pub(super) fn within(&self, sample: usize, features: &Range<usize>) -> Range<usize> {
-        let all = self.of(sample);
-        let list = &self.feature[all.clone()];
-        let from = list.partition_point(|f| (*f as usize) < features.start);
-        let to = list.partition_point(|f| (*f as usize) < features.end);
-        all.start + from..all.start + to
-    }
-    /// One end.
-    #[inline]
-    pub(super) fn end(&self, at: usize) -> End {
-        let mark = self.other[at];
-        End {
-            feature: self.feature[at],
-            other: mark & !HIGH,
-            sign: if mark & HIGH == 0 { 1.0 } else { -1.0 },
-            kappa: self.kappa[at],
+    /// The ends of a sample.
+    pub(super) fn of(&self, sample: usize) -> Ends<'_> {
+        let all = self.start[sample]..self.start[sample + 1];
+        Ends {
+            ends: &self.ends[sample * self.features..(sample + 1) * self.features],
+            other: &self.other[all.clone()],
+            high: &self.high[all.clone()],
+            kappa: &self.kappa[all],
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowMoments};
+use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowCov, RowMoments};
 use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::{
-    Accum, Mat, MatMut, PackedRows, cross, packed_index, times_small, weighted_gram_into,
+    Accum, Gather, Mat, MatMut, PackedLanes, PackedRows, cross, packed_index, times_small,
+    weighted_gram_into,
 };
 use rayon::prelude::*;
 
 use super::moments::{RowMajor, Spread};
-use super::pairs::{BySample, Pairs};
+use super::pairs::{BySample, Ends, Pairs};
 use super::{LEAST_SQUARE, PairPolicy, Rank, policies};
 
 /// Features whose sums over samples are made together.
@@ -179,9 +180,10 @@ impl Rank {
                 .par_col_chunks_mut(1)
                 .enumerate()
                 .for_each(|(i, mut column)| {
-                    for at in by_sample.within(rows.start + i, &range) {
-                        let end = by_sample.end(at);
-                        column[(end.feature as usize - start, 0)] += c * end.kappa;
+                    let ends = by_sample.of(rows.start + i);
+                    for f in range.clone() {
+                        let sum: f64 = ends.kappa[ends.of(f)].iter().sum();
+                        column[(f - start, 0)] = c * sum;
                     }
                 });
             let moments = p.weights.second_moment_rows(range);
@@ -196,16 +198,17 @@ impl Rank {
         self.factor_rows.sync(p.factors);
         self.weight_rows.sync(p.weights);
         let features = self.levels.features();
+        self.second_moments(p.weights);
         let partners = Partners {
-            by_sample: &self.by_sample,
+            ends: self.by_sample.of(sample),
             factors: &self.factor_rows,
             weights: &self.weight_rows,
-            spread: Spread::of(p.weights),
+            second: self.second.as_ref().map(|s| &s.1),
             epsilon: self.epsilon,
         };
         let part = |i: usize| {
             let range = i * FEATURES..((i + 1) * FEATURES).min(features);
-            partners.sum(sample, &range, rhs.len())
+            partners.sum(&range, rhs.len())
         };
         let parts: Vec<Vec<f64>> = if features <= FEATURES {
             vec![part(0)]
@@ -219,6 +222,16 @@ impl Rank {
             for (x, y) in rhs.iter_mut().zip(&sum) {
                 *x += self.options.weight * y;
             }
+        }
+    }
+    /// $\langle a\_ia\_i^\top\rangle$ of all features; nothing where weights are
+    /// known.
+    fn second_moments(&mut self, weights: &RowMoments) {
+        if matches!(weights.cov(), RowCov::Zero) {
+            self.second = None;
+        } else if self.second.as_ref().is_none_or(|s| s.0 != weights.stamp()) {
+            let rows = weights.second_moment_rows(0..weights.explicit_rows());
+            self.second = Some((weights.stamp(), PackedLanes::new(&rows)));
         }
     }
     /// Takes note of one sample's new mean.
@@ -309,62 +322,46 @@ fn add_spread(spread: &Spread<'_>, omega: &Mat<f64>, to: &mut PackedRows) {
 
 /// What a sample's partners say about it.
 struct Partners<'a> {
-    by_sample: &'a BySample,
+    ends: Ends<'a>,
     factors: &'a RowMajor,
     weights: &'a RowMajor,
-    spread: Spread<'a>,
+    /// $\langle a\_ia\_i^\top\rangle$, unless weights are known.
+    second: Option<&'a PackedLanes>,
     epsilon: f64,
 }
 
 impl Partners<'_> {
     /// $\sum\_i\langle a\_ia\_i^\top\rangle v\_i - s\_i\langle a\_i\rangle$ over some
     /// features, with $v\_i = \sum\_t\kappa\_t\langle z\_o\rangle$ and $s\_i =
-    /// \sum\_t\sigma\_t(1 + \epsilon\kappa\_t)$: K a term, K² a feature.
-    fn sum(&self, sample: usize, features: &Range<usize>, k: usize) -> Vec<f64> {
+    /// \sum\_t\sigma\_t(1 + \epsilon\kappa\_t)$: K a term, K² a feature, or K where
+    /// weights are known.
+    fn sum(&self, features: &Range<usize>, k: usize) -> Vec<f64> {
         let mut out = vec![0.0; k];
-        let mut v = vec![0.0; k];
-        let mut all = vec![0.0; k];
-        let places = self.by_sample.within(sample, features);
-        let mut at = places.start;
-        while at < places.end {
-            let feature = self.by_sample.end(at).feature;
-            v.fill(0.0);
-            let mut s = 0.0;
-            while at < places.end {
-                let end = self.by_sample.end(at);
-                if end.feature != feature {
-                    break;
+        for i in features.clone() {
+            let a = self.weights.row(i as u32);
+            let mut pull = 0.0;
+            for at in self.ends.of(i) {
+                let kappa = self.ends.kappa[at];
+                let slope = 1.0 + self.epsilon * kappa;
+                pull += if self.ends.high[at] { slope } else { -slope };
+                if self.second.is_none() {
+                    let z = self.factors.row(self.ends.other[at]);
+                    pull += kappa * a.iter().zip(z).map(|(a, z)| a * z).sum::<f64>();
                 }
-                for (x, z) in v.iter_mut().zip(self.factors.row(end.other)) {
-                    *x += end.kappa * z;
-                }
-                s += end.sign * (1.0 + self.epsilon * end.kappa);
-                at += 1;
             }
-            let a = self.weights.row(feature);
-            let pull: f64 = a.iter().zip(&v).map(|(a, v)| a * v).sum::<f64>() - s;
             for (x, a) in out.iter_mut().zip(a) {
                 *x += pull * a;
             }
-            match &self.spread {
-                Spread::None => {}
-                Spread::Shared(_) => {
-                    for (x, v) in all.iter_mut().zip(&v) {
-                        *x += v;
-                    }
-                }
-                Spread::Diagonal(variances) => {
-                    for (j, (x, v)) in out.iter_mut().zip(&v).enumerate() {
-                        *x += variances[(feature as usize, j)] * v;
-                    }
-                }
-                Spread::Rows(rows) => {
-                    polyview_linalg::packed_times_add(rows.row(feature as usize), &v, &mut out);
-                }
-            }
         }
-        if let Spread::Shared(s) = &self.spread {
-            polyview_linalg::packed_times_add(s.as_slice(), &all, &mut out);
+        if let Some(second) = self.second {
+            let gather = Gather {
+                ends: self.ends.ends,
+                index: self.ends.other,
+                weight: self.ends.kappa,
+                rows: self.factors.all(),
+            };
+            let first = self.ends.begin(features.start);
+            second.add_gathered(features.clone(), first, gather, &mut out);
         }
         out
     }

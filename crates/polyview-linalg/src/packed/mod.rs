@@ -4,14 +4,14 @@
 //! lies at $i(i+1)/2 + j$. A triangle takes $P = K(K+1)/2$ numbers.
 
 mod congruence;
+mod gather;
 mod rows;
 mod sym;
 
 #[cfg(test)]
 mod tests;
 
-use crate::simd::{Kernel, mul_add};
-
+pub use gather::{Gather, PackedLanes};
 pub use rows::PackedRows;
 pub use sym::SymPacked;
 
@@ -54,60 +54,6 @@ pub fn packed_quad(a: &[f64], x: &[f64]) -> f64 {
         rest = tail;
     }
     total
-}
-
-/// `out += A x` for a packed symmetric matrix $A$ of the order of `x`.
-///
-/// # Panics
-/// If the triangle is shorter than [`packed_len`]`(x.len())`, or `out` than `x`.
-pub fn packed_times_add(a: &[f64], x: &[f64], out: &mut [f64]) {
-    crate::simd::dispatch(TimesAdd { a, x, out });
-}
-
-struct TimesAdd<'a> {
-    a: &'a [f64],
-    x: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl Kernel for TimesAdd<'_> {
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let mut rest = self.a;
-        for (i, &xi) in self.x.iter().enumerate() {
-            let (row, tail) = rest.split_at(i + 1);
-            let (before, own) = row.split_at(i);
-            let (out, last) = self.out.split_at_mut(i);
-            let x = &self.x[..i];
-            // eight running sums, and the column at the same time
-            let mut sums = [0.0; 8];
-            let (a_lanes, a_rest) = before.as_chunks::<8>();
-            let (x_lanes, x_rest) = x.as_chunks::<8>();
-            let (o_lanes, o_rest) = out.as_chunks_mut::<8>();
-            for ((a, x), o) in a_lanes.iter().zip(x_lanes).zip(o_lanes) {
-                for lane in 0..8 {
-                    sums[lane] = mul_add::<FUSED>(a[lane], x[lane], sums[lane]);
-                    o[lane] = mul_add::<FUSED>(a[lane], xi, o[lane]);
-                }
-            }
-            for (lane, ((a, x), o)) in a_rest.iter().zip(x_rest).zip(o_rest).enumerate() {
-                sums[lane] = mul_add::<FUSED>(*a, *x, sums[lane]);
-                *o = mul_add::<FUSED>(*a, xi, *o);
-            }
-            let halves = [
-                sums[0] + sums[4],
-                sums[1] + sums[5],
-                sums[2] + sums[6],
-                sums[3] + sums[7],
-            ];
-            last[0] += mul_add::<FUSED>(
-                own[0],
-                xi,
-                (halves[0] + halves[2]) + (halves[1] + halves[3]),
-            );
-            rest = tail;
-        }
-    }
 }
 
 /// Inner product with four running sums, so that the compiler may use vector registers.
