@@ -76,7 +76,7 @@ fn an_imputed_label_settles_where_the_thesis_says() {
         };
         let mut term = LatentBernoulli::new(view, options).expect("labels");
         with_context(1, 2, |cx| term.refresh(&p, cx)).expect("finite");
-        let found = term.scores().values()[(1, 0)];
+        let found = term.scores().values().get(1, 0);
         let v = term.xi(1, 0).expect("a score").powi(2) - found * found;
         assert!((found - score).abs() < 6e-4, "{tau} {y}: {found}");
         assert!((v - variance).abs() < 6e-4, "{tau} {y}: {v}");

@@ -124,14 +124,14 @@ impl OrdinaryRank {
     }
     /// Means of the scores, samples × features; zero where missing.
     pub fn scores(&self) -> polyview_linalg::MatRef<'_, f64> {
-        self.layer.values()
+        self.layer.scores()
     }
     /// Takes note of the scores of the training samples that anchor others.
     fn keep_anchor_scores(&mut self) {
         if self.levels.samples() == 0 || self.ends.is_some() {
             return;
         }
-        let values = self.layer.values();
+        let values = self.layer.scores();
         let scores = (0..self.anchors.features())
             .flat_map(|i| self.anchors.of(i).map(move |at| (i, at)))
             .map(|(i, at)| values[(self.anchors.samples[at] as usize, i)])

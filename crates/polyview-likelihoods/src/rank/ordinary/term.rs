@@ -206,7 +206,7 @@ impl Stateful for OrdinaryRank {
     fn save(&self, prefix: &str, state: &mut State) {
         self.anchors.save(prefix, state);
         state.put_vec(&format!("{prefix}/anchors/scores"), &self.anchor_scores);
-        state.put_mat(&format!("{prefix}/local/scores"), self.layer.values());
+        state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());
         state.put_vec(
             &format!("{prefix}/local/score-variance"),
             self.layer.score_variance(),
@@ -231,7 +231,7 @@ impl Stateful for OrdinaryRank {
         }
         let name = format!("{prefix}/local/scores");
         let scores = state.mat(&name)?;
-        if scores.shape() != self.layer.values().shape() {
+        if scores.shape() != self.layer.scores().shape() {
             return Err(NumericError::BadState { name });
         }
         let variance = state.vec_of(&format!("{prefix}/local/score-variance"), features)?;
