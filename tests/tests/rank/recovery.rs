@@ -45,7 +45,7 @@ pub fn start(view: &View, k: usize) -> Mat<f64> {
     }
     let (zeros, ones) = (vec![0.0; view.n_features()], vec![1.0; view.n_features()]);
     let block = FilledBlock {
-        values: scores.as_ref(),
+        values: polyview_linalg::BlockValues::Dense(scores.as_ref()),
         mask: None,
         transposed: None,
         mean: &zeros,
