@@ -310,14 +310,17 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
     });
     vec![
         HeldOut {
+            deviance_explained: None,
             view: "rna".into(),
             cells: numeric(24_000, 0.8, "log₂ counts", rng),
         },
         HeldOut {
+            deviance_explained: None,
             view: "protein".into(),
             cells: numeric(100, 0.9, "", rng),
         },
         HeldOut {
+            deviance_explained: None,
             view: "methylation".into(),
             cells: numeric(1800, 0.5, "M value", rng),
         },
