@@ -18,6 +18,7 @@ fn draw_prior(model: &mut Model, key: StreamKey) {
             .expect("draws")
             .draw_noise_prior(at.block(2002 + 100 * m as u32));
     }
+    model.share();
 }
 
 /// Draws data given parameters.
@@ -69,6 +70,17 @@ fn statistics(model: &mut Model) -> Vec<f64> {
     let mut out = vec![of("factors")];
     let zz = model.factors.moments().second_moment(None);
     out.push(zz.trace());
+    // components of a mixture prior, where there are such
+    if let Some(shares) = model.factors.shares() {
+        let at = |n: usize, t: usize| shares[(n, t)];
+        let together: f64 = (0..shares.ncols()).map(|t| at(0, t) * at(1, t)).sum();
+        out.extend([at(0, 0), at(3, shares.ncols() - 1), together]);
+        out.extend([of("factor-assignments"), of("factor-scales")]);
+    }
+    if let PrecisionView::Outer { rows, .. } = model.factors.precision() {
+        out.extend([rows[0].ln(), rows[0]]);
+        out.push(model.factors.moments().mean()[(0, 0)].powi(2).ln_1p());
+    }
     for v in &model.views {
         let ww = v.weights.moments().second_moment(None);
         // noise precisions, or the sizes of counts

@@ -271,6 +271,14 @@ pub enum DataError {
         /// Most samples.
         most: usize,
     },
+    /// A likelihood that cannot have columns by component.
+    #[error(
+        "view '{view}': a likelihood with learnt parameters by feature cannot have columns for each component of the factors' prior"
+    )]
+    ByComponent {
+        /// The view.
+        view: String,
+    },
     /// A view that does not exist.
     #[error("there is no view '{view}'")]
     UnknownView {

@@ -21,6 +21,8 @@ pub enum Step {
     Scales(ViewId),
     /// Factors.
     Factors,
+    /// Components of a mixture prior that the samples belong to.
+    Assign,
     /// Scales of the factors' prior.
     FactorScales,
     /// Rotation of factors and weights.
@@ -54,6 +56,16 @@ impl Schedule {
         }
         sweep.extend([Step::Rotate, Step::Factors, Step::FactorScales, Step::Prune]);
         Self { sweep }
+    }
+    /// As [`Schedule::standard`], for factors with a mixture prior: the
+    /// components that samples belong to come right after their factors, the
+    /// components themselves after that (spec/maxmargin-rank 5.6).
+    pub fn with_assignment(views: usize) -> Self {
+        let mut out = Self::standard(views);
+        let after = out.sweep.iter().position(|s| *s == Step::Factors);
+        out.sweep
+            .insert(after.map_or(out.sweep.len(), |i| i + 1), Step::Assign);
+        out
     }
     /// The order of mofapy2 (spec/mofa B.5): each kind of node for all views
     /// before the next, noise last; no rotation, no pruning.

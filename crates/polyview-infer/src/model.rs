@@ -67,11 +67,23 @@ impl Model {
             let group = |n: usize| groups.map_or(0, |g| g.of_row()[n]);
             Arc::new(PatternTable::by_group(rows, views.len(), present, group))
         });
-        Self {
+        let mut out = Self {
             factors,
             views,
             schedule,
             patterns,
+        };
+        out.share();
+        out
+    }
+    /// Tells the terms which components the samples belong to, where the
+    /// factors have a mixture prior. Whoever changes the factors' block from
+    /// outside calls it afterwards.
+    pub fn share(&mut self) {
+        if let Some(shares) = self.factors.shares() {
+            for view in &mut self.views {
+                view.term.take_shares(shares);
+            }
         }
     }
     /// Number of factors.
@@ -144,6 +156,7 @@ impl Model {
             view.weights
                 .load(&format!("weights/{}", view.name), state)?;
         }
+        self.share();
         Ok(())
     }
     /// Removes, reorders and flips factors: keeps the columns `keep`, in that
@@ -209,6 +222,7 @@ impl Stateful for Model {
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         self.factors.load(&format!("{prefix}factors"), state)?;
         self.load_views(prefix, state)?;
+        self.share();
         let k = self.k();
         match self.views.iter().find(|v| v.weights.moments().k() != k) {
             Some(v) => Err(NumericError::BadState {

@@ -40,6 +40,9 @@
 //! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
 //! own, whatever the likelihood.
 //!
+//! [`Experts`] gives each component of a mixture prior on the factors predictor
+//! columns of its own: local classifiers.
+//!
 //! A likelihood of single cells is a [`CellLikelihood`]; [`Cells`] makes a data
 //! term of it.
 
@@ -58,7 +61,7 @@ pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreSta
 pub use categorical::{Categorical, CategoricalOptions};
 pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
-    ColumnSites, LearnedParameters, Site,
+    ColumnSites, Experts, LearnedParameters, Site,
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

@@ -2,7 +2,7 @@
 //! belong to, for variational Bayes and for Gibbs sampling: automatic
 //! relevance determination, also by feature and by group of rows, and fixed
 //! precisions, on rows with full or with no covariances; the horseshoe; spike and
-//! slab.
+//! slab; Dirichlet-process mixtures of rows.
 //!
 //! ```
 //! use polyview_core::{GammaPrior, RowBlock, RowMoments};
@@ -52,6 +52,7 @@
 //! | [`GroupArd`] | $z\_{nk} \sim N(0, 1/\alpha^{g(n)}\_k)$, a Gamma precision for each factor in each group of rows |
 //! | [`ThreeParameterBeta`] | $w\_{dk} \sim N(0, \xi\_{dk})$, a variance for each entry under global scales: the horseshoe |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
+//! | [`MixtureRows`] | rows that belong to the components of a [`Mixture`], a Dirichlet process with truncated sticks |
 //! | [`Betas`] | inclusion probabilities as Beta variables |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
 
@@ -60,6 +61,7 @@ mod beta;
 mod double_ard;
 mod fixed;
 mod group_ard;
+mod mixture;
 mod rotation;
 mod rows;
 mod three_parameter_beta;
@@ -69,6 +71,7 @@ pub use beta::{BetaPrior, Betas};
 pub use double_ard::DoubleArd;
 pub use fixed::Fixed;
 pub use group_ard::GroupArd;
+pub use mixture::{Mixture, MixtureOptions, MixtureRows};
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};

@@ -180,7 +180,7 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
                     assert_eq!(outer, views[v].0.relevance);
                 }
                 Step::Local(v) => locals::check(model, v, &views[v]),
-                Step::FactorScales | Step::Rotate | Step::Prune => {}
+                Step::Assign | Step::FactorScales | Step::Rotate | Step::Prune => {}
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The traits of a model's parts: data terms, row blocks, priors of scales.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use polyview_linalg::{Mat, MatMut, MatRef};
 use polyview_random::StreamKey;
@@ -37,7 +38,8 @@ pub struct ViewShape {
     /// Columns of the data.
     pub observed_columns: usize,
     /// Columns of the linear predictor: those of the data, or C for the one
-    /// column of codes of a categorical view with C classes.
+    /// column of codes of a categorical view with C classes; T times as many
+    /// where each of T components of the factors' prior has its own.
     pub predictor_columns: usize,
 }
 
@@ -234,6 +236,35 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = (columns, p);
         Ok(Vec::new())
     }
+    /// Number of components of the factors' prior for which the term has a set
+    /// of predictor columns each (local experts); `None` where one set serves
+    /// all samples.
+    fn components(&self) -> Option<usize> {
+        None
+    }
+    /// Adds to `evidence`, samples × components, the expected log likelihood
+    /// of each sample's data under the predictor columns of each component
+    /// (spec/maxmargin-rank 5.5), local variables brought to their optimum
+    /// first. A term without columns by component says the same of all and
+    /// adds nothing.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn component_evidence(
+        &mut self,
+        p: &Predictor<'_>,
+        evidence: &mut Mat<f64>,
+    ) -> Result<(), NumericError> {
+        let _ = (p, evidence);
+        Ok(())
+    }
+    /// Takes over the probabilities that samples belong to components, samples
+    /// × components: data count for a component's columns with that weight. A
+    /// term without data of its own is told those of the samples that it is to
+    /// predict.
+    fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {
+        let _ = shares;
+    }
     /// Whether the term lets rotations of factors and weights pass unchanged
     /// (true unless it keeps local variables tied to single columns).
     fn rotates(&self) -> bool {
@@ -366,7 +397,9 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// variables drawn it is the log density.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms;
     /// Predictive mean and variance of a block of predictor columns, in working
-    /// units (class probabilities for a categorical view).
+    /// units (class probabilities for a categorical view); of a term with
+    /// columns by component ([`ViewTerm::components`]) a block of its observed
+    /// columns, the mixture over the components.
     fn predict(
         &self,
         p: &Predictor<'_>,
@@ -430,6 +463,20 @@ pub trait Augmented {
         p: &Predictor<'_>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError>;
+    /// Adds to `evidence`, samples × components, the log likelihood of each
+    /// sample's data under each component's predictor columns, local variables
+    /// summed out (spec/maxmargin-rank 4.5).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn component_likelihood(
+        &mut self,
+        p: &Predictor<'_>,
+        evidence: &mut Mat<f64>,
+    ) -> Result<(), NumericError> {
+        let _ = (p, evidence);
+        Ok(())
+    }
     /// Draws noise precisions from their prior (Geweke tests, simulation).
     fn draw_noise_prior(&mut self, key: StreamKey);
     /// Draws **data** given everything else, in place of the observed cells
@@ -493,6 +540,37 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn update_scales(&mut self);
     /// Draws the scales of the prior.
     fn draw_scales(&mut self, cx: &mut Context<'_>);
+    /// Probabilities that the rows belong to the components of a mixture prior,
+    /// rows × components; `None` for every other prior.
+    fn shares(&self) -> Option<&Arc<Mat<f64>>> {
+        None
+    }
+    /// Updates [`RowBlock::shares`] by variational Bayes, given what the data
+    /// terms say of each row under each component, rows × components.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn assign(
+        &mut self,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let _ = (evidence, cx);
+        Ok(())
+    }
+    /// Draws the component of each row: [`RowBlock::shares`] become zeros and
+    /// ones.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn draw_assignment(
+        &mut self,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let _ = (evidence, cx);
+        Ok(())
+    }
     /// Contributions to the bound (or log density, for draws): `rows` and
     /// `scales`.
     fn bound(&self) -> Terms;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+use polyview_linalg::{Mat, MatRef};
 
 use super::Engine;
 
@@ -52,6 +53,36 @@ impl Engine for Gibbs {
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         term.augmented().ok_or_else(undrawable)?.draw_locals(p, cx)
+    }
+    fn evidence(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        evidence: &mut Mat<f64>,
+    ) -> Result<(), NumericError> {
+        if term.components().is_none() {
+            return Ok(());
+        }
+        term.augmented()
+            .ok_or_else(undrawable)?
+            .component_likelihood(p, evidence)
+    }
+    fn assign(
+        &self,
+        block: &mut dyn RowBlock,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        block.draw_assignment(evidence, cx)
+    }
+    fn reassigned(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        // they were summed out, so they are drawn anew under the new component
+        self.locals(term, p, cx)
     }
     fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) {
         block.draw_scales(cx);

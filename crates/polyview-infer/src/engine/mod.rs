@@ -8,10 +8,11 @@ mod vb;
 use std::ops::Range;
 
 use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+use polyview_linalg::{Mat, MatRef};
 
 pub use gibbs::Gibbs;
 pub use project::{ProjectionRounds, project_factors};
-pub use sweep::{StepReport, run_step_group, step_groups, update_factors};
+pub use sweep::{StepReport, assign, run_step_group, step_groups, update_factors};
 pub use vb::Vb;
 
 /// What an engine does with the equations of one block. Everything else (order,
@@ -54,6 +55,38 @@ pub trait Engine {
     /// [`NumericError`] on numbers that are not finite, or where the term has
     /// no draws.
     fn locals(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// What a term says of each sample under each component of the factors'
+    /// prior, added to `evidence` (samples × components).
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite, or where the term has
+    /// no draws.
+    fn evidence(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        evidence: &mut Mat<f64>,
+    ) -> Result<(), NumericError>;
+    /// Components that the rows belong to.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn assign(
+        &self,
+        block: &mut dyn RowBlock,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Local variables of a term whose samples have just changed component.
+    ///
+    /// # Errors
+    /// As [`Engine::locals`].
+    fn reassigned(
         &self,
         term: &mut dyn ViewTerm,
         p: &Predictor<'_>,

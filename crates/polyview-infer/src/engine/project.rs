@@ -3,7 +3,7 @@
 use polyview_core::{Context, Event, NumericError, Predictor};
 use polyview_linalg::{Mat, MatRef};
 
-use super::{Engine, Vb, update_factors};
+use super::{Engine, Vb, assign, update_factors};
 use crate::model::{Model, ViewPart};
 
 /// When the rounds of a projection end (spec/sshiba 4.1).
@@ -30,7 +30,8 @@ impl Default for ProjectionRounds {
 /// number of rounds.
 ///
 /// Terms without local variables reach it in one round. Others alternate local
-/// variables and factors until the factors rest; if they do not within
+/// variables and factors until the factors rest, and so do factors with a
+/// mixture prior and the components that they belong to; if they do not within
 /// `rounds.most`, the journal says how far they still moved.
 ///
 /// # Errors
@@ -40,7 +41,8 @@ pub fn project_factors(
     rounds: ProjectionRounds,
     cx: &mut Context<'_>,
 ) -> Result<usize, NumericError> {
-    if !model.views.iter().any(|v| v.term.has_locals()) {
+    let mixture = model.factors.shares().is_some();
+    if !mixture && !model.views.iter().any(|v| v.term.has_locals()) {
         update_factors(&Vb, model, cx)?;
         return Ok(1);
     }
@@ -65,6 +67,7 @@ pub fn project_factors(
             }
         }
         update_factors(&Vb, model, cx)?;
+        assign(&Vb, model, cx)?;
         moved = movement(&before, model.factors.moments().mean());
         if moved <= rounds.tolerance {
             return Ok(round);

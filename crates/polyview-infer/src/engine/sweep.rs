@@ -4,7 +4,7 @@ use polyview_core::{
     Context, Coupling, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor,
     RowBlock, SAMPLE_BLOCK, Schedule, Step, ViewId, column_block, own_column_block,
 };
-use polyview_linalg::PackedRows;
+use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
 
 use super::Engine;
@@ -43,6 +43,7 @@ fn key(base: StreamKey, step: Step) -> StreamKey {
         Step::Factors => 0,
         Step::FactorScales => 1,
         Step::Rotate | Step::Prune => 2,
+        Step::Assign => 3,
         Step::Weights(v) => 8 * (v as u32 + 1),
         Step::Bias(v) => 8 * (v as u32 + 1) + 1,
         Step::Noise(v) => 8 * (v as u32 + 1) + 2,
@@ -95,6 +96,11 @@ pub fn run_step_group(
             cx.key = key(base, Step::Factors);
             update_factors(engine, model, cx)?;
             "factors".to_owned()
+        }
+        Some(Step::Assign) => {
+            cx.key = key(base, Step::Assign);
+            assign(engine, model, cx)?;
+            "assignment".to_owned()
         }
         Some(Step::FactorScales) => {
             cx.key = key(base, Step::FactorScales);
@@ -301,5 +307,49 @@ fn update_coupled(
         };
         view.term.settle(row, &p);
     }
+    Ok(())
+}
+
+/// Components of a mixture prior that the samples belong to, from their
+/// factors and from what the terms with columns by component say; tells these
+/// terms. Nothing happens under any other prior.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+pub fn assign(
+    engine: &dyn Engine,
+    model: &mut Model,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let base = cx.key;
+    let Model { factors, views, .. } = &mut *model;
+    let Some(shares) = factors.shares() else {
+        return Ok(());
+    };
+    let mut evidence = Mat::zeros(shares.nrows(), shares.ncols());
+    for view in views.iter_mut() {
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        engine.evidence(view.term.as_mut(), &p, &mut evidence)?;
+    }
+    engine.assign(factors.as_mut(), evidence.as_ref(), cx)?;
+    model.share();
+    let Model { factors, views, .. } = model;
+    for (v, view) in views.iter_mut().enumerate() {
+        if view.term.components().is_none() {
+            continue;
+        }
+        cx.key = base.block(8 * (v as u32 + 1) + 5);
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        engine.reassigned(view.term.as_mut(), &p, cx)?;
+    }
+    cx.key = base;
     Ok(())
 }

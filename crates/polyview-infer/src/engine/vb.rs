@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+use polyview_linalg::{Mat, MatRef};
 
 use super::Engine;
 
@@ -46,6 +47,31 @@ impl Engine for Vb {
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         term.refresh(p, cx)
+    }
+    fn evidence(
+        &self,
+        term: &mut dyn ViewTerm,
+        p: &Predictor<'_>,
+        evidence: &mut Mat<f64>,
+    ) -> Result<(), NumericError> {
+        term.component_evidence(p, evidence)
+    }
+    fn assign(
+        &self,
+        block: &mut dyn RowBlock,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        block.assign(evidence, cx)
+    }
+    fn reassigned(
+        &self,
+        _term: &mut dyn ViewTerm,
+        _p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        // the optimum of each component's numbers does not depend on shares
+        Ok(())
     }
     fn scales(&self, block: &mut dyn RowBlock, _cx: &mut Context<'_>) {
         block.update_scales();

@@ -17,7 +17,11 @@ impl<L: CellLikelihood> Cells<L> {
                 let of_column = |j: usize| -> f64 {
                     let (column, eta) = (self.data.column(columns.start + j), eta.col_as_slice(j));
                     (0..rows)
-                        .filter_map(|n| Some(a.log_density(column.cell(n)?, eta[n])))
+                        .filter_map(|n| {
+                            Some((n, column.cell(n)?, self.weight(n, columns.start + j)))
+                        })
+                        .filter(|(_, _, w)| *w != 0.0)
+                        .map(|(n, cell, w)| w * a.log_density(cell, eta[n]))
                         .sum()
                 };
                 let sums: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
@@ -37,9 +41,13 @@ impl<L: CellLikelihood> Cells<L> {
         for columns in self.blocks() {
             let locals = self.locals_of(&columns, Some(p));
             let of_column = |j: usize| -> f64 {
-                let (column, local) = (self.data.column(columns.start + j), locals.column(j));
+                let d = columns.start + j;
+                let (column, local) = (self.data.column(d), locals.column(j));
                 (0..self.data.rows())
-                    .filter_map(|n| Some(self.likelihood.offset(column.cell(n)?, local[n])))
+                    .filter_map(|n| {
+                        let offset = self.likelihood.offset(column.cell(n)?, local[n]);
+                        Some(self.weight(n, d) * offset)
+                    })
                     .sum()
             };
             let of_block: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();

@@ -19,6 +19,7 @@
 
 mod bound;
 mod data;
+mod experts;
 mod gibbs;
 mod likelihood;
 mod locals;
@@ -26,6 +27,7 @@ mod parameters;
 mod shared;
 mod sums;
 
+pub use experts::Experts;
 pub use likelihood::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
     LearnedParameters, Site,
@@ -57,6 +59,8 @@ pub struct Cells<L> {
     locals: Locals,
     /// Whether `locals` are draws.
     drawn: bool,
+    /// What each cell counts for; 1 where absent.
+    weights: Option<experts::Shares>,
     /// Changes with local numbers and data.
     stamp: Stamp,
     cache: sums::Cache,
@@ -96,6 +100,7 @@ impl<L: CellLikelihood> Cells<L> {
             data,
             locals,
             drawn: false,
+            weights: None,
             stamp: Stamp::fresh(),
             cache: sums::Cache::default(),
         };
@@ -119,15 +124,26 @@ impl<L: CellLikelihood> Cells<L> {
             self.data.column(column).cell(sample),
             self.local(sample, column),
         ) {
-            (Some(cell), Some(local)) => match (self.drawn, self.likelihood.augmentation()) {
-                (true, Some(a)) => a.site(cell, local),
-                _ => self.likelihood.site(cell, local),
-            },
+            (Some(cell), Some(local)) => {
+                let site = match (self.drawn, self.likelihood.augmentation()) {
+                    (true, Some(a)) => a.site(cell, local),
+                    _ => self.likelihood.site(cell, local),
+                };
+                let weight = self.weight(sample, column);
+                Site {
+                    precision: weight * site.precision,
+                    linear: weight * site.linear,
+                }
+            }
             _ => Site::default(),
         }
     }
+    /// What a cell counts for.
+    fn weight(&self, sample: usize, column: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w.of(sample, column))
+    }
     /// The sites of a column and, of bounds, their constants; whatever where
-    /// cells are missing.
+    /// cells are missing, and each as if it counted for 1.
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         match (self.drawn, self.likelihood.augmentation()) {
             (true, Some(a)) => {
@@ -171,6 +187,33 @@ impl<L: CellLikelihood> Cells<L> {
             Err(self.not_finite("a linear predictor or a local variable"))
         } else {
             Ok(())
+        }
+    }
+    /// Brings the local numbers to their optimum.
+    fn optimise(&mut self, p: &Predictor<'_>) -> Result<(), NumericError> {
+        let mut finite = true;
+        let blocks = self.blocks();
+        let Self {
+            likelihood,
+            data,
+            locals,
+            ..
+        } = self;
+        match locals {
+            Locals::Stored(local) => {
+                for columns in blocks {
+                    let out = local.as_mut().subcols_mut(columns.start, columns.len());
+                    finite &= write_best(likelihood, data, p, &columns, out);
+                }
+            }
+            Locals::Made(made) => *made = Made::Best(Seen::of(p)),
+        }
+        self.drawn = false;
+        self.stamp = Stamp::fresh();
+        if finite {
+            Ok(())
+        } else {
+            Err(self.not_finite("a linear predictor"))
         }
     }
     fn not_finite(&self, what: &'static str) -> NumericError {
@@ -220,7 +263,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         if cx.sweep == 1 {
-            for d in 0..self.data.columns() {
+            // columns by component are of the same data
+            let all = self.data.columns();
+            for d in 0..self.weights.as_ref().map_or(all, |w| w.columns) {
                 if let Some(remark) = self.likelihood.remark(&self.column_cells(d).1) {
                     let note = format!("feature '{}' {remark}", self.features[d]);
                     cx.journal.note(
@@ -232,30 +277,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             }
         }
         self.update_parameters(p);
-        let mut finite = true;
-        let blocks = self.blocks();
-        let Self {
-            likelihood,
-            data,
-            locals,
-            ..
-        } = self;
-        match locals {
-            Locals::Stored(local) => {
-                for columns in blocks {
-                    let out = local.as_mut().subcols_mut(columns.start, columns.len());
-                    finite &= write_best(likelihood, data, p, &columns, out);
-                }
-            }
-            Locals::Made(made) => *made = Made::Best(Seen::of(p)),
-        }
-        self.drawn = false;
-        self.stamp = Stamp::fresh();
-        if finite {
-            Ok(())
-        } else {
-            Err(self.not_finite("a linear predictor"))
-        }
+        self.optimise(p)
     }
     fn weight_equations(
         &mut self,

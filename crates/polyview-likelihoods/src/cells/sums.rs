@@ -113,6 +113,11 @@ impl<L: CellLikelihood> Cells<L> {
                 this.evaluate_column(data.all(), local, out);
                 for x in [&mut omega, &mut h, &mut c] {
                     data.clear_missing(x);
+                    if let Some(weights) = &this.weights {
+                        for (n, x) in x.iter_mut().enumerate() {
+                            *x *= weights.of(n, columns.start + j);
+                        }
+                    }
                 }
                 for n in 0..rows {
                     precision[(n, 0)] = omega[n];

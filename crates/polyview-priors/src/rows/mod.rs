@@ -9,6 +9,8 @@ mod spike_slab;
 mod sweep;
 
 pub use diagonal::DiagonalRows;
+pub(crate) use noise::normals;
+pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};
 pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 
 use polyview_core::{
@@ -17,7 +19,6 @@ use polyview_core::{
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
-use solve::Prepared;
 
 /// A block of Gaussian rows with full K × K covariances,
 /// $q(r) = N(m\_r, S\_r)$ with $S\_r^{-1} = \mathrm{E}[\text{prior

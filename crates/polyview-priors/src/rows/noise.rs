@@ -36,7 +36,7 @@ fn by_row(
 }
 
 /// Standard normal noise, rows × K.
-pub(super) fn normals(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
+pub(crate) fn normals(rows: Range<usize>, k: usize, key: StreamKey) -> Mat<f64> {
     by_row(rows, k, key, fill_standard_normal)
 }
 

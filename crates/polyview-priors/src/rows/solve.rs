@@ -14,7 +14,7 @@ use super::put_rows;
 
 /// What all rows of a block have in common, factored once an update.
 #[derive(Clone, Debug)]
-pub(super) enum Prepared {
+pub(crate) enum Prepared {
     /// Not prepared yet.
     Nothing,
     /// One precision for all rows.
@@ -65,7 +65,7 @@ fn factor(
 }
 
 impl Prepared {
-    pub(super) fn new(
+    pub(crate) fn new(
         block: &str,
         prior: PrecisionView<'_>,
         moments: &RowMoments,
@@ -234,7 +234,7 @@ fn note(block: &str, start: usize, report: &SpdReport, cx: &mut Context<'_>) {
     }
 }
 
-pub(super) fn update(
+pub(crate) fn update(
     block: &str,
     prepared: &Prepared,
     prior: PrecisionView<'_>,
@@ -380,7 +380,7 @@ fn by_pattern(
     }
 }
 
-pub(super) fn draw(
+pub(crate) fn draw(
     block: &str,
     prepared: &Prepared,
     prior: PrecisionView<'_>,
