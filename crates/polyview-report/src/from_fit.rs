@@ -31,7 +31,7 @@ impl Report {
                 let w = fit.weights(&v.name)?;
                 Ok(ViewWeights {
                     view: v.name.clone(),
-                    features: v.columns().to_vec(),
+                    features: fit.weight_rows(&v.name)?,
                     means: grid(&w.mean),
                     sds: Some(grid(&w.sd)),
                 })

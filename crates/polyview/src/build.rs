@@ -18,6 +18,7 @@ use polyview_random::StreamKey;
 
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
+use crate::local;
 use crate::spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec,
     Posterior, ShrinkageShapes, ViewChoices,
@@ -125,6 +126,7 @@ pub(crate) fn validate_views(
     for v in views.iter().filter(|v| v.sparse().is_some()) {
         sparse_form(spec, v)?;
     }
+    local::validate(spec, samples, views.iter().map(View::name))?;
     for v in views {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
     }
@@ -375,6 +377,7 @@ pub(crate) fn factor_block(
             let prior = SpikeSlab::by_group(sparse_options(spec), groups, k);
             sparse_rows(spec, block, prior, moments)
         }
+        FactorPrior::Mixture => local::factors(spec, block, moments),
     }
 }
 
@@ -423,6 +426,9 @@ fn plain_term(
     missing: MissingData,
     prediction: ParameterUncertainty,
 ) -> Result<Box<dyn ViewTerm>> {
+    if spec.view(name).local {
+        return local::term(spec, name, view, prediction);
+    }
     Ok(match spec.view(name).likelihood {
         Likelihood::Gaussian => {
             let term = Gaussian::new(view, gaussian_options(spec, name, missing));
@@ -512,6 +518,9 @@ fn predicting(
         })
         .collect::<Result<_>>()?;
     let schedule = match spec.algorithm {
+        Algorithm::Corrected if spec.factor_prior == FactorPrior::Mixture => {
+            Schedule::with_assignment(parts.len())
+        }
         Algorithm::Corrected => Schedule::standard(parts.len()),
         Algorithm::Faithful => Schedule::by_node(parts.len()),
     };

@@ -71,6 +71,17 @@ pub enum ErrorKind {
         /// Names of the model's groups.
         known: Vec<String>,
     },
+    /// A mixture with more components than samples.
+    #[error("a mixture of {components} components needs as many samples; there are {samples}")]
+    TooManyComponents {
+        /// Components asked for.
+        components: usize,
+        /// Samples.
+        samples: usize,
+    },
+    /// A summary of components of a model without any.
+    #[error("the factors of this model have no mixture prior, so there are no clusters")]
+    NoClusters,
     /// A group with too few samples for parameters of its own.
     #[error("group '{group}' has one sample, too few for noise or intercepts of its own")]
     SmallGroup {
@@ -227,6 +238,10 @@ impl Error {
             ErrorKind::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }
+            ErrorKind::TooManyComponents { samples, .. } => {
+                format!("ask for at most {samples}; superfluous components stay empty")
+            }
+            ErrorKind::NoClusters => "fit it again with factor-prior = \"mixture\"".to_owned(),
             ErrorKind::Option { option, .. } => match *option {
                 "batch" => {
                     "give a share above 0 and at most 1, or a number of samples above 1 and at most \

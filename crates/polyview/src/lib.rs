@@ -28,6 +28,7 @@ mod error;
 mod faithful;
 mod file;
 mod fit;
+mod local;
 pub mod metrics;
 pub mod models;
 mod plan;
@@ -43,6 +44,7 @@ pub use fit::{
 };
 pub use polyview_infer::StochasticOptions;
 pub use polyview_likelihoods::ParameterUncertainty;
+pub use polyview_priors::MixtureOptions;
 pub use spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,
     Likelihood, ModelSpec, Path, Posterior, ShrinkageShapes, ViewChoices, ViewSpec,
@@ -50,7 +52,7 @@ pub use spec::{
 
 pub use verbs::{
     ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
-    Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
+    Clusters, Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
     PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection,
     WeightUncertainty, choose_k, default_candidates, hold_out,
 };

@@ -3,7 +3,7 @@
 use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
 use polyview_infer::{Start, StochasticOptions, VbOptions};
 use polyview_likelihoods::{MissingData, NoiseBy, RankOptions};
-use polyview_priors::BetaPrior;
+use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
@@ -50,6 +50,9 @@ pub struct ModelSpec {
     pub algorithm: Algorithm,
     /// Prior of the factors.
     pub factor_prior: FactorPrior,
+    /// Components of the factors' prior, where it is a mixture.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mixture: MixtureOptions,
     /// Prior of the noise precisions, per squared working unit.
     pub noise_prior: GammaPrior,
     /// Treatment of missing values.
@@ -70,6 +73,11 @@ pub struct ModelSpec {
     pub stochastic: StochasticOptions,
     /// Views with choices of their own; views without are not listed.
     pub views: Vec<ViewSpec>,
+}
+
+/// Whether choices are those that nobody made.
+fn is_default(options: &MixtureOptions) -> bool {
+    *options == MixtureOptions::default()
 }
 
 /// Choices of one view.
@@ -105,6 +113,10 @@ pub struct ViewChoices {
     /// the defaults, where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankOptions>,
+    /// Whether each component of a mixture prior of the factors has weights and
+    /// intercepts of its own in this view: local classifiers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local: bool,
     /// Height and width where the features are the pixels of an image, row by
     /// row: reports then show relevances as that image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,6 +206,9 @@ pub enum FactorPrior {
     /// As [`FactorPrior::Ard`], and each entry is zero or not, with a share of
     /// those that are not for each group and factor.
     SpikeAndSlab,
+    /// Each sample belongs to one of several components, with a mean and a
+    /// precision each ([`ModelSpec::mixture`]; spec/maxmargin-rank 2.5).
+    Mixture,
 }
 
 /// What groups of samples have of their own (spec/mofa B.1, B.2, C.3), in every
@@ -387,6 +402,7 @@ impl Default for ModelSpec {
             posterior: Posterior::default(),
             algorithm: Algorithm::default(),
             factor_prior: FactorPrior::default(),
+            mixture: MixtureOptions::default(),
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
             groups: GroupChoices::default(),
@@ -405,7 +421,10 @@ impl ModelSpec {
     pub fn knows_groups(&self) -> bool {
         self.groups.noise
             || self.groups.intercepts
-            || self.factor_prior != FactorPrior::StandardNormal
+            || matches!(
+                self.factor_prior,
+                FactorPrior::Ard | FactorPrior::SpikeAndSlab
+            )
     }
     /// Choices of the view of that name. Labels, counts and ranks are neither
     /// centred nor scaled; those of ranks are written out.
@@ -438,6 +457,30 @@ impl ModelSpec {
             name,
             ViewChoices {
                 likelihood,
+                ..choices
+            },
+        )
+    }
+    /// Gives the factors a mixture prior of that many components.
+    #[must_use]
+    pub fn with_mixture(mut self, components: usize) -> Self {
+        self.factor_prior = FactorPrior::Mixture;
+        self.mixture.components = components;
+        self
+    }
+    /// Gives each component of the mixture weights of its own in one view:
+    /// local classifiers.
+    #[must_use]
+    pub fn with_local(self, name: &str) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        self.with_view(
+            name,
+            ViewChoices {
+                local: true,
                 ..choices
             },
         )
@@ -506,6 +549,9 @@ impl ModelSpec {
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
             return bad("shrinkage-prior", format!("({r}, {s})"));
         }
+        if self.mixture.components == 0 {
+            return bad("mixture.components", "0".to_owned());
+        }
         if !self.inclusion_prior.is_proper() {
             let BetaPrior { a, b } = self.inclusion_prior;
             return bad("inclusion-prior", format!("({a}, {b})"));
@@ -520,6 +566,8 @@ impl ModelSpec {
             ("weight-prior", self.weight_prior),
             ("relevance-prior", self.relevance_prior),
             ("noise-prior", self.noise_prior),
+            ("mixture.precision", self.mixture.precision),
+            ("mixture.concentration", self.mixture.concentration),
         ] {
             if !prior.is_proper() {
                 return bad(option, format!("({}, {})", prior.shape, prior.rate));

@@ -53,11 +53,10 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         for text in list {
             let (view, path) = named_file(option, text)?;
             let values = values(&fit, &view)?;
-            let (_, info) = fit.view(&view)?;
             write(
                 &path,
                 "feature",
-                info.columns(),
+                &fit.weight_rows(&view)?,
                 &names,
                 values.as_ref(),
                 args.force,

@@ -242,6 +242,15 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn components(&self) -> Option<usize> {
         None
     }
+    /// Number of columns that it predicts: those of the data where there is a set
+    /// of predictor columns for each component, else one a predictor column.
+    fn predicted_columns(&self) -> usize {
+        let shape = self.shape();
+        match self.components() {
+            Some(_) => shape.observed_columns,
+            None => shape.predictor_columns,
+        }
+    }
     /// Adds to `evidence`, samples × components, the expected log likelihood
     /// of each sample's data under the predictor columns of each component
     /// (spec/maxmargin-rank 5.5), local variables brought to their optimum

@@ -321,6 +321,47 @@ impl Mixture {
             .sum();
         centres + self.precision.bound() + sticks + self.concentration.bound()
     }
+    /// Expected prior variance of dimension `k` of a row, $\sum\_t q\_t(1/\psi\_t +
+    /// \varsigma\_t + \mu\_{tk}^2) - (\sum\_t q\_t\mu\_{tk})^2$ at expected
+    /// $q\_t$ and $\psi\_t$.
+    pub fn prior_variance(&self, k: usize) -> f64 {
+        let (mut mean, mut square) = (0.0, 0.0);
+        for (t, q) in self.weights().into_iter().enumerate() {
+            let m = self.mean[(t, k)];
+            mean += q * m;
+            square += q * (1.0 / self.precision.mean()[t] + self.variance[t] + m * m);
+        }
+        square - mean * mean
+    }
+    /// Draws `count` rows and the components that they belong to (zeros and
+    /// ones, rows × T), given expected weights, means and precisions.
+    pub fn draw_rows(&self, count: usize, key: StreamKey) -> (Mat<f64>, Mat<f64>) {
+        let weights = self.weights();
+        let probabilities = Mat::from_fn(count, weights.len(), |_, t| weights[t]);
+        // the streams of the rows come after those of the components
+        let shares = rows::draw_components(&probabilities, key);
+        let noise = crate::rows::normals(0..count, self.k(), key.block(key.block + 1));
+        let centres = polyview_linalg::times_small(shares.as_ref(), self.mean.as_ref());
+        let z = Mat::from_fn(count, self.k(), |n, j| {
+            let psi: f64 = (0..weights.len())
+                .map(|t| shares[(n, t)] * self.precision.mean()[t])
+                .sum();
+            centres[(n, j)] + noise[(n, j)] / psi.sqrt()
+        });
+        (z, shares)
+    }
+    /// Reads the shares of the rows that [`MixtureRows`] saved under `prefix`.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when they are absent, misshapen or no
+    /// probabilities.
+    pub fn load_shares(
+        &self,
+        prefix: &str,
+        state: &StateReader<'_>,
+    ) -> Result<Mat<f64>, NumericError> {
+        rows::load_shares(prefix, self.components(), state)
+    }
     /// Keeps the dimensions `keep`, in that order, times their signs.
     pub(crate) fn select(&mut self, keep: &[usize], signs: &[f64]) {
         self.mean = Mat::from_fn(self.components(), keep.len(), |t, j| {

@@ -176,7 +176,7 @@ fn normalise(logs: &mut Mat<f64>) {
 }
 
 /// Draws a component for each row from these probabilities.
-fn draw_components(probabilities: &Mat<f64>, key: StreamKey) -> Mat<f64> {
+pub(super) fn draw_components(probabilities: &Mat<f64>, key: StreamKey) -> Mat<f64> {
     let (rows, t) = probabilities.shape();
     let mut out = Mat::zeros(rows, t);
     for start in (0..rows).step_by(CHUNK) {

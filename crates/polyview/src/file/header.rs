@@ -10,6 +10,7 @@ use super::fault::Fault;
 use crate::build::check_shape;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
+use crate::local::validate as check_mixture;
 use crate::spec::{EngineKind, ModelSpec, ViewChoices};
 
 /// What a file holds.
@@ -84,7 +85,14 @@ pub(super) struct ViewHeader {
 
 impl ViewHeader {
     /// Number of rows of the weights.
-    pub(super) fn columns(&self) -> usize {
+    pub(super) fn weight_rows(&self, spec: &ModelSpec) -> usize {
+        match self.choices.local {
+            true => self.columns().saturating_mul(spec.mixture.components),
+            false => self.columns(),
+        }
+    }
+    /// Number of features, or of classes.
+    fn columns(&self) -> usize {
         if self.levels.is_empty() {
             self.features.len()
         } else {
@@ -219,6 +227,11 @@ impl ModelHeader {
             }
         }
         let samples = self.samples.len();
+        check_mixture(
+            &self.spec,
+            samples,
+            self.views.iter().map(|v| v.name.as_str()),
+        )?;
         let features: usize = self.views.iter().map(ViewHeader::columns).sum();
         let most = samples.min(features);
         if self.spec.factors > most {

@@ -254,11 +254,11 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
     state.moments("factors", rows(header.samples.len()))?;
     for v in &header.views {
         let at = format!("views/{}", v.name);
-        state.moments(&format!("{at}/weights"), rows(v.columns()))?;
+        state.moments(&format!("{at}/weights"), rows(v.weight_rows(&header.spec)))?;
         let names = header.groups.as_ref().map_or(0, |g| g.names.len());
         let own = header.spec.groups.intercepts && header.spec.intercepts == Intercepts::Learned;
         let each = if own { names.max(1) } else { 1 };
-        state.bias(&format!("{at}/bias"), v.columns() * each, 0)?;
+        state.bias(&format!("{at}/bias"), v.weight_rows(&header.spec) * each, 0)?;
     }
     state.finite()
 }

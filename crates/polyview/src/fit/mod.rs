@@ -10,6 +10,8 @@ mod start;
 mod states;
 mod stochastic;
 
+use std::sync::Arc;
+
 use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, RowGroups, RowMoments, Scaling,
     State, View, ViewTerm,
@@ -154,8 +156,9 @@ impl ComponentView {
 }
 
 impl ViewInfo {
-    /// What the weights have a row for: the features, or the classes of a
-    /// categorical view.
+    /// What is predicted of the view and, unless components have weights of
+    /// their own, what the weights have a row for: the features, or the classes
+    /// of a categorical view.
     pub fn columns(&self) -> &[String] {
         if self.levels.is_empty() {
             &self.features
@@ -305,6 +308,10 @@ impl Fit {
         if let Some(groups) = groups {
             out.place(&RowGroups::from(groups));
         }
+        if let FactorScales::Mixture(_, shares) = &out.scales {
+            let shares = Arc::clone(shares);
+            out.share(&shares);
+        }
         let Component { factors, views, .. } = &mut out;
         for view in views {
             view.term.anchor(&Predictor {
@@ -330,6 +337,20 @@ impl Fit {
     pub fn weights(&self, view: &str) -> Result<Estimate> {
         let (at, _) = self.view(view)?;
         self.summarise(|c| &c.views[at].weights)
+    }
+    /// Names of the rows of the weights of a view: its features (or classes),
+    /// those of each component in turn where components have weights of their
+    /// own, as `feature (2)` for the second.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`].
+    pub fn weight_rows(&self, view: &str) -> Result<Vec<String>> {
+        let (_, info) = self.view(view)?;
+        if !info.choices.local {
+            return Ok(info.columns().to_vec());
+        }
+        let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
+        Ok((1..=self.spec.mixture.components).flat_map(of).collect())
     }
     /// Sizes r of the negative binomial counts of a view, features × groups
     /// that have sizes of their own (else one column): the variance of a count

@@ -1,8 +1,11 @@
 //! Which groups the samples of a component belong to, and what the factors'
 //! prior says of them.
 
+use std::sync::Arc;
+
 use polyview_core::{NumericError, RowBlock, RowGroups, RowMoments, StateReader, Stateful};
-use polyview_priors::{Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabRows};
+use polyview_linalg::Mat;
+use polyview_priors::{Fixed, FullRows, GroupArd, Mixture, MixtureRows, SpikeSlab, SpikeSlabRows};
 use polyview_random::{StreamKey, fill_standard_normal, uniform_open01};
 
 use super::Component;
@@ -21,6 +24,9 @@ pub(crate) enum FactorScales {
     Ard(GroupArd),
     /// Precisions and inclusion probabilities by group.
     SpikeSlab(SpikeSlab),
+    /// Components, and the probabilities with which the fit's samples belong to
+    /// them, samples × components.
+    Mixture(Mixture, Arc<Mat<f64>>),
 }
 
 impl FactorScales {
@@ -45,6 +51,12 @@ impl FactorScales {
                 let mut prior = SpikeSlab::by_group(sparse_options(spec), none, k);
                 prior.load("factors/prior", state)?;
                 Self::SpikeSlab(prior)
+            }
+            FactorPrior::Mixture => {
+                let mut mixture = Mixture::new(spec.mixture, k);
+                mixture.load("factors/prior", state)?;
+                let shares = mixture.load_shares("factors", state)?;
+                Self::Mixture(mixture, Arc::new(shares))
             }
         })
     }
@@ -75,12 +87,25 @@ impl FactorScales {
                 let prior = prior.for_rows(groups).ok_or_else(other)?;
                 Box::new(SpikeSlabRows::new("factors", prior, moments).with_passes(PASSES))
             }
+            Self::Mixture(mixture, _) => {
+                Box::new(MixtureRows::under("factors", mixture.clone(), moments))
+            }
         })
     }
     /// Draws factors of these groups from their prior, given its expected
-    /// scales; one stream of random numbers a column.
-    pub(crate) fn draw(&self, groups: &RowGroups, k: usize, key: StreamKey) -> RowMoments {
-        let mut z = polyview_linalg::Mat::zeros(groups.rows(), k);
+    /// scales; one stream of random numbers a column. With a mixture prior the
+    /// components that they belong to come with them.
+    pub(crate) fn draw(
+        &self,
+        groups: &RowGroups,
+        k: usize,
+        key: StreamKey,
+    ) -> (RowMoments, Option<Arc<Mat<f64>>>) {
+        if let Self::Mixture(mixture, _) = self {
+            let (z, shares) = mixture.draw_rows(groups.rows(), key.chain(1));
+            return (RowMoments::point(z), Some(Arc::new(shares)));
+        }
+        let mut z = Mat::zeros(groups.rows(), k);
         for j in 0..k {
             let mut rng = key.chunk(j as u32).rng();
             let column = z.col_as_slice_mut(j);
@@ -88,7 +113,7 @@ impl FactorScales {
             for (x, &g) in column.iter_mut().zip(groups.of_row()) {
                 let g = g as usize;
                 match self {
-                    Self::StandardNormal => {}
+                    Self::StandardNormal | Self::Mixture(..) => {}
                     Self::Ard(prior) => *x /= prior.precisions()[(g, j)].sqrt(),
                     Self::SpikeSlab(prior) => {
                         let share = prior.betas().mean(g + groups.count() * j);
@@ -99,12 +124,13 @@ impl FactorScales {
                 }
             }
         }
-        RowMoments::point(z)
+        (RowMoments::point(z), None)
     }
     /// Expected prior variance of an entry; `None` where it is 1 for all.
     pub(crate) fn variance(&self, group: usize, k: usize) -> Option<f64> {
         match self {
             Self::StandardNormal => None,
+            Self::Mixture(mixture, _) => Some(mixture.prior_variance(k)),
             Self::Ard(prior) => Some(1.0 / prior.precisions()[(group, k)]),
             Self::SpikeSlab(prior) => {
                 let count = prior.groups().count();
@@ -116,6 +142,31 @@ impl FactorScales {
 }
 
 impl Component {
+    /// Says which components of the factors' prior the samples belong to that
+    /// terms are to speak of.
+    pub(crate) fn share(&mut self, shares: &Arc<Mat<f64>>) {
+        for view in &mut self.views {
+            view.term.take_shares(shares);
+        }
+    }
+    /// Mean weights of a view; of one with weights by component the mean over
+    /// the components, by their expected weights.
+    pub(crate) fn linear_weights(&self, view: usize) -> Mat<f64> {
+        let part = &self.views[view];
+        let w = part.weights.mean();
+        let FactorScales::Mixture(mixture, _) = &self.scales else {
+            return w.to_owned();
+        };
+        if part.term.components().is_none() {
+            return w.to_owned();
+        }
+        let columns = part.term.predicted_columns();
+        let mut out: Mat<f64> = Mat::zeros(columns, w.ncols());
+        for (t, share) in mixture.weights().into_iter().enumerate() {
+            out += w.subrows(t * columns, columns) * polyview_linalg::faer::Scale(share);
+        }
+        out
+    }
     /// Says which groups the samples belong to that terms and intercepts are to
     /// speak of.
     pub(crate) fn place(&mut self, groups: &RowGroups) {

@@ -95,9 +95,9 @@ impl Fit {
             let component = self.component(i)?;
             let spread = factor_covariance(&component.factors);
             for m in 0..views {
-                let w = gram(component.views[m].weights.mean());
+                let w = gram(component.linear_weights(m).as_ref());
                 let part = &component.views[m];
-                total[m] += (0..part.weights.explicit_rows())
+                total[m] += (0..part.term.predicted_columns())
                     .map(|d| part.link_variance(d))
                     .sum::<f64>();
                 for a in 0..k {

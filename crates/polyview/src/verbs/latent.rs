@@ -1,5 +1,7 @@
 //! Factors of given data under one component of the posterior.
 
+use std::sync::Arc;
+
 use polyview_core::{Context, Journal, NumericError, RowGroups, RowMoments, Schedule, View};
 use polyview_infer::{Model, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
@@ -9,6 +11,14 @@ use polyview_random::StreamKey;
 use super::project::WeightUncertainty;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
+
+/// Factors of given data.
+pub(super) struct Located {
+    /// $q(z\_*)$, one a row.
+    pub(super) moments: RowMoments,
+    /// Probabilities of the components of a mixture prior, rows × components.
+    pub(super) shares: Option<Arc<Mat<f64>>>,
+}
 
 /// $q(z\_*)$ of each row of `views` (spec/sshiba P1, P2, partial rows U1m):
 /// the factors' equations with weights, intercepts and noise held fixed.
@@ -22,7 +32,7 @@ pub(super) fn factors(
     samples: usize,
     weights: WeightUncertainty,
     journal: &mut Journal,
-) -> Result<RowMoments> {
+) -> Result<Located> {
     let k = component.factors.k();
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
@@ -57,6 +67,7 @@ pub(super) fn factors(
     };
     project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
     let moments = model.factors.moments().clone();
+    let shares = model.factors.shares().cloned();
     let means = moments.mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
@@ -64,7 +75,7 @@ pub(super) fn factors(
             what: "a projected factor",
         }));
     }
-    Ok(moments)
+    Ok(Located { moments, shares })
 }
 
 /// Notes of what a journal holds.

@@ -10,6 +10,7 @@
 mod activity;
 mod align;
 mod choose_k;
+mod clusters;
 mod explain;
 mod group_activity;
 mod hold_out;
@@ -34,6 +35,7 @@ pub use choose_k::{
     ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k,
     default_candidates,
 };
+pub use clusters::Clusters;
 pub use explain::Explained;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};

@@ -1,6 +1,7 @@
 //! Predicted data: one view from others, or the fit of the training samples.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use polyview_core::{
     Dataset, Journal, OrderStatistics, PredictedKind, Predictor, RowMoments, UnknownClass,
@@ -163,6 +164,10 @@ pub(super) fn half_width(level: f64) -> Result<f64> {
     }
 }
 
+/// Factors, and the components that their samples belong to where these are
+/// others than the fit's.
+type Placed<'a> = (Cow<'a, RowMoments>, Option<Arc<Mat<f64>>>);
+
 impl Fit {
     /// Predicts the view `target` from the other views of `data` (any subset
     /// of the model's). The target's own data, where given, are left out.
@@ -229,7 +234,7 @@ impl Fit {
         let (at, _) = self.view(view)?;
         let (samples, placing) = (self.samples.clone(), Placing::AsFitted);
         self.predict_from(at, (samples, &placing), Vec::new(), parameters, |c| {
-            Ok(Cow::Borrowed(&c.factors))
+            Ok((Cow::Borrowed(&c.factors), None))
         })
     }
 
@@ -250,7 +255,8 @@ impl Fit {
         let mut journal = Journal::default();
         let mut out = self.predict_from(at, (samples, &placing), notes, parameters, |c| {
             let weights = WeightUncertainty::Variational;
-            latent::factors(self, c, &views, n, weights, &mut journal).map(Cow::Owned)
+            let z = latent::factors(self, c, &views, n, weights, &mut journal)?;
+            Ok((Cow::Owned(z.moments), z.shares))
         })?;
         latent::notes_of(&journal, &mut out.notes);
         Ok(out)
@@ -264,7 +270,7 @@ impl Fit {
         (samples, placing): (Vec<String>, &Placing),
         notes: Vec<String>,
         parameters: ParameterUncertainty,
-        mut factors: impl for<'a> FnMut(&'a Component) -> Result<Cow<'a, RowMoments>>,
+        mut factors: impl for<'a> FnMut(&'a Component) -> Result<Placed<'a>>,
     ) -> Result<Prediction> {
         let info = &self.views[at];
         let (n, d) = (samples.len(), info.columns().len());
@@ -277,7 +283,14 @@ impl Fit {
         for i in 0..self.n_components() * placing.count() {
             let mut component = self.component_as(i / placing.count(), parameters)?;
             placing.place(i % placing.count(), &mut component)?;
-            let z = factors(&component)?;
+            let z = match factors(&component)? {
+                (z, None) => z,
+                (z, Some(shares)) => {
+                    let z = z.into_owned();
+                    component.views[at].term.take_shares(&shares);
+                    Cow::Owned(z)
+                }
+            };
             let view = &component.views[at];
             kind = view.term.predicted_kind();
             let p = Predictor {

@@ -88,7 +88,8 @@ impl Fit {
         if parts == 1 {
             let mut component = self.component(0)?;
             placing.place(0, &mut component)?;
-            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
+            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?
+                .moments;
             latent::notes_of(&journal, &mut notes);
             return Ok(Projection {
                 samples,
@@ -104,7 +105,8 @@ impl Fit {
         for i in 0..parts {
             let mut component = self.component(i / placing.count())?;
             placing.place(i % placing.count(), &mut component)?;
-            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?;
+            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?
+                .moments;
             let count = (i + 1) as f64;
             for r in 0..n {
                 for j in 0..k {

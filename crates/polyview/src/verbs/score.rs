@@ -311,7 +311,7 @@ fn predict_cells(
         return;
     }
     let kind = term.predicted_kind();
-    let (samples, features) = (p.factors.explicit_rows(), p.weights.explicit_rows());
+    let (samples, features) = (p.factors.explicit_rows(), term.predicted_columns());
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
         let end = cells.partition_point(|c| c.feature < columns.end);

@@ -57,7 +57,10 @@ impl Fit {
             rows = RowGroups::new(drawn, groups.names.len())?;
             component.place(&rows);
         }
-        let z = component.scales.draw(&rows, k, key.block(FACTORS));
+        let (z, shares) = component.scales.draw(&rows, k, key.block(FACTORS));
+        if let Some(shares) = &shares {
+            component.share(shares);
+        }
         for (at, (part, info)) in component.views.iter().zip(&self.views).enumerate() {
             let key = |block: u32| key.block(VIEW * (at as u32 + 1) + block);
             let weights = draw_weights(&part.weights, key(0))?;

@@ -93,7 +93,9 @@ impl Fit {
 
     /// Posterior mean weights of all views on top of one another, ΣD × K.
     pub(super) fn stacked_weights(&self) -> Result<Mat<f64>> {
-        let rows = self.views.iter().map(|v| v.columns().len()).sum();
+        let rows = (self.views.iter())
+            .map(|v| Ok(self.weight_rows(&v.name)?.len()))
+            .sum::<Result<usize>>()?;
         let mut out: Mat<f64> = Mat::zeros(rows, self.k());
         let share = 1.0 / self.n_components().max(1) as f64;
         for i in 0..self.n_components() {

@@ -207,7 +207,10 @@ impl Fit {
             placing.place(i % placing.count(), &mut c)?;
             let certain = WeightUncertainty::Variational;
             let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
-            posterior.push(z.mean().to_owned(), c);
+            if let Some(shares) = &z.shares {
+                c.share(shares);
+            }
+            posterior.push(z.moments.mean().to_owned(), c);
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();

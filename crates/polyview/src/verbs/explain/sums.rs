@@ -34,18 +34,18 @@ pub(super) struct Posterior {
 impl Posterior {
     /// Adds a component, with factors of its own or of other samples.
     pub(super) fn push(&mut self, factors: Mat<f64>, component: Component) {
+        let weights = (0..component.views.len())
+            .map(|m| component.linear_weights(m))
+            .collect();
         let parts = component.views;
         let link = |v: &ComponentView| {
-            (0..v.weights.explicit_rows())
+            (0..v.term.predicted_columns())
                 .map(|d| v.link_variance(d))
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
         self.link_variance.push(parts.iter().map(link).collect());
-        self.draws.push(Draw {
-            weights: parts.iter().map(|v| v.weights.mean().to_owned()).collect(),
-            factors,
-        });
+        self.draws.push(Draw { weights, factors });
         if self.kinds.iter().any(|k| !k.is_real())
             && let Some(draw) = self.draws.last()
         {

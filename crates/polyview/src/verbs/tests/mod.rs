@@ -7,6 +7,7 @@ mod groups;
 mod hold_out;
 mod impute;
 mod labels;
+mod mixture;
 mod mofa;
 mod plug_in;
 mod predict;

@@ -1,0 +1,112 @@
+//! Mixture priors of the factors, and views with classifiers for each of their
+//! components.
+
+use polyview_core::{RowBlock, RowMoments, View, ViewTerm};
+use polyview_likelihoods::{BayesianSvm, Bernoulli, Experts, ParameterUncertainty, Probit};
+use polyview_priors::MixtureRows;
+use polyview_random::StreamKey;
+
+use crate::error::{ErrorKind, Result};
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Posterior};
+
+/// Chain of the random numbers that cluster the starting factors.
+const START: u32 = 1 << 20;
+
+/// Whether each component of a mixture can have columns of its own in a view
+/// of that likelihood.
+pub(crate) fn can_be_local(likelihood: Likelihood) -> bool {
+    matches!(
+        likelihood,
+        Likelihood::Bernoulli | Likelihood::Svm | Likelihood::Probit
+    )
+}
+
+/// Checks the choices that have to do with components, for a number of samples
+/// and views of these names.
+///
+/// # Errors
+/// [`ErrorKind::TooManyComponents`], [`ErrorKind::Incompatible`].
+pub(crate) fn validate<'a>(
+    spec: &ModelSpec,
+    samples: usize,
+    views: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    let refused = |view: &str, what: &str, with: &str| {
+        Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: what.to_owned(),
+            with: with.to_owned(),
+        }
+        .into())
+    };
+    let mixture = spec.factor_prior == FactorPrior::Mixture;
+    if mixture {
+        let components = spec.mixture.components;
+        if components > samples {
+            return Err(ErrorKind::TooManyComponents {
+                components,
+                samples,
+            }
+            .into());
+        }
+        let what = "a mixture prior of the factors";
+        if spec.algorithm == Algorithm::Faithful {
+            return refused("", what, "the algorithm of mofapy2, which has none");
+        }
+        if spec.posterior == Posterior::Factorised {
+            return refused("", what, "a factorised posterior: it needs covariances");
+        }
+    }
+    for view in views {
+        let choices = spec.view(view);
+        if !choices.local {
+            continue;
+        }
+        let what = "weights for each component (local)";
+        if !mixture {
+            return refused(view, what, "factors without a mixture prior");
+        }
+        if !can_be_local(choices.likelihood) {
+            let with = format!("the likelihood {}", choices.likelihood);
+            return refused(view, what, &with);
+        }
+        if choices.selection != FeatureSelection::None {
+            return refused(view, what, "selection of features");
+        }
+        if spec.groups.noise || spec.groups.intercepts {
+            return refused(view, what, "parameters by group of samples");
+        }
+    }
+    Ok(())
+}
+
+/// The factors' block.
+pub(crate) fn factors(spec: &ModelSpec, block: String, start: RowMoments) -> Box<dyn RowBlock> {
+    let key = StreamKey::new(spec.seed).chain(START);
+    Box::new(MixtureRows::new(block, spec.mixture, start, key))
+}
+
+/// The data term of a view with columns for each component.
+///
+/// # Errors
+/// [`polyview_core::DataError`] when the data do not suit the likelihood;
+/// [`ErrorKind::Incompatible`] for one that cannot be local.
+pub(crate) fn term(
+    spec: &ModelSpec,
+    name: &str,
+    view: View,
+    prediction: ParameterUncertainty,
+) -> Result<Box<dyn ViewTerm>> {
+    let t = spec.mixture.components;
+    match spec.view(name).likelihood {
+        Likelihood::Bernoulli => Ok(Box::new(Experts::new(view, Bernoulli { prediction }, t)?)),
+        Likelihood::Svm => Ok(Box::new(Experts::new(view, BayesianSvm { prediction }, t)?)),
+        Likelihood::Probit => Ok(Box::new(Experts::new(view, Probit { prediction }, t)?)),
+        other => Err(ErrorKind::Incompatible {
+            view: name.to_owned(),
+            what: "weights for each component (local)".to_owned(),
+            with: format!("the likelihood {other}"),
+        }
+        .into()),
+    }
+}
