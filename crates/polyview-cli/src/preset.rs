@@ -4,7 +4,7 @@ use polyview::{ModelSpec, models};
 use toml::{Table, Value};
 
 /// The models that have a name.
-pub const KNOWN: [&str; 4] = ["bibfa", "sshiba", "mofa", "mofapy2"];
+pub const KNOWN: [&str; 5] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank"];
 
 /// The choices of the model of that name; an unknown one is kept for
 /// the complaint.
@@ -13,6 +13,7 @@ pub fn preset(name: &str) -> ModelSpec {
     match name {
         "mofa" => models::mofa(factors),
         "mofapy2" => models::mofapy2(factors),
+        "rank" => models::rank(factors),
         "sshiba" => models::sshiba(factors),
         "bibfa" => models::bibfa(factors),
         other => ModelSpec {

@@ -170,7 +170,9 @@ impl Study {
     /// The likelihood of a view; `None` where it is to be guessed.
     pub fn likelihood(&self, view: &str) -> Option<Likelihood> {
         let told = self.told.all || self.told.views.contains(view);
-        (told || self.model.model == "bibfa").then(|| self.model.view(view).likelihood)
+        // these two know one kind of view; labels are told
+        let one_kind = ["bibfa", "rank"].contains(&self.model.model.as_str());
+        (told || one_kind).then(|| self.model.view(view).likelihood)
     }
 
     /// Takes a guess as the likelihood of a view.

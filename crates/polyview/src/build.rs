@@ -291,10 +291,14 @@ pub(crate) fn view_part(
 }
 
 /// Shapes and scopes of horseshoe weights: factors have global scales of their
-/// own, classifiers of labels too (spec/maxmargin-rank 2.4, 2.6).
+/// own, classifiers of labels too; local ones share theirs (spec/maxmargin-rank
+/// 2.4-2.6).
 fn shrinkage(spec: &ModelSpec, view: &str) -> ThreeParameterBetaOptions {
     let ShrinkageShapes { r, s } = spec.shrinkage_prior;
-    let global = if spec.view(view).likelihood.is_label() {
+    let choices = spec.view(view);
+    let global = if choices.local {
+        GlobalScale::All
+    } else if choices.likelihood.is_label() {
         GlobalScale::Row
     } else {
         GlobalScale::Column

@@ -70,7 +70,8 @@ pub(crate) fn validate<'a>(
             let with = format!("the likelihood {}", choices.likelihood);
             return refused(view, what, &with);
         }
-        if choices.selection != FeatureSelection::None {
+        let plain = [FeatureSelection::None, FeatureSelection::Horseshoe];
+        if !plain.contains(&choices.selection) {
             return refused(view, what, "selection of features");
         }
         if spec.groups.noise || spec.groups.intercepts {

@@ -85,6 +85,9 @@ pub enum ModelName {
     /// MOFA as mofapy2 computes it, sweep by sweep, for checking one program
     /// against the other: gaussian, bernoulli and poisson views.
     Mofapy2,
+    /// Max-margin rank-likelihood discriminative factors: views enter by the
+    /// order of their values alone, labels (--labels) by support vector machines.
+    Rank,
 }
 
 impl ModelName {
@@ -95,6 +98,7 @@ impl ModelName {
             Self::Sshiba => "sshiba",
             Self::Mofa => "mofa",
             Self::Mofapy2 => "mofapy2",
+            Self::Rank => "rank",
         }
     }
 }

@@ -1,0 +1,131 @@
+//! The max-margin rank-likelihood discriminative factor model and its kin.
+
+use polyview_core::{Centring, FeatureScaling};
+use polyview_infer::VbOptions;
+
+use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, ViewChoices};
+
+/// The max-margin rank-likelihood discriminative factor model (Yuan et al.
+/// 2015; spec/maxmargin-rank): data enter through the order of each feature's
+/// values alone, loadings and classifiers have horseshoe priors.
+///
+/// Labels are views with the likelihood [`Likelihood::Svm`] or
+/// [`Likelihood::Probit`]; a mixture of local classifiers is
+/// [`FactorPrior::Mixture`] and `local` in their choices ([`Table1`] has the
+/// combinations of the paper). Any other view can stand beside them.
+///
+/// ```
+/// use polyview::{Likelihood, models};
+///
+/// let spec = models::rank(20).with_likelihood("ill", Likelihood::Svm);
+/// assert_eq!(spec.view("genes").likelihood, Likelihood::Rank);
+/// ```
+pub fn rank(factors: usize) -> ModelSpec {
+    discriminative("rank", factors, Likelihood::Rank)
+}
+
+fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
+    ModelSpec {
+        model: model.to_owned(),
+        factors,
+        defaults: ViewChoices {
+            likelihood: data,
+            selection: FeatureSelection::Horseshoe,
+            centring: Centring::Feature,
+            scaling: FeatureScaling::Feature,
+            ..ViewChoices::default()
+        },
+        vb: VbOptions {
+            tolerance: 1e-6,
+            ..VbOptions::default()
+        },
+        ..ModelSpec::default()
+    }
+}
+
+/// The seven models of the paper's Table 1: how data enter, one classifier or a
+/// mixture of local ones, and how labels arise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table1 {
+    /// Gaussian data, linear, probit.
+    GaussianLinearProbit,
+    /// Gaussian data, linear, support vector machine.
+    GaussianLinearSvm,
+    /// Ordinary rank likelihood, linear, probit.
+    OrdinaryRankLinearProbit,
+    /// Ordinary rank likelihood, linear, support vector machine.
+    OrdinaryRankLinearSvm,
+    /// Max-margin ranks, linear, support vector machine.
+    RankLinearSvm,
+    /// Gaussian data, mixture, support vector machine.
+    GaussianMixtureSvm,
+    /// Max-margin ranks, mixture, support vector machine.
+    RankMixtureSvm,
+}
+
+impl Table1 {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 7] = [
+        Self::GaussianLinearProbit,
+        Self::GaussianLinearSvm,
+        Self::OrdinaryRankLinearProbit,
+        Self::OrdinaryRankLinearSvm,
+        Self::RankLinearSvm,
+        Self::GaussianMixtureSvm,
+        Self::RankMixtureSvm,
+    ];
+    /// Its name in the paper.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GaussianLinearProbit => "G-L-Probit",
+            Self::GaussianLinearSvm => "G-L-BSVM",
+            Self::OrdinaryRankLinearProbit => "OR-L-Probit",
+            Self::OrdinaryRankLinearSvm => "OR-L-BSVM",
+            Self::RankLinearSvm => "R-L-BSVM",
+            Self::GaussianMixtureSvm => "G-NL-BSVM",
+            Self::RankMixtureSvm => "R-NL-BSVM",
+        }
+    }
+    /// Its choices, for the label views of these names.
+    pub fn spec(self, factors: usize, labels: &[&str]) -> ModelSpec {
+        let (data, label, mixture) = match self {
+            Self::GaussianLinearProbit => (Likelihood::Gaussian, Likelihood::Probit, false),
+            Self::GaussianLinearSvm => (Likelihood::Gaussian, Likelihood::Svm, false),
+            Self::OrdinaryRankLinearProbit => (Likelihood::OrdinaryRank, Likelihood::Probit, false),
+            Self::OrdinaryRankLinearSvm => (Likelihood::OrdinaryRank, Likelihood::Svm, false),
+            Self::RankLinearSvm => (Likelihood::Rank, Likelihood::Svm, false),
+            Self::GaussianMixtureSvm => (Likelihood::Gaussian, Likelihood::Svm, true),
+            Self::RankMixtureSvm => (Likelihood::Rank, Likelihood::Svm, true),
+        };
+        let mut spec = discriminative("rank", factors, data);
+        if mixture {
+            spec.factor_prior = FactorPrior::Mixture;
+        }
+        for name in labels {
+            let choices = ViewChoices {
+                likelihood: label,
+                local: mixture,
+                ..spec.defaults
+            };
+            spec = spec.with_view(name, choices);
+        }
+        spec
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_specs_of_one_builder() {
+        let names: Vec<&str> = Table1::ALL.iter().map(|m| m.name()).collect();
+        assert_eq!(names[4], "R-L-BSVM");
+        for model in Table1::ALL {
+            let spec = model.spec(4, &["y"]);
+            assert!(spec.validate().is_ok(), "{}", model.name());
+            assert_eq!(spec.view("y").local, model.name().contains("-NL-"));
+            assert!(spec.view("y").likelihood.is_label());
+        }
+    }
+}
