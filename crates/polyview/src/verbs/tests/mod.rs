@@ -2,6 +2,7 @@
 
 mod choose;
 mod counts;
+mod discriminative;
 mod explain;
 mod groups;
 mod hold_out;
