@@ -18,6 +18,8 @@ enum Kind {
     ByView,
     Holes,
     HolesByView,
+    /// Some samples are missing as a whole.
+    Absent,
     Binary,
     Counts,
     Sparse,
@@ -35,6 +37,7 @@ fn normal(rows: usize, cols: usize, key: StreamKey) -> Mat<f64> {
 fn data(kind: Kind, n: usize, d: usize, z: &Mat<f64>, key: StreamKey) -> Mat<f64> {
     let w = normal(d, z.ncols(), key.block(1));
     let mut rng = key.block(2).rng();
+    let absent: Vec<bool> = (0..n).map(|_| uniform_open01(&mut rng) < 0.2).collect();
     Mat::from_fn(n, d, |i, j| {
         let eta =
             (0..z.ncols()).map(|k| z[(i, k)] * w[(j, k)]).sum::<f64>() + 0.3 * j as f64 / d as f64;
@@ -42,6 +45,7 @@ fn data(kind: Kind, n: usize, d: usize, z: &Mat<f64>, key: StreamKey) -> Mat<f64
         let x = eta + (0.3 + 0.5 * (j % 3) as f64) * standard_normal(&mut rng);
         match kind {
             Kind::Holes | Kind::HolesByView if hole => f64::NAN,
+            Kind::Absent if absent[i] => f64::NAN,
             Kind::Binary => f64::from(u8::from(x > 0.0)),
             Kind::Counts => (1.0 + eta.max(0.0) + x.abs()).floor(),
             _ => x,
@@ -235,13 +239,15 @@ fn largest_gap(kinds: &[Kind], n: usize, k: usize, seed: u64) -> f64 {
 
 #[test]
 fn all_samples_at_full_step_are_variational_bayes() {
-    use Kind::{Binary, ByView, Complete, Counts, Holes, HolesByView, Sparse};
+    use Kind::{Absent, Binary, ByView, Complete, Counts, Holes, HolesByView, Sparse};
     for kinds in [
         vec![Complete],
         vec![ByView, Complete],
         vec![Holes],
         vec![HolesByView, Sparse],
         vec![Sparse],
+        vec![Absent],
+        vec![Absent, Complete, Absent],
     ] {
         let gap = largest_gap(&kinds, 40, 3, 1);
         assert!(gap < 1e-9, "{kinds:?}: {gap:e}");
@@ -260,9 +266,9 @@ proptest! {
         seed in 0_u64..10_000,
         n in 8_usize..60,
         k in 1_usize..5,
-        kinds in prop::collection::vec(0_usize..5, 1..4),
+        kinds in prop::collection::vec(0_usize..6, 1..4),
     ) {
-        let all = [Kind::Complete, Kind::ByView, Kind::Holes, Kind::HolesByView, Kind::Sparse];
+        let all = [Kind::Complete, Kind::ByView, Kind::Holes, Kind::HolesByView, Kind::Sparse, Kind::Absent];
         let kinds: Vec<Kind> = kinds.into_iter().map(|i| all[i]).collect();
         let gap = largest_gap(&kinds, n, k, seed);
         prop_assert!(gap < 1e-9, "{kinds:?}: {gap:e}");
@@ -330,6 +336,7 @@ fn errors(kind: Kind, k: usize, options: StochasticOptions) -> (f64, f64, Stocha
     );
     let mut batch = VbRun::new(model, vb.clone(), StreamKey::new(5), Journal::default());
     while batch.sweep().expect("a sweep").outcome.is_none() {}
+    let bound = batch.record().ledger.last().expect("a bound");
     let by_batch = error(
         &hidden,
         batch.model().factors.moments(),
@@ -343,6 +350,12 @@ fn errors(kind: Kind, k: usize, options: StochasticOptions) -> (f64, f64, Stocha
     while run.epoch().expect("an epoch").outcome.is_none() {}
     let z = run.project_all().expect("factors");
     let by_parts = error(&hidden, &z, &run.model().views[0]);
+    // the last row is no estimate but the bound of what is left
+    let own = run.record().ledger.last().expect("a bound");
+    assert!(
+        (own - bound).abs() < 5e-3 * bound.abs(),
+        "{own} against {bound}"
+    );
     (by_batch, by_parts, run)
 }
 
@@ -386,6 +399,43 @@ fn factors_that_do_not_exist_are_removed_with_a_line_each() {
         assert!(parts < 1.01 * all, "{kind:?}: {parts} against {all}");
         println!("{kind:?}: {left} factors, {parts} against {all}");
     }
+}
+
+#[test]
+fn a_batch_stands_for_all_samples() {
+    let (n, key) = (1000, StreamKey::new(12));
+    let truth = normal(n, 3, key.block(9));
+    let views = vec![view("v", data(Kind::Complete, n, 10, &truth, key))];
+    let options = StochasticOptions {
+        batch: 0.1,
+        epochs: 1,
+        exact_sweeps: 1,
+        ..StochasticOptions::default()
+    };
+    let mut run = stochastic(&[Kind::Complete], &views, 3, options, still());
+    let first = StochasticRun::first_batch(n, &options, StreamKey::new(5));
+    let rows: usize = first.iter().map(ExactSizeIterator::len).sum();
+    assert!(rows < n / 5);
+    // a0 + N / 2, whatever the batch; after an exact sweep too
+    let check = |run: &StochasticRun| {
+        let noise = run.model().views[0].term.noise().expect("noise");
+        for shape in noise.shape() {
+            assert!((shape - 1e-6 - 0.5 * n as f64).abs() < 1e-6, "{shape}");
+        }
+    };
+    run.start(normal(rows, 3, key.block(40))).expect("a start");
+    check(&run);
+    let estimate = run.epoch().expect("an epoch").bound;
+    check(&run);
+    let bound = run.epoch().expect("a sweep").bound;
+    check(&run);
+    // in the first epoch factors are still being found
+    assert!(
+        (estimate - bound).abs() < 0.2 * bound.abs(),
+        "{estimate} {bound}"
+    );
+    // a start of other samples is refused
+    assert!(run.start(normal(rows + 1, 3, key.block(40))).is_err());
 }
 
 #[test]

@@ -50,14 +50,13 @@ impl Mask {
     /// Reads the mask off the `NaN`s and puts zeros in their place.
     pub(crate) fn extract(view: &str, values: &mut Mat<f64>) -> Result<Self, DataError> {
         for d in 0..values.ncols() {
-            for n in 0..values.nrows() {
-                if values[(n, d)].is_infinite() {
-                    return Err(DataError::Infinite {
-                        view: view.to_owned(),
-                        sample: n,
-                        feature: d,
-                    });
-                }
+            let infinite = |x: &f64| x.is_infinite();
+            if let Some(n) = values.col_as_slice(d).iter().position(infinite) {
+                return Err(DataError::Infinite {
+                    view: view.to_owned(),
+                    sample: n,
+                    feature: d,
+                });
             }
         }
         Ok(Self::of_finite(values))
@@ -65,6 +64,10 @@ impl Mask {
 
     /// As [`Mask::extract`] for values known to hold no infinity.
     pub(crate) fn of_finite(values: &mut Mat<f64>) -> Self {
+        let holes = |d: usize| values.col_as_slice(d).iter().any(|x| x.is_nan());
+        if !(0..values.ncols()).any(holes) {
+            return Self::Complete;
+        }
         let mask = {
             let v = values.as_ref();
             Self::from_fn(v.nrows(), v.ncols(), |n, d| !v[(n, d)].is_nan())

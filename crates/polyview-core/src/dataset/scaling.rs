@@ -217,9 +217,10 @@ impl Scaling {
         let (name, features, values, mask) = view.into_parts();
         let mut values = Arc::unwrap_or_clone(values);
         for d in 0..values.ncols() {
-            for n in 0..values.nrows() {
-                if mask.is_observed(n, d) {
-                    values[(n, d)] = self.forward(d, values[(n, d)]);
+            let complete = matches!(mask, Mask::Complete);
+            for (n, x) in values.col_as_slice_mut(d).iter_mut().enumerate() {
+                if complete || mask.is_observed(n, d) {
+                    *x = self.forward(d, *x);
                 }
             }
         }

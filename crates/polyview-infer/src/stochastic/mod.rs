@@ -21,10 +21,12 @@
 //! data read once each.
 
 mod collect;
+mod gathered;
 mod options;
 mod run;
 mod source;
 mod sums;
+mod upkeep;
 
 use polyview_core::{DataError, NumericError, SourceError};
 use thiserror::Error;

@@ -3,21 +3,20 @@
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, Context, Event, Journal, Ledger, NoiseScope, NumericError, Objective,
-    RotationSide, RowBlock, RowCov, RowMoments, Schedule, State, compensated,
+    BlockSource, Context, Event, Journal, Ledger, NoiseScope, NumericError, Objective, RowBlock,
+    RowMoments, Schedule,
 };
-use polyview_linalg::{Mat, PackedRows, SymPacked};
+use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::collect::Collector;
+use super::gathered::{Gathered, of_samples};
 use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
 use super::{StochasticError, StochasticOptions, in_all_samples};
 use crate::engine::{ProjectionRounds, project_factors};
 use crate::model::{Model, ViewPart};
-use crate::prune::{PruneRule, empty_factors, small_factors};
-use crate::rotation::{RotationOptions, maximise};
 use crate::run::{FALL, Outcome, Rotate, SweepReport, VbOptions};
 
 /// Makes the factors' block for some samples and factors.
@@ -41,23 +40,23 @@ pub struct StochasticRecord {
 
 /// A run of stochastic variational Bayes in progress.
 pub struct StochasticRun {
-    model: Model,
-    source: Box<dyn BlockSource>,
-    factors: FactorMaker,
-    options: StochasticOptions,
-    vb: VbOptions,
+    pub(super) model: Model,
+    pub(super) source: Box<dyn BlockSource>,
+    pub(super) factors: FactorMaker,
+    pub(super) options: StochasticOptions,
+    pub(super) vb: VbOptions,
     key: StreamKey,
-    batches: Batches,
-    sums: Vec<ViewSums>,
+    pub(super) batches: Batches,
+    pub(super) sums: Vec<ViewSums>,
     /// Running sum of the factors' second moments.
-    second: SymPacked,
-    record: StochasticRecord,
-    previous: Vec<Mat<f64>>,
-    exact: bool,
+    pub(super) second: SymPacked,
+    pub(super) record: StochasticRecord,
+    pub(super) previous: Vec<Mat<f64>>,
+    pub(super) exact: bool,
     /// Whether the epochs came to rest.
     rested: bool,
     /// Most exact sweeps.
-    limit: usize,
+    pub(super) limit: usize,
     /// Whether small factors have been taken out on trial.
     tried: bool,
 }
@@ -308,13 +307,14 @@ impl StochasticRun {
         self.update(self.record.sweep)?;
         let before = self.record.ledger.last();
         let after = mean.total();
-        let first = self.record.sweep - self.record.epochs == 1;
+        // the sweep before was exact, too, and nothing was removed since
+        let comparable = self.record.sweep - self.record.epochs > 1 && !self.previous.is_empty();
         let guaranteed = self
             .model
             .views
             .iter()
             .all(|v| v.term.objective() != Objective::NoGuarantee);
-        if let (Some(before), false, true) = (before, first, guaranteed)
+        if let (Some(before), true, true) = (before, comparable, guaranteed)
             && after
                 < before - FALL.max(self.options.local_tolerance.powi(2)) * before.abs().max(1.0)
         {
@@ -354,7 +354,7 @@ impl StochasticRun {
     }
 
     /// Reads a batch; the one before goes first. Returns its number of samples.
-    fn load(&mut self, ranges: &[Range<usize>]) -> Result<usize, StochasticError> {
+    pub(super) fn load(&mut self, ranges: &[Range<usize>]) -> Result<usize, StochasticError> {
         if !ranges.is_empty() && self.model.factors.moments().explicit_rows() > 0 {
             self.load(&[])?;
         }
@@ -395,7 +395,7 @@ impl StochasticRun {
     }
 
     /// Local variables and factors of the batch.
-    fn locals(&mut self) -> Result<(), StochasticError> {
+    pub(super) fn locals(&mut self) -> Result<(), StochasticError> {
         let rounds = ProjectionRounds {
             tolerance: self.options.local_tolerance,
             most: self.options.rounds,
@@ -430,7 +430,7 @@ impl StochasticRun {
     }
 
     /// Everything that follows from the sums.
-    fn update(&mut self, sweep: usize) -> Result<(), StochasticError> {
+    pub(super) fn update(&mut self, sweep: usize) -> Result<(), StochasticError> {
         for (part, sums) in self.model.views.iter_mut().zip(&self.sums) {
             let mut cx = context(self.key, sweep, &mut self.record.journal);
             sums.update(part, &mut cx)?;
@@ -448,150 +448,6 @@ impl StochasticRun {
             }
         }
         terms
-    }
-
-    /// As a run of variational Bayes does, on the running sums.
-    fn rotate(&mut self, sweep: usize, bound: f64) -> Result<(), StochasticError> {
-        let k = self.model.k();
-        if k < 2 || self.record.sweep < 2 || !self.model.views.iter().all(|v| v.term.rotates()) {
-            return Ok(());
-        }
-        let samples = self.source.samples();
-        let mut mean = self.second.clone();
-        mean.as_mut_slice()
-            .iter_mut()
-            .for_each(|x| *x /= samples.max(1) as f64);
-        let mut stand_in = (self.factors)(0, k);
-        stand_in.set_moments(RowMoments::new(
-            Mat::zeros(0, k),
-            RowCov::Shared(mean),
-            0.0,
-            samples,
-        ));
-        let terms: Option<Vec<_>> = std::iter::once(stand_in.rotation_term(RotationSide::Factors))
-            .chain(
-                self.model
-                    .views
-                    .iter()
-                    .map(|v| v.weights.rotation_term(RotationSide::Weights)),
-            )
-            .collect();
-        let Some(terms) = terms else {
-            return Ok(());
-        };
-        let rotation = maximise(&terms, k, &RotationOptions::default()).map_err(|_| {
-            NumericError::NotFinite {
-                block: "rotation".into(),
-                what: "the objective",
-            }
-        })?;
-        let scale = bound.abs().max(1.0);
-        if rotation.gain <= 1e-12 * scale {
-            return Ok(());
-        }
-        let turn = rotation.q.transpose().to_owned();
-        for (view, sums) in self.model.views.iter_mut().zip(&mut self.sums) {
-            view.weights.transform(turn.as_ref(), rotation.log_abs_det);
-            view.weights.update_scales();
-            sums.transform(rotation.q_inverse.as_ref());
-        }
-        let mut second = PackedRows::repeat(1, &self.second);
-        second.congruence(rotation.q_inverse.as_ref());
-        self.second = second.sym(0);
-        self.model
-            .factors
-            .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
-        if rotation.gain > 1e-6 * scale {
-            let event = Event::Rotated {
-                gain: rotation.gain,
-            };
-            self.record.journal.note(sweep, "rotation", event);
-        }
-        Ok(())
-    }
-
-    fn prune(&mut self, sweep: usize) -> Result<bool, StochasticError> {
-        let mut rule: PruneRule = self.vb.prune;
-        if sweep < 10 {
-            rule.least_explained = 0.0;
-        }
-        let k = self.model.k();
-        let empty = empty_factors(&self.model, &rule);
-        if empty.is_empty() || k <= 1 || sweep < 2 {
-            return Ok(false);
-        }
-        let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
-        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
-        self.keep(&keep)?;
-        for (i, e) in empty.iter().take(k - 1).enumerate() {
-            let event = Event::Pruned {
-                factor: e.factor + 1,
-                largest_weight: e.largest_weight,
-                explained: e.explained,
-                left: k - 1 - i,
-            };
-            self.record.journal.note(sweep, "", event);
-        }
-        Ok(true)
-    }
-
-    /// Keeps some factors, in that order.
-    fn keep(&mut self, keep: &[usize]) -> Result<(), StochasticError> {
-        self.model.select(keep, &vec![1.0; keep.len()])?;
-        for sums in &mut self.sums {
-            sums.select(keep);
-        }
-        let old = self.second.clone();
-        self.second = SymPacked::from_lower(keep.len(), |i, j| old.get(keep[i], keep[j]));
-        Ok(())
-    }
-
-    /// Takes each small factor out on trial in one pass over the data; those
-    /// without which the bound is higher go.
-    fn drop_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
-        let k = self.model.k();
-        let small = small_factors(&self.model);
-        if small.is_empty() || k <= 1 {
-            return Ok(false);
-        }
-        let mut with = Gathered::default();
-        let mut without: Vec<Gathered> = small.iter().map(|_| Gathered::default()).collect();
-        for ranges in self.batches.in_order() {
-            self.load(&ranges)?;
-            self.locals()?;
-            with.add_part(self.model.objective());
-            let mut before = State::new();
-            self.model.save_rows(&mut before);
-            for (one, bound) in small.iter().zip(&mut without) {
-                let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
-                self.model.select(&keep, &vec![1.0; k - 1])?;
-                bound.add_part(self.model.objective());
-                self.model.load_rows(&before.reader())?;
-            }
-        }
-        let with = with.total();
-        let mut gone = Vec::new();
-        for (one, without) in small.iter().zip(&without) {
-            let gain = without.total() - with;
-            if gain > 0.0 && gone.len() + 1 < k {
-                gone.push(one.factor);
-                let event = Event::Needless {
-                    factor: one.factor + 1,
-                    explained: one.explained,
-                    gain,
-                    left: k - gone.len(),
-                };
-                self.record.journal.note(sweep, "", event);
-            }
-        }
-        if gone.is_empty() {
-            return Ok(false);
-        }
-        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
-        self.keep(&keep)?;
-        self.update(sweep)?;
-        self.previous.clear();
-        Ok(true)
     }
 
     /// Largest change of a factor's weights since the last epoch, relative to
@@ -639,44 +495,5 @@ fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
         key: key.sweep(sweep as u64),
         sweep,
         journal,
-    }
-}
-
-/// Whether a term of the bound is a sum over samples.
-fn of_samples(name: &str) -> bool {
-    name == "factors" || name.starts_with("likelihood/")
-}
-
-/// Terms of a bound, gathered from batches.
-#[derive(Default)]
-struct Gathered {
-    terms: Vec<(String, f64)>,
-}
-
-impl Gathered {
-    /// Adds estimates of the whole with this weight.
-    fn add(&mut self, terms: Vec<(String, f64)>, weight: f64) {
-        if self.terms.is_empty() {
-            self.terms = terms.into_iter().map(|(n, v)| (n, weight * v)).collect();
-        } else {
-            for (all, (_, value)) in self.terms.iter_mut().zip(terms) {
-                all.1 += weight * value;
-            }
-        }
-    }
-    /// Adds the samples of a batch; what is no sum over samples counts once.
-    fn add_part(&mut self, terms: Vec<(String, f64)>) {
-        if self.terms.is_empty() {
-            self.terms = terms;
-        } else {
-            for (all, (name, value)) in self.terms.iter_mut().zip(terms) {
-                if of_samples(&name) {
-                    all.1 += value;
-                }
-            }
-        }
-    }
-    fn total(&self) -> f64 {
-        compensated(self.terms.iter().map(|t| t.1))
     }
 }

@@ -119,19 +119,55 @@ impl MatrixFile {
             source,
         })
     }
-    fn number(&self, at: usize, row: usize, column: usize) -> Result<f64, IoError> {
-        let size = self.element.size;
-        convert(
-            &self.bytes[at * size..(at + 1) * size],
-            self.element,
-            row,
-            column,
-        )
-        .map_err(|source| IoError::Array {
+    /// Every `stride`-th element of what was fetched, from the `first` on: the
+    /// samples from `row` on of one column.
+    fn numbers(
+        &self,
+        first: usize,
+        stride: usize,
+        row: usize,
+        column: usize,
+        out: &mut [f64],
+    ) -> Result<(), IoError> {
+        let (size, bytes) = (self.element.size, &self.bytes[..]);
+        let at = |i: usize| (first + i * stride) * size;
+        // the usual ones without a decision a cell
+        match (self.element.kind, self.element.endian, size) {
+            (Kind::Float, Endian::Little, 4) => {
+                for (i, x) in out.iter_mut().enumerate() {
+                    let mut raw = [0; 4];
+                    raw.copy_from_slice(&bytes[at(i)..at(i) + 4]);
+                    *x = f64::from(f32::from_le_bytes(raw));
+                }
+            }
+            (Kind::Float, Endian::Little, 8) => {
+                for (i, x) in out.iter_mut().enumerate() {
+                    let mut raw = [0; 8];
+                    raw.copy_from_slice(&bytes[at(i)..at(i) + 8]);
+                    *x = f64::from_le_bytes(raw);
+                }
+            }
+            _ => {
+                for (i, x) in out.iter_mut().enumerate() {
+                    *x = convert(&bytes[at(i)..at(i) + size], self.element, row + i, column)
+                        .map_err(|source| self.refuse(source))?;
+                }
+            }
+        }
+        match out.iter().position(|x| x.is_infinite()) {
+            None => Ok(()),
+            Some(i) => Err(self.refuse(ArrayError::Infinite {
+                row: (row + i) as u64,
+                column: column as u64,
+            })),
+        }
+    }
+    fn refuse(&self, source: ArrayError) -> IoError {
+        IoError::Array {
             path: self.path.clone(),
             array: None,
             source,
-        })
+        }
     }
     fn read_lines(
         &mut self,
@@ -147,9 +183,7 @@ impl MatrixFile {
             let to = first + from - range.start;
             for d in 0..columns {
                 let out = &mut values.col_as_slice_mut(d)[to..to + count];
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = self.number(i * columns + d, from + i, d)?;
-                }
+                self.numbers(d, columns, from, d, out)?;
             }
         }
         Ok(())
@@ -163,9 +197,7 @@ impl MatrixFile {
         for d in 0..self.features {
             self.fetch(d * self.samples + range.start, range.len())?;
             let out = &mut values.col_as_slice_mut(d)[first..first + range.len()];
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = self.number(i, range.start + i, d)?;
-            }
+            self.numbers(0, 1, range.start, d, out)?;
         }
         Ok(())
     }

@@ -7,5 +7,6 @@ mod fuzz;
 mod market;
 mod npz;
 mod numpy;
+mod on_disk;
 mod text;
 mod write;

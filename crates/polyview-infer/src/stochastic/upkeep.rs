@@ -1,0 +1,156 @@
+//! What changes the factors of a stochastic run besides its steps: rotation,
+//! pruning, and small factors taken out on trial.
+
+use polyview_core::{Event, NumericError, RotationSide, RowCov, RowMoments, State};
+use polyview_linalg::{Mat, PackedRows, SymPacked};
+
+use super::gathered::Gathered;
+use super::{StochasticError, StochasticRun};
+use crate::prune::{PruneRule, empty_factors, small_factors};
+use crate::rotation::{RotationOptions, maximise};
+
+impl StochasticRun {
+    /// As a run of variational Bayes does, on the running sums.
+    pub(super) fn rotate(&mut self, sweep: usize, bound: f64) -> Result<(), StochasticError> {
+        let k = self.model.k();
+        if k < 2 || self.record.sweep < 2 || !self.model.views.iter().all(|v| v.term.rotates()) {
+            return Ok(());
+        }
+        let samples = self.source.samples();
+        let mut mean = self.second.clone();
+        mean.as_mut_slice()
+            .iter_mut()
+            .for_each(|x| *x /= samples.max(1) as f64);
+        let mut stand_in = (self.factors)(0, k);
+        stand_in.set_moments(RowMoments::new(
+            Mat::zeros(0, k),
+            RowCov::Shared(mean),
+            0.0,
+            samples,
+        ));
+        let terms: Option<Vec<_>> = std::iter::once(stand_in.rotation_term(RotationSide::Factors))
+            .chain(
+                self.model
+                    .views
+                    .iter()
+                    .map(|v| v.weights.rotation_term(RotationSide::Weights)),
+            )
+            .collect();
+        let Some(terms) = terms else {
+            return Ok(());
+        };
+        let rotation = maximise(&terms, k, &RotationOptions::default()).map_err(|_| {
+            NumericError::NotFinite {
+                block: "rotation".into(),
+                what: "the objective",
+            }
+        })?;
+        let scale = bound.abs().max(1.0);
+        if rotation.gain <= 1e-12 * scale {
+            return Ok(());
+        }
+        let turn = rotation.q.transpose().to_owned();
+        for (view, sums) in self.model.views.iter_mut().zip(&mut self.sums) {
+            view.weights.transform(turn.as_ref(), rotation.log_abs_det);
+            view.weights.update_scales();
+            sums.transform(rotation.q_inverse.as_ref());
+        }
+        let mut second = PackedRows::repeat(1, &self.second);
+        second.congruence(rotation.q_inverse.as_ref());
+        self.second = second.sym(0);
+        self.model
+            .factors
+            .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
+        if rotation.gain > 1e-6 * scale {
+            let event = Event::Rotated {
+                gain: rotation.gain,
+            };
+            self.record.journal.note(sweep, "rotation", event);
+        }
+        Ok(())
+    }
+
+    pub(super) fn prune(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+        let mut rule: PruneRule = self.vb.prune;
+        if sweep < 10 {
+            rule.least_explained = 0.0;
+        }
+        let k = self.model.k();
+        let empty = empty_factors(&self.model, &rule);
+        if empty.is_empty() || k <= 1 || sweep < 2 {
+            return Ok(false);
+        }
+        let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
+        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
+        self.keep(&keep)?;
+        for (i, e) in empty.iter().take(k - 1).enumerate() {
+            let event = Event::Pruned {
+                factor: e.factor + 1,
+                largest_weight: e.largest_weight,
+                explained: e.explained,
+                left: k - 1 - i,
+            };
+            self.record.journal.note(sweep, "", event);
+        }
+        Ok(true)
+    }
+
+    /// Keeps some factors, in that order.
+    fn keep(&mut self, keep: &[usize]) -> Result<(), StochasticError> {
+        self.model.select(keep, &vec![1.0; keep.len()])?;
+        for sums in &mut self.sums {
+            sums.select(keep);
+        }
+        let old = self.second.clone();
+        self.second = SymPacked::from_lower(keep.len(), |i, j| old.get(keep[i], keep[j]));
+        Ok(())
+    }
+
+    /// Takes each small factor out on trial in one pass over the data; those
+    /// without which the bound is higher go.
+    pub(super) fn drop_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+        let k = self.model.k();
+        let small = small_factors(&self.model);
+        if small.is_empty() || k <= 1 {
+            return Ok(false);
+        }
+        let mut with = Gathered::default();
+        let mut without: Vec<Gathered> = small.iter().map(|_| Gathered::default()).collect();
+        for ranges in self.batches.in_order() {
+            self.load(&ranges)?;
+            self.locals()?;
+            with.add_part(self.model.objective());
+            let mut before = State::new();
+            self.model.save_rows(&mut before);
+            for (one, bound) in small.iter().zip(&mut without) {
+                let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
+                self.model.select(&keep, &vec![1.0; k - 1])?;
+                bound.add_part(self.model.objective());
+                self.model.load_rows(&before.reader())?;
+            }
+        }
+        let with = with.total();
+        let mut gone = Vec::new();
+        for (one, without) in small.iter().zip(&without) {
+            let gain = without.total() - with;
+            if gain > 0.0 && gone.len() + 1 < k {
+                gone.push(one.factor);
+                let event = Event::Needless {
+                    factor: one.factor + 1,
+                    explained: one.explained,
+                    gain,
+                    left: k - gone.len(),
+                };
+                self.record.journal.note(sweep, "", event);
+            }
+        }
+        if gone.is_empty() {
+            return Ok(false);
+        }
+        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
+        self.keep(&keep)?;
+        self.update(sweep)?;
+        self.previous.clear();
+        Ok(true)
+    }
+}

@@ -1,0 +1,96 @@
+//! A fit of data that are read block by block.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use polyview_core::{BlockSource, Journal};
+use polyview_linalg::{Mat, on_pool};
+
+use super::{Fitting, Stage};
+use crate::build::validate_views;
+use crate::error::{ErrorKind, Result};
+use crate::fit::stochastic;
+use crate::spec::ModelSpec;
+
+impl Fitting {
+    /// A fit of data that are read block by block, the rows of every view in the
+    /// order of `samples`: stochastic variational Bayes.
+    ///
+    /// The data are read once to learn means and scales, once an epoch, and once
+    /// at the end for the factors of all samples. They are not in the fit: verbs
+    /// that look at the training data want them again.
+    ///
+    /// ```
+    /// use polyview::{EngineKind, Fitting, models};
+    /// use polyview_core::View;
+    /// use polyview_linalg::Mat;
+    ///
+    /// let values = Mat::from_fn(400, 6, |n, d| {
+    ///     ((n * 37 % 101) as f64 / 50.0 - 1.0) * (d + 1) as f64 + ((n * 7 + d * 3) % 5) as f64 / 5.0
+    /// });
+    /// let view = View::from_values("genes", (0..6).map(|d| format!("g{d}")).collect(), values)?;
+    /// let mut spec = models::bibfa(2);
+    /// spec.engine = EngineKind::Stochastic;
+    /// (spec.stochastic.batch, spec.stochastic.epochs) = (0.25, 5);
+    /// let samples = (0..400).map(|n| format!("s{n}")).collect();
+    /// let mut fitting = Fitting::from_blocks(Box::new(vec![view]), samples, spec)?;
+    /// while !fitting.step()?.done {}
+    /// let fit = fitting.finish()?;
+    /// assert_eq!(fit.factors()?.mean.nrows(), 400);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Data`] for names that are not unique or not as many as there
+    /// are samples, [`ErrorKind::Source`] where reading fails,
+    /// [`ErrorKind::Incompatible`] for choices that the engine does not know
+    /// (other engines, groups with parameters of their own, scales of factors, imputation,
+    /// restarts, negative binomial views), and what [`crate::validate`] finds.
+    pub fn from_blocks(
+        source: Box<dyn BlockSource>,
+        samples: Vec<String>,
+        spec: ModelSpec,
+    ) -> Result<Self> {
+        on_pool(|| Self::started_from_blocks(source, samples, spec))
+    }
+
+    fn started_from_blocks(
+        mut source: Box<dyn BlockSource>,
+        samples: Vec<String>,
+        mut spec: ModelSpec,
+    ) -> Result<Self> {
+        let started = Instant::now();
+        stochastic::is_stochastic(&spec)?;
+        let views = source
+            .read(&[])
+            .map_err(|e| ErrorKind::Source { why: e.to_string() })?;
+        stochastic::check_names(&samples, source.samples(), &views)?;
+        validate_views(&spec, &views, samples.len(), None)?;
+        stochastic::check(&spec, &views, samples.len(), None)?;
+        for v in &views {
+            let choices = spec.view(v.name());
+            spec = spec.with_view(v.name(), choices);
+        }
+        let mut journal = Journal::default();
+        let infos = stochastic::learn(&spec, source.as_mut(), &views, &mut journal)?;
+        let working = stochastic::Working {
+            source,
+            scalings: infos.iter().map(|i| i.scaling.clone()).collect(),
+        };
+        let run = stochastic::begin(&spec, Box::new(working))?;
+        Ok(Self {
+            spec,
+            samples,
+            infos,
+            views: Vec::new(),
+            starts: Mat::zeros(0, 0),
+            groups: None,
+            metadata: Vec::new(),
+            journal,
+            stage: Stage::Stochastic(Box::new(run)),
+            done: false,
+            started,
+            origin: OnceLock::new(),
+        })
+    }
+}
