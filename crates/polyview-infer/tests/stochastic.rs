@@ -397,7 +397,6 @@ fn factors_that_do_not_exist_are_removed_with_a_line_each() {
         assert_eq!(left, 3, "{kind:?}: {lines:?}");
         assert_eq!(lines.len(), 8 - left, "{lines:?}");
         assert!(parts < 1.01 * all, "{kind:?}: {parts} against {all}");
-        println!("{kind:?}: {left} factors, {parts} against {all}");
     }
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn validate_views(
     if spec.factors > most {
         return Err(ErrorKind::TooManyFactors {
             factors: spec.factors,
-            samples: samples,
+            samples,
             features,
             most,
         }

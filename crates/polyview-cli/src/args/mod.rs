@@ -153,8 +153,8 @@ pub struct ModelArgs {
     /// Seed of all random numbers.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Engine. With stochastic, NPY and text files are not loaded but read from
-    /// disk a batch at a time (see --in-memory).
+    /// Engine. With stochastic, fit does not load NPY and text files but reads
+    /// them from disk a batch at a time (see its --in-memory).
     #[arg(long, value_parser = ["vb", "gibbs", "stochastic"])]
     pub engine: Option<String>,
     /// Treatment of missing values: integrated out, or the papers' imputation.

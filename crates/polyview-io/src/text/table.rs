@@ -23,7 +23,7 @@ pub(crate) fn read_text_table(
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
         numbers(&records, &columns, &line, options.decimal, |x| {
-            blocks.push(x)
+            blocks.push(x);
         })?;
         lines.push(records.line());
         names.push(line);

@@ -161,7 +161,9 @@ pub(super) fn learn(
     let mut unseen = 0;
     for from in (0..samples).step_by(rows) {
         let range = from..(from + rows).min(samples);
-        let block = source.read(std::slice::from_ref(&range)).map_err(unread)?;
+        let block = source
+            .read(std::slice::from_ref(&range))
+            .map_err(|e| unread(&e))?;
         for ((v, sums), observed) in block.iter().zip(&mut sums).zip(&mut observed) {
             sums.add(v)?;
             *observed += v.n_observed();
@@ -221,7 +223,7 @@ pub(super) fn learn(
     Ok(infos)
 }
 
-fn unread(source: SourceError) -> Error {
+fn unread(source: &SourceError) -> Error {
     ErrorKind::Source {
         why: source.to_string(),
     }
@@ -258,7 +260,7 @@ impl BlockSource for Working {
 pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Result<StochasticRun> {
     let key = StreamKey::new(spec.seed);
     let first = StochasticRun::first_batch(source.samples(), &spec.stochastic, key);
-    let views = source.read(&first).map_err(unread)?;
+    let views = source.read(&first).map_err(|e| unread(&e))?;
     let z = start(spec, &views, 0)?;
     let parts: Vec<ViewPart> = views
         .into_iter()

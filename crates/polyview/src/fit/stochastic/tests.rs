@@ -192,7 +192,7 @@ fn what_the_engine_cannot_do_is_refused() {
     let mut count = spec();
     count.stochastic.batch = 60.0;
     let fitting = Fitting::from_blocks(blocks(&tables), names(), count).expect("a fit");
-    let refused = fitting.checkpoint().err().expect("an error");
+    let refused = fitting.checkpoint().expect_err("no checkpoint");
     assert!(matches!(refused.kind(), ErrorKind::NotWithEngine { .. }));
 }
 
