@@ -6,7 +6,7 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::{SparseValues, Values, View};
+use super::{Mask, SparseValues, Values, View};
 use crate::error::DataError;
 
 /// Whether the mean of each feature is taken away before fitting.

@@ -62,9 +62,18 @@ pub(super) fn check(
         return refuse("", "compression of the data");
     }
     for v in views {
-        // its sizes are learnt from all cells of a feature at once
-        if spec.view(v.name()).likelihood == Likelihood::NegativeBinomial {
-            return refuse(v.name(), "likelihood negative-binomial");
+        let likelihood = spec.view(v.name()).likelihood;
+        // sizes are learnt from all cells of a feature at once, ranks are those
+        // among all samples
+        let whole = matches!(
+            likelihood,
+            Likelihood::NegativeBinomial | Likelihood::Rank | Likelihood::OrdinaryRank
+        );
+        if whole {
+            return refuse(v.name(), &format!("likelihood {likelihood}"));
+        }
+        if v.sparse().is_some() {
+            return refuse(v.name(), "a sparse view");
         }
     }
     if spec.stochastic.batch > 1.0 && spec.stochastic.batch > samples as f64 {
