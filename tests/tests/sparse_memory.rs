@@ -28,7 +28,7 @@ fn data(features: usize, entries: usize, ones: bool) -> Dataset {
             (0..n).map(move |i| (first + i * step + (d * 7919) % step) as u32)
         };
         let own = each * 3 / 4;
-        let (a, b) = if d % 2 == 0 {
+        let (a, b) = if d.is_multiple_of(2) {
             (own, each - own)
         } else {
             (each - own, own)

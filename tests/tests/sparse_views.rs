@@ -188,7 +188,7 @@ fn cells_held_out_and_groups_agree() {
             assert_eq!(a[1].cells, b[1].cells);
         }
         // groups with noise and intercepts of their own
-        let of_sample: Vec<u32> = (0..N).map(|n| u32::from(n % 3 == 0)).collect();
+        let of_sample: Vec<u32> = (0..N).map(|n| u32::from(n.is_multiple_of(3))).collect();
         let grouped = full.map(|d| {
             let mut b = Dataset::builder();
             let samples = d.samples().to_vec();

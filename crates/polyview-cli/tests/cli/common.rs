@@ -42,3 +42,16 @@ pub fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) {
 pub fn get(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("a file")
 }
+
+/// Expects two tables to hold the same words, and the same numbers to rounding.
+pub fn same_table(a: &str, b: &str) {
+    let cells = |t: &str| -> Vec<String> { t.split([',', '\n']).map(str::to_owned).collect() };
+    let (a, b) = (cells(a), cells(b));
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(&b) {
+        match (x.parse::<f64>(), y.parse::<f64>()) {
+            (Ok(x), Ok(y)) => assert!((x - y).abs() < 1e-8 * (1.0 + x.abs()), "{x} {y}"),
+            _ => assert_eq!(x, y),
+        }
+    }
+}

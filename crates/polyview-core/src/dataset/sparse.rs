@@ -1,5 +1,8 @@
 //! Values stored sparse: counts and labels most of which are zero.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, OnceLock};
 
 use polyview_linalg::{Mat, SparseColumns};

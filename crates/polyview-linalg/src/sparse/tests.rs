@@ -12,7 +12,7 @@ fn triplets(rows: usize, columns: usize) -> Vec<(u32, u32, f64)> {
     let mut out = Vec::new();
     for i in 0..rows * columns {
         let at = (i * 5 + 3) % (rows * columns);
-        if (at * 31 + 7) % 5 == 0 {
+        if (at * 31 + 7).is_multiple_of(5) {
             out.push((
                 (at % rows) as u32,
                 (at / rows) as u32,
