@@ -20,7 +20,7 @@ pub(super) struct Data {
 
 /// The data of a feature.
 pub(super) struct Column<'a> {
-    column: usize,
+    feature: usize,
     values: Cow<'a, [f64]>,
     trials: Option<&'a [f64]>,
     mask: &'a Mask,
@@ -55,7 +55,7 @@ impl Data {
             }
         };
         Column {
-            column,
+            feature: column,
             values,
             trials: self.trials.as_ref().map(|t| t.col_as_slice(column)),
             mask: &self.mask,
@@ -86,8 +86,8 @@ impl Column<'_> {
     /// A cell, where it was observed.
     #[inline]
     pub(super) fn cell(&self, sample: usize) -> Option<Cell> {
-        self.mask.is_observed(sample, self.column).then(|| Cell {
-            column: self.column,
+        self.mask.is_observed(sample, self.feature).then(|| Cell {
+            column: self.feature,
             value: self.values[sample],
             trials: self.trials.map_or(1.0, |t| t[sample]),
         })

@@ -68,12 +68,11 @@ pub(super) fn push_state<'a>(
 
 fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
     let name = view.name();
-    match view.sparse() {
-        Some(x) => push_sparse(tensors, name, x),
-        None => {
-            let values = Values::Matrix(view.values());
-            tensors.push(Tensor::new(format!("data/{name}"), values));
-        }
+    if let Some(x) = view.sparse() {
+        push_sparse(tensors, name, x);
+    } else {
+        let values = Values::Matrix(view.values());
+        tensors.push(Tensor::new(format!("data/{name}"), values));
     }
     if view.trials().is_some() {
         // zero where they are not known: no count is out of none

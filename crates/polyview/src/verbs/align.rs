@@ -162,13 +162,12 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
 
 /// Refuses values that overflow on the way to working units.
 fn finite(info: &ViewInfo, view: View) -> Result<View> {
-    let bad = match view.sparse() {
+    let bad = if let Some(x) = view.sparse() {
         // the entries are, by construction
-        Some(x) => !x.base().iter().all(|x| x.is_finite()),
-        None => {
-            let values = view.values();
-            (0..values.ncols()).any(|d| values.col(d).iter().any(|x| !x.is_finite()))
-        }
+        !x.base().iter().all(|x| x.is_finite())
+    } else {
+        let values = view.values();
+        (0..values.ncols()).any(|d| values.col(d).iter().any(|x| !x.is_finite()))
     };
     if bad {
         return Err(Error::from(NumericError::NotFinite {

@@ -26,10 +26,10 @@ pub(super) struct Expected {
 /// Columns that are looked at together: all of a view of classes, whose columns
 /// are one feature.
 pub(super) fn column_blocks(view: &View, kind: PredictedKind) -> Vec<Range<usize>> {
-    if kind == PredictedKind::Classes {
-        return vec![0..view.levels().len()];
-    }
-    let (width, columns) = (width(view.n_samples()), view.n_features());
+    let (width, columns) = match kind {
+        PredictedKind::Classes => (view.levels().len().max(1), view.levels().len()),
+        _ => (width(view.n_samples()), view.n_features()),
+    };
     let starts = (0..columns).step_by(width);
     starts.map(|s| s..(s + width).min(columns)).collect()
 }
