@@ -206,12 +206,11 @@ impl Sides<'_> {
             self.p.factors.mean(),
             self.weights.columns(features.clone()),
         );
-        let traces = match self.factor_cov {
-            Spread::None => None,
-            _ => {
-                let moments = self.p.weights.second_moment_rows(features.clone());
-                self.factor_cov.traces(n, &moments)
-            }
+        let traces = if matches!(self.factor_cov, Spread::None) {
+            None
+        } else {
+            let moments = self.p.weights.second_moment_rows(features.clone());
+            self.factor_cov.traces(n, &moments)
         };
         let mut sums = Vec::with_capacity(features.len());
         let first = self.pairs.start[features.start];

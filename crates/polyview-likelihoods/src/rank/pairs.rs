@@ -71,7 +71,7 @@ pub(super) struct BySample {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends<'a> {
     /// One past the last of each feature.
-    pub(super) ends: &'a [u32],
+    pub(super) until: &'a [u32],
     /// The samples at the other ends.
     pub(super) other: &'a [u32],
     /// Whether this sample is the higher one.
@@ -82,11 +82,11 @@ pub(super) struct Ends<'a> {
 impl Ends<'_> {
     /// First place of a feature.
     pub(super) fn begin(&self, feature: usize) -> usize {
-        feature.checked_sub(1).map_or(0, |f| self.ends[f] as usize)
+        feature.checked_sub(1).map_or(0, |f| self.until[f] as usize)
     }
     /// Places of a feature.
     pub(super) fn of(&self, feature: usize) -> Range<usize> {
-        self.begin(feature)..self.ends[feature] as usize
+        self.begin(feature)..self.until[feature] as usize
     }
 }
 
@@ -150,7 +150,7 @@ impl BySample {
     pub(super) fn of(&self, sample: usize) -> Ends<'_> {
         let all = self.start[sample]..self.start[sample + 1];
         Ends {
-            ends: &self.ends[sample * self.features..(sample + 1) * self.features],
+            until: &self.ends[sample * self.features..(sample + 1) * self.features],
             other: &self.other[all.clone()],
             high: &self.high[all.clone()],
             kappa: &self.kappa[all],

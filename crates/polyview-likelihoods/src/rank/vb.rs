@@ -355,7 +355,7 @@ impl Partners<'_> {
         }
         if let Some(second) = self.second {
             let gather = Gather {
-                ends: self.ends.ends,
+                ends: self.ends.until,
                 index: self.ends.other,
                 weight: self.ends.kappa,
                 rows: self.factors.all(),

@@ -162,7 +162,7 @@ fn monotone_transforms_change_no_bit_of_the_posterior() {
 /// Held-out cells are predicted better than by their features' means.
 #[test]
 fn held_out_values_are_predicted() {
-    let data = simulated(|x| x.tanh(), 0..N);
+    let data = simulated(f64::tanh, 0..N);
     let split = hold_out(&data, 0.15, 3).unwrap();
     let fit = crate::fit(split.data, spec(Likelihood::Rank)).unwrap();
     let scores = fit.held_out_score(&data).unwrap();
