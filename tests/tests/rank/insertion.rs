@@ -1,8 +1,8 @@
 //! New samples among training values (spec/maxmargin-rank 6; list (h)).
 
 use polyview_core::{
-    Bias, Context, DataError, Journal, Predictor, RowMoments, Schedule, State, Stateful, View,
-    ViewTerm,
+    Bias, Context, DataError, Journal, Predictor, RowCov, RowMoments, Schedule, State, Stateful,
+    View, ViewTerm,
 };
 use polyview_infer::{Model, ProjectionRounds, VbOptions, VbRun, ViewPart, project_factors};
 use polyview_likelihoods::{Rank, RankOptions};
@@ -134,6 +134,63 @@ fn inserted_terms_obey_the_law() {
         crate::common::refresh(elsewhere.as_mut(), &rows(5, 9), &w);
         assert!(total(elsewhere.as_mut(), &z, &w, &b) < best - 1e-6);
     }
+}
+
+/// The bound at its best precisions is that of all pairs of a new value with a
+/// training value, each as often as the pairs of training values are.
+#[test]
+fn the_bound_of_new_samples_is_that_of_the_formula() {
+    let (n, d, m) = (12, 4, 5);
+    let (training, new) = (view(n, d, 0.2, 0.5, 3), view(m, d, 0.2, 0.5, 8));
+    let options = RankOptions {
+        weight: 1.3,
+        ..RankOptions::default()
+    };
+    let mut term = term(&training, options);
+    // one covariance, so that the mean of all is that of each
+    let own = rows(n, 1);
+    let shared = RowCov::Shared(own.row_cov(0));
+    let trained = RowMoments::new(own.mean().to_owned(), shared, 0.0, 0);
+    let (z, w) = (rows(m, 5), rows(d, 2));
+    anchor(&mut term, &trained, &w);
+    let mut inserted = term.rebind(&new).expect("new samples");
+    crate::common::refresh(inserted.as_mut(), &z, &w);
+    let found = total(inserted.as_mut(), &z, &w, &Bias::absent(d));
+    let mut expected = 0.0;
+    for i in 0..d {
+        let value = |r: usize| training.value(r, i);
+        let differ = (0..n)
+            .flat_map(|a| (0..a).map(move |b| (a, b)))
+            .filter(|&(a, b)| matches!((value(a), value(b)), (Some(x), Some(y)) if x != y))
+            .count();
+        let weight = 1.3 * term.pairs(i).count() as f64 / differ.max(1) as f64;
+        let a: Vec<f64> = (0..K).map(|j| w.mean()[(i, j)]).collect();
+        let mut second = w.row_cov(i);
+        second.add_outer(1.0, &a);
+        for r in 0..m {
+            for q in 0..n {
+                let (Some(x), Some(y)) = (new.value(r, i), value(q)) else {
+                    continue;
+                };
+                if x == y {
+                    continue;
+                }
+                let sign = if x < y { 1.0 } else { -1.0 };
+                let delta: Vec<f64> = (0..K)
+                    .map(|j| sign * (z.mean()[(r, j)] - trained.mean()[(q, j)]))
+                    .collect();
+                let mut c = z.row_cov(r);
+                c.add_scaled(1.0, &trained.row_cov(q));
+                c.add_outer(1.0, &delta);
+                let linear: f64 = a.iter().zip(&delta).map(|(a, b)| a * b).sum();
+                let eps = term.epsilon();
+                let square = second.dot(&c) + 2.0 * eps * linear + eps * eps;
+                expected -= weight * (linear + eps + square.sqrt());
+            }
+        }
+    }
+    let gap = (found - expected).abs();
+    assert!(gap < 1e-9 * expected.abs(), "{found} {expected}");
 }
 
 /// Samples that were trained on, taken for new ones, land where they were; new
