@@ -52,6 +52,9 @@ pub struct Study {
     /// Views whose likelihood was given, rather than left to its default.
     #[serde(skip)]
     told: Told,
+    /// Whether labels have weights by component.
+    #[serde(skip)]
+    local: bool,
 }
 
 /// Which views' likelihoods were given.
@@ -179,6 +182,15 @@ impl Study {
     pub fn guess(&mut self, view: &str, likelihood: Likelihood) {
         self.model = self.model.clone().with_likelihood(view, likelihood);
         self.told.views.insert(view.to_owned());
+        self.localise(view);
+    }
+
+    /// Gives the components of a mixture weights of their own in a view that
+    /// can have such.
+    fn localise(&mut self, view: &str) {
+        if self.local && self.model.view(view).likelihood == Likelihood::Bernoulli {
+            self.model = self.model.clone().with_local(view);
+        }
     }
 
     /// Refuses labels and counts in a model of numbers, and trials of anything
@@ -320,6 +332,13 @@ impl Study {
             let mut choices = m.view(&name);
             choices.shape = Some(shape);
             *m = m.clone().with_view(&name, choices);
+        }
+        if let Some(t) = args.mixture {
+            *m = m.clone().with_mixture(t);
+            self.local = true;
+            for s in self.data.clone() {
+                self.localise(&s.name);
+            }
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{ACTIVE_SHARE, Explained, FeatureSelection, Fit, HeldOut as FitHeldOut, ViewInfo};
+use polyview::{
+    ACTIVE_SHARE, Clusters, Explained, FactorPrior, FeatureSelection, Fit, HeldOut as FitHeldOut,
+    ViewInfo,
+};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata, PredictedKind};
 use polyview_linalg::Mat;
 
@@ -22,6 +25,8 @@ impl Report {
     /// Those of the fit, when its posterior cannot be read.
     pub fn from_fit(fit: &Fit) -> polyview::Result<Self> {
         let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+        let mixture = fit.spec().factor_prior == FactorPrior::Mixture;
+        let clusters = mixture.then(|| fit.clusters()).transpose()?;
         let names: Vec<String> = (1..=fit.k()).map(|k| format!("Factor {k}")).collect();
         let factors = fit.factors()?;
         let weights = fit
@@ -65,7 +70,7 @@ impl Report {
         Ok(Self {
             title: format!("{}: {} factors", fit.spec().model, fit.k()),
             introduction: String::new(),
-            summary: summary(fit, explained.as_ref()),
+            summary: summary(fit, explained.as_ref(), clusters.as_ref()),
             coverage: coverage(fit),
             progress: Some(progress(fit)),
             variance: explained
@@ -90,6 +95,7 @@ impl Report {
                         FitMetadata::Numbers(x) => MetadataValues::Numbers(x.clone()),
                     },
                 })
+                .chain(clusters.as_ref().map(cluster_column))
                 .collect(),
             weights,
             inclusion,
@@ -180,7 +186,18 @@ fn word(value: impl serde::Serialize) -> String {
     }
 }
 
-fn summary(fit: &Fit, explained: Option<&Explained>) -> Summary {
+/// Which cluster each sample most probably belongs to: something to colour
+/// samples by.
+fn cluster_column(clusters: &Clusters) -> MetadataColumn {
+    let names = clusters.labels().into_iter();
+    MetadataColumn {
+        name: "cluster".to_owned(),
+        unit: String::new(),
+        values: MetadataValues::Categories(names.map(|t| Some((t + 1).to_string())).collect()),
+    }
+}
+
+fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>) -> Summary {
     let record = fit.record();
     let data = fit.data().ok();
     Summary {
@@ -221,10 +238,18 @@ fn summary(fit: &Fit, explained: Option<&Explained>) -> Summary {
         seconds: Some(record.seconds),
         seed: Some(fit.spec().seed),
         version: env!("CARGO_PKG_VERSION").into(),
-        extra: explained.map(deviances).unwrap_or_default(),
+        extra: (explained.map(deviances).unwrap_or_default().into_iter())
+            .chain(clusters.map(cluster_sizes))
+            .collect(),
         options: options(fit),
         spec_text: None,
     }
+}
+
+/// Expected number of samples of each cluster.
+fn cluster_sizes(clusters: &Clusters) -> (String, String) {
+    let sizes: Vec<String> = clusters.sizes.iter().map(|s| format!("{s:.1}")).collect();
+    ("samples of the clusters".to_owned(), sizes.join(", "))
 }
 
 /// Deviance explained of the views that are not numbers.

@@ -189,9 +189,14 @@ pub struct ModelArgs {
     #[arg(long)]
     pub no_intercepts: bool,
     /// Prior of the factors: standard normal, precisions by factor, or
-    /// precisions and exact zeros; for each group of samples its own.
-    #[arg(long, value_name = "PRIOR", value_parser = ["standard-normal", "ard", "spike-and-slab"])]
+    /// precisions and exact zeros, for each group of samples its own; or a
+    /// mixture (see --mixture).
+    #[arg(long, value_name = "PRIOR", value_parser = ["standard-normal", "ard", "spike-and-slab", "mixture"])]
     pub factor_prior: Option<String>,
+    /// Each sample belongs to one of T clusters, with classifiers of its own for
+    /// bernoulli views (a mixture prior of the factors).
+    #[arg(long, value_name = "T", conflicts_with = "factor_prior")]
+    pub mixture: Option<usize>,
     /// Noise for each group of samples and feature (see --groups).
     #[arg(long)]
     pub group_noise: bool,

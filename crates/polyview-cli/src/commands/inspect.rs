@@ -1,6 +1,8 @@
 //! `polyview inspect`.
 
-use polyview::{ACTIVE_SHARE, Activity, FactorKind, FeatureSelection, Fit, Selection, ViewInfo};
+use polyview::{
+    ACTIVE_SHARE, Activity, FactorKind, FactorPrior, FeatureSelection, Fit, Selection, ViewInfo,
+};
 use polyview_linalg::Mat;
 
 use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
@@ -90,6 +92,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         .collect();
     table(&header, &rows)?;
     classes(&fit)?;
+    clusters(&fit)?;
     reach(&fit)?;
     relevances(&fit)?;
     inclusions(&fit)?;
@@ -140,6 +143,46 @@ fn classes(fit: &Fit) -> Outcome<()> {
         line(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
     }
     Ok(())
+}
+
+/// The components of a mixture prior of the factors.
+fn clusters(fit: &Fit) -> Outcome<()> {
+    if fit.spec().factor_prior != FactorPrior::Mixture {
+        return Ok(());
+    }
+    let found = fit.clusters()?;
+    line("")?;
+    line(format!(
+        "clusters of samples (concentration {:.2})",
+        found.concentration
+    ))?;
+    let header = ["cluster", "samples", "weight", "precision"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = (0..found.sizes.len())
+        .map(|t| {
+            vec![
+                (t + 1).to_string(),
+                format!("{:.1}", found.sizes[t]),
+                format!("{:.3}", found.weights[t]),
+                format!("{:.3}", found.precisions[t]),
+            ]
+        })
+        .collect();
+    table(&header, &rows)
+}
+
+fn clusters_json(fit: &Fit) -> Outcome<Option<serde_json::Value>> {
+    if fit.spec().factor_prior != FactorPrior::Mixture {
+        return Ok(None);
+    }
+    let found = fit.clusters()?;
+    Ok(Some(serde_json::json!({
+        "sizes": found.sizes,
+        "weights": found.weights,
+        "precisions": found.precisions,
+        "means": columns(&found.means.transpose().to_owned()),
+        "concentration": found.concentration,
+        "shares": columns(&found.shares.transpose().to_owned()),
+    })))
 }
 
 /// Where a factor acts: a word, and the places of the views.
@@ -307,6 +350,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "activity": reach_json(fit)?,
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
         "group_activity": group_activity_json(fit)?,
+        "clusters": clusters_json(fit)?,
     }))
 }
 

@@ -17,6 +17,7 @@ mod interrupt;
 mod label_options;
 #[cfg(unix)]
 mod labels;
+mod mixture;
 mod sparse;
 mod stochastic;
 mod tasks;

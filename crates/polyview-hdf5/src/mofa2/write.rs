@@ -133,6 +133,12 @@ pub fn write_mofa2(
 
 /// What MOFA2 calls the likelihood of a view.
 fn likelihood(view: &ViewInfo) -> Result<&'static str> {
+    if view.choices.local {
+        return Err(Hdf5Error::Likelihood {
+            view: view.name.clone(),
+            likelihood: format!("{} by cluster", view.choices.likelihood),
+        });
+    }
     match view.choices.likelihood {
         Likelihood::Gaussian => Ok("gaussian"),
         Likelihood::Bernoulli | Likelihood::BernoulliLatent => Ok("bernoulli"),

@@ -1,0 +1,99 @@
+//! Clusters of samples and classifiers by cluster.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::common::{fails, get, ok, put};
+
+/// Numbers in (−1, 1), one after the other.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        let add = 1_442_695_040_888_963_407;
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(add);
+        (self.0 >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+    }
+}
+
+/// Four clusters at the corners of a square, seen through eight features; the
+/// label is 1 on one diagonal.
+fn tables(at: &Path, name: &str, samples: usize, seed: u64) {
+    let mut numbers = Numbers(seed);
+    let mut weights = Numbers(77);
+    let w: Vec<[f64; 2]> = (0..8).map(|_| [weights.next(), weights.next()]).collect();
+    let mut x = String::from("id,a,b,c,d,e,f,g,h\n");
+    let mut y = String::from("id,same,other\n");
+    for n in 0..samples {
+        let side = |bit: usize| if (n >> bit) % 2 == 0 { 2.0 } else { -2.0 };
+        let z = [
+            side(0) + 0.4 * numbers.next(),
+            side(1) + 0.4 * numbers.next(),
+        ];
+        let _ = write!(x, "s{n}");
+        for [u, v] in &w {
+            let _ = write!(x, ",{:.4}", u * z[0] + v * z[1] + 0.2 * numbers.next());
+        }
+        x.push('\n');
+        let same = u8::from(z[0] * z[1] > 0.0);
+        let _ = writeln!(y, "s{n},{same},{}", 1 - same);
+    }
+    put(at, &format!("{name}x.csv"), x);
+    put(at, &format!("{name}y.csv"), y);
+}
+
+#[test]
+fn clusters_have_classifiers_of_their_own() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at, "s", 120, 1);
+    tables(at, "t", 40, 2);
+    let fit = "fit --model sshiba -k 2 --mixture 4 --view x=sx.csv --view y=sy.csv:bernoulli";
+    let toml = ok(at, &format!("{fit} --dry-run"));
+    assert!(
+        toml.contains("local = true") && toml.contains("factor-prior = \"mixture\""),
+        "{toml}"
+    );
+    ok(at, &format!("{fit} --out m.pv"));
+    let said = ok(at, "inspect m.pv");
+    assert!(
+        said.contains("clusters of samples (concentration"),
+        "{said}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(at, "inspect m.pv --json")).expect("JSON");
+    let sizes = json["clusters"]["sizes"].as_array().expect("sizes");
+    assert!(
+        sizes
+            .iter()
+            .all(|s| (s.as_f64().expect("a size") - 30.0).abs() < 3.0),
+        "{sizes:?}"
+    );
+    ok(at, "predict m.pv --view x=tx.csv --target y --out p.csv");
+    let (found, truth) = (get(at, "p.csv"), get(at, "ty.csv"));
+    for (p, t) in found.lines().zip(truth.lines()).skip(1) {
+        let cell = |l: &str| l.split(',').nth(1).and_then(|c| c.parse::<f64>().ok());
+        let (p, t) = (cell(p).expect("a probability"), cell(t).expect("a label"));
+        assert!((p - t).abs() < 0.5, "{p} {t}");
+    }
+    ok(at, "export m.pv --weights y=w.csv");
+    assert!(get(at, "w.csv").contains("\nother (4),"));
+    ok(at, "report m.pv --out r.html");
+    assert!(get(at, "r.html").contains("samples of the clusters"));
+    // without classifiers by cluster, and what does not go together
+    ok(
+        at,
+        "fit --model sshiba -k 2 --factor-prior mixture --view x=sx.csv --out n.pv",
+    );
+    let few = fails(at, "fit --mixture 41 -k 2 --view x=tx.csv --out f.pv", 1);
+    assert!(few.contains("at most 40"), "{few}");
+    fails(
+        at,
+        "fit --mixture 2 --factor-prior ard --view x=tx.csv --out f.pv",
+        2,
+    );
+    fails(at, "fit --mixture 0 -k 2 --view x=tx.csv --out f.pv", 1);
+}
