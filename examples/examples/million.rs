@@ -10,7 +10,6 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

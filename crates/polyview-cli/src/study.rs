@@ -188,7 +188,7 @@ impl Study {
     /// Gives the components of a mixture weights of their own in a view that
     /// can have such.
     fn localise(&mut self, view: &str) {
-        if self.local && self.model.view(view).likelihood == Likelihood::Bernoulli {
+        if self.local && self.model.view(view).likelihood.can_be_local() {
             self.model = self.model.clone().with_local(view);
         }
     }

@@ -12,15 +12,6 @@ use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Likelihood, ModelSpe
 /// Chain of the random numbers that cluster the starting factors.
 const START: u32 = 1 << 20;
 
-/// Whether each component of a mixture can have columns of its own in a view
-/// of that likelihood.
-pub(crate) fn can_be_local(likelihood: Likelihood) -> bool {
-    matches!(
-        likelihood,
-        Likelihood::Bernoulli | Likelihood::Svm | Likelihood::Probit
-    )
-}
-
 /// Checks the choices that have to do with components, for a number of samples
 /// and views of these names.
 ///
@@ -66,7 +57,7 @@ pub(crate) fn validate<'a>(
         if !mixture {
             return refused(view, what, "factors without a mixture prior");
         }
-        if !can_be_local(choices.likelihood) {
+        if !choices.likelihood.can_be_local() {
             let with = format!("the likelihood {}", choices.likelihood);
             return refused(view, what, &with);
         }

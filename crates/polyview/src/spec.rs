@@ -311,6 +311,11 @@ impl Likelihood {
     pub fn is_rank(self) -> bool {
         matches!(self, Self::Rank | Self::OrdinaryRank)
     }
+    /// Whether each component of a mixture prior of the factors can have weights
+    /// of its own: classifiers of zeros and ones.
+    pub fn can_be_local(self) -> bool {
+        matches!(self, Self::Bernoulli | Self::Svm | Self::Probit)
+    }
     /// Whether the data are classes: one column of codes with class names.
     pub fn has_classes(self) -> bool {
         self == Self::Categorical

@@ -67,7 +67,7 @@ impl Column<'_> {
     /// All of it.
     pub(super) fn all(&self) -> ColumnData<'_> {
         ColumnData {
-            column: self.column,
+            column: self.feature,
             values: &self.values,
             trials: self.trials,
         }
@@ -78,7 +78,7 @@ impl Column<'_> {
             return;
         }
         for (n, x) in out.iter_mut().enumerate() {
-            if !self.mask.is_observed(n, self.column) {
+            if !self.mask.is_observed(n, self.feature) {
                 *x = 0.0;
             }
         }
