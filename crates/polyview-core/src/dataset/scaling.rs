@@ -143,15 +143,15 @@ impl Scaling {
             return Self::identity(view.n_features());
         }
         let rows = view.n_samples();
-        let spread = |d: usize| match view.sparse() {
-            Some(x) => Spread::of_entries(x, view.mask().count_feature(d, rows), d),
-            None => {
-                let mut sums = FeatureSums::default();
-                (0..rows)
-                    .filter_map(|n| view.value(n, d))
-                    .for_each(|x| sums.add(x));
-                sums.spread()
+        let spread = |d: usize| {
+            if let Some(x) = view.sparse() {
+                return Spread::of_entries(x, view.mask().count_feature(d, rows), d);
             }
+            let mut sums = FeatureSums::default();
+            for x in (0..rows).filter_map(|n| view.value(n, d)) {
+                sums.add(x);
+            }
+            sums.spread()
         };
         Self::of_spreads(
             (0..view.n_features()).map(spread).collect(),

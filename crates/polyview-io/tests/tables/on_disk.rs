@@ -13,7 +13,7 @@ const N: usize = 700;
 const D: usize = 5;
 
 fn cell(n: usize, d: usize) -> f64 {
-    if (3 * n + d) % 11 == 0 {
+    if (3 * n + d).is_multiple_of(11) {
         f64::NAN
     } else {
         ((17 * n + 5 * d) % 97) as f64 - 40.5

@@ -22,7 +22,7 @@ use super::{Cell, CellLikelihood, Cells, check_features};
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     /// Samples × components; `None` before anybody has told.
-    shares: Option<Arc<Mat<f64>>>,
+    told: Option<Arc<Mat<f64>>>,
     components: usize,
     /// Columns of the data: those of one component.
     pub(super) columns: usize,
@@ -31,7 +31,7 @@ pub(super) struct Shares {
 impl Shares {
     /// Probability of a component; each is as likely where nobody has told.
     fn at(&self, sample: usize, component: usize) -> f64 {
-        match &self.shares {
+        match &self.told {
             Some(s) if sample < s.nrows() && component < s.ncols() => s[(sample, component)],
             _ => 1.0 / self.components as f64,
         }
@@ -115,7 +115,7 @@ impl<L: CellLikelihood> Experts<L> {
         }
         let columns = plain.data.columns();
         let shares = Shares {
-            shares: None,
+            told: None,
             components: components.max(1),
             columns,
         };
@@ -147,7 +147,7 @@ impl<L: CellLikelihood> Experts<L> {
     /// Refuses shares of other samples or components.
     fn check(&self) -> Result<(), NumericError> {
         let rows = self.cells.data.rows();
-        let fits = match &self.shares.shares {
+        let fits = match &self.shares.told {
             Some(s) => s.shape() == (rows, self.shares.components),
             None => true,
         };
@@ -249,7 +249,7 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
         })
     }
     fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {
-        self.shares.shares = Some(Arc::clone(shares));
+        self.shares.told = Some(Arc::clone(shares));
         self.cells.weights = Some(self.shares.clone());
         self.cells.stamp = Stamp::fresh();
     }

@@ -86,9 +86,10 @@ pub(super) struct ViewHeader {
 impl ViewHeader {
     /// Number of rows of the weights.
     pub(super) fn weight_rows(&self, spec: &ModelSpec) -> usize {
-        match self.choices.local {
-            true => self.columns().saturating_mul(spec.mixture.components),
-            false => self.columns(),
+        if self.choices.local {
+            self.columns().saturating_mul(spec.mixture.components)
+        } else {
+            self.columns()
         }
     }
     /// Number of features, or of classes.

@@ -45,7 +45,7 @@ impl Posterior {
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
         self.link_variance.push(parts.iter().map(link).collect());
-        self.draws.push(Draw { weights, factors });
+        self.draws.push(Draw { factors, weights });
         if self.kinds.iter().any(|k| !k.is_real())
             && let Some(draw) = self.draws.last()
         {

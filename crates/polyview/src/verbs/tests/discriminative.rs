@@ -1,6 +1,6 @@
 //! The seven discriminative models, from data to predicted labels.
 
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, DatasetBuilder, Table};
 use polyview_infer::Audit;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -59,7 +59,7 @@ fn some(table: &Table, rows: std::ops::Range<usize>) -> Table {
 fn data(tables: impl IntoIterator<Item = Table>) -> Dataset {
     let builder = tables
         .into_iter()
-        .fold(Dataset::builder(), |b, t| b.view(t));
+        .fold(Dataset::builder(), DatasetBuilder::view);
     builder.build().unwrap()
 }
 
