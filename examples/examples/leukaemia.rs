@@ -17,7 +17,7 @@ use std::error::Error;
 use std::path::Path;
 
 use polyview::{Fit, Likelihood, metrics, models};
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, Table, View};
 use polyview_examples::{World, dataset, rows};
 use polyview_io::{ReadOptions, read_string_table, read_table};
 use polyview_linalg::Mat;
@@ -118,7 +118,7 @@ fn against_status(fit: &Fit, status: &[Option<f64>]) -> Result<Vec<(f64, f64)>, 
 
 fn unsupervised(study: &Study) -> Result<(), Box<dyn Error>> {
     let data = dataset([study.drugs.clone(), study.mutations.clone()])?;
-    let seen = data.view("mutations").map_or(0, |v| v.n_observed());
+    let seen = data.view("mutations").map_or(0, View::n_observed);
     let all = data.n_samples() * study.mutations.features.len();
     println!(
         "{} patients, {} drugs, {} mutations ({:.0} % of them unknown)",

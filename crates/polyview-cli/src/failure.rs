@@ -27,7 +27,7 @@ pub enum Failure {
         /// The view.
         view: String,
         /// What the reader said.
-        source: polyview_io::IoError,
+        source: Box<polyview_io::IoError>,
     },
     /// A cell that cannot be used.
     #[error("{}: sample '{sample}', column '{column}': {found}", path.display())]

@@ -95,7 +95,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let table = view(cli, &path, &options, known, trials.as_ref());
         let table = table.map_err(|e| match e {
             // what a view holds was settled when fitting
-            Failure::Words { source, .. } => source.into(),
+            Failure::Words { source, .. } => (*source).into(),
             other => other,
         })?;
         builder = builder.view(match table {
@@ -143,7 +143,10 @@ fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
 fn sparse_form(likelihood: Likelihood) -> bool {
     !matches!(
         likelihood,
-        Likelihood::BernoulliLatent | Likelihood::Categorical
+        Likelihood::BernoulliLatent
+            | Likelihood::Categorical
+            | Likelihood::Rank
+            | Likelihood::OrdinaryRank
     )
 }
 
@@ -261,7 +264,7 @@ fn words(view: String, error: IoError) -> Failure {
             ..
         } => Failure::Words {
             view,
-            source: error,
+            source: Box::new(error),
         },
         other => other.into(),
     }

@@ -28,7 +28,13 @@ fn tables(at: &Path, name: &str, samples: usize, seed: u64) {
     let mut x = String::from("id,a,b,c,d,e,f,g,h\n");
     let mut y = String::from("id,same,other\n");
     for n in 0..samples {
-        let side = |bit: usize| if (n >> bit) % 2 == 0 { 2.0 } else { -2.0 };
+        let side = |bit: usize| {
+            if (n >> bit).is_multiple_of(2) {
+                2.0
+            } else {
+                -2.0
+            }
+        };
         let z = [
             side(0) + 0.4 * numbers.next(),
             side(1) + 0.4 * numbers.next(),

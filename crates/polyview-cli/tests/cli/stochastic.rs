@@ -1,5 +1,6 @@
 //! Views that stay on disk: `--engine stochastic`.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use crate::common::{fails, get, ok, put, run};
@@ -44,12 +45,12 @@ fn npy(folder: &Path, name: &str, rows: usize, columns: usize) {
 fn csv(folder: &Path, name: &str, rows: usize, columns: usize) {
     let mut text = "id".to_owned();
     for d in 0..columns {
-        text += &format!(",f{}", d + 1);
+        let _ = write!(text, ",f{}", d + 1);
     }
     for n in 0..rows {
-        text += &format!("\ns{}", n + 1);
+        let _ = write!(text, "\ns{}", n + 1);
         for d in 0..columns {
-            text += &format!(",{}", cell(n, d) as f32);
+            let _ = write!(text, ",{}", cell(n, d) as f32);
         }
     }
     put(folder, name, text + "\n");
