@@ -123,8 +123,8 @@ fn same_samples(path: &Path, known: &[String], own: &[String]) -> Result<(), IoE
     Err(IoError::OtherSamples {
         path: path.to_owned(),
         row: at + 1,
-        expected: word(known),
-        found: word(own),
+        expected: word(known).into(),
+        found: word(own).into(),
     })
 }
 

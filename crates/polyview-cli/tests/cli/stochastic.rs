@@ -1,6 +1,5 @@
 //! Views that stay on disk: `--engine stochastic`.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use crate::common::{fails, get, ok, put, run};
@@ -43,17 +42,17 @@ fn npy(folder: &Path, name: &str, rows: usize, columns: usize) {
 }
 
 fn csv(folder: &Path, name: &str, rows: usize, columns: usize) {
-    let mut text = "id".to_owned();
-    for d in 0..columns {
-        let _ = write!(text, ",f{}", d + 1);
-    }
-    for n in 0..rows {
-        let _ = write!(text, "\ns{}", n + 1);
-        for d in 0..columns {
-            let _ = write!(text, ",{}", cell(n, d) as f32);
-        }
-    }
-    put(folder, name, text + "\n");
+    let line = |first: String, cell: &dyn Fn(usize) -> String| {
+        let cells = (0..columns).map(cell);
+        let all: Vec<String> = std::iter::once(first).chain(cells).collect();
+        all.join(",") + "\n"
+    };
+    let header = line("id".to_owned(), &|d| format!("f{}", d + 1));
+    let number = |n: usize, d: usize| (cell(n, d) as f32).to_string();
+    let body: String = (0..rows)
+        .map(|n| line(format!("s{}", n + 1), &|d| number(n, d)))
+        .collect();
+    put(folder, name, header + &body);
 }
 
 const CHOICES: &str = "--engine stochastic --batch 0.1 --epochs 4 -k 4 --seed 3";

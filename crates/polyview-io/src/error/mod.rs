@@ -251,9 +251,9 @@ pub enum IoError {
         /// Number of the sample, from 1.
         row: usize,
         /// What the views before have there.
-        expected: String,
+        expected: Box<str>,
         /// What this one has.
-        found: String,
+        found: Box<str>,
     },
     /// An ending that names no format to write.
     #[error("{}: the ending names no format; use .csv, .tsv, .csv.gz, .tsv.gz, .npy or .npz", path.display())]
