@@ -1,15 +1,20 @@
-//! Published tables of SSHIBA beside ours, from data that are at hand.
+//! Published tables of SSHIBA and of the rank-likelihood paper beside ours, from data that are at hand.
 //!
 //! ```text
 //! cargo run --release -p polyview-benches --bin table -- sshiba-7 --data YEAST
 //! cargo run --release -p polyview-benches --bin table -- sshiba-9 --data YEAST
 //! cargo run --release -p polyview-benches --bin table -- labels --data SETS
 //! cargo run --release -p polyview-benches --bin table -- classes --data SETS
+//! cargo run --release -p polyview-benches --bin table -- rank-2 --data DIGITS
+//! cargo run --release -p polyview-benches --bin table -- rank-4 --data EXPRESSION
 //! ```
 //!
 //! `YEAST` holds `train_features.csv`, `train_labels.csv`, `test_features.csv`
 //! and `test_labels.csv`; `SETS` holds folders `emotions` and `flags` of that
-//! form, or `landsat`, `breast-tcga` and `nutrimouse`. Nothing is downloaded.
+//! form, or `landsat`, `breast-tcga` and `nutrimouse`. `DIGITS` holds
+//! `pixels.csv` and `digit.csv` (USPS for `rank-2`, MNIST for `rank-3`, any for
+//! `digits`), or both by halves as `train_pixels.csv` and so on; `EXPRESSION`
+//! holds `expression.csv` and `labels.csv`, a task a column. Nothing is downloaded.
 //! What is tuned is tuned on training halves: `--validate 5` prints the same
 //! table by cross-validation inside them.
 
@@ -18,6 +23,7 @@ mod folds;
 mod linear;
 mod options;
 mod protocol;
+mod rank;
 mod score;
 
 use std::error::Error;
@@ -67,7 +73,12 @@ fn tables(o: &Options) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         "classes" => classes(o),
-        other => Err(format!("no table '{other}': sshiba-7, sshiba-9, labels, classes").into()),
+        "rank-2" | "rank-3" | "digits" => rank::digits(o),
+        "rank-4" | "rank-5" => rank::expression(o),
+        other => Err(format!(
+            "no table '{other}': sshiba-7, sshiba-9, labels, classes, rank-2, rank-3, digits, rank-4, rank-5"
+        )
+        .into()),
     }
 }
 

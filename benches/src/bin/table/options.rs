@@ -97,11 +97,12 @@ impl Options {
             baselines: true,
             only: None,
         };
+        let mut factors = None;
         while let Some(a) = args.next() {
             let mut value = || args.next().ok_or(format!("{a} needs a value"));
             match a.as_str() {
                 "--data" => o.data = value()?.into(),
-                "--factors" => o.factors = value()?.parse()?,
+                "--factors" => factors = Some(value()?.parse()?),
                 "--restarts" => o.restarts = value()?.parse()?,
                 "--tolerance" => o.tolerance = value()?.parse()?,
                 "--max-sweeps" => o.max_sweeps = value()?.parse()?,
@@ -125,6 +126,12 @@ impl Options {
                 "--only" => o.only = Some(value()?),
                 other => return Err(format!("unknown option {other}\n{USAGE}").into()),
             }
+        }
+        // the rank papers' own number
+        if o.table.starts_with("rank") || o.table == "digits" {
+            o.factors = factors.unwrap_or(20);
+        } else if let Some(k) = factors {
+            o.factors = k;
         }
         if o.data.as_os_str().is_empty() {
             return Err(USAGE.into());
@@ -186,6 +193,8 @@ impl Options {
 
 const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options]
        table labels|classes --data FOLDER_OF_SETS [options]
+       table rank-2|rank-3|digits --data DIGITS [options]
+       table rank-4|rank-5 --data EXPRESSION [options]
 options: --factors K --restarts R --tolerance T --max-sweeps S --prune W
   --likelihood bernoulli|bernoulli-latent --noise view|feature
   --scaling none|view|feature --no-intercepts --select --weight-prior A,B

@@ -1,0 +1,328 @@
+//! Tables 2 to 5 of the max-margin rank-likelihood paper (spec/maxmargin-rank
+//! 10), each model beside its two-step version and logistic regression.
+
+use std::error::Error;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use polyview::models::Table1;
+use polyview::{Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, metrics};
+use polyview_core::{Dataset, DatasetBuilder, Table};
+use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
+use polyview_linalg::Mat;
+
+use crate::folds::{parts, stratified};
+use crate::linear::{self, Linear};
+use crate::options::Options;
+
+/// What the paper has: error in % of the seven models of its Table 1, where
+/// it gives them.
+type Paper = [Option<f64>; 7];
+
+const USPS: Paper = [
+    Some(5.95),
+    Some(5.86),
+    Some(5.05),
+    Some(4.92),
+    Some(4.53),
+    Some(3.88),
+    Some(3.23),
+];
+const MNIST: Paper = [
+    None,
+    Some(5.05),
+    None,
+    None,
+    Some(4.84),
+    Some(4.21),
+    Some(2.10),
+];
+
+/// One label of one split.
+struct Task {
+    x: [Table; 2],
+    y: [Vec<bool>; 2],
+}
+
+/// Scores of one way on one task.
+struct Score {
+    error: f64,
+    area: f64,
+    seconds: f64,
+}
+
+/// Digits 3 against 5: `pixels.csv` (or `pix.csv`) and `digit.csv`, of
+/// which each repeat trains on a random half; or both with `train_` and `test_`
+/// before their names, which are then the halves.
+///
+/// # Errors
+/// What files, data and fits refuse.
+pub fn digits(o: &Options) -> Result<(), Box<dyn Error>> {
+    let paper = match o.table.as_str() {
+        "rank-2" => USPS,
+        "rank-3" => MNIST,
+        _ => [None; 7],
+    };
+    let mut tasks = Vec::new();
+    if o.data.join("train_digit.csv").exists() {
+        let [a, b] = ["train_", "test_"].map(|half| three_and_five(&o.data, half));
+        let ((xa, ya), (xb, yb)) = (a?, b?);
+        tasks.push(Task {
+            x: [xa, xb],
+            y: [ya, yb],
+        });
+    } else {
+        let (x, y) = three_and_five(&o.data, "")?;
+        for r in 0..o.repeats {
+            tasks.push(split(&x, &y, 2, 0, o.seed + r as u64));
+        }
+    }
+    let [a, b] = [0, 1].map(|h| tasks.first().map_or(0, |t| t.y[h].len()));
+    head(&format!(
+        "{}: 3 against 5, {a} to train, {b} to test, {} repeats",
+        o.table,
+        tasks.len()
+    ))?;
+    block(o, &tasks, &paper)
+}
+
+/// Expression: `expression.csv` (or `counts.csv`) and `labels.csv` (or
+/// `group.csv`), a task a column, each by ten-fold cross-validation.
+///
+/// # Errors
+/// What files, data and fits refuse.
+pub fn expression(o: &Options) -> Result<(), Box<dyn Error>> {
+    let file = |names: [&str; 2]| {
+        let all = names.map(|n| o.data.join(format!("{n}.csv")));
+        all.iter()
+            .find(|p| p.exists())
+            .cloned()
+            .ok_or_else(|| format!("no {} in {}", names.join(".csv or "), o.data.display()))
+    };
+    let x = read_table(file(["expression", "counts"])?, &ReadOptions::named("x"))?;
+    let labels = read_string_table(file(["labels", "group"])?, &ReadOptions::default())?;
+    for (c, column) in labels.columns.iter().enumerate() {
+        let (x, y) = labelled(&x, &labels, c)?;
+        let folds = o.validate.unwrap_or(10).min(y.len());
+        let tasks: Vec<Task> = (0..folds)
+            .map(|f| split(&x, &y, folds, f, o.seed))
+            .collect();
+        head(&format!("{}: {column}, {folds} folds", o.table))?;
+        block(o, &tasks, &[None; 7])?;
+    }
+    Ok(())
+}
+
+/// Samples with a label, which is whether the value is the last of two.
+fn labelled(
+    x: &Table,
+    labels: &StringTable,
+    column: usize,
+) -> Result<(Table, Vec<bool>), Box<dyn Error>> {
+    let mut values: Vec<&String> = labels.values[column].iter().flatten().collect();
+    values.sort_unstable();
+    values.dedup();
+    let [_, one] = values[..] else {
+        return Err(format!("'{}' has not two values", labels.columns[column]).into());
+    };
+    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    for (n, sample) in x.samples.iter().enumerate() {
+        let at = labels.samples.iter().position(|s| s == sample);
+        if let Some(value) = at.and_then(|at| labels.values[column][at].as_ref()) {
+            rows.push(n);
+            y.push(value == one);
+        }
+    }
+    Ok((some(x, &rows), y))
+}
+
+fn three_and_five(folder: &Path, half: &str) -> Result<(Table, Vec<bool>), Box<dyn Error>> {
+    let mut path = folder.join(format!("{half}pixels.csv"));
+    if !path.exists() {
+        path = folder.join(format!("{half}pix.csv"));
+    }
+    let x = read_table(path, &ReadOptions::named("x"))?;
+    let digit = read_table(
+        folder.join(format!("{half}digit.csv")),
+        &ReadOptions::named("y"),
+    )?;
+    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    for (n, sample) in x.samples.iter().enumerate() {
+        let at = digit.samples.iter().position(|s| s == sample);
+        let digit = at.map(|at| digit.values[(at, 0)]);
+        if digit == Some(3.0) || digit == Some(5.0) {
+            rows.push(n);
+            y.push(digit == Some(5.0));
+        }
+    }
+    Ok((some(&x, &rows), y))
+}
+
+fn some(table: &Table, rows: &[usize]) -> Table {
+    Table {
+        samples: rows.iter().map(|&n| table.samples[n].clone()).collect(),
+        values: Mat::from_fn(rows.len(), table.values.ncols(), |n, d| {
+            table.values[(rows[n], d)]
+        }),
+        ..table.clone()
+    }
+}
+
+/// One fold to test, the others to train.
+fn split(x: &Table, y: &[bool], folds: usize, fold: usize, seed: u64) -> Task {
+    let one = Mat::from_fn(y.len(), 1, |n, _| f64::from(u8::from(y[n])));
+    let (test, train) = parts(&stratified(one.as_ref(), folds, seed), fold);
+    let of = |rows: &[usize]| rows.iter().map(|&n| y[n]).collect();
+    Task {
+        x: [some(x, &train), some(x, &test)],
+        y: [of(&train), of(&test)],
+    }
+}
+
+fn head(title: &str) -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{title}")?;
+    writeln!(
+        out,
+        "{:<34} {:>7} {:>16} {:>16} {:>9}",
+        "", "paper", "error %", "AUC", "seconds"
+    )?;
+    Ok(())
+}
+
+/// All models on all tasks.
+fn block(o: &Options, tasks: &[Task], paper: &Paper) -> Result<(), Box<dyn Error>> {
+    let wanted = |name: &str| o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
+    for (model, paper) in Table1::ALL.into_iter().zip(paper) {
+        if wanted(model.name()) {
+            let scores = each(tasks, |task| joint(o, model, task))?;
+            line(model.name(), *paper, &scores)?;
+        }
+    }
+    if o.baselines {
+        for data in [Likelihood::Rank, Likelihood::Gaussian] {
+            let name = format!("{data} factors, then logistic");
+            if wanted(&name) {
+                line(&name, None, &each(tasks, |task| two_step(o, data, task))?)?;
+            }
+        }
+        let name = "logistic regression of the data";
+        if wanted(name) {
+            let plain = |task: &Task| logistic(&task.x[0], &task.x[1], task);
+            line(name, None, &each(tasks, plain)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn each(
+    tasks: &[Task],
+    way: impl Fn(&Task) -> Result<(Vec<f64>, f64), Box<dyn Error>>,
+) -> Result<Vec<Score>, Box<dyn Error>> {
+    tasks
+        .iter()
+        .map(|task| {
+            let clock = Instant::now();
+            // scores, and the score above which a sample is a 1
+            let (score, cut) = way(task)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            let wrong = score
+                .iter()
+                .zip(&task.y[1])
+                .filter(|(s, y)| (**s > cut) != **y);
+            Ok(Score {
+                error: 100.0 * wrong.count() as f64 / score.len().max(1) as f64,
+                area: metrics::auc(&task.y[1], &score)?.unwrap_or(f64::NAN),
+                seconds,
+            })
+        })
+        .collect()
+}
+
+fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn Error>> {
+    let with_error = |of: fn(&Score) -> f64, digits: usize| {
+        let n = scores.len() as f64;
+        let mean = scores.iter().map(of).sum::<f64>() / n;
+        let square = scores.iter().map(|s| (of(s) - mean).powi(2)).sum::<f64>();
+        let error = (square / (n - 1.0) / n).sqrt();
+        if scores.len() > 1 {
+            format!("{mean:.digits$} ± {error:.digits$}")
+        } else {
+            format!("{mean:.digits$}")
+        }
+    };
+    let paper = paper.map_or_else(String::new, |p| format!("{p:.2}"));
+    let seconds = scores.iter().map(|s| s.seconds).sum::<f64>() / scores.len() as f64;
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{name:<34} {paper:>7} {:>16} {:>16} {seconds:>9.2}",
+        with_error(|s| s.error, 2),
+        with_error(|s| s.area, 4)
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+fn build(tables: impl IntoIterator<Item = Table>) -> Result<Dataset, Box<dyn Error>> {
+    let builder = tables
+        .into_iter()
+        .fold(Dataset::builder(), DatasetBuilder::view);
+    Ok(builder.build()?)
+}
+
+fn sized(o: &Options, spec: ModelSpec, task: &Task) -> ModelSpec {
+    let mut spec = spec;
+    spec.factors = o.factors.min(task.y[0].len());
+    spec.seed = o.seed;
+    spec.restarts = o.restarts;
+    spec.vb.max_sweeps = o.max_sweeps;
+    spec.vb.tolerance = o.tolerance;
+    spec
+}
+
+/// Data and labels in one model.
+fn joint(o: &Options, model: Table1, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
+    let [x, new] = &task.x;
+    let y = Table {
+        name: "y".into(),
+        features: vec!["y".into()],
+        values: Mat::from_fn(x.samples.len(), 1, |n, _| f64::from(u8::from(task.y[0][n]))),
+        ..x.clone()
+    };
+    let spec = sized(o, model.spec(o.factors, &["y"]), task);
+    let fit = polyview::fit(build([x.clone(), y])?, spec)?;
+    let p = fit.predict(&build([new.clone()])?, "y")?;
+    let score = p.score.ok_or("labels have scores")?;
+    Ok((score.col_as_slice(0).to_vec(), 0.0))
+}
+
+/// Factors first, without labels; then a classifier of the factors.
+fn two_step(o: &Options, data: Likelihood, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
+    let mut spec = Table1::RankLinearSvm.spec(o.factors, &[]);
+    let choices = ViewChoices {
+        likelihood: data,
+        ..spec.defaults
+    };
+    spec = sized(o, spec.with_view("x", choices), task);
+    let [x, new] = &task.x;
+    let fit: Fit = polyview::fit(build([x.clone()])?, spec)?;
+    // both halves the way of new samples
+    let [a, b] = [x, new].map(|t| -> Result<Table, Box<dyn Error>> {
+        let z = fit.project(&build([t.clone()])?, &ProjectOptions::default())?;
+        Ok(Table {
+            features: (0..z.mean.ncols()).map(|k| k.to_string()).collect(),
+            values: z.mean,
+            ..t.clone()
+        })
+    });
+    logistic(&a?, &b?, task)
+}
+
+fn logistic(x: &Table, new: &Table, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
+    let y = Mat::from_fn(x.samples.len(), 1, |n, _| f64::from(u8::from(task.y[0][n])));
+    let (x, new) = linear::design(&[x], &[new]);
+    let p = linear::fit_and_score(Linear::Logistic, x.as_ref(), y.as_ref(), new.as_ref())?;
+    Ok((p.col_as_slice(0).to_vec(), 0.5))
+}
