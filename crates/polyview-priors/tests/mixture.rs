@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use polyview_core::{
-    Context, GammaPrior, Journal, NormalEquations, RowBlock, RowCov, RowMoments, State, Stateful,
+    Context, GammaPrior, Journal, NormalEquations, RotationSide, RowBlock, RowCov, RowMoments,
+    State, Stateful,
 };
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_priors::{Mixture, MixtureOptions, MixtureRows};
@@ -513,6 +514,39 @@ fn one_component_is_a_normal_prior_with_learnt_mean_and_precision() {
             .iter()
             .any(|(name, x)| *name == "assignments" && *x == 0.0)
     );
+}
+
+/// A turn moves the bound by what the rotation term says.
+#[test]
+fn the_rotation_term_is_the_change_of_the_bound() {
+    let (gram, rhs, evidence) = problem(13);
+    for own in [false, true] {
+        let mut b = block(13);
+        for _ in 0..2 {
+            sweep(&mut b, &gram, &rhs, &evidence, own);
+        }
+        let term = b.rotation_term(RotationSide::Factors).unwrap();
+        let q = Mat::from_fn(K, K, |i, j| {
+            f64::from(u8::from(i == j)) * (1.2 + 0.1 * i as f64) + 0.15 * ((i + 2 * j) % 3) as f64
+        });
+        let value = |q: &Mat<f64>| {
+            let inverse = polyview_linalg::inverse(q.as_ref()).unwrap();
+            let log_det = polyview_linalg::log_abs_det(q.as_ref()).unwrap();
+            let mut gradient = Mat::zeros(K, K);
+            term.evaluate(q.as_ref(), inverse.as_ref(), log_det, gradient.as_mut())
+        };
+        let gain = value(&q) - value(&Mat::identity(K, K));
+        let before = b.bound().sum();
+        let inverse = polyview_linalg::inverse(q.as_ref()).unwrap();
+        let log_det = polyview_linalg::log_abs_det(q.as_ref()).unwrap();
+        b.transform(inverse.as_ref(), -log_det);
+        let change = b.bound().sum() - before;
+        assert!(
+            (gain - change).abs() < 1e-9 * (1.0 + change.abs()),
+            "{gain} {change}"
+        );
+        assert!(change.abs() > 0.1);
+    }
 }
 
 #[test]

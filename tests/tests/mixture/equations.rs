@@ -18,7 +18,7 @@ const T: usize = 3;
 fn shares() -> Arc<Mat<f64>> {
     let mut rng = StreamKey::new(8).rng();
     let mut out = Mat::from_fn(N, T, |n, t| {
-        if (n + t) % 4 == 0 {
+        if (n + t).is_multiple_of(4) {
             0.0
         } else {
             uniform_open01(&mut rng)

@@ -18,7 +18,11 @@ const N: usize = 200;
 pub fn data() -> Vec<View> {
     let mut rng = StreamKey::new(21).rng();
     let z = Mat::from_fn(N, K, |n, k| {
-        let side = if (n >> k) % 2 == 0 { 1.5 } else { -1.5 };
+        let side = if (n >> k).is_multiple_of(2) {
+            1.5
+        } else {
+            -1.5
+        };
         side + 0.4 * standard_normal(&mut rng)
     });
     let w = normal(10, K, &mut rng);

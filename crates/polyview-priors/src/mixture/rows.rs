@@ -6,10 +6,11 @@ use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
     RowCov, RowMoments, State, StateReader, Stateful, Terms,
 };
-use polyview_linalg::{Mat, MatRef, times_small};
+use polyview_linalg::{Mat, MatRef, gram, times_small};
 use polyview_random::{StreamKey, uniform_open01};
 
 use super::{Mixture, MixtureOptions, start};
+use crate::rotation::{ColumnPenalty, ColumnRotation};
 use crate::rows::{Prepared, normals, solve_draw, solve_update};
 
 /// Rows whose random numbers come from one stream.
@@ -27,9 +28,8 @@ const CHUNK: usize = 256;
 /// Shares take the evidence of local experts into account ([`RowBlock::assign`];
 /// E15 corrected). They start from k-means on the starting means.
 ///
-/// There are no implicit rows: the prior is not the same in all directions, so
-/// data cannot be compressed. A rotation of factors and weights would leave the
-/// family, and there is no rotation term.
+/// There are no implicit rows: each would have to know its component, so data
+/// cannot be compressed.
 ///
 /// ```
 /// use polyview_core::{RowBlock, RowMoments};
@@ -318,11 +318,27 @@ impl RowBlock for MixtureRows {
             ("scales", self.mixture.bound()),
         ])
     }
-    fn rotation_term(&self, _side: RotationSide) -> Option<Box<dyn RotationTerm>> {
-        None
+    /// Rows and centres turn together while $q$ of the precisions and the
+    /// variances $\varsigma\_t$ stay: what is left is quadratic, with the moment
+    /// $\sum\_{nt}\varphi\_{nt}\langle\psi\_t\rangle[(m\_n -
+    /// m\_{\mu\_t})(m\_n - m\_{\mu\_t})^\top + S\_n] + \sum\_t
+    /// m\_{\mu\_t}m\_{\mu\_t}^\top$.
+    fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>> {
+        let mut moment = self.moments.cov_sum(Some(&self.precision.0));
+        moment.add_scaled(1.0, &gram(self.mixture.means().as_ref()));
+        let z = self.moments.mean();
+        for (t, psi) in self.mixture.precisions().iter().enumerate() {
+            let (share, centre) = (self.shares.col_as_slice(t), self.mixture.means());
+            let apart = Mat::from_fn(z.nrows(), z.ncols(), |n, j| {
+                (share[n] * psi).sqrt() * (z[(n, j)] - centre[(t, j)])
+            });
+            moment.add_scaled(1.0, &gram(apart.as_ref()));
+        }
+        let ones = ColumnPenalty::Fixed(self.precision.1.clone());
+        let rows = self.moments.rows();
+        Some(Box::new(ColumnRotation::new(rows, &moment, side, ones)))
     }
-    /// Exact for rotations, for orders and for signs; else components become
-    /// elliptical, which they cannot be.
+    /// Turns the centres with the rows; the components stay spherical.
     fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
         self.moments.transform(a, log_abs_det);
         self.mixture.transform(a);

@@ -15,7 +15,11 @@ fn corners(samples: usize, seed: u64) -> Dataset {
     let mut rng = StreamKey::new(seed).rng();
     let mut weights = StreamKey::new(9).rng();
     let z = Mat::from_fn(samples, 2, |n, k| {
-        let side = if (n >> k) % 2 == 0 { 1.5 } else { -1.5 };
+        let side = if (n >> k).is_multiple_of(2) {
+            1.5
+        } else {
+            -1.5
+        };
         side + 0.4 * standard_normal(&mut rng)
     });
     let w = Mat::from_fn(10, 2, |_, _| standard_normal(&mut weights));
