@@ -18,6 +18,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod rank;
 mod sparse;
 mod stochastic;
 mod tasks;

@@ -1,0 +1,91 @@
+//! The rank model at the command line: order of values, labels of two words,
+//! local classifiers.
+
+use std::fmt::Write;
+
+use crate::common::{fails, get, ok, put};
+
+/// Skewed features of two factors, and a label that follows the first.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut x = "id,a,b,c,d,e,f\n".to_owned();
+    let mut cubes = x.clone();
+    let mut y = "id,relapse\n".to_owned();
+    for n in 0_usize..48 {
+        let u = ((n * 5) % 17) as f64 / 8.0 - 1.0;
+        let v = ((n * 7) % 13) as f64 / 6.0 - 1.0;
+        let wobble = |d: usize| 0.15 * (((n * 3 + d * 5) % 7) as f64 / 3.5 - 1.0);
+        let row = [u, -u, v, u + v, v - u, 2.0 * u]
+            .iter()
+            .enumerate()
+            .map(|(d, e)| e + wobble(d))
+            .collect::<Vec<f64>>();
+        let line = |f: &dyn Fn(f64) -> f64| -> String {
+            row.iter().map(|e| format!(",{}", f(*e))).collect()
+        };
+        let _ = writeln!(x, "s{n}{}", line(&|e| (2.0 * e).exp()));
+        let _ = writeln!(cubes, "s{n}{}", line(&|e| 1e3 * e.powi(3)));
+        let word = if u > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(y, "s{n},{}", if n % 8 == 3 { "" } else { word });
+    }
+    put(dir.path(), "x.csv", x);
+    put(dir.path(), "cubes.csv", cubes);
+    put(dir.path(), "y.csv", y);
+    dir
+}
+
+const FIT: &str = "fit --model rank -k 3 --seed 1 --max-sweeps 40 --labels y.csv:svm";
+
+#[test]
+fn labels_follow_from_the_order_of_values() {
+    let dir = folder();
+    let at = dir.path();
+    for (file, model) in [("x.csv", "a"), ("cubes.csv", "b")] {
+        ok(at, &format!("{FIT} --view x={file} --out {model}.pv"));
+        ok(
+            at,
+            &format!("predict {model}.pv --view x={file} --target relapse --out {model}.csv"),
+        );
+    }
+    let (a, b) = (get(at, "a.csv"), get(at, "b.csv"));
+    // a monotone transform of every feature changes nothing at all
+    assert_eq!(a, b);
+    assert!(a.starts_with("sample,relapse,score,probability\n"), "{a}");
+    let right = a
+        .lines()
+        .skip(1)
+        .enumerate()
+        .filter(|(n, line)| {
+            let u = ((n * 5) % 17) as f64 / 8.0 - 1.0;
+            line.split(',').nth(1) == Some(if u > 0.0 { "yes" } else { "no" })
+        })
+        .count();
+    assert!(right >= 43, "{right}: {a}");
+    // data units come back
+    ok(at, "impute a.pv --view x --out filled.csv");
+    assert!(get(at, "filled.csv").lines().count() == 49);
+    let text = ok(at, "inspect a.pv");
+    assert!(text.contains("rank") && text.contains("svm"), "{text}");
+    ok(at, "report a.pv --out r.html");
+}
+
+#[test]
+fn local_classifiers_and_probit() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = FIT.replace(":svm", ":probit");
+    ok(at, &format!("{fit} --view x=x.csv --mixture 2 --out m.pv"));
+    let text = ok(at, "inspect m.pv");
+    assert!(text.contains("cluster"), "{text}");
+    ok(
+        at,
+        "predict m.pv --view x=x.csv --target relapse --out p.csv",
+    );
+    assert!(get(at, "p.csv").starts_with("sample,relapse,score,probability\n"));
+    let text = fails(
+        at,
+        &format!("{FIT} --view x=x.csv --mixture 100 --out m2.pv"),
+        1,
+    );
+    assert!(text.contains("100"), "{text}");
+}
