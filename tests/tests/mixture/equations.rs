@@ -8,7 +8,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 use polyview_tests::law::{gap, rows, total};
 
-use super::labels;
+use super::{CLASSIFIERS, experts_of, labels};
 
 const N: usize = 9;
 const C: usize = 2;
@@ -53,8 +53,11 @@ fn bias() -> Bias {
 fn equations_are_gradients_of_the_bound() {
     for missing in [0.0, 0.4] {
         let view = labels("y", N, C, missing, 4);
-        for shared in [false, true] {
-            let mut term = Experts::new(view.clone(), Bernoulli::default(), T).expect("labels");
+        for (shared, kind) in [false, true]
+            .into_iter()
+            .flat_map(|s| CLASSIFIERS.map(|k| (s, k)))
+        {
+            let mut term = experts_of(kind, &view, T);
             if shared {
                 term.take_shares(&shares());
             }
@@ -65,8 +68,8 @@ fn equations_are_gradients_of_the_bound() {
                 bias: &b,
             };
             with_context(|cx| term.refresh(&p, cx)).expect("finite");
-            let worst = gap(&mut term, None);
-            assert!(worst < 1e-6, "{missing} {shared}: {worst:e}");
+            let worst = gap(term.as_mut(), None);
+            assert!(worst < 1e-6, "{missing} {shared} {kind:?}: {worst:e}");
         }
     }
     let counts = View::from_values(

@@ -8,7 +8,7 @@ mod projection;
 
 use polyview_core::{Bias, GammaPrior, RowMoments, Schedule, View, ViewTerm};
 use polyview_infer::{Model, ViewPart};
-use polyview_likelihoods::{Bernoulli, Experts};
+use polyview_likelihoods::{BayesianSvm, Bernoulli, CellLikelihood, Experts, Probit};
 use polyview_linalg::Mat;
 use polyview_priors::{Ard, FullRows, MixtureOptions, MixtureRows};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -62,8 +62,34 @@ pub fn labels(name: &str, rows: usize, columns: usize, missing: f64, seed: u64) 
     View::from_values(name, names, values).expect("finite")
 }
 
-/// Labels with an expert for each component.
+/// A classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Classifier {
+    /// Logistic.
+    Bernoulli,
+    /// Probit.
+    Probit,
+    /// Hinge loss.
+    Svm,
+}
+
+/// All classifiers.
+pub const CLASSIFIERS: [Classifier; 3] =
+    [Classifier::Bernoulli, Classifier::Probit, Classifier::Svm];
+
+/// Labels with a classifier for each component.
+pub fn experts_of(kind: Classifier, view: &View, components: usize) -> Box<dyn ViewTerm> {
+    fn boxed<L: CellLikelihood>(view: &View, law: L, components: usize) -> Box<dyn ViewTerm> {
+        Box::new(Experts::new(view.clone(), law, components).expect("labels"))
+    }
+    match kind {
+        Classifier::Bernoulli => boxed(view, Bernoulli::default(), components),
+        Classifier::Probit => boxed(view, Probit::default(), components),
+        Classifier::Svm => boxed(view, BayesianSvm::default(), components),
+    }
+}
+
+/// Labels with a logistic classifier for each component.
 pub fn experts(view: &View, components: usize) -> Box<dyn ViewTerm> {
-    let term = Experts::new(view.clone(), Bernoulli::default(), components);
-    Box::new(term.expect("labels"))
+    experts_of(Classifier::Bernoulli, view, components)
 }

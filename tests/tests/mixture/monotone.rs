@@ -8,7 +8,7 @@ use polyview_tests::mixed::{MixedView, Species};
 use polyview_tests::{Holes, normal};
 use proptest::prelude::*;
 
-use super::{experts, labels, model, options, part};
+use super::{CLASSIFIERS, experts_of, labels, model, options, part};
 
 fn mixed() -> impl Strategy<Value = MixedView> {
     (
@@ -54,7 +54,7 @@ proptest! {
         k in 1usize..5,
         components in 1usize..6,
         views in prop::collection::vec(mixed(), 0..3),
-        local in prop::collection::vec((1usize..4, 0.0f64..0.5, any::<bool>()), 1..3),
+        local in prop::collection::vec((1usize..4, 0.0f64..0.5, any::<bool>(), 0usize..3), 1..3),
     ) {
         let mut rng = StreamKey::new(seed).rng();
         let z = normal(samples, 2, &mut rng);
@@ -63,10 +63,10 @@ proptest! {
             .enumerate()
             .map(|(m, v)| v.part(&v.data(&format!("v{m}"), &z, seed.wrapping_add(m as u64)), 2, k))
             .collect();
-        for (m, (columns, missing, bias)) in local.iter().enumerate() {
+        for (m, (columns, missing, bias, kind)) in local.iter().enumerate() {
             let name = format!("y{m}");
             let view = labels(&name, samples, *columns, *missing, seed.wrapping_add(50 + m as u64));
-            parts.push(part(&name, experts(&view, components), k, bias.then_some(0.1)));
+            parts.push(part(&name, experts_of(CLASSIFIERS[*kind], &view, components), k, bias.then_some(0.1)));
         }
         let m = model(parts, options(components), normal(samples, k, &mut rng));
         let vb = VbOptions {
