@@ -21,10 +21,11 @@ fn folder() -> tempfile::TempDir {
             .map(|(d, e)| e + wobble(d))
             .collect::<Vec<f64>>();
         let line = |f: &dyn Fn(f64) -> f64| -> String {
-            row.iter().map(|e| format!(",{}", f(*e))).collect()
+            let cells: Vec<String> = row.iter().map(|e| f(*e).to_string()).collect();
+            cells.join(",")
         };
-        let _ = writeln!(x, "s{n}{}", line(&|e| (2.0 * e).exp()));
-        let _ = writeln!(cubes, "s{n}{}", line(&|e| 1e3 * e.powi(3)));
+        let _ = writeln!(x, "s{n},{}", line(&|e| (2.0 * e).exp()));
+        let _ = writeln!(cubes, "s{n},{}", line(&|e| 1e3 * e.powi(3)));
         let word = if u > 0.0 { "yes" } else { "no" };
         let _ = writeln!(y, "s{n},{}", if n % 8 == 3 { "" } else { word });
     }
