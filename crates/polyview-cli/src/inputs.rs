@@ -120,7 +120,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             "--trials: there is no --view {name}=FILE; add it, or leave the trials out"
         )));
     }
-    Ok(builder.build()?)
+    Ok(with_metadata(builder, args.metadata.as_deref(), args.groups.as_deref())?.build()?)
 }
 
 /// Files of trials by view, for the binomial views of a model.

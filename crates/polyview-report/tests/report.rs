@@ -249,7 +249,7 @@ fn ten_thousand_features_and_a_thousand_samples_stay_small() {
 fn deviance_has_a_column_where_counts_were_held_out() {
     let mut report = full(20, 5, 2, "");
     let (_, text) = passes(&report);
-    assert!(text.contains("Deviance explained") && text.contains("37.5 %"));
+    assert!(text.contains("Deviance explained") && text.contains("37.5%"));
     report.held_out[0].deviance_explained = None;
     let (_, text) = passes(&report);
     assert!(!text.contains("Deviance explained"));

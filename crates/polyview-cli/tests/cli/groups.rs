@@ -94,7 +94,7 @@ fn choices_of_groups() {
         dir.path(),
         &FIT.replace("clinic", "ward")
             .replace("fit ", "fit --out w.pv "),
-        1,
+        2,
     );
     assert!(text.contains("ward") && text.contains("clinic"), "{text}");
     let alone = get(dir.path(), "who.csv").replace("s0,north", "s0,west");

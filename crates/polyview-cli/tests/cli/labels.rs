@@ -327,7 +327,7 @@ fn bad_labels() {
         "fit -k 1 --view x=x.csv --view y=diet.csv --out m.pv".to_owned(),
         "fit -k 1 --view x=x.csv --view y=bits.csv:bernoulli --out m.pv".to_owned(),
         "fit --model pca -k 1 --view x=x.csv --out m.pv".to_owned(),
-        "fit --model sshiba -k 1 --view x=x.csv:probit --out m.pv".to_owned(),
+        "fit --model sshiba -k 1 --view x=x.csv:logit --out m.pv".to_owned(),
         format!("{fit} y=two.csv:bernoulli --out m.pv"),
         format!("{fit} y=bits.csv:categorical --select-features y --out m.pv"),
         format!("{fit} y=diet.csv:bernoulli --out m.pv"),

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use polyview_special::{GaussHermite, normal_cdf, sigmoid};
+use polyview_special::{normal_cdf, normal_pdf, sigmoid};
 
-/// Standard deviation of the predictor up to which Gauss-Hermite serves.
+/// Standard deviation of the predictor up to which its own density is integrated
+/// over.
 const NARROW: f64 = 0.25;
 
 /// $\ln\{L(+1)/L(-1)\} = 2\max(0, 1 + \eta) - 2\max(0, 1 - \eta)$: $4\eta$ inside
@@ -32,7 +33,6 @@ pub(super) fn share(score: f64) -> f64 {
 /// its density jumps.
 struct Rule {
     nodes: Vec<(f64, f64)>,
-    narrow: Option<GaussHermite>,
 }
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
@@ -57,34 +57,54 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     for n in &mut nodes {
         n.1 *= 0.5 / mass;
     }
-    Rule {
-        nodes,
-        narrow: GaussHermite::normal(32).ok(),
-    }
+    Rule { nodes }
 });
 
 /// $\mathrm{E}\\,$[`share`]$(\eta)$, $\eta\sim N(m, v)$, for $m \le 0$, with an
-/// absolute error below 1e-5 (the density jumps at the margin): by Gauss-Hermite where η varies less than
-/// the law itself, else as $\mathrm{E}\\,\Phi((m - t)/\sqrt v)$ over that law.
+/// absolute error below 1e-6: where η varies less than the law itself as an
+/// integral over η, piece by piece between the ends of the margin, where the slope
+/// jumps; else as $\mathrm{E}\\,\Phi((m - t)/\sqrt v)$ over that law.
 pub(super) fn lower_mean_share(mean: f64, variance: f64) -> f64 {
     let sd = variance.max(0.0).sqrt();
-    let rule = &*RULE;
     if sd == 0.0 {
         return share(mean);
     }
-    if let (true, Some(narrow)) = (sd <= NARROW, &rule.narrow) {
-        return narrow.integrate(|u| share(mean + sd * u));
+    if sd <= NARROW {
+        return by_pieces(mean, sd);
     }
-    rule.nodes
-        .iter()
+    (RULE.nodes.iter())
         .map(|(t, w)| w * (normal_cdf((mean - t) / sd) + normal_cdf((mean + t) / sd)))
         .sum()
 }
 
+/// Simpson's rule over nine standard deviations to either side.
+fn by_pieces(mean: f64, sd: f64) -> f64 {
+    const REACH: f64 = 9.0;
+    const STEPS: u32 = 96;
+    let ends = [
+        -REACH,
+        ((-1.0 - mean) / sd).clamp(-REACH, REACH),
+        ((1.0 - mean) / sd).clamp(-REACH, REACH),
+        REACH,
+    ];
+    let mut sum = 0.0;
+    for piece in ends.windows(2).filter(|p| p[1] > p[0]) {
+        let step = (piece[1] - piece[0]) / f64::from(STEPS);
+        for i in 0..=STEPS {
+            let weight = match i {
+                0 | STEPS => 1.0,
+                i if i % 2 == 1 => 4.0,
+                _ => 2.0,
+            };
+            let u = piece[0] + step * f64::from(i);
+            sum += weight * step / 3.0 * normal_pdf(u) * share(mean + sd * u);
+        }
+    }
+    sum
+}
+
 #[cfg(test)]
 mod tests {
-    use polyview_special::normal_pdf;
-
     use super::*;
 
     #[test]
