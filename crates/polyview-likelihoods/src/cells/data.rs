@@ -74,12 +74,17 @@ impl Column<'_> {
     }
     /// Puts zeros where nothing was observed.
     pub(super) fn clear_missing(&self, out: &mut [f64]) {
-        if matches!(self.mask, Mask::Complete) {
-            return;
-        }
-        for (n, x) in out.iter_mut().enumerate() {
-            if !self.mask.is_observed(n, self.feature) {
-                *x = 0.0;
+        match self.mask {
+            Mask::Complete => {}
+            Mask::Rows(rows) => {
+                for (x, _) in out.iter_mut().zip(rows).filter(|(_, seen)| !**seen) {
+                    *x = 0.0;
+                }
+            }
+            Mask::Cells { by_feature, .. } => {
+                for n in by_feature.zeros_in_col(self.feature) {
+                    out[n] = 0.0;
+                }
             }
         }
     }

@@ -272,8 +272,8 @@ fn write_start<L: CellLikelihood>(
     }
 }
 
-/// Writes the local numbers that raise the bound most, those of missing cells
-/// left alone; whether all predictors are finite.
+/// Writes the local numbers that raise the bound most (what stands for missing
+/// cells does not count); whether all predictors are finite.
 pub(super) fn write_best<L: CellLikelihood>(
     likelihood: &L,
     data: &Data,
@@ -294,12 +294,11 @@ pub(super) fn write_best<L: CellLikelihood>(
             .map(|(j, mut out)| {
                 let column = data.column(columns.start + j);
                 let mut fine = true;
+                let all = column.all();
                 for i in 0..tile.len() {
-                    if let Some(cell) = column.cell(start + i) {
-                        let (m, s) = (mean[(i, j)], square[(i, j)]);
-                        fine &= m.is_finite() && s.is_finite();
-                        out[(i, 0)] = likelihood.optimise(cell, m, s.max(0.0));
-                    }
+                    let (m, s) = (mean[(i, j)], square[(i, j)]);
+                    fine &= m.is_finite() && s.is_finite();
+                    out[(i, 0)] = likelihood.optimise(all.cell(start + i), m, s.max(0.0));
                 }
                 fine
             })
