@@ -22,14 +22,13 @@ use polyview_linalg::{Mat, MatRef, solve_spd};
 
 const FEATURES: usize = 60;
 
-/// Monotone functions, the more skewed the higher the number.
+/// Monotone functions: skewed to the right, to the left, heavy at both ends.
 fn bent(kind: usize, x: f64) -> f64 {
-    match kind % 5 {
-        0 => (2.5 * x).exp(),
-        1 => x.powi(5),
-        2 => (x.exp() * 3.0).floor(),
-        3 => 1e6 * (4.0 * x).exp(),
-        _ => x.tanh(),
+    match kind % 4 {
+        0 => (4.0 * x).exp(),
+        1 => -(-4.0 * x).exp(),
+        2 => x.powi(9),
+        _ => 1e6 * (5.0 * x).exp(),
     }
 }
 
