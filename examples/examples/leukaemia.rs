@@ -19,8 +19,7 @@ use std::path::Path;
 use polyview::{Fit, Likelihood, metrics, models};
 use polyview_core::{Dataset, Table, View};
 use polyview_examples::{World, dataset, rows};
-use polyview_io::{ReadOptions, read_string_table, read_table};
-use polyview_linalg::Mat;
+use polyview_io::{Content, ReadOptions, read_table};
 
 /// Every how many patients one has no labels in the second fit.
 const HIDDEN: usize = 5;
@@ -39,29 +38,15 @@ fn read(folder: &Path) -> Result<Study, Box<dyn Error>> {
             &ReadOptions::named(name),
         )
     };
-    let words = read_string_table(
-        folder.join("methylation_cluster.csv"),
-        &ReadOptions::named("cluster"),
-    )?;
-    let column: Vec<Option<String>> = words.values.into_iter().next().unwrap_or_default();
-    let mut levels: Vec<String> = column.iter().flatten().cloned().collect();
-    levels.sort_unstable();
-    levels.dedup();
-    let code = |w: &Option<String>| {
-        let at = w.as_ref().and_then(|w| levels.iter().position(|l| l == w));
-        at.map_or(f64::NAN, |c| c as f64)
+    let classes = ReadOptions {
+        content: Content::Classes,
+        ..ReadOptions::named("cluster")
     };
     Ok(Study {
         drugs: numbers("drugs", "drugs")?,
         mutations: numbers("mutations", "mutations")?,
         status: numbers("ighv", "status")?,
-        cluster: Table {
-            name: "cluster".to_owned(),
-            samples: words.samples,
-            features: vec!["cluster".to_owned()],
-            values: Mat::from_fn(column.len(), 1, |n, _| code(&column[n])),
-            levels,
-        },
+        cluster: read_table(folder.join("methylation_cluster.csv"), &classes)?,
     })
 }
 

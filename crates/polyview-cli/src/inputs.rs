@@ -99,7 +99,9 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             other => other,
         })?;
         builder = builder.view(match table {
-            ViewTable::Sparse(t) if !sparse_form(known) || trials.is_some() => t.to_dense().into(),
+            ViewTable::Sparse(t) if !known.stays_sparse() || trials.is_some() => {
+                t.to_dense().into()
+            }
             table => table,
         });
         if let Some(t) = trials {
@@ -139,17 +141,6 @@ fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
     Ok(out)
 }
 
-/// Whether a likelihood keeps nothing for single cells.
-fn sparse_form(likelihood: Likelihood) -> bool {
-    !matches!(
-        likelihood,
-        Likelihood::BernoulliLatent
-            | Likelihood::Categorical
-            | Likelihood::Rank
-            | Likelihood::OrdinaryRank
-    )
-}
-
 /// The table as the model wants it: sparse where it is and may be.
 fn stored(
     cli: &Cli,
@@ -162,7 +153,7 @@ fn stored(
     let ViewTable::Sparse(sparse) = &table else {
         return table;
     };
-    if sparse_form(likelihood) && !trials && !faithful {
+    if likelihood.stays_sparse() && !trials && !faithful {
         return table;
     }
     let why = if trials {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use polyview_core::Table;
-use polyview_io::{ReadOptions, StringTable, read_string_table};
+use polyview_io::{DecimalMark, ReadOptions, StringTable, class_names, read_string_table};
 use polyview_linalg::Mat;
 
 use crate::failure::{Failure, Outcome};
@@ -25,39 +25,17 @@ pub fn read(path: &Path) -> Outcome<StringTable> {
     Ok(read_string_table(path, &options)?)
 }
 
-/// The order in which two values are called 0 and 1: numbers by value, words by
-/// character.
-fn sorted(mut values: Vec<String>) -> Vec<String> {
-    let number = |v: &String| v.parse::<f64>().ok();
-    if values.iter().all(|v| number(v).is_some()) {
-        values.sort_by(|a, b| {
-            let (a, b) = (number(a).unwrap_or(0.0), number(b).unwrap_or(0.0));
-            a.total_cmp(&b)
-        });
-    } else {
-        values.sort_unstable();
-    }
-    values
-}
-
-/// What 0 and 1 are called in a column.
+/// What 0 and 1 are called in a column, in the order of class names.
 fn names(path: &Path, column: &str, cells: &[Option<String>]) -> Outcome<[String; 2]> {
-    let mut found: Vec<String> = Vec::new();
-    for cell in cells.iter().flatten() {
-        if !found.contains(cell) {
-            found.push(cell.clone());
-        }
-        if found.len() > 2 {
-            break;
-        }
-    }
+    let mut found = class_names(cells, DecimalMark::Point);
+    found.truncate(3);
     let refuse = |what: String| {
         Err(Failure::Usage(format!(
             "'{}', column '{column}': {what}",
             path.display()
         )))
     };
-    match <[String; 2]>::try_from(sorted(found)) {
+    match <[String; 2]>::try_from(found) {
         Ok(names) => Ok(names),
         Err(found) if found.is_empty() => refuse("no label is known; leave the column out".into()),
         Err(found) if found.len() == 1 => refuse(format!(

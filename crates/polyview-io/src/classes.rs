@@ -68,7 +68,7 @@ fn coded(
     words: &[Option<String>],
     decimal: DecimalMark,
 ) -> Result<Table, IoError> {
-    let levels = sorted(words, decimal);
+    let levels = class_names(words, decimal);
     if levels.is_empty() {
         return Err(IoError::NoClasses {
             path: path.to_owned(),
@@ -94,9 +94,16 @@ fn coded(
     })
 }
 
-/// The words that occur, each once: by value where all are numbers, else by
-/// character.
-fn sorted(words: &[Option<String>], decimal: DecimalMark) -> Vec<String> {
+/// The class names of a column: the words that occur, each once, by value where
+/// all are numbers, else by character.
+///
+/// ```
+/// use polyview_io::{DecimalMark, class_names};
+///
+/// let column = ["10", "9", "10"].map(|w| Some(w.to_owned()));
+/// assert_eq!(class_names(&column, DecimalMark::Point), ["9", "10"]);
+/// ```
+pub fn class_names(words: &[Option<String>], decimal: DecimalMark) -> Vec<String> {
     let mut levels: Vec<String> = words.iter().flatten().cloned().collect();
     levels.sort_unstable();
     levels.dedup();

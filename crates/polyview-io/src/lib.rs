@@ -52,6 +52,7 @@ mod source;
 mod text;
 mod write;
 
+pub use classes::class_names;
 pub use error::{
     Action, ArrayError, Axis, Cell, Foreign, IoError, MarketError, NameKind, NumberHint, RaggedHint,
 };

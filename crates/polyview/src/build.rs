@@ -177,10 +177,7 @@ fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
         .into())
     };
     match likelihood {
-        Likelihood::BernoulliLatent
-        | Likelihood::Categorical
-        | Likelihood::Rank
-        | Likelihood::OrdinaryRank => refuse(format!("likelihood {likelihood}")),
+        _ if !likelihood.stays_sparse() => refuse(format!("likelihood {likelihood}")),
         _ if spec.algorithm == Algorithm::Faithful => refuse("algorithm = \"faithful\"".to_owned()),
         Likelihood::Gaussian
             if spec.missing == MissingData::Impute

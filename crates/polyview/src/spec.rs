@@ -311,6 +311,14 @@ impl Likelihood {
     pub fn is_rank(self) -> bool {
         matches!(self, Self::Rank | Self::OrdinaryRank)
     }
+    /// Whether a view of it keeps no number for single cells, so that data that
+    /// are stored sparse stay so.
+    pub fn stays_sparse(self) -> bool {
+        !matches!(
+            self,
+            Self::BernoulliLatent | Self::Categorical | Self::Rank | Self::OrdinaryRank
+        )
+    }
     /// Whether each component of a mixture prior of the factors can have weights
     /// of its own: classifiers of zeros and ones.
     pub fn can_be_local(self) -> bool {

@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use polyview::models::Table1;
 use polyview::{Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, metrics};
-use polyview_core::{Dataset, DatasetBuilder, Table};
+use polyview_core::Table;
 use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
 use polyview_linalg::Mat;
 
+use crate::data::{build, rows};
 use crate::folds::{parts, stratified};
 use crate::linear::{self, Linear};
 use crate::options::Options;
@@ -126,15 +127,15 @@ fn labelled(
     let [_, one] = values[..] else {
         return Err(format!("'{}' has not two values", labels.columns[column]).into());
     };
-    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    let (mut kept, mut y) = (Vec::new(), Vec::new());
     for (n, sample) in x.samples.iter().enumerate() {
         let at = labels.samples.iter().position(|s| s == sample);
         if let Some(value) = at.and_then(|at| labels.values[column][at].as_ref()) {
-            rows.push(n);
+            kept.push(n);
             y.push(value == one);
         }
     }
-    Ok((some(x, &rows), y))
+    Ok((rows(x, &kept), y))
 }
 
 fn three_and_five(folder: &Path, half: &str) -> Result<(Table, Vec<bool>), Box<dyn Error>> {
@@ -147,35 +148,25 @@ fn three_and_five(folder: &Path, half: &str) -> Result<(Table, Vec<bool>), Box<d
         folder.join(format!("{half}digit.csv")),
         &ReadOptions::named("y"),
     )?;
-    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    let (mut kept, mut y) = (Vec::new(), Vec::new());
     for (n, sample) in x.samples.iter().enumerate() {
         let at = digit.samples.iter().position(|s| s == sample);
         let digit = at.map(|at| digit.values[(at, 0)]);
         if digit == Some(3.0) || digit == Some(5.0) {
-            rows.push(n);
+            kept.push(n);
             y.push(digit == Some(5.0));
         }
     }
-    Ok((some(&x, &rows), y))
-}
-
-fn some(table: &Table, rows: &[usize]) -> Table {
-    Table {
-        samples: rows.iter().map(|&n| table.samples[n].clone()).collect(),
-        values: Mat::from_fn(rows.len(), table.values.ncols(), |n, d| {
-            table.values[(rows[n], d)]
-        }),
-        ..table.clone()
-    }
+    Ok((rows(&x, &kept), y))
 }
 
 /// One fold to test, the others to train.
 fn split(x: &Table, y: &[bool], folds: usize, fold: usize, seed: u64) -> Task {
     let one = Mat::from_fn(y.len(), 1, |n, _| f64::from(u8::from(y[n])));
     let (test, train) = parts(&stratified(one.as_ref(), folds, seed), fold);
-    let of = |rows: &[usize]| rows.iter().map(|&n| y[n]).collect();
+    let of = |part: &[usize]| part.iter().map(|&n| y[n]).collect();
     Task {
-        x: [some(x, &train), some(x, &test)],
+        x: [rows(x, &train), rows(x, &test)],
         y: [of(&train), of(&test)],
     }
 }
@@ -263,13 +254,6 @@ fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn 
     )?;
     out.flush()?;
     Ok(())
-}
-
-fn build(tables: impl IntoIterator<Item = Table>) -> Result<Dataset, Box<dyn Error>> {
-    let builder = tables
-        .into_iter()
-        .fold(Dataset::builder(), DatasetBuilder::view);
-    Ok(builder.build()?)
 }
 
 fn sized(o: &Options, spec: ModelSpec, task: &Task) -> ModelSpec {

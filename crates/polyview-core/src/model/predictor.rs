@@ -21,6 +21,12 @@ pub struct Predictor<'a> {
 }
 
 impl Predictor<'_> {
+    /// Whether all weights have the mean zero, as before their first update: what
+    /// is latent is then best left where it starts (spec/sshiba 2.7).
+    pub fn has_no_weights(&self) -> bool {
+        let w = self.weights.mean();
+        (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0))
+    }
     /// $\langle\eta\rangle$ for a block, samples × columns (spec/sshiba M4).
     pub fn mean(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         let z = self.factors.mean().subrows(samples.start, samples.len());

@@ -311,14 +311,19 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// Data precision and right-hand side of the intercepts of some columns,
     /// group after group where groups have their own
     /// ([`Bias::by_group`](super::Bias::by_group)); returns the precision of
-    /// implicit columns.
+    /// implicit columns. Zero for a term that has no intercepts.
     fn bias_equations(
         &mut self,
         columns: Range<usize>,
         p: &Predictor<'_>,
         precision: &mut [f64],
         rhs: &mut [f64],
-    ) -> f64;
+    ) -> f64 {
+        let _ = (columns, p);
+        precision.fill(0.0);
+        rhs.fill(0.0);
+        0.0
+    }
     /// Tells the term that weights, intercepts (and noise, where it is by
     /// column) of these columns are final in this pass, while their data are
     /// still in cache.
@@ -462,7 +467,7 @@ pub trait Augmented {
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
     fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
-    /// Draws noise precisions of some columns.
+    /// Draws noise precisions of some columns; nothing where there are none.
     ///
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
@@ -471,7 +476,10 @@ pub trait Augmented {
         columns: Range<usize>,
         p: &Predictor<'_>,
         cx: &mut Context<'_>,
-    ) -> Result<(), NumericError>;
+    ) -> Result<(), NumericError> {
+        let _ = (columns, p, cx);
+        Ok(())
+    }
     /// Adds to `evidence`, samples × components, the log likelihood of each
     /// sample's data under each component's predictor columns, local variables
     /// summed out (spec/maxmargin-rank 4.5).
@@ -487,7 +495,9 @@ pub trait Augmented {
         Ok(())
     }
     /// Draws noise precisions from their prior (Geweke tests, simulation).
-    fn draw_noise_prior(&mut self, key: StreamKey);
+    fn draw_noise_prior(&mut self, key: StreamKey) {
+        let _ = key;
+    }
     /// Draws **data** given everything else, in place of the observed cells
     /// (Geweke tests, posterior predictive checks).
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey);

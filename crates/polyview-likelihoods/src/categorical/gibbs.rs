@@ -1,7 +1,5 @@
 //! Draws of scores and classes.
 
-use std::ops::Range;
-
 use polyview_core::{Augmented, Context, NumericError, Predictor};
 use polyview_random::{Rng, StreamKey, TruncatedNormal, standard_normal};
 
@@ -82,17 +80,6 @@ impl Augmented for Categorical {
             })
         })
     }
-    /// Nothing: the precision is 1.
-    fn draw_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
-    /// Nothing: the precision is 1.
-    fn draw_noise_prior(&mut self, _key: StreamKey) {}
     /// Draws scores and classes of the observed samples together.
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
         self.drawn = true;

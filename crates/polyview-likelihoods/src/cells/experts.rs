@@ -376,14 +376,6 @@ impl<L: CellLikelihood> Augmented for Experts<L> {
         self.check()?;
         self.cells.draw_locals(p, cx)
     }
-    fn draw_noise(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        self.cells.draw_noise(columns, p, cx)
-    }
     fn component_likelihood(
         &mut self,
         p: &Predictor<'_>,

@@ -1,7 +1,5 @@
 //! Draws of the augmentation and of data.
 
-use std::ops::Range;
-
 use polyview_core::{Augmented, Context, NumericError, Predictor, Stamp};
 use polyview_random::StreamKey;
 
@@ -40,14 +38,6 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
         } else {
             Err(self.not_finite("a drawn local variable"))
         }
-    }
-    fn draw_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
     }
     fn draw_noise_prior(&mut self, key: StreamKey) {
         self.draw_prior_parameters(key);

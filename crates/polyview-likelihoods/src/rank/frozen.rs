@@ -72,9 +72,7 @@ impl FrozenRank {
     }
     /// Sites of a sweep.
     fn sites(&mut self, p: &Predictor<'_>, sweep: usize) {
-        let w = p.weights.mean();
-        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
-        if sweep == 1 && unset {
+        if sweep == 1 && p.has_no_weights() {
             self.start_sites();
         } else {
             self.make_sites(p);
@@ -226,24 +224,6 @@ impl ViewTerm for FrozenRank {
         eq.rhs += cross(of(&self.linear).as_ref(), p.factors.mean());
         Ok(())
     }
-    fn bias_equations(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        precision.fill(0.0);
-        rhs.fill(0.0);
-        0.0
-    }
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
     /// Neighbours' predictors are those of the new weights.
     fn factor_gram(
         &mut self,
@@ -317,15 +297,6 @@ impl Augmented for FrozenRank {
         self.sites(p, cx.sweep);
         Ok(())
     }
-    fn draw_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
-    fn draw_noise_prior(&mut self, _key: StreamKey) {}
     /// Nothing, as for [`Rank`].
     fn draw_data(&mut self, _p: &Predictor<'_>, _key: StreamKey) {}
 }

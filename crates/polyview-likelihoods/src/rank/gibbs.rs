@@ -1,7 +1,5 @@
 //! Draws of the augmentation (spec/maxmargin-rank 4.1).
 
-use std::ops::Range;
-
 use polyview_core::{Augmented, Context, NumericError, Predictor};
 use polyview_random::{InverseGaussian, StreamKey};
 use rayon::prelude::*;
@@ -51,15 +49,6 @@ impl Augmented for Rank {
             Err(self.not_finite("a linear predictor"))
         }
     }
-    fn draw_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
-    fn draw_noise_prior(&mut self, _key: StreamKey) {}
     /// Nothing: a pseudo-likelihood of pairs is not a law of data, and there is
     /// none to draw from.
     fn draw_data(&mut self, _p: &Predictor<'_>, _key: StreamKey) {}

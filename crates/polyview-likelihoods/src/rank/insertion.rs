@@ -324,24 +324,6 @@ impl ViewTerm for Inserted {
     ) -> Result<(), NumericError> {
         Err(self.not_of_training())
     }
-    fn bias_equations(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        precision.fill(0.0);
-        rhs.fill(0.0);
-        0.0
-    }
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
     fn factor_gram(
         &mut self,
         _view: usize,

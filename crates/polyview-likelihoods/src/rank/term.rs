@@ -60,39 +60,12 @@ impl ViewTerm for Rank {
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_kappa(p, cx)
     }
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        eq.own = true;
-        Ok(())
-    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         self.add_weight_equations(p, eq);
-        Ok(())
-    }
-    /// Zero: only differences of predictors count.
-    fn bias_equations(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        precision.fill(0.0);
-        rhs.fill(0.0);
-        0.0
-    }
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
         Ok(())
     }
     fn factor_gram(

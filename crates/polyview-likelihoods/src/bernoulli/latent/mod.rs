@@ -269,9 +269,7 @@ impl ViewTerm for LatentBernoulli {
                 }
             }
         }
-        let w = p.weights.mean();
-        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
-        if cx.sweep == 1 && unset {
+        if cx.sweep == 1 && p.has_no_weights() {
             return Ok(());
         }
         let rounds = self.options.rounds;

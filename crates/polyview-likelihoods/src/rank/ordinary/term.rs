@@ -45,9 +45,7 @@ impl ViewTerm for OrdinaryRank {
     /// Before there are weights the scores stay where they start: normal
     /// scores.
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
-        let w = p.weights.mean();
-        let unset = (0..w.ncols()).all(|k| w.col(k).iter().all(|x| *x == 0.0));
-        if cx.sweep == 1 && unset {
+        if cx.sweep == 1 && p.has_no_weights() {
             return Ok(());
         }
         if self.refresh_scores(p) {
@@ -84,13 +82,6 @@ impl ViewTerm for OrdinaryRank {
     }
     fn seal(&mut self, p: &Predictor<'_>) {
         self.layer.seal(p);
-    }
-    fn update_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
     }
     fn factor_gram(
         &mut self,
@@ -168,15 +159,6 @@ impl Augmented for OrdinaryRank {
             Err(self.not_finite("a drawn score"))
         }
     }
-    fn draw_noise(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        Ok(())
-    }
-    fn draw_noise_prior(&mut self, _key: StreamKey) {}
     /// Draws scores; **their** order is the new data's. Ties have no chance:
     /// afterwards every observed cell has a level of its own.
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
