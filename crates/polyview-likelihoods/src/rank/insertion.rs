@@ -145,7 +145,7 @@ impl Inserted {
         let (k, rows) = (p.weights.k(), samples.len());
         let z = p.factors.mean().subrows(samples.start, rows);
         let moments = p.weights.second_moment_rows(features.clone());
-        let own = new_traces(factors, p, samples, &moments);
+        let own = factors.traces(samples.clone(), &moments);
         let mut out = Part {
             omega: Mat::zeros(rows, features.len()),
             rhs: Mat::zeros(rows, k),
@@ -257,21 +257,6 @@ impl Inserted {
             what: "new samples are compared with training values and say nothing of weights",
         }
     }
-}
-
-/// $\mathrm{tr}(S\_n M\_i)$ of some samples.
-fn new_traces(
-    factors: &Spread<'_>,
-    p: &Predictor<'_>,
-    samples: &Range<usize>,
-    moments: &PackedRows,
-) -> Option<Mat<f64>> {
-    let all = factors.traces(p.factors.explicit_rows(), moments)?;
-    Some(
-        all.as_ref()
-            .subrows(samples.start, samples.len())
-            .to_owned(),
-    )
 }
 
 impl ViewTerm for Inserted {

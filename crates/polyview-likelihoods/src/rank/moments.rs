@@ -98,8 +98,9 @@ impl<'a> Spread<'a> {
             }
         }
     }
-    /// $\mathrm{tr}(S\_r M\_j)$, rows × matrices; `None` where it is zero.
-    pub(super) fn traces(&self, rows: usize, matrices: &PackedRows) -> Option<Mat<f64>> {
+    /// $\mathrm{tr}(S\_r M\_j)$ of some rows, rows × matrices; `None` where it is
+    /// zero.
+    pub(super) fn traces(&self, rows: Range<usize>, matrices: &PackedRows) -> Option<Mat<f64>> {
         let (k, count) = (matrices.k(), matrices.rows());
         match self {
             Self::None => None,
@@ -107,11 +108,12 @@ impl<'a> Spread<'a> {
                 let line: Vec<f64> = (0..count)
                     .map(|j| packed_dot(s.as_slice(), matrices.row(j), k))
                     .collect();
-                Some(Mat::from_fn(rows, count, |_, j| line[j]))
+                Some(Mat::from_fn(rows.len(), count, |_, j| line[j]))
             }
             Self::Diagonal(v) => {
                 let diagonals = Mat::from_fn(k, count, |i, j| matrices.row(j)[packed_index(i, i)]);
-                Some(times_small(v.as_ref(), diagonals.as_ref()))
+                let own = v.as_ref().subrows(rows.start, rows.len());
+                Some(times_small(own, diagonals.as_ref()))
             }
             Self::Rows(s) => {
                 // entries off the diagonal count twice
@@ -125,7 +127,8 @@ impl<'a> Spread<'a> {
                         cell[packed_index(i, i)] *= 0.5;
                     }
                 }
-                Some(cross(s.as_mat(), right.as_mat()))
+                let own = s.as_mat().subcols(rows.start, rows.len());
+                Some(cross(own, right.as_mat()))
             }
         }
     }
@@ -210,7 +213,7 @@ impl Sides<'_> {
             None
         } else {
             let moments = self.p.weights.second_moment_rows(features.clone());
-            self.factor_cov.traces(n, &moments)
+            self.factor_cov.traces(0..n, &moments)
         };
         let mut sums = Vec::with_capacity(features.len());
         let first = self.pairs.start[features.start];
