@@ -32,7 +32,7 @@ use polyview_linalg::Threads;
 
 use crate::data::{Half, classed, labelled};
 use crate::folds::{parts, stratified};
-use crate::linear::Linear;
+use crate::linear::{Inputs, Linear};
 use crate::options::Options;
 use crate::protocol::{Way, run};
 
@@ -42,11 +42,30 @@ type Pairs = Vec<(Half, Half)>;
 /// The ways by name, each with the figure of the paper.
 type Ways = [(&'static str, Way, Option<f64>)];
 
-const UNPUBLISHED: [(&str, Way, Option<f64>); 5] = [
+const UNPUBLISHED: [(&str, Way, Option<f64>); 8] = [
     ("predictive", Way::Predictive, None),
     ("semi-supervised", Way::SemiSupervised, None),
-    ("ridge regression", Way::Linear(Linear::Ridge), None),
-    ("logistic regression", Way::Linear(Linear::Logistic), None),
+    (
+        "ridge regression",
+        Way::Linear(Linear::Ridge, Inputs::All),
+        None,
+    ),
+    (
+        "logistic regression",
+        Way::Linear(Linear::Logistic, Inputs::All),
+        None,
+    ),
+    (
+        "PCA, logistic regression",
+        Way::Linear(Linear::Logistic, Inputs::Principal),
+        None,
+    ),
+    ("CCA", Way::Cca, None),
+    (
+        "CCA, logistic regression",
+        Way::Linear(Linear::Logistic, Inputs::Canonical),
+        None,
+    ),
     ("prevalence alone", Way::Prevalence, None),
 ];
 
@@ -87,7 +106,7 @@ fn block(o: &Options, prefix: &str, pairs: &Pairs, ways: &Ways) -> Result<(), Bo
     for (name, way, paper) in ways {
         let name = format!("{prefix}{name}");
         let wanted = o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
-        let ours = !matches!(way, Way::Linear(_) | Way::Prevalence);
+        let ours = !matches!(way, Way::Linear(..) | Way::Cca | Way::Prevalence);
         if wanted && (ours || o.baselines) {
             let scores: Vec<_> = pairs
                 .iter()
@@ -125,11 +144,26 @@ fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
     let ways = [
         ("predictive", Way::Predictive, Some(0.66)),
         ("semi-supervised", Way::SemiSupervised, Some(0.68)),
-        ("ridge regression", Way::Linear(Linear::Ridge), Some(0.68)),
+        (
+            "ridge regression",
+            Way::Linear(Linear::Ridge, Inputs::All),
+            Some(0.68),
+        ),
         (
             "logistic regression",
-            Way::Linear(Linear::Logistic),
+            Way::Linear(Linear::Logistic, Inputs::All),
             Some(0.67),
+        ),
+        (
+            "PCA, logistic regression",
+            Way::Linear(Linear::Logistic, Inputs::Principal),
+            Some(0.68),
+        ),
+        ("CCA", Way::Cca, Some(0.61)),
+        (
+            "CCA, logistic regression",
+            Way::Linear(Linear::Logistic, Inputs::Canonical),
+            Some(0.66),
         ),
         ("prevalence alone", Way::Prevalence, None),
     ];
@@ -146,11 +180,26 @@ fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
     let ways = [
         ("predictive", Way::Predictive, Some(0.65)),
         ("semi-supervised", Way::SemiSupervised, None),
-        ("ridge regression", Way::Linear(Linear::Ridge), Some(0.65)),
+        (
+            "ridge regression",
+            Way::Linear(Linear::Ridge, Inputs::All),
+            Some(0.65),
+        ),
         (
             "logistic regression",
-            Way::Linear(Linear::Logistic),
+            Way::Linear(Linear::Logistic, Inputs::All),
             Some(0.65),
+        ),
+        (
+            "PCA, logistic regression",
+            Way::Linear(Linear::Logistic, Inputs::Principal),
+            Some(0.65),
+        ),
+        ("CCA", Way::Cca, Some(0.56)),
+        (
+            "CCA, logistic regression",
+            Way::Linear(Linear::Logistic, Inputs::Canonical),
+            Some(0.60),
         ),
     ];
     block(o, "20 % of training: ", &fifths, &ways)
@@ -171,8 +220,17 @@ fn sshiba_9(o: &Options) -> Result<(), Box<dyn Error>> {
         ("semi-supervised", Way::SemiSupervised, Some(0.64)),
         ("predictive", Way::Predictive, None),
         ("mean first, predictive", Way::MeanImputed, Some(0.61)),
-        ("mean, ridge", Way::Linear(Linear::Ridge), None),
-        ("mean, logistic", Way::Linear(Linear::Logistic), None),
+        ("mean, ridge", Way::Linear(Linear::Ridge, Inputs::All), None),
+        (
+            "mean, logistic",
+            Way::Linear(Linear::Logistic, Inputs::All),
+            None,
+        ),
+        (
+            "mean, PCA, logistic",
+            Way::Linear(Linear::Logistic, Inputs::Principal),
+            None,
+        ),
     ];
     block(o, "", &pairs, &ways)
 }

@@ -8,7 +8,7 @@ use polyview_core::Table;
 use polyview_linalg::Mat;
 
 use crate::data::{Half, build, stacked};
-use crate::linear::{self, Linear};
+use crate::linear::{self, Inputs, Linear};
 use crate::options::Options;
 use crate::score::Score;
 
@@ -23,8 +23,11 @@ pub enum Way {
     /// As [`Way::Predictive`], missing inputs of the training half filled with
     /// the mean of their feature first (spec/sshiba 6.6).
     MeanImputed,
-    /// A linear model of the inputs that both halves have.
-    Linear(Linear),
+    /// A linear model of the inputs that both halves have, or of components of
+    /// them.
+    Linear(Linear, Inputs),
+    /// Canonical correlation of these inputs and the labels.
+    Cca,
     /// The share of each label in the training half.
     Prevalence,
 }
@@ -62,7 +65,7 @@ pub fn run(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Bo
             let mean = Mat::from_fn(rows.len(), p.mean.ncols(), |n, c| p.mean[(rows[n], c)]);
             with_fit(Score::of(test, &mean, true)?, &fit)
         }
-        Way::Linear(kind) => {
+        Way::Linear(..) | Way::Cca => {
             let common: Vec<(&Table, &Table)> = train
                 .inputs
                 .iter()
@@ -74,11 +77,25 @@ pub fn run(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Bo
             let (a, b): (Vec<&Table>, Vec<&Table>) = common.into_iter().unzip();
             let (x, new) = linear::design(&a, &b);
             let y = train.indicators();
-            let mut p = linear::fit_and_score(kind, x.as_ref(), y.as_ref(), new.as_ref())?;
-            if kind == Linear::Logistic && train.is_classes() {
-                normalise(&mut p);
+            if let Way::Linear(kind, inputs) = way {
+                let (x, new) = linear::reduced(inputs, x, y.as_ref(), new)?;
+                let mut p = linear::fit_and_score(kind, x.as_ref(), y.as_ref(), new.as_ref())?;
+                if kind == Linear::Logistic && train.is_classes() {
+                    normalise(&mut p);
+                }
+                let components = if inputs == Inputs::All {
+                    f64::NAN
+                } else {
+                    x.ncols() as f64 - 1.0
+                };
+                Score {
+                    factors: components,
+                    ..Score::of(test, &p, kind == Linear::Logistic)?
+                }
+            } else {
+                let p = linear::canonical(x.as_ref(), y.as_ref(), new.as_ref())?;
+                Score::of(test, &p, false)?
             }
-            Score::of(test, &p, kind == Linear::Logistic)?
         }
         Way::Prevalence => {
             let y = train.indicators();

@@ -1,0 +1,146 @@
+//! Tables as they come: checks, means, class indicators, projection.
+
+use crate::MvaError;
+use polyview_linalg::{Accum, Mat, MatRef, column_sums, times};
+
+/// A linear map of samples: means are subtracted, then the directions applied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projection {
+    mean: Vec<f64>,
+    directions: Mat<f64>,
+}
+
+impl Projection {
+    pub(crate) fn new(mean: Vec<f64>, directions: Mat<f64>) -> Self {
+        Self { mean, directions }
+    }
+
+    /// Means of the features of the training samples.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Directions, features $\times$ components.
+    pub fn directions(&self) -> MatRef<'_, f64> {
+        self.directions.as_ref()
+    }
+
+    /// Scores of samples, $N \times K$; also of new ones.
+    ///
+    /// # Errors
+    /// [`MvaError::Shape`], [`MvaError::NotFinite`].
+    pub fn project(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
+        same("features of the new samples", self.mean.len(), x.ncols())?;
+        finite("new samples", x)?;
+        let k = self.directions.ncols();
+        let mut scores = Mat::zeros(x.nrows(), k);
+        times(x, self.directions.as_ref(), scores.as_mut(), Accum::Replace);
+        for j in 0..k {
+            let shift: f64 = (0..self.mean.len())
+                .map(|d| self.mean[d] * self.directions[(d, j)])
+                .sum();
+            for n in 0..x.nrows() {
+                scores[(n, j)] -= shift;
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// Indicators of classes `0..classes`, $N \times C$: the target of a supervised projection.
+///
+/// # Errors
+/// [`MvaError::OutOfRange`] where a label is not below `classes`.
+pub fn class_indicators(labels: &[usize], classes: usize) -> Result<Mat<f64>, MvaError> {
+    let mut y = Mat::zeros(labels.len(), classes);
+    for (n, &c) in labels.iter().enumerate() {
+        if c >= classes {
+            return Err(MvaError::OutOfRange {
+                what: "class",
+                value: c as f64,
+                range: "below the number of classes",
+            });
+        }
+        y[(n, c)] = 1.0;
+    }
+    Ok(y)
+}
+
+/// The table with its means subtracted, and the means.
+pub(crate) fn centred(
+    what: &'static str,
+    x: MatRef<'_, f64>,
+) -> Result<(Mat<f64>, Vec<f64>), MvaError> {
+    if x.nrows() == 0 || x.ncols() == 0 {
+        return Err(MvaError::Empty { what });
+    }
+    finite(what, x)?;
+    let n = x.nrows() as f64;
+    let mean: Vec<f64> = column_sums(x).into_iter().map(|s| s / n).collect();
+    let centred = Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - mean[j]);
+    Ok((centred, mean))
+}
+
+pub(crate) fn finite(what: &'static str, x: MatRef<'_, f64>) -> Result<(), MvaError> {
+    for column in 0..x.ncols() {
+        for row in 0..x.nrows() {
+            if !x[(row, column)].is_finite() {
+                return Err(MvaError::NotFinite { what, row, column });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn same(what: &'static str, expected: usize, found: usize) -> Result<(), MvaError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(MvaError::Shape {
+            what,
+            expected,
+            found,
+        })
+    }
+}
+
+/// An option that must be a finite number of at least `least`.
+pub(crate) fn at_least(what: &'static str, value: f64, least: f64) -> Result<(), MvaError> {
+    if value.is_finite() && value >= least {
+        Ok(())
+    } else {
+        Err(MvaError::OutOfRange {
+            what,
+            value,
+            range: if least > 0.0 {
+                "positive"
+            } else {
+                "at least 0"
+            },
+        })
+    }
+}
+
+/// Samples of each class; every class must have `least` of them, and there must be two.
+pub(crate) fn class_sizes(labels: &[usize], least: usize) -> Result<Vec<usize>, MvaError> {
+    let classes = labels.iter().max().map_or(0, |c| c + 1).max(2);
+    if classes > labels.len().max(2) {
+        return Err(MvaError::OutOfRange {
+            what: "class",
+            value: (classes - 1) as f64,
+            range: "below the number of samples; number classes from 0 without gaps",
+        });
+    }
+    let mut sizes = vec![0; classes];
+    for &c in labels {
+        sizes[c] += 1;
+    }
+    match sizes.iter().position(|s| *s < least) {
+        Some(class) => Err(MvaError::Class {
+            class,
+            samples: sizes[class],
+            least,
+        }),
+        None => Ok(sizes),
+    }
+}
