@@ -2,20 +2,18 @@
 //! spec/mofa C.1: those of mofapy2 as version 0.7.5 prints them, with all
 //! digits, and those of an independent program for the corrected algorithm.
 
-use polyview::{Likelihood, models};
+use polyview::{FactorPrior, FeatureSelection, Fit, Likelihood, ModelSpec, models};
 use polyview_core::{
-    Bias, Context, DataError, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowGroups,
-    RowMoments, Schedule, Step, Table, View, ViewTerm,
+    Bias, Context, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowMoments, Schedule, Step,
+    Table, View, ViewTerm,
 };
 use polyview_infer::{Model, Vb, ViewPart, run_step_group, step_groups};
 use polyview_likelihoods::{
-    Bernoulli as Labels, Cells, Curvature, Gaussian, GaussianOptions, GroupNoise, Grouped,
-    MissingData, NoiseBy, Poisson as Counts, PseudoData, PseudoKind,
+    Bernoulli as Labels, Cells, Curvature, Gaussian, GaussianOptions, MissingData, NoiseBy,
+    Poisson as Counts, PseudoData, PseudoKind,
 };
 use polyview_linalg::{Mat, thin_svd};
-use polyview_priors::{
-    Ard, DiagonalRows, Fixed, GroupArd, SpikeSlab, SpikeSlabOptions, SpikeSlabRows,
-};
+use polyview_priors::{Ard, DiagonalRows, Fixed, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 use polyview_random::StreamKey;
 
 const K: usize = 5;
@@ -46,17 +44,14 @@ fn table(kind: Kind) -> Mat<f64> {
     Mat::from_fn(lines.len(), lines[0].len(), |n, d| lines[n][d])
 }
 
-/// Each feature less its mean over the observed cells of each half of the
-/// samples, or of all.
-fn centred(mut y: Mat<f64>, groups: usize) -> Mat<f64> {
-    let size = y.nrows() / groups;
+/// Each feature less its mean over the observed cells.
+fn centred(mut y: Mat<f64>) -> Mat<f64> {
     for d in 0..y.ncols() {
-        for part in y.col_as_slice_mut(d).chunks_mut(size) {
-            let seen: Vec<f64> = part.iter().copied().filter(|x| !x.is_nan()).collect();
-            let mean = seen.iter().sum::<f64>() / seen.len() as f64;
-            for x in part {
-                *x -= mean;
-            }
+        let x = y.col_as_slice_mut(d);
+        let seen: Vec<f64> = x.iter().copied().filter(|x| !x.is_nan()).collect();
+        let mean = seen.iter().sum::<f64>() / seen.len() as f64;
+        for x in x {
+            *x -= mean;
         }
     }
     y
@@ -118,7 +113,7 @@ fn faithful(kinds: &[Kind], weights: impl Fn(&str, usize) -> Box<dyn RowBlock>) 
     let data: Vec<Mat<f64>> = kinds
         .iter()
         .map(|kind| match kind {
-            Real => centred(table(*kind), 1),
+            Real => centred(table(*kind)),
             _ => table(*kind),
         })
         .collect();
@@ -191,120 +186,135 @@ fn zero(features: usize) -> RowMoments {
 
 #[test]
 fn faithful_gaussian() {
-    follows(
-        faithful(&[Real], |name, d| sparse(name, d, true)),
-        [
-            -17244.218596409846,
-            -5291.293631594055,
-            -4995.874586942822,
-            -4846.573789603454,
-            -4823.353706246731,
-            -4775.153517620337,
-            -4689.766963724567,
-        ],
-    );
+    let expected = [
+        -17244.218596409846,
+        -5291.293631594055,
+        -4995.874586942822,
+        -4846.573789603454,
+        -4823.353706246731,
+        -4775.153517620337,
+        -4689.766963724567,
+    ];
+    follows(faithful(&[Real], |name, d| sparse(name, d, true)), expected);
+    preset(&[Real], 1, |_| (), expected);
 }
 
 #[test]
 fn faithful_gaussian_without_sparse_weights() {
-    follows(
-        faithful(&[Real], dense),
-        [
-            -17044.218596409846,
-            -5146.6697520545495,
-            -4877.969556277348,
-            -4746.816505627404,
-            -4716.7555692805,
-            -4703.732506807937,
-            -4702.2381877305415,
-        ],
+    let expected = [
+        -17044.218596409846,
+        -5146.6697520545495,
+        -4877.969556277348,
+        -4746.816505627404,
+        -4716.7555692805,
+        -4703.732506807937,
+        -4702.2381877305415,
+    ];
+    follows(faithful(&[Real], dense), expected);
+    preset(
+        &[Real],
+        1,
+        |spec| spec.defaults.selection = FeatureSelection::None,
+        expected,
     );
 }
 
 #[test]
 fn faithful_bernoulli() {
+    let expected = [
+        -4316.852328647057,
+        -3023.9501144929964,
+        -2342.2482369557356,
+        -2256.8087302582794,
+        -2229.530545340723,
+        -2197.0750268913425,
+        -2151.5439345083932,
+    ];
     follows(
         faithful(&[Bernoulli], |name, d| sparse(name, d, true)),
-        [
-            -4316.852328647057,
-            -3023.9501144929964,
-            -2342.2482369557356,
-            -2256.8087302582794,
-            -2229.530545340723,
-            -2197.0750268913425,
-            -2151.5439345083932,
-        ],
+        expected,
     );
+    preset(&[Bernoulli], 1, |_| (), expected);
 }
 
 #[test]
 fn faithful_poisson() {
+    let expected = [
+        -10968.80569476635,
+        -3004.541973469301,
+        -2997.8912047097065,
+        -2992.31232378452,
+        -2988.5349827273567,
+        -2928.6241445540886,
+        -2885.8113001946017,
+    ];
     follows(
         faithful(&[Poisson], |name, d| sparse(name, d, true)),
-        [
-            -10968.80569476635,
-            -3004.541973469301,
-            -2997.8912047097065,
-            -2992.31232378452,
-            -2988.5349827273567,
-            -2928.6241445540886,
-            -2885.8113001946017,
-        ],
+        expected,
     );
+    preset(&[Poisson], 1, |_| (), expected);
 }
 
 #[test]
 fn faithful_all_three_views() {
+    let expected = [
+        -32997.360453710164,
+        -11035.3573835643,
+        -10261.360976610904,
+        -9799.129153388427,
+        -9674.61945884187,
+        -9543.792763598829,
+        -9385.397954846501,
+    ];
     follows(
         faithful(&[Real, Bernoulli, Poisson], |name, d| sparse(name, d, true)),
-        [
-            -32997.360453710164,
-            -11035.3573835643,
-            -10261.360976610904,
-            -9799.129153388427,
-            -9674.61945884187,
-            -9543.792763598829,
-            -9385.397954846501,
-        ],
+        expected,
     );
+    preset(&[Real, Bernoulli, Poisson], 1, |_| (), expected);
 }
 
-/// The preset of the facade: the same numbers from a user's side.
-#[test]
-fn the_preset_is_faithful() {
+/// A fit of the preset `models::mofapy2`, changed by `change`, of these kinds
+/// of data, in halves of the samples if there are two groups: its bounds after
+/// the sweeps of the reference, the first of which stands for the start.
+fn preset(kinds: &[Kind], groups: usize, change: impl Fn(&mut ModelSpec), expected: [f64; 7]) {
     let mut builder = Dataset::builder();
-    let kinds = [
-        (Real, Likelihood::Gaussian),
-        (Bernoulli, Likelihood::Bernoulli),
-        (Poisson, Likelihood::Poisson),
-    ];
     let mut spec = models::mofapy2(K);
-    spec.vb.max_sweeps = 30;
-    spec.vb.tolerance = 1e-15;
-    for (m, (kind, likelihood)) in kinds.into_iter().enumerate() {
-        let values = table(kind);
-        let name = format!("v{m}");
-        spec = spec.with_likelihood(&name, likelihood);
+    (spec.vb.max_sweeps, spec.vb.tolerance) = (59, 1e-15);
+    change(&mut spec);
+    let samples: Vec<String> = (0..100).map(|n| format!("s{n}")).collect();
+    for (m, kind) in kinds.iter().enumerate() {
+        let (name, values) = (format!("v{m}"), table(*kind));
+        spec = spec.with_likelihood(
+            &name,
+            match kind {
+                Real => Likelihood::Gaussian,
+                Bernoulli => Likelihood::Bernoulli,
+                Poisson => Likelihood::Poisson,
+            },
+        );
         builder = builder.view(Table {
             name,
-            samples: (0..values.nrows()).map(|n| format!("s{n}")).collect(),
+            samples: samples.clone(),
             features: (0..values.ncols()).map(|d| format!("f{d}")).collect(),
             values,
             levels: Vec::new(),
         });
     }
+    if groups > 1 {
+        let of = |(n, s): (usize, &String)| (s.clone(), format!("g{}", n * groups / 100));
+        builder = builder.groups(samples.iter().enumerate().map(of).collect());
+    }
     let fit = polyview::fit(builder.build().expect("views"), spec).expect("a fit");
     let bounds: Vec<f64> = fit.record().ledgers[0].totals().collect();
-    for (sweep, expected) in [
-        (1, -11035.357),
-        (2, -10261.361),
-        (5, -9799.129),
-        (10, -9674.619),
-        (30, -9543.793),
-    ] {
+    for (sweep, expected) in [1, 2, 5, 10, 30, 59].into_iter().zip(&expected[1..]) {
         let found = bounds[sweep - 1];
-        assert!((found - expected).abs() < 6e-4, "{sweep}: {found}");
+        assert!(
+            (found - expected).abs() < 1e-8 * expected.abs(),
+            "{sweep}: {found}, {expected}"
+        );
     }
+    let path = fit.to_bytes().expect("a file");
+    assert_eq!(Fit::from_bytes(&path).expect("a fit").k(), K);
 }
 
 /// spec/mofa C.3 and A.5: exact steps, intercepts with a flat prior.
@@ -429,59 +439,12 @@ fn corrected_all_three_views() {
 
 /// Two groups of fifty samples: centred by group, noise by group and feature,
 /// relevances of factors by group (spec/mofa B.1 to B.3).
-fn grouped(sparse_factors: bool) -> Model {
-    let y = centred(table(Real), 2);
-    let groups = || RowGroups::new((0..100).map(|n| n / 50).collect(), 2).expect("two groups");
-    let mut start = start(std::slice::from_ref(&y));
-    if sparse_factors {
-        // not stretched but of unit variance
-        for k in 0..K {
-            let x = start.col_as_slice_mut(k);
-            let mean = x.iter().sum::<f64>() / 100.0;
-            let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 99.0).sqrt();
-            for x in x {
-                *x = (*x - mean) / sd;
-            }
-        }
-    }
-    let start = RowMoments::isotropic(start, 1.0, 0);
-    let (names, columns) = ((0..y.ncols()).map(|d| d.to_string()).collect(), y.ncols());
-    let view = View::from_values("v", names, y).expect("finite");
-    let options = GaussianOptions {
-        noise: NoiseBy::Feature,
-        prior: GammaPrior::new(1e-3, 1e-3),
-        missing: MissingData::Marginal,
-        start: 1.0,
-    };
-    let term = Grouped::new(
-        &view,
-        groups(),
-        GroupNoise::Own,
-        |g| format!("group {g}"),
-        |v| Ok::<_, DataError>(Box::new(Gaussian::new(v, options)) as Box<dyn ViewTerm>),
-    )
-    .expect("groups with data");
-    let part = ViewPart {
-        name: "v".into(),
-        term: Box::new(term),
-        weights: sparse("v", columns, true),
-        bias: Bias::absent(columns),
-    };
-    let factors: Box<dyn RowBlock> = if sparse_factors {
-        let mut scales = SpikeSlab::by_group(SpikeSlabOptions::default(), groups(), K);
-        scales.hold_probabilities(49);
-        Box::new(SpikeSlabRows::new("factors", scales, start).with_spike_of_prior())
-    } else {
-        let ard = GroupArd::new(GammaPrior::new(1e-14, 1e-14), groups(), K);
-        Box::new(DiagonalRows::new("factors", ard, start))
-    };
-    Model::new(factors, vec![part], Schedule::by_node(1))
-}
-
 #[test]
 fn faithful_groups() {
-    follows(
-        grouped(false),
+    preset(
+        &[Real],
+        2,
+        |spec| spec.factor_prior = FactorPrior::Ard,
         [
             -18068.880624571688,
             -5820.564847479481,
@@ -496,8 +459,10 @@ fn faithful_groups() {
 
 #[test]
 fn faithful_groups_with_sparse_factors() {
-    follows(
-        grouped(true),
+    preset(
+        &[Real],
+        2,
+        |spec| spec.factor_prior = FactorPrior::SpikeAndSlab,
         [
             -26094.328640658357,
             -5747.290819447976,

@@ -265,12 +265,16 @@ pub(crate) fn view_part(
         }
     };
     let precision = spec.intercept_precision * term.intercept_precision();
-    let own = term.groups().filter(|_| spec.groups.intercepts);
+    let own = term.groups().filter(|_| spec.group_intercepts(name));
     let mut bias = match (spec.intercepts, own) {
         _ if !term.has_intercepts() => Bias::absent(columns),
         (Intercepts::Learned, Some(groups)) => Bias::by_group(columns, groups.clone(), precision),
         (Intercepts::Learned, None) => Bias::gaussian(columns, implicit, precision),
-        (Intercepts::None, _) => Bias::absent(columns),
+        (Intercepts::GroupMeans, Some(groups)) => {
+            let zeros = vec![0.0; columns * groups.count()];
+            Bias::known_by_group(columns, groups.clone(), zeros)
+        }
+        (Intercepts::None | Intercepts::GroupMeans, _) => Bias::absent(columns),
     };
     let start = match bias.groups() {
         Some(_) => term.start_intercepts_by_group(),
@@ -397,9 +401,7 @@ pub(crate) fn term(
     prediction: ParameterUncertainty,
 ) -> Result<Box<dyn ViewTerm>> {
     let name = view.name().to_owned();
-    if spec.algorithm == Algorithm::Faithful
-        && let Some(kind) = faithful::pseudo_kind(spec.view(&name).likelihood)
-    {
+    if let Some(kind) = faithful::pseudo_data(spec, &name) {
         return Ok(Box::new(PseudoData::new(view, kind)?));
     }
     // ranks have neither noise nor intercepts that a group could have
@@ -485,6 +487,13 @@ fn pair_key(spec: &ModelSpec, name: &str) -> StreamKey {
     StreamKey::new(spec.seed ^ hash).block(RANK_PAIRS)
 }
 
+/// Intercepts that are the means of each group's samples.
+fn known_intercepts(spec: &ModelSpec, groups: Option<&Groups>, view: &View) -> Option<Vec<f64>> {
+    let known = spec.intercepts == Intercepts::GroupMeans && spec.group_intercepts(view.name());
+    let groups = several(groups).filter(|_| known)?;
+    Some(faithful::group_means(view, &RowGroups::from(groups)))
+}
+
 /// The model of these views with `k` factors, started at `start` (samples ×
 /// k). Takes the views.
 ///
@@ -515,8 +524,14 @@ fn predicting(
         .into_iter()
         .map(|v| {
             let name = v.name().to_owned();
+            let means = known_intercepts(spec, groups, &v);
             let term = term(spec, groups, v, missing, prediction)?;
-            Ok(view_part(spec, &name, term, 0, k))
+            let mut part = view_part(spec, &name, term, 0, k);
+            if let Some(means) = means {
+                let zeros = vec![0.0; means.len()];
+                part.bias.set(means, zeros);
+            }
+            Ok(part)
         })
         .collect::<Result<_>>()?;
     let schedule = match spec.algorithm {

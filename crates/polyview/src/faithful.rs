@@ -1,12 +1,13 @@
 //! What mofapy2 does otherwise, where a choice of [`ModelSpec`] does not say
 //! it: which data it knows, and where it starts (spec/mofa B.2, B.4, B.5).
 
-use polyview_core::{Dataset, View};
+use polyview_core::{Dataset, Groups, RowGroups, View};
 use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
+use crate::build::several;
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec};
+use crate::spec::{Algorithm, EngineKind, FactorPrior, FeatureSelection, Likelihood, ModelSpec};
 
 /// Updates during which inclusion probabilities stay at their start
 /// (`start_sparsity` = 50).
@@ -19,6 +20,12 @@ pub(crate) fn pseudo_kind(likelihood: Likelihood) -> Option<PseudoKind> {
         Likelihood::Poisson => Some(PseudoKind::Poisson),
         _ => None,
     }
+}
+
+/// Pseudo-data that stand for those of a view, if they do.
+pub(crate) fn pseudo_data(spec: &ModelSpec, view: &str) -> Option<PseudoKind> {
+    let faithful = spec.algorithm == Algorithm::Faithful;
+    pseudo_kind(spec.view(view).likelihood).filter(|_| faithful)
 }
 
 /// Refuses what mofapy2 does not know.
@@ -53,37 +60,85 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
 }
 
 /// spec/mofa B.4: principal components of all views side by side, missing
-/// cells at their mean, each stretched to \[-1, 1\]. Labels and counts go in as
-/// they are.
+/// cells at their mean, each stretched to \[-1, 1\] or, where factors are
+/// sparse, of unit variance. Where real views are centred by group, the means
+/// are those of the groups; labels and counts go in as they are.
 ///
 /// # Errors
 /// [`ErrorKind::Linalg`] from the decomposition.
-pub(crate) fn start(spec: &ModelSpec, views: &[View]) -> Result<Mat<f64>> {
+pub(crate) fn start(spec: &ModelSpec, groups: Option<&Groups>, views: &[View]) -> Result<Mat<f64>> {
     let rows = views.first().map_or(0, View::n_samples);
     let columns: usize = views.iter().map(View::n_features).sum();
     let mut wide: Mat<f64> = Mat::zeros(rows, columns);
     let mut at = 0;
     for v in views {
+        let own = several(groups).filter(|_| spec.group_intercepts(v.name()));
+        let groups = own.map_or_else(|| RowGroups::one(rows), RowGroups::from);
+        let means = group_means(v, &groups);
         for d in 0..v.n_features() {
-            let count = v.mask().count_feature(d, rows).max(1) as f64;
-            let mean = v.values().col(d).iter().sum::<f64>() / count;
-            for n in 0..rows {
+            for (n, &g) in groups.of_row().iter().enumerate() {
                 if let Some(x) = v.value(n, d) {
-                    wide[(n, at)] = x - mean;
+                    wide[(n, at)] = x - means[g as usize * v.n_features() + d];
                 }
             }
             at += 1;
         }
     }
     let u = thin_svd(wide.as_ref())?.u;
-    let ends = |k: usize| {
-        u.col(k)
-            .iter()
-            .fold((f64::MAX, f64::MIN), |(a, b), x| (x.min(a), x.max(b)))
-    };
-    let ends: Vec<(f64, f64)> = (0..spec.factors.min(u.ncols())).map(ends).collect();
-    Ok(Mat::from_fn(rows, spec.factors, |n, k| match ends.get(k) {
-        Some((low, high)) if high > low => 2.0 * (u[(n, k)] - low) / (high - low) - 1.0,
-        _ => 0.0,
-    }))
+    let sparse = spec.factor_prior == FactorPrior::SpikeAndSlab;
+    let mut out = Mat::zeros(rows, spec.factors);
+    for k in 0..spec.factors.min(u.ncols()) {
+        let to = out.col_as_slice_mut(k);
+        to.copy_from_slice(u.col_as_slice(k));
+        if sparse {
+            standardise(to);
+        } else {
+            stretch(to);
+        }
+    }
+    Ok(out)
+}
+
+/// Mean over the observed cells of each group, number g D + d that of group g
+/// and feature d; 0 where there are none.
+pub(crate) fn group_means(view: &View, groups: &RowGroups) -> Vec<f64> {
+    let columns = view.n_features();
+    let mut sums = vec![0.0; groups.count() * columns];
+    let mut counts = sums.clone();
+    for d in 0..columns {
+        for (n, &g) in groups.of_row().iter().enumerate() {
+            if let Some(x) = view.value(n, d) {
+                sums[g as usize * columns + d] += x;
+                counts[g as usize * columns + d] += 1.0;
+            }
+        }
+    }
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum /= f64::max(count, 1.0);
+    }
+    sums
+}
+
+/// Smallest value -1, largest 1; zeros where all are equal.
+fn stretch(x: &mut [f64]) {
+    let ends = (f64::MAX, f64::MIN);
+    let (low, high) = (x.iter()).fold(ends, |(a, b), x| (x.min(a), x.max(b)));
+    for x in x {
+        *x = if high > low {
+            2.0 * (*x - low) / (high - low) - 1.0
+        } else {
+            0.0
+        };
+    }
+}
+
+/// Mean 0, standard deviation 1; zeros where all are equal.
+fn standardise(x: &mut [f64]) {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    let squares: f64 = x.iter().map(|x| (x - mean).powi(2)).sum();
+    let sd = (squares / (n - 1.0)).sqrt();
+    for x in x {
+        *x = if sd > 0.0 { (*x - mean) / sd } else { 0.0 };
+    }
 }

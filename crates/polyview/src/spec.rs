@@ -7,6 +7,7 @@ use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
+use crate::faithful;
 
 /// Every choice of a fit, with its value. Written into the model file, and
 /// the same as a study file (TOML) with every default filled in.
@@ -339,6 +340,11 @@ pub enum Intercepts {
     Learned,
     /// No, as in the original inter-battery model.
     None,
+    /// None to learn: where groups of samples have intercepts of their own
+    /// ([`GroupChoices::intercepts`]), those of real views are the means of each
+    /// group's observed values, as if each had been centred by itself
+    /// (spec/mofa B.1); all others are zero.
+    GroupMeans,
 }
 
 /// The engine.
@@ -438,6 +444,19 @@ impl ModelSpec {
                 self.factor_prior,
                 FactorPrior::Ard | FactorPrior::SpikeAndSlab
             )
+    }
+    /// Whether each group of samples has intercepts of its own in a view, where
+    /// the data have several.
+    pub(crate) fn group_intercepts(&self, view: &str) -> bool {
+        let likelihood = self.view(view).likelihood;
+        let has = match self.intercepts {
+            Intercepts::Learned => {
+                !likelihood.is_rank() && faithful::pseudo_data(self, view).is_none()
+            }
+            Intercepts::GroupMeans => likelihood.is_real(),
+            Intercepts::None => false,
+        };
+        self.groups.intercepts && has
     }
     /// Choices of the view of that name. Labels, counts and ranks are neither
     /// centred nor scaled; those of ranks are written out.

@@ -53,6 +53,21 @@ impl Bias {
             ..Self::with(columns * count, 0, Some(prior_precision))
         }
     }
+    /// Intercepts for each group of samples that are known numbers, and not
+    /// learnt: those of group g and column d in place g D + d of `mean`.
+    ///
+    /// # Panics
+    /// If there is not one number a group and column.
+    pub fn known_by_group(columns: usize, groups: RowGroups, mean: Vec<f64>) -> Self {
+        let count = columns * groups.count();
+        assert_eq!(mean.len(), count);
+        Self {
+            columns,
+            groups: Some(Arc::new(groups)),
+            mean,
+            ..Self::with(count, 0, None)
+        }
+    }
     fn with(columns: usize, implicit: usize, prior_precision: Option<f64>) -> Self {
         Self {
             columns,

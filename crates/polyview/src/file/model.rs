@@ -13,7 +13,7 @@ use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
 use crate::fit::{Fit, FitRecord, ViewInfo, saved_parameters};
-use crate::spec::{EngineKind, Intercepts};
+use crate::spec::EngineKind;
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -255,7 +255,7 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
         let at = format!("views/{}", v.name);
         state.moments(&format!("{at}/weights"), rows(v.weight_rows(&header.spec)))?;
         let names = header.groups.as_ref().map_or(0, |g| g.names.len());
-        let own = header.spec.groups.intercepts && header.spec.intercepts == Intercepts::Learned;
+        let own = header.spec.group_intercepts(&v.name);
         let each = if own { names.max(1) } else { 1 };
         state.bias(&format!("{at}/bias"), v.weight_rows(&header.spec) * each, 0)?;
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use polyview_core::{Mask, View};
+use polyview_core::{Groups, Mask, View};
 use polyview_infer::start_factors;
 use polyview_likelihoods::normal_scores;
 use polyview_linalg::{BitMask, FilledBlock, Mat};
@@ -16,9 +16,14 @@ use crate::spec::{Algorithm, ModelSpec};
 ///
 /// # Errors
 /// [`crate::ErrorKind::Linalg`] from the decomposition.
-pub(super) fn start(spec: &ModelSpec, views: &[View], restart: usize) -> Result<Mat<f64>> {
+pub(super) fn start(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: &[View],
+    restart: usize,
+) -> Result<Mat<f64>> {
     if spec.algorithm == Algorithm::Faithful {
-        return faithful::start(spec, views);
+        return faithful::start(spec, groups, views);
     }
     let views = start_views(spec, views)?;
     let blocks = StartBlocks::new(&views);

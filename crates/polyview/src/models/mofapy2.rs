@@ -3,12 +3,20 @@
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::{PruneRule, Rotate, VbOptions};
 
-use crate::spec::{Algorithm, FeatureSelection, Intercepts, ModelSpec, Posterior, ViewChoices};
+use crate::spec::{
+    Algorithm, FeatureSelection, GroupChoices, Intercepts, ModelSpec, Posterior, ViewChoices,
+};
 
 /// MOFA step by step as mofapy2 0.7 computes it (spec/mofa B, C.1): the same
 /// start, order, priors and bounds, sweep by sweep, for Gaussian, Bernoulli and
 /// Poisson views. It is for checking one program against the other;
 /// [`mofa`](super::mofa) is the model to use.
+///
+/// Groups of samples, where the data have several, have noise of their own and
+/// are centred one by one in Gaussian views. Factors are standard normal as by
+/// default there; [`FactorPrior::Ard`](crate::FactorPrior::Ard) and
+/// [`FactorPrior::SpikeAndSlab`](crate::FactorPrior::SpikeAndSlab) are its
+/// options `ard_factors` and, with it, `spikeslab_factors`.
 ///
 /// Its rule of convergence is this library's; mofapy2's trajectory is that of
 /// [`FitRecord`](crate::FitRecord)'s ledger up to any number of sweeps.
@@ -18,7 +26,11 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
         factors,
         algorithm: Algorithm::Faithful,
         posterior: Posterior::Factorised,
-        intercepts: Intercepts::None,
+        intercepts: Intercepts::GroupMeans,
+        groups: GroupChoices {
+            noise: true,
+            intercepts: true,
+        },
         weight_prior: GammaPrior::new(1e-14, 1e-14),
         noise_prior: GammaPrior::new(1e-3, 1e-3),
         defaults: ViewChoices {

@@ -165,7 +165,7 @@ impl Fitting {
                     record_fits("sweeps of the best run", fits(best))?;
                 }
                 if r.restart > 0 && r.restart < spec.restarts {
-                    let z = start(spec, views, r.restart)?;
+                    let z = start(spec, groups.as_ref(), views, r.restart)?;
                     let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(r.restart as u32);
                     **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());

@@ -181,7 +181,7 @@ impl Fitting {
         let (stage, starts) = match spec.engine {
             EngineKind::Vb => {
                 let plan = Plan::choose(&spec, groups.as_ref(), &working.views, &mut journal)?;
-                let z = start(&spec, &working.views, 0)?;
+                let z = start(&spec, groups.as_ref(), &working.views, 0)?;
                 let views = working.views.clone();
                 let run = VbRun::new(
                     plan.model(&spec, groups.as_ref(), views, z.clone())?,
@@ -204,7 +204,7 @@ impl Fitting {
                 let mut chains = Vec::with_capacity(spec.gibbs.chains);
                 let mut first = None;
                 for c in 0..spec.gibbs.chains {
-                    let z = start(&spec, &working.views, c)?;
+                    let z = start(&spec, groups.as_ref(), &working.views, c)?;
                     first.get_or_insert_with(|| z.clone());
                     let m = model(
                         &spec,
@@ -396,7 +396,7 @@ impl Fitting {
                         *best = Best::Last;
                     }
                 } else {
-                    let z = start(spec, views, *restart)?;
+                    let z = start(spec, groups.as_ref(), views, *restart)?;
                     let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
                     let key = StreamKey::new(spec.seed).chain(*restart as u32);
                     let next = VbRun::new(m, spec.vb.clone(), key, Journal::default());

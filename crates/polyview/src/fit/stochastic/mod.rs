@@ -270,7 +270,7 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
     let key = StreamKey::new(spec.seed);
     let first = StochasticRun::first_batch(source.samples(), &spec.stochastic, key);
     let views = source.read(&first).map_err(|e| unread(&e))?;
-    let z = start(spec, &views, 0)?;
+    let z = start(spec, None, &views, 0)?;
     let parts: Vec<ViewPart> = views
         .into_iter()
         .map(|v| {
