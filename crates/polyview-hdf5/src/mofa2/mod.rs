@@ -19,6 +19,7 @@
 mod intercepts;
 mod names;
 mod noise;
+mod own;
 mod read;
 mod record;
 mod write;

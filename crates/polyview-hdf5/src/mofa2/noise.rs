@@ -15,67 +15,106 @@ const PRIOR: f64 = 1e-3;
 /// Smallest shape whose $\mathrm{E}[1/\tau]$ is of use.
 const SMALLEST: f64 = 1.5;
 
-/// Noise of a view, and what was assumed for it.
+/// What noise is estimated from where the file has none.
+pub(super) struct Fitted<'a> {
+    /// Data of the view, working units.
+    pub data: Option<&'a View>,
+    /// Samples × K.
+    pub factors: &'a Mat<f64>,
+    /// Features × K.
+    pub weights: &'a Mat<f64>,
+    /// One list a group, working units.
+    pub intercepts: &'a [Vec<f64>],
+}
+
+/// Noise of a view, one list a group, and what was assumed for it.
 pub(super) fn noise(
     file: &Reader,
     names: &Names,
     view: usize,
-    data: Option<&View>,
-    factors: &Mat<f64>,
-    weights: &Mat<f64>,
+    fitted: &Fitted<'_>,
     notes: &mut Vec<String>,
-) -> Result<Vec<Noise>> {
+) -> Result<Vec<Vec<Noise>>> {
     let name = &names.views[view];
-    let columns = weights.nrows();
-    if let Some(own) = saved(file, name, columns)? {
-        return Ok(own);
+    let columns = fitted.weights.nrows();
+    let groups = names.groups.len();
+    if let Some(own) = saved(file, &format!("{OWN}/noise/{name}"), columns)? {
+        return Ok(vec![own; groups]);
     }
-    if file.group(&format!("expectations/Tau/{name}"))?.is_some() {
-        let mut out = of_groups(file, names, view, columns)?;
-        if names.groups.len() > 1 {
-            notes.push(format!(
-                "view '{name}': the noise of a feature is the same in every group, the mean of the \
-                 groups' variances"
-            ));
-        }
-        fill(&mut out, name, notes);
-        return finish(file, name, out);
+    let by_group = format!("{OWN}/noise_by_group/{name}");
+    if file.group(&by_group)?.is_some() {
+        let of = |group: &String| {
+            let place = format!("{by_group}/{group}");
+            saved(file, &place, columns)?.needed(file, &place, IS_IT)
+        };
+        return names.groups.iter().map(of).collect();
     }
-    let Some(data) = data else {
+    let sums = if file.group(&format!("expectations/Tau/{name}"))?.is_some() {
+        of_file(file, names, view, columns)?
+    } else if let Some(data) = fitted.data {
+        notes.push(format!(
+            "view '{name}': the file does not say how noisy the features are; their noise is that \
+             of the training data about factors times weights"
+        ));
+        of_data(names, data, fitted)
+    } else {
         return Err(file.missing(
             "expectations/Tau",
             "without noise and without data nothing can be projected: save the model with its \
              data, or with expectations \"all\"",
         ));
     };
-    notes.push(format!(
-        "view '{name}': the file does not say how noisy the features are; their noise is that of \
-         the training data about factors times weights"
-    ));
-    let mut out: Vec<Option<Noise>> = (0..columns)
+    // a feature that a group lacks has the noise of the other groups
+    let mut all: Vec<Option<Noise>> = (0..columns)
         .map(|d| {
-            let fitted = predictor(factors, weights, d);
-            let (mut n, mut squares) = (0.0, 0.0);
-            for (row, eta) in fitted.iter().enumerate() {
-                if let Some(x) = data.value(row, d) {
-                    n += 1.0;
-                    squares += (x - eta).powi(2);
-                }
-            }
-            let shape = PRIOR + 0.5 * n;
-            (n > 0.0).then(|| Noise {
-                shape: shape.max(SMALLEST),
-                mean: shape / (PRIOR + 0.5 * squares),
-            })
+            sums.iter()
+                .fold(Sum::default(), |s, g| s.plus(g[d]))
+                .noise()
         })
         .collect();
-    fill(&mut out, name, notes);
-    finish(file, name, out)
+    fill(&mut all, name, notes);
+    let all = finish(file, name, all)?;
+    let of = |group: &Vec<Sum>| {
+        let own = group.iter().map(|s| s.noise());
+        own.zip(&all).map(|(n, all)| n.unwrap_or(*all)).collect()
+    };
+    Ok(sums.iter().map(of).collect())
+}
+
+/// Cells of a feature and group, and the sum of their noise variances.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    cells: f64,
+    variance: f64,
+    /// What the prior adds to the rate.
+    prior: f64,
+}
+
+impl Sum {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            cells: self.cells + other.cells,
+            variance: self.variance + other.variance,
+            prior: self.prior.max(other.prior),
+        }
+    }
+    fn noise(self) -> Option<Noise> {
+        let shape = PRIOR + 0.5 * self.cells;
+        let mean = if self.prior > 0.0 {
+            shape / (self.prior + 0.5 * self.variance)
+        } else {
+            self.cells / self.variance
+        };
+        (self.cells > 0.0).then(|| Noise {
+            shape: shape.max(SMALLEST),
+            mean,
+        })
+    }
 }
 
 /// Noise in the group of this program.
-fn saved(file: &Reader, view: &str, columns: usize) -> Result<Option<Vec<Noise>>> {
-    let part = |name: &str| format!("{OWN}/noise/{view}/{name}");
+fn saved(file: &Reader, place: &str, columns: usize) -> Result<Option<Vec<Noise>>> {
+    let part = |name: &str| format!("{place}/{name}");
     let (Some(shape), Some(mean)) = (
         file.vector(&part("shape"), Some(columns))?,
         file.vector(&part("mean"), Some(columns))?,
@@ -90,36 +129,51 @@ fn saved(file: &Reader, view: &str, columns: usize) -> Result<Option<Vec<Noise>>
 
 /// `Tau`, one value a cell: those of a feature and group are equal, `NaN`
 /// stands in missing cells. Over the groups, variances are averaged by cells.
-fn of_groups(
-    file: &Reader,
-    names: &Names,
-    view: usize,
-    columns: usize,
-) -> Result<Vec<Option<Noise>>> {
-    let (mut cells, mut variance) = (vec![0.0; columns], vec![0.0; columns]);
+fn of_file(file: &Reader, names: &Names, view: usize, columns: usize) -> Result<Vec<Vec<Sum>>> {
+    let mut out = Vec::with_capacity(names.groups.len());
     for (group, samples) in names.groups.iter().zip(&names.samples) {
         let place = format!("expectations/Tau/{}/{group}", names.views[view]);
         let tau = file
             .matrix(&place, Some([samples.len(), columns]))?
             .needed(file, &place, IS_IT)?;
-        for d in 0..columns {
+        let mut sums = vec![Sum::default(); columns];
+        for (d, sum) in sums.iter_mut().enumerate() {
             for t in tau.col_as_slice(d).iter().filter(|t| !t.is_nan()) {
                 if *t <= 0.0 || t.is_infinite() {
                     return Err(file.values(&place, format!("holds the precision {t}")));
                 }
-                cells[d] += 1.0;
-                variance[d] += 1.0 / t;
+                sum.cells += 1.0;
+                sum.variance += 1.0 / t;
             }
         }
+        out.push(sums);
     }
-    Ok((0..columns)
-        .map(|d| {
-            (cells[d] > 0.0).then(|| Noise {
-                shape: (PRIOR + 0.5 * cells[d]).max(SMALLEST),
-                mean: cells[d] / variance[d],
-            })
-        })
-        .collect())
+    Ok(out)
+}
+
+/// Squares of what factors, weights and each group's intercepts leave of the
+/// data.
+fn of_data(names: &Names, data: &View, fitted: &Fitted<'_>) -> Vec<Vec<Sum>> {
+    let none = Sum {
+        prior: PRIOR,
+        ..Sum::default()
+    };
+    let columns = data.n_features();
+    let mut out = vec![vec![none; columns]; names.groups.len()];
+    for d in 0..columns {
+        let eta = predictor(fitted.factors, fitted.weights, d);
+        let mut first = 0;
+        for (g, samples) in names.samples.iter().enumerate() {
+            for n in first..first + samples.len() {
+                if let Some(x) = data.value(n, d) {
+                    out[g][d].cells += 1.0;
+                    out[g][d].variance += (x - fitted.intercepts[g][d] - eta[n]).powi(2);
+                }
+            }
+            first += samples.len();
+        }
+    }
+    out
 }
 
 /// Features that were never observed get the mean noise of the others.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use polyview::{
-    FeatureSelection, Fit, FitParts, GroupChoices, Likelihood, ModelSpec, ProjectOptions,
+    FeatureSelection, Fit, FitParts, GroupChoices, Likelihood, ModelSpec, Noise, ProjectOptions,
     ViewChoices, ViewParts, models,
 };
 use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
@@ -12,7 +12,7 @@ use polyview_linalg::Mat;
 use super::OWN;
 use super::intercepts::{intercept, predictor};
 use super::names::{IS_IT, Names};
-use super::noise::noise;
+use super::noise::{Fitted, noise};
 use super::record::{metadata, record};
 use crate::error::{Hdf5Error, Result};
 use crate::file::{Needed, Reader};
@@ -21,8 +21,8 @@ use crate::file::{Needed, Reader};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
     /// Of a model with groups, read this one alone: with its own intercepts and
-    /// noise. Without a choice new samples belong to no group, and get the
-    /// mean of the groups' intercepts.
+    /// noise, as a model without groups. Without a choice all groups are read,
+    /// and new samples have the intercepts and the noise of theirs.
     pub group: Option<String>,
     /// What MOFA2 divided the values of a view by (its option `scale_views`),
     /// which its file does not say; 1 for a view that is not named.
@@ -43,6 +43,9 @@ pub struct ImportOptions {
 /// * intercepts of binary and count views, which MOFA2 does not save, are those
 ///   of the largest posterior density given factors and weights;
 /// * factors have a standard normal prior.
+///
+/// Groups keep their intercepts and noise. New samples are matched to them by
+/// name; those without a group may be of any ([`Fit::project`]).
 ///
 /// Inclusion probabilities of single weights are not in such files: the weights
 /// are read as ARD weights. Covariances of the factors are those that the data
@@ -78,13 +81,15 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
     for m in 0..names.views.len() {
         views.push(view(&file, &names, m, &factors, options, &mut notes)?);
     }
-    general_notes(&file, &names, options, &mut notes)?;
+    let mut spec = spec(&names);
+    let views = collected(views, &mut spec.groups);
+    general_notes(&file, &mut notes)?;
     let mut record = record(&file)?;
     for note in notes {
         record.journal.note(0, "", Event::Assumed { note });
     }
     let mut parts = FitParts {
-        spec: spec(&names),
+        spec,
         samples: names.samples.concat(),
         views,
         factors,
@@ -101,8 +106,6 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
 /// The choices that come nearest to those of MOFA2.
 fn spec(names: &Names) -> ModelSpec {
     let mut spec = models::mofa(names.factors);
-    // the estimates of one group, or the mean of all
-    spec.groups = GroupChoices::default();
     spec.defaults = ViewChoices {
         scaling: FeatureScaling::None,
         selection: FeatureSelection::None,
@@ -143,6 +146,41 @@ fn factors(file: &Reader, names: &Names) -> Result<Mat<f64>> {
     Ok(out)
 }
 
+/// Estimates of a view with those of each group.
+struct Estimates {
+    /// What the groups share.
+    parts: ViewParts,
+    /// Intercepts, one list a group, working units.
+    intercepts: Vec<Vec<f64>>,
+    /// Noise precisions, one list a group; empty ones of a view that is not
+    /// Gaussian.
+    noise: Vec<Vec<Noise>>,
+}
+
+/// The views, and whether groups have something of their own: where any two of
+/// them differ.
+fn collected(views: Vec<Estimates>, groups: &mut GroupChoices) -> Vec<ViewParts> {
+    *groups = GroupChoices {
+        noise: views.iter().any(|v| differ(&v.noise)),
+        intercepts: views.iter().any(|v| differ(&v.intercepts)),
+    };
+    let part = |v: Estimates| ViewParts {
+        intercepts: all_or_first(v.intercepts, groups.intercepts),
+        noise: all_or_first(v.noise, groups.noise),
+        ..v.parts
+    };
+    views.into_iter().map(part).collect()
+}
+
+fn differ<T: PartialEq>(lists: &[T]) -> bool {
+    lists.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+fn all_or_first<T>(lists: Vec<Vec<T>>, all: bool) -> Vec<T> {
+    let count = if all { lists.len() } else { 1 };
+    lists.into_iter().take(count).flatten().collect()
+}
+
 fn view(
     file: &Reader,
     names: &Names,
@@ -150,7 +188,7 @@ fn view(
     factors: &Mat<f64>,
     options: &ImportOptions,
     notes: &mut Vec<String>,
-) -> Result<ViewParts> {
+) -> Result<Estimates> {
     let (name, features) = (&names.views[m], &names.features[m]);
     let columns = features.len();
     let place = format!("expectations/W/{name}");
@@ -169,28 +207,82 @@ fn view(
         let sizes: Vec<f64> = names.samples.iter().map(|s| s.len() as f64).collect();
         scaling.offset = (0..columns).map(|d| mean(&means, &sizes, d)).collect();
     }
-    let data = data(file, names, m, &scaling, &means)?;
+    // of a feature that a group lacks the mean of the others, which is the offset
+    let shift = |b: f64, d: usize| {
+        if b.is_nan() {
+            0.0
+        } else {
+            (b - scaling.offset[d]) / scaling.scale[d]
+        }
+    };
+    let shifts: Vec<Vec<f64>> = (means.iter())
+        .map(|b| b.iter().enumerate().map(|(d, b)| shift(*b, d)).collect())
+        .collect();
+    let data = data(file, names, m, &shifts)?;
     if gaussian {
         note_scale(file, name, data.as_ref(), options, notes)?;
     }
-    let noise = if gaussian {
-        noise(file, names, m, data.as_ref(), factors, &weights, notes)?
+    let (intercepts, noise) = if gaussian {
+        let fitted = Fitted {
+            data: data.as_ref(),
+            factors,
+            weights: &weights,
+            intercepts: &shifts,
+        };
+        let noise = noise(file, names, m, &fitted, notes)?;
+        (shifts, noise)
     } else {
-        Vec::new()
+        let own = link_intercepts(file, names, m, data.as_ref(), factors, &weights, notes)?;
+        (own, vec![Vec::new(); names.groups.len()])
     };
+    Ok(Estimates {
+        parts: ViewParts {
+            name: name.clone(),
+            features: features.clone(),
+            scaling,
+            data,
+            weights,
+            intercepts: Vec::new(),
+            noise: Vec::new(),
+        },
+        intercepts,
+        noise,
+    })
+}
+
+/// Intercepts of a binary or count view, one list a group: those of an exported
+/// model, or estimates, which groups share as those of MOFA2 do.
+fn link_intercepts(
+    file: &Reader,
+    names: &Names,
+    m: usize,
+    data: Option<&View>,
+    factors: &Mat<f64>,
+    weights: &Mat<f64>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Vec<f64>>> {
+    let (name, columns) = (&names.views[m], weights.nrows());
+    let by_group = format!("{OWN}/intercepts_by_group/{name}");
+    if file.group(&by_group)?.is_some() {
+        let of = |group: &String| {
+            let place = format!("{by_group}/{group}");
+            file.vector(&place, Some(columns))?
+                .needed(file, &place, IS_IT)
+        };
+        return names.groups.iter().map(of).collect();
+    }
+    let likelihood = names.likelihoods[m];
     let own = format!("{OWN}/intercepts/{name}");
-    let intercepts = if gaussian {
-        vec![0.0; columns]
-    } else if let Some(b) = file.vector(&own, Some(columns))? {
+    let shared = if let Some(b) = file.vector(&own, Some(columns))? {
         b
-    } else if let Some(data) = &data {
+    } else if let Some(data) = data {
         notes.push(format!(
             "view '{name}': intercepts of {likelihood} views are not in the file; they are \
              estimated from its data"
         ));
         (0..columns)
             .map(|d| {
-                let eta = predictor(factors, &weights, d);
+                let eta = predictor(factors, weights, d);
                 let cells: Vec<(f64, f64)> = eta
                     .into_iter()
                     .enumerate()
@@ -205,15 +297,7 @@ fn view(
         ));
         vec![0.0; columns]
     };
-    Ok(ViewParts {
-        name: name.clone(),
-        features: features.clone(),
-        scaling,
-        data,
-        weights,
-        intercepts,
-        noise,
-    })
+    Ok(vec![shared; names.groups.len()])
 }
 
 /// What the values of a view were divided by.
@@ -291,21 +375,20 @@ fn mean(means: &[Vec<f64>], sizes: &[f64], feature: usize) -> f64 {
             .filter(|(m, _)| !m.is_nan())
     };
     let total: f64 = seen().map(|(_, s)| s).sum();
-    if total > 0.0 {
+    let first = seen().next().map_or(0.0, |(m, _)| m);
+    if seen().all(|(m, _)| m == first) {
+        // exactly what all of them have
+        first
+    } else if total > 0.0 {
         seen().map(|(m, s)| m * (s / total)).sum()
     } else {
         0.0
     }
 }
 
-/// Data of all groups in working units, if the file has them.
-fn data(
-    file: &Reader,
-    names: &Names,
-    m: usize,
-    scaling: &Scaling,
-    means: &[Vec<f64>],
-) -> Result<Option<View>> {
+/// Data of all groups in working units, if the file has them: what it holds and
+/// each group's `shifts`, which may be none.
+fn data(file: &Reader, names: &Names, m: usize, shifts: &[Vec<f64>]) -> Result<Option<View>> {
     if file.group("data")?.is_none() {
         return Ok(None);
     }
@@ -318,11 +401,7 @@ fn data(
             .matrix(&place, Some([samples.len(), columns]))?
             .needed(file, &place, IS_IT)?;
         for d in 0..columns {
-            let shift = means
-                .get(g)
-                .map(|b| (b[d] - scaling.offset[d]) / scaling.scale[d])
-                .filter(|s| s.is_finite())
-                .unwrap_or(0.0);
+            let shift = shifts.get(g).map_or(0.0, |b| b[d]);
             for (i, x) in y.col_as_slice(d).iter().enumerate() {
                 out[(first + i, d)] = x + shift;
             }
@@ -334,12 +413,7 @@ fn data(
 }
 
 /// What concerns the whole model.
-fn general_notes(
-    file: &Reader,
-    names: &Names,
-    options: &ImportOptions,
-    notes: &mut Vec<String>,
-) -> Result<()> {
+fn general_notes(file: &Reader, notes: &mut Vec<String>) -> Result<()> {
     let is_true = |name: &str| -> Result<bool> {
         let words = file.words(&format!("model_options/{name}"))?;
         Ok(words.is_some_and(|w| w.first().is_some_and(|w| w.eq_ignore_ascii_case("true"))))
@@ -357,14 +431,6 @@ fn general_notes(
              as independent"
                 .to_owned(),
         );
-    }
-    let gaussian = names.likelihoods.contains(&Likelihood::Gaussian);
-    if names.groups.len() > 1 && options.group.is_none() && gaussian {
-        notes.push(format!(
-            "new samples get the mean of the intercepts of the groups ({}); import one with \
-             --group for its own",
-            names.groups.join(", ")
-        ));
     }
     Ok(())
 }
@@ -387,6 +453,13 @@ fn with_covariances(parts: &mut FitParts) -> Result<()> {
             values,
             levels: Vec::new(),
         });
+    }
+    if let Some(groups) = &parts.groups {
+        let names = groups
+            .of_sample
+            .iter()
+            .map(|&g| groups.names[g as usize].clone());
+        builder = builder.groups(parts.samples.iter().cloned().zip(names).collect());
     }
     let fit = Fit::from_parts(parts.clone())?;
     let again = fit.project(&builder.build()?, &ProjectOptions::default())?;

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder, FormatError};
 use polyview::{Explained, FeatureSelection, Fit, Likelihood, ViewInfo};
-use polyview_core::{
-    Groups, MetadataValues, Overwrite, State, View, WriteError, WriteFault, write_atomic,
-};
+use polyview_core::{MetadataValues, Overwrite, View, WriteError, WriteFault, write_atomic};
 use polyview_linalg::{Mat, MatRef};
 
+use super::ONE_GROUP;
 use super::names::can_be_a_name;
-use super::{ONE_GROUP, OWN};
+use super::own::Own;
 use crate::error::{Hdf5Error, Result};
 
 /// Values of a chunk.
@@ -116,7 +115,8 @@ pub fn write_mofa2(
     write_course(&mut file, fit);
     write_explained(&mut file, &chosen, &members);
     write_metadata(&mut file, fit, &members, &mut notes);
-    own.write(&mut file, &views, &chosen);
+    let groups: Vec<String> = members.iter().map(|g| g.name.clone()).collect();
+    own.write(&mut file, &views, &chosen, &groups);
     if fit.is_sampled() {
         notes.push(
             "the file holds the means of the draws, the draws themselves have no place".into(),
@@ -389,106 +389,4 @@ fn write_metadata(file: &mut FileBuilder, fit: &Fit, members: &[Members], notes:
         all.add_group(group.finish());
     }
     file.add_group(all.finish());
-}
-
-/// What the layout of MOFA2 has no place for, one a view: intercepts in working
-/// units (of groups with intercepts of their own the mean, as MOFA2 holds those
-/// of Gaussian views), and shape and mean of the noise precisions.
-struct Own {
-    intercepts: Vec<Vec<f64>>,
-    /// By view and group, where groups have intercepts of their own.
-    by_group: Vec<Vec<Vec<f64>>>,
-    noise: Vec<Option<[Vec<f64>; 2]>>,
-}
-
-impl Own {
-    fn of(fit: &Fit) -> Result<Self> {
-        let count = fit.n_components().max(1) as f64;
-        let mut out = Self {
-            intercepts: fit
-                .views()
-                .iter()
-                .map(|v| vec![0.0; v.columns().len()])
-                .collect(),
-            by_group: vec![Vec::new(); fit.views().len()],
-            noise: vec![None; fit.views().len()],
-        };
-        for i in 0..fit.n_components() {
-            for (m, view) in fit.component(i)?.views.iter().enumerate() {
-                let (mean, columns) = (view.bias.mean(), out.intercepts[m].len());
-                if let Some(groups) = view.bias.groups() {
-                    let all: f64 = groups.sizes().iter().sum();
-                    out.by_group[m].resize(groups.count(), vec![0.0; columns]);
-                    for (g, size) in groups.sizes().iter().enumerate() {
-                        for d in 0..columns {
-                            let b = mean[view.bias.place(g, d)] / count;
-                            out.by_group[m][g][d] += b;
-                            out.intercepts[m][d] += b * size / all.max(1.0);
-                        }
-                    }
-                } else {
-                    for (sum, b) in out.intercepts[m].iter_mut().zip(mean) {
-                        *sum += b / count;
-                    }
-                }
-                let mut state = State::new();
-                view.term.save("", &mut state);
-                let read = state.reader();
-                let (Ok(shape), Ok(mean)) = (read.vec("/noise/shape"), read.vec("/noise/mean"))
-                else {
-                    continue;
-                };
-                // draws: the harmonic mean, whose noise is the draws' mean
-                let [shapes, variance] =
-                    out.noise[m].get_or_insert_with(|| [vec![0.0; columns], vec![0.0; columns]]);
-                for d in 0..columns {
-                    let at = if mean.len() == 1 { 0 } else { d };
-                    shapes[d] = shape[at];
-                    variance[d] += 1.0 / (mean[at] * count);
-                }
-            }
-        }
-        Ok(out)
-    }
-    /// Intercepts of a view in a group of samples.
-    fn of_group(&self, fit: &Fit, view: usize, group: &str) -> &[f64] {
-        let place = |g: &Groups| g.names.iter().position(|n| n == group);
-        fit.groups()
-            .and_then(place)
-            .and_then(|g| self.by_group[view].get(g))
-            .unwrap_or(&self.intercepts[view])
-    }
-    fn write(&self, file: &mut FileBuilder, views: &[&ViewInfo], chosen: &[usize]) {
-        let mut all = file.create_group(OWN);
-        let mut group = all.create_group("scale");
-        for v in views {
-            group
-                .create_dataset(&v.name)
-                .with_f64_data(&v.scaling.scale);
-        }
-        all.add_group(group.finish());
-        let mut group = all.create_group("intercepts");
-        for (v, &m) in views.iter().zip(chosen) {
-            group
-                .create_dataset(&v.name)
-                .with_f64_data(&self.intercepts[m]);
-        }
-        all.add_group(group.finish());
-        let mut group = all.create_group("noise");
-        for (v, &m) in views.iter().zip(chosen) {
-            let Some([shape, variance]) = &self.noise[m] else {
-                continue;
-            };
-            if v.choices.likelihood != Likelihood::Gaussian {
-                continue;
-            }
-            let mut of_view = group.create_group(&v.name);
-            of_view.create_dataset("shape").with_f64_data(shape);
-            let mean: Vec<f64> = variance.iter().map(|s| 1.0 / s).collect();
-            of_view.create_dataset("mean").with_f64_data(&mean);
-            group.add_group(of_view.finish());
-        }
-        all.add_group(group.finish());
-        file.add_group(all.finish());
-    }
 }

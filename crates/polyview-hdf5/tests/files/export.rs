@@ -4,7 +4,8 @@ use std::path::Path;
 
 use hdf5_pure::File;
 use polyview::{
-    FeatureSelection, Fit, GroupChoices, Likelihood, ModelSpec, ProjectOptions, ViewChoices, models,
+    FeatureSelection, Fit, GroupChoices, Likelihood, ModelSpec, PredictOptions, ProjectOptions,
+    ViewChoices, models,
 };
 use polyview_core::{Dataset, Table};
 use polyview_datasets::nutrimouse;
@@ -74,6 +75,104 @@ fn groups_take_their_intercepts_along() {
         all.push(found);
     }
     assert_ne!(all[0], all[1]);
+}
+
+/// The data without the view of ones and zeros.
+fn real_data() -> Dataset {
+    let data = data();
+    let groups = data.groups().unwrap();
+    let names = groups
+        .of_sample
+        .iter()
+        .map(|&g| groups.names[g as usize].clone());
+    let mut builder =
+        Dataset::builder().groups(data.samples().iter().cloned().zip(names).collect());
+    for v in data.views().iter().filter(|v| v.name() != "alpha") {
+        builder = builder.view(Table {
+            name: v.name().into(),
+            samples: data.samples().to_vec(),
+            features: v.features().to_vec(),
+            values: v.to_values_with_nan(),
+            levels: Vec::new(),
+        });
+    }
+    builder.build().unwrap()
+}
+
+/// Of a model whose groups have noise and intercepts of their own, projections
+/// and predictions of new samples of each group survive the way out and back:
+/// exactly where views are real, and but for the uncertainty of intercepts,
+/// which the file does not hold, where labels look at it.
+#[test]
+fn groups_out_and_back() {
+    for (data, tolerance) in [(real_data(), 1e-9), (data(), 5e-3)] {
+        let mut spec = spec();
+        spec.views.retain(|v| data.view(&v.name).is_some());
+        spec.groups = GroupChoices {
+            noise: true,
+            intercepts: true,
+        };
+        let fit = polyview::fit(data.clone(), spec).unwrap();
+        let (_folder, path) = exported(&fit, &ExportOptions::default());
+        let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
+        assert!(again.spec().groups.noise && again.spec().groups.intercepts);
+        let close = |what: &str, [x, y]: [Mat<f64>; 2]| {
+            for d in 0..x.ncols() {
+                for n in 0..30 {
+                    let (x, y) = (x[(n, d)], y[(n, d)]);
+                    let near = (x - y).abs() < tolerance * (1.0 + x.abs());
+                    assert!(near, "{what} {n} {d}: {x} {y}");
+                }
+            }
+        };
+        let plug_in = ProjectOptions {
+            weights: polyview::WeightUncertainty::PlugIn,
+            ..ProjectOptions::default()
+        };
+        let found = [&fit, &again].map(|f| f.project(&data, &plug_in).unwrap());
+        close("factors", found.map(|p| p.mean));
+        let plug_in = PredictOptions {
+            parameters: polyview::ParameterUncertainty::PlugIn,
+            ..PredictOptions::default()
+        };
+        for v in data.views() {
+            let predicted = |f: &Fit| f.predict_with(&data, v.name(), &plug_in).unwrap();
+            close(v.name(), [&fit, &again].map(predicted).map(|p| p.mean));
+        }
+    }
+}
+
+#[test]
+fn draws_of_groups_are_averaged() {
+    let mut spec = spec();
+    spec.groups.intercepts = true;
+    spec.groups.noise = true;
+    spec.engine = polyview::EngineKind::Gibbs;
+    (spec.gibbs.warm_up, spec.gibbs.sweeps, spec.gibbs.thin) = (5, 20, 10);
+    let fit = polyview::fit(data(), spec).unwrap();
+    let (_folder, path) = exported(&fit, &ExportOptions::default());
+    let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
+    let bias = |f: &Fit, component: usize| {
+        let bias = &f.component(component).unwrap().views[1].bias;
+        let of_group = |name: &str| {
+            let g = f
+                .groups()
+                .unwrap()
+                .names
+                .iter()
+                .position(|n| n == name)
+                .unwrap();
+            bias.mean()[bias.place(g, 2)]
+        };
+        ["left", "right"].map(of_group)
+    };
+    let found = bias(&again, 0);
+    for (g, b) in found.into_iter().enumerate() {
+        let draws = (0..fit.n_components()).map(|i| bias(&fit, i)[g]);
+        let mean = draws.sum::<f64>() / fit.n_components() as f64;
+        assert!((b - mean).abs() < 1e-12, "{b} {mean}");
+    }
+    again.predict(&data(), "zeta").unwrap();
 }
 
 fn exported(fit: &Fit, options: &ExportOptions) -> (tempfile::TempDir, std::path::PathBuf) {

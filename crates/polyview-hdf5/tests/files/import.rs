@@ -50,6 +50,13 @@ fn training(fit: &Fit) -> Dataset {
             levels: Vec::new(),
         });
     }
+    if let Some(groups) = fit.groups() {
+        let names = groups
+            .of_sample
+            .iter()
+            .map(|&g| groups.names[g as usize].clone());
+        builder = builder.groups(fit.samples().iter().cloned().zip(names).collect());
+    }
     builder.build().unwrap()
 }
 
@@ -146,11 +153,47 @@ fn all_groups_together() {
     assert_eq!(groups.names, ["A", "B"]);
     assert_eq!(groups.of_sample.iter().filter(|g| **g == 1).count(), 12);
     let notes = fit.record().assumptions().join("\n");
-    assert!(
-        notes.contains("mean of the intercepts of the groups (A, B)"),
-        "{notes}"
-    );
-    assert!(notes.contains("same in every group"), "{notes}");
+    assert!(notes.contains("standard normal prior"), "{notes}");
+    // noise and intercepts are each group's own: projected together, samples
+    // have the factors that the models of single groups give them
+    let of_all = |what: &str| -> Vec<Vec<f64>> {
+        let of = |g| rows(&file["groups"][g][what]);
+        [of("A"), of("B")].concat()
+    };
+    let given = training(&fit);
+    let p = fit.project(&given, &ProjectOptions::default()).unwrap();
+    close(&p.mean, &of_all("projected"), 1e-10);
+    close(&p.sd, &of_all("sd"), 1e-10);
+    close(&fit.factors().unwrap().sd, &of_all("sd"), 1e-10);
+    // whose group is not known may be of any, and a note says so
+    let samples = given.samples().to_vec();
+    let mut without = Dataset::builder();
+    for v in given.views() {
+        without = without.view(Table {
+            name: v.name().into(),
+            samples: samples.clone(),
+            features: v.features().to_vec(),
+            values: v.to_values_with_nan(),
+            levels: Vec::new(),
+        });
+    }
+    let any = fit
+        .project(&without.build().unwrap(), &ProjectOptions::default())
+        .unwrap();
+    assert!(any.notes.iter().any(|n| n.contains("all as likely")));
+    // predictions have the level of the sample's group
+    let alone = |g: &str| {
+        let fit = read("groups", &group(g));
+        fit.predict(&training(&fit), "rna").unwrap()
+    };
+    let (all, a, b) = (fit.predict(&given, "rna").unwrap(), alone("A"), alone("B"));
+    for d in 0..9 {
+        for n in 0..26 {
+            let (own, i) = if n < 14 { (&a, n) } else { (&b, n - 14) };
+            assert!((all.mean[(n, d)] - own.mean[(i, d)]).abs() < 1e-9);
+            assert!((all.sd[(n, d)] - own.sd[(i, d)]).abs() < 1e-9);
+        }
+    }
     // each group's data keep its own level: B lies 2 above A
     let data = training(&fit);
     let level = |rows: std::ops::Range<usize>| {

@@ -45,9 +45,13 @@ pub struct ViewParts {
     pub data: Option<View>,
     /// Weights, features × K, working units.
     pub weights: Mat<f64>,
-    /// Intercepts, one a feature, working units.
+    /// Intercepts, one a feature, working units. Where the data have several
+    /// groups and the choices give them intercepts of their own
+    /// ([`GroupChoices`](crate::GroupChoices)), one a group and feature: number
+    /// g D + d that of group g and feature d.
     pub intercepts: Vec<f64>,
-    /// Noise precisions of a Gaussian view, one a feature; empty for any other.
+    /// Noise precisions of a Gaussian view, one a feature, or one a group and
+    /// feature as with the intercepts; empty for any other.
     pub noise: Vec<Noise>,
 }
 
@@ -77,7 +81,9 @@ impl Fit {
             .iter()
             .map(|v| build::empty_view(&v.name, &v.features, &[]))
             .collect::<Result<Vec<View>>>()?;
-        let mut state = saved_parameters(&build::parameters(&parts.spec, None, empty, k)?);
+        let groups = parts.groups.as_ref();
+        let mut state = saved_parameters(&build::parameters(&parts.spec, groups, empty, k)?);
+        let places = parts.noise_places();
         let known = RowCov::Shared(SymPacked::zeros(k));
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
         put_rows(&mut state, "factors", parts.factors, cov)?;
@@ -95,7 +101,13 @@ impl Fit {
             state.put_vec(&format!("{at}/bias/mean"), &v.intercepts);
             let zeros = vec![0.0; v.intercepts.len()];
             state.put_vec(&format!("{at}/bias/variance"), &zeros);
-            put_noise(&mut state, &at, &v.noise);
+            for (g, place) in places.iter().enumerate() {
+                // those that groups share are each of them's
+                let each = v.features.len();
+                let own = v.noise.chunks(each.max(1)).nth(g);
+                let noise = own.unwrap_or(&v.noise);
+                put_noise(&mut state, &format!("{at}/term/{place}noise"), noise);
+            }
             views.push(ViewInfo {
                 choices: parts.spec.view(&v.name),
                 name: v.name,
@@ -121,6 +133,19 @@ impl Fit {
 }
 
 impl FitParts {
+    /// Number of groups, where they make a difference.
+    fn several(&self) -> Option<usize> {
+        build::several(self.groups.as_ref()).map(|g| g.names.len())
+    }
+    /// Where the noise of a view stands in the state of its term: once, or once
+    /// a group.
+    fn noise_places(&self) -> Vec<String> {
+        let own = self.spec.groups.noise || self.spec.groups.intercepts;
+        match self.several().filter(|_| own) {
+            Some(count) => (0..count).map(|g| format!("group{g}/")).collect(),
+            None => vec![String::new()],
+        }
+    }
     fn check(&self) -> Result<()> {
         let refuse = |view: &str, what: &str, with: &str| {
             Err(ErrorKind::Incompatible {
@@ -147,10 +172,11 @@ impl FitParts {
             ) {
                 return refuse(&v.name, "known weights", "such labels or ranks");
             }
-            let wanted = if choices.likelihood == Likelihood::Gaussian {
-                v.features.len()
-            } else {
-                0
+            let groups = self.several().unwrap_or(1);
+            let wanted = match choices.likelihood {
+                Likelihood::Gaussian if self.spec.groups.noise => v.features.len() * groups,
+                Likelihood::Gaussian => v.features.len(),
+                _ => 0,
             };
             if v.noise.len() != wanted {
                 return refuse(
@@ -202,11 +228,11 @@ fn put_precisions(state: &mut State, view: &str, weights: &Mat<f64>, prior: Gamm
     );
 }
 
-fn put_noise(state: &mut State, view: &str, noise: &[Noise]) {
+fn put_noise(state: &mut State, at: &str, noise: &[Noise]) {
     if !noise.is_empty() {
         let shape: Vec<f64> = noise.iter().map(|n| n.shape).collect();
         let rate: Vec<f64> = noise.iter().map(|n| n.shape / n.mean).collect();
-        put_gammas(state, &format!("{view}/term/noise"), &shape, &rate);
+        put_gammas(state, at, &shape, &rate);
     }
 }
 

@@ -1,0 +1,165 @@
+//! What the layout of MOFA2 has no place for.
+
+use hdf5_pure::{FileBuilder, GroupBuilder};
+use polyview::{ComponentView, Fit, Likelihood, ViewInfo};
+use polyview_core::{Groups, State};
+
+use super::OWN;
+use crate::error::Result;
+
+/// Shapes and means of noise precisions, one a feature.
+type Noise = [Vec<f64>; 2];
+
+/// One a view: intercepts in working units (of groups with intercepts of their
+/// own the mean, as MOFA2 holds those of Gaussian views), and shape and mean of
+/// the noise precisions.
+pub(super) struct Own {
+    intercepts: Vec<Vec<f64>>,
+    /// By view and group, where groups have intercepts of their own.
+    by_group: Vec<Vec<Vec<f64>>>,
+    /// By view and group, or one for all groups of a view.
+    noise: Vec<Vec<Noise>>,
+}
+
+impl Own {
+    pub(super) fn of(fit: &Fit) -> Result<Self> {
+        let count = fit.n_components().max(1) as f64;
+        let mut out = Self {
+            intercepts: fit
+                .views()
+                .iter()
+                .map(|v| vec![0.0; v.columns().len()])
+                .collect(),
+            by_group: vec![Vec::new(); fit.views().len()],
+            noise: vec![Vec::new(); fit.views().len()],
+        };
+        for i in 0..fit.n_components() {
+            for (m, view) in fit.component(i)?.views.iter().enumerate() {
+                let (mean, columns) = (view.bias.mean(), out.intercepts[m].len());
+                if let Some(groups) = view.bias.groups() {
+                    let all: f64 = groups.sizes().iter().sum();
+                    out.by_group[m].resize(groups.count(), vec![0.0; columns]);
+                    for (g, size) in groups.sizes().iter().enumerate() {
+                        for d in 0..columns {
+                            let b = mean[view.bias.place(g, d)] / count;
+                            out.by_group[m][g][d] += b;
+                            out.intercepts[m][d] += b * size / all.max(1.0);
+                        }
+                    }
+                } else {
+                    for (sum, b) in out.intercepts[m].iter_mut().zip(mean) {
+                        *sum += b / count;
+                    }
+                }
+                let zeros = || [vec![0.0; columns], vec![0.0; columns]];
+                // draws: the harmonic mean, whose noise is the draws' mean
+                for (g, [shape, mean]) in noise_of(view).into_iter().enumerate() {
+                    if out.noise[m].len() <= g {
+                        out.noise[m].push(zeros());
+                    }
+                    let [shapes, variance] = &mut out.noise[m][g];
+                    for d in 0..columns {
+                        let at = if mean.len() == 1 { 0 } else { d };
+                        shapes[d] = shape[at];
+                        variance[d] += 1.0 / (mean[at] * count);
+                    }
+                }
+            }
+        }
+        for noise in &mut out.noise {
+            if noise.windows(2).all(|pair| pair[0] == pair[1]) {
+                // shared by all groups
+                noise.truncate(1);
+            }
+        }
+        Ok(out)
+    }
+    /// Intercepts of a view in a group of samples.
+    pub(super) fn of_group(&self, fit: &Fit, view: usize, group: &str) -> &[f64] {
+        let place = |g: &Groups| g.names.iter().position(|n| n == group);
+        fit.groups()
+            .and_then(place)
+            .and_then(|g| self.by_group[view].get(g))
+            .unwrap_or(&self.intercepts[view])
+    }
+    /// Adds all of it; `groups` are the names of the groups of the fit.
+    pub(super) fn write(
+        &self,
+        file: &mut FileBuilder,
+        views: &[&ViewInfo],
+        chosen: &[usize],
+        groups: &[String],
+    ) {
+        let mut all = file.create_group(OWN);
+        let mut group = all.create_group("scale");
+        for v in views {
+            group
+                .create_dataset(&v.name)
+                .with_f64_data(&v.scaling.scale);
+        }
+        all.add_group(group.finish());
+        let mut group = all.create_group("intercepts");
+        for (v, &m) in views.iter().zip(chosen) {
+            group
+                .create_dataset(&v.name)
+                .with_f64_data(&self.intercepts[m]);
+        }
+        all.add_group(group.finish());
+        let mut group = all.create_group("intercepts_by_group");
+        let gaussian = |v: &ViewInfo| v.choices.likelihood == Likelihood::Gaussian;
+        for (v, &m) in views.iter().zip(chosen) {
+            // those of Gaussian views have a place
+            if gaussian(v) || self.by_group[m].is_empty() {
+                continue;
+            }
+            let mut of_view = group.create_group(&v.name);
+            for (name, b) in groups.iter().zip(&self.by_group[m]) {
+                of_view.create_dataset(name).with_f64_data(b);
+            }
+            group.add_group(of_view.finish());
+        }
+        all.add_group(group.finish());
+        let mut group = all.create_group("noise");
+        let mut by_group = all.create_group("noise_by_group");
+        for (v, &m) in views.iter().zip(chosen).filter(|(v, _)| gaussian(v)) {
+            if let [noise] = &self.noise[m][..] {
+                let mut of_view = group.create_group(&v.name);
+                put_noise(&mut of_view, noise);
+                group.add_group(of_view.finish());
+            } else if !self.noise[m].is_empty() {
+                let mut of_view = by_group.create_group(&v.name);
+                for (name, noise) in groups.iter().zip(&self.noise[m]) {
+                    let mut own = of_view.create_group(name);
+                    put_noise(&mut own, noise);
+                    of_view.add_group(own.finish());
+                }
+                by_group.add_group(of_view.finish());
+            }
+        }
+        all.add_group(group.finish());
+        all.add_group(by_group.finish());
+        file.add_group(all.finish());
+    }
+}
+
+/// Noise precisions of a view: none, those of all samples, or those of each
+/// group.
+fn noise_of(view: &ComponentView) -> Vec<Noise> {
+    let mut state = State::new();
+    view.term.save("", &mut state);
+    let read = state.reader();
+    let at = |place: &str| -> Option<Noise> {
+        let part = |name: &str| read.vec(&format!("{place}/noise/{name}")).ok();
+        Some([part("shape")?, part("mean")?])
+    };
+    match at("") {
+        Some(all) => vec![all],
+        None => (0..).map_while(|g| at(&format!("/group{g}"))).collect(),
+    }
+}
+
+fn put_noise(group: &mut GroupBuilder, [shape, variance]: &Noise) {
+    group.create_dataset("shape").with_f64_data(shape);
+    let mean: Vec<f64> = variance.iter().map(|s| 1.0 / s).collect();
+    group.create_dataset("mean").with_f64_data(&mean);
+}
