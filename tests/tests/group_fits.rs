@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use polyview::{
-    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec,
-    ProjectOptions, models,
+    ChooseK, ChooseKOptions, EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices,
+    Likelihood, ModelSpec, ProjectOptions, choose_k, models,
 };
 use polyview_core::{Dataset, Table};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, Threads};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 use polyview_special::sigmoid;
 use polyview_tests::normal;
@@ -296,4 +296,168 @@ fn constant_features_of_a_group_are_noted() {
         .count();
     assert_eq!(noted, 1);
     assert!(fit.factors().expect("factors").mean.is_all_finite());
+}
+
+fn chosen(data: &Dataset, spec: &ModelSpec, share: f64) -> ChooseK {
+    let options = ChooseKOptions {
+        candidates: vec![1, 2, 3],
+        repeats: 3,
+        restarts: 2,
+        share,
+        ..ChooseKOptions::default()
+    };
+    choose_k(data.clone(), spec, &options, &mut |_| {}).expect("a comparison")
+}
+
+/// Levels that differ between groups are no factor where groups have intercepts
+/// of their own, whatever the number of threads.
+#[test]
+fn the_number_of_factors_is_found_in_groups() {
+    let data = data(&NAMES);
+    let mut spec = full();
+    // enough to rest: factors start where levels count as well
+    spec.vb.max_sweeps = 400;
+    let found = chosen(&data, &spec, 0.1);
+    assert_eq!(found.recommended, 2, "{found:?}");
+    spec.groups.intercepts = false;
+    let levels = chosen(&data, &spec, 0.1);
+    assert_eq!(levels.recommended, 3, "{levels:?}");
+    spec.groups.intercepts = true;
+    let rows = format!("{:?}", found.rows);
+    for threads in [1, 3] {
+        let again = Threads::new(threads)
+            .expect("a pool")
+            .install(|| chosen(&data, &spec, 0.1));
+        assert_eq!(rows, format!("{:?}", again.rows), "{threads}");
+    }
+}
+
+/// Hidden cells may be all that a small group has of a feature.
+#[test]
+fn the_number_of_factors_in_small_groups() {
+    let all = data(&[]);
+    let few = |n: usize| if n < 3 { "few" } else { "many" };
+    let mut builder = Dataset::builder().groups(
+        (0..N)
+            .map(|n| (format!("s{n}"), few(n).to_owned()))
+            .collect(),
+    );
+    for v in all.views() {
+        builder = builder.view(table(v.name(), v.values().to_owned()));
+    }
+    let data = builder.build().expect("data");
+    for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
+        let mut spec = spec(true, true, prior);
+        spec.vb.max_sweeps = 20;
+        let found = chosen(&data, &spec, 0.5);
+        for row in &found.rows {
+            assert!(
+                row.log_density.is_finite() && row.r2.is_finite(),
+                "{found:?}"
+            );
+        }
+    }
+}
+
+/// Many samples in turns of two groups: numbers with holes, labels and counts.
+fn large() -> Dataset {
+    let (samples, mut rng) = (1300, StreamKey::new(3).rng());
+    let z = normal(samples, 3, &mut rng);
+    let mut eta = |columns: usize| &z * normal(columns, 3, &mut rng).transpose();
+    let (x, y, c) = (eta(40), eta(15), eta(15));
+    let holes = |n: usize, d: usize| (7 * n + 3 * d).is_multiple_of(11);
+    let x = Mat::from_fn(samples, 40, |n, d| {
+        if holes(n, d) {
+            f64::NAN
+        } else {
+            x[(n, d)] + 2.0 * group(n) as f64 + 0.5 * ((n * 31 + d * 17) % 13) as f64
+        }
+    });
+    let y = Mat::from_fn(samples, 15, |n, d| f64::from(u8::from(y[(n, d)] > 0.3)));
+    let c = Mat::from_fn(samples, 15, |n, d| c[(n, d)].min(3.0).exp().floor());
+    Dataset::builder()
+        .view(table("x", x))
+        .view(table("y", y))
+        .view(table("c", c))
+        .groups(named(&["a", "b"], samples))
+        .build()
+        .expect("data")
+}
+
+#[test]
+fn bits_of_groups_do_not_depend_on_threads() {
+    let data = large();
+    for (i, prior) in [
+        FactorPrior::StandardNormal,
+        FactorPrior::Ard,
+        FactorPrior::SpikeAndSlab,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+            let mut spec =
+                spec(i != 1, true, prior).with_likelihood("c", Likelihood::NegativeBinomial);
+            spec.engine = engine;
+            spec.vb.max_sweeps = 4;
+            (spec.gibbs.chains, spec.gibbs.warm_up) = (1, 1);
+            (spec.gibbs.sweeps, spec.gibbs.thin) = (2, 1);
+            let fits = [1, 2, 3].map(|threads| {
+                let pool = Threads::new(threads).expect("a pool");
+                pool.install(|| polyview::fit(data.clone(), spec.clone()).expect("a fit"))
+            });
+            let bits = |fit: &Fit| -> Vec<u64> {
+                let mut out = Vec::new();
+                let mut add = |m: &Mat<f64>| {
+                    out.extend(
+                        (0..m.ncols())
+                            .flat_map(|j| m.col_as_slice(j))
+                            .map(|x| x.to_bits()),
+                    );
+                };
+                let z = fit.factors().expect("factors");
+                add(&z.mean);
+                add(&z.sd);
+                for v in ["x", "y", "c"] {
+                    let w = fit.weights(v).expect("weights");
+                    add(&w.mean);
+                    add(&w.sd);
+                    let p = fit.fitted(v).expect("predictions");
+                    add(&p.mean);
+                    add(&p.sd);
+                }
+                let bounds = fit
+                    .record()
+                    .ledgers
+                    .iter()
+                    .flat_map(|l| l.totals().collect::<Vec<_>>());
+                out.extend(bounds.map(f64::to_bits));
+                out
+            };
+            let first = bits(&fits[0]);
+            for other in &fits[1..] {
+                assert!(first == bits(other), "{prior:?} {engine:?}");
+            }
+        }
+    }
+}
+
+/// What a view has no intercepts by group for is not looked for in a file.
+#[test]
+fn views_without_intercepts_by_group_are_saved_and_read() {
+    let data = data(&NAMES);
+    let faithful = models::mofapy2(2).with_likelihood("y", Likelihood::Bernoulli);
+    let ranks = full().with_likelihood("x", Likelihood::Rank);
+    for mut spec in [faithful, ranks] {
+        spec.vb.max_sweeps = 5;
+        let fit = polyview::fit(data.clone(), spec).expect("a fit");
+        let again = Fit::from_bytes(&fit.to_bytes().expect("bytes")).expect("read");
+        for v in ["x", "y"] {
+            let (a, b) = (fit.fitted(v).expect("it"), again.fitted(v).expect("it"));
+            assert_eq!(a.mean, b.mean);
+        }
+        again
+            .project(&data, &ProjectOptions::default())
+            .expect("factors");
+    }
 }

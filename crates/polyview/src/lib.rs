@@ -54,7 +54,7 @@ pub use verbs::{
     ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
     Clusters, Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
     PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection,
-    WeightUncertainty, choose_k, default_candidates, hold_out,
+    SimulateOptions, WeightUncertainty, choose_k, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

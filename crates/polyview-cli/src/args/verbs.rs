@@ -300,6 +300,10 @@ pub struct SimulateArgs {
     /// A fitted model to draw new samples from instead.
     #[arg(long, value_name = "MODEL")]
     pub from: Option<PathBuf>,
+    /// Trials of each cell of a binomial view of the model, a whole number; may
+    /// be repeated. Without it they are those of training samples drawn at random.
+    #[arg(long, value_name = "VIEW=N", requires = "from")]
+    pub trials: Vec<String>,
     /// Number of samples.
     #[arg(long, default_value_t = 200)]
     pub samples: usize,

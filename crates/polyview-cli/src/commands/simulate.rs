@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use polyview::Fit;
+use polyview::{Fit, SimulateOptions};
 use polyview_core::Dataset;
 use polyview_datasets::{BibfaOptions, Missing, simulate_bibfa};
 
@@ -15,7 +15,15 @@ use crate::failure::{Failure, Outcome};
 pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
     std::fs::create_dir_all(&args.out_dir)?;
     if let Some(path) = &args.from {
-        let data = Fit::load(path)?.simulate(args.samples, args.seed)?;
+        let options = SimulateOptions {
+            trials: args
+                .trials
+                .iter()
+                .map(|t| trials(t))
+                .collect::<Outcome<_>>()?,
+        };
+        let fit = Fit::load(path)?;
+        let data = fit.simulate_with(args.samples, args.seed, &options)?;
         views(&data, &args.out_dir, args.force)?;
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
@@ -55,6 +63,18 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
     Ok(())
 }
 
+/// The name of a view and its number of trials.
+fn trials(text: &str) -> Outcome<(String, u64)> {
+    text.rsplit_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .and_then(|(name, n)| Some((name.to_owned(), n.parse().ok()?)))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "--trials: '{text}' is not VIEW=N with a whole number, such as wins=20"
+            ))
+        })
+}
+
 fn views(data: &Dataset, folder: &Path, force: bool) -> Outcome<()> {
     for v in data.views() {
         let path = folder.join(format!("{}.csv", v.name()));
@@ -73,6 +93,18 @@ fn views(data: &Dataset, folder: &Path, force: bool) -> Outcome<()> {
             v.to_values_with_nan().as_ref(),
             force,
         )?;
+        if let Some(trials) = v.trials() {
+            let path = folder.join(format!("{}-trials.csv", v.name()));
+            let (samples, features) = (data.samples(), v.features());
+            write(
+                &path,
+                "sample",
+                samples,
+                features,
+                trials.as_ref().as_ref(),
+                force,
+            )?;
+        }
     }
     Ok(())
 }

@@ -309,3 +309,42 @@ fn scores_of_counts_that_cannot_be() {
         "{text}"
     );
 }
+
+#[test]
+fn successes_are_drawn_out_of_trials() {
+    let dir = folder();
+    let f = dir.path();
+    ok(
+        f,
+        "fit --model mofa --view wins=wins.csv:binomial --trials wins=trials.csv -k 1 \
+         --max-sweeps 5 --out m.pv",
+    );
+    ok(f, "simulate --from m.pv --samples 9 --out-dir own");
+    let numbers = |file: &str| -> Vec<f64> {
+        let text = get(f, file);
+        let cells = text.lines().skip(1).flat_map(|l| l.split(',').skip(1));
+        cells.map(|c| c.parse().expect("a number")).collect()
+    };
+    let (wins, trials) = (numbers("own/wins.csv"), numbers("own/wins-trials.csv"));
+    assert!(wins.iter().zip(&trials).all(|(y, n)| y <= n));
+    assert!(trials.iter().any(|n| *n > 1.0));
+    // they go back in
+    ok(
+        f,
+        "project m.pv --view wins=own/wins.csv --trials wins=own/wins-trials.csv --out z.csv",
+    );
+    ok(
+        f,
+        "simulate --from m.pv --samples 9 --trials wins=7 --out-dir seven",
+    );
+    assert!(numbers("seven/wins-trials.csv").iter().all(|n| *n == 7.0));
+    for (trials, code, word) in [
+        ("wins=0", 1, "trials"),
+        ("wins=x", 2, "VIEW=N"),
+        ("x=3", 1, "no view 'x'"),
+    ] {
+        let line = format!("simulate --from m.pv --trials {trials} --out-dir no");
+        let err = fails(f, &line, code);
+        assert!(err.contains(word), "{err}");
+    }
+}

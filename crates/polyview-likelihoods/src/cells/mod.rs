@@ -379,8 +379,11 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     }
     /// One stream of random numbers a column. Counts of successes are out of
     /// one trial.
+    /// Successes are out of the trials of the term's own samples, where it has
+    /// as many; out of one trial each where it has none.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
+        let trials = self.data.trials.as_ref().filter(|t| t.nrows() == rows);
         let mut out = Mat::zeros(rows, columns);
         for block in blocks(rows, columns) {
             let eta = p.mean(0..rows, block.clone());
@@ -390,7 +393,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                     let cell = Cell {
                         column: d,
                         value: 0.0,
-                        trials: 1.0,
+                        trials: trials.map_or(1.0, |t| t[(n, d)]),
                     };
                     out[(n, d)] = self.likelihood.draw_datum(cell, eta[(n, j)], &mut rng);
                 }

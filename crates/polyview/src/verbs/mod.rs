@@ -44,3 +44,4 @@ pub use predict::{PredictOptions, PredictedRanks, Prediction};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;
 pub use score::{HeldOut, HeldOutPairs};
+pub use simulate::SimulateOptions;

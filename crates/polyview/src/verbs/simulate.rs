@@ -1,12 +1,28 @@
 //! New samples from the posterior predictive distribution.
 
-use polyview_core::{Dataset, Predictor, RowCov, RowGroups, RowMoments, Table};
-use polyview_linalg::SpdFactor;
+use std::collections::BTreeMap;
+
+use polyview_core::{Dataset, Predictor, RowCov, RowGroups, RowMoments, Table, View};
+use polyview_linalg::{Mat, SpdFactor};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
+use serde::{Deserialize, Serialize};
 
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{ComponentView, Fit};
+use crate::fit::{ComponentView, Fit, ViewInfo};
+use crate::spec::Likelihood;
+
+/// Choices of [`Fit::simulate_with`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SimulateOptions {
+    /// Numbers of trials of binomial views, the same for all cells of one. Those
+    /// of a view that is not named are those of training samples.
+    pub trials: BTreeMap<String, u64>,
+}
+
+/// Most trials of a cell.
+const MOST_TRIALS: u64 = 1_000_000_000;
 
 /// Blocks of random numbers of one simulation; each view has eight.
 const PARAMETERS: u32 = 0;
@@ -20,14 +36,33 @@ impl Fit {
     /// then data of every view, complete, in data units. Over many seeds it is
     /// the posterior predictive distribution. Samples are called `sim1`,
     /// `sim2`, …; where the model looks at groups, each belongs to the group of a
-    /// training sample drawn at random.
+    /// training sample drawn at random. Successes of a binomial view are out of
+    /// the trials of a training sample drawn at random, of the same group;
+    /// [`Fit::simulate_with`] takes other numbers.
     ///
     /// The same seed gives the same bits.
     ///
     /// # Errors
-    /// [`ErrorKind::Option`] when `samples` is 0; when a component's state is
-    /// damaged.
+    /// [`ErrorKind::Option`] when `samples` is 0; [`ErrorKind::Incompatible`] when
+    /// a binomial view's trials went with the training data; when a component's
+    /// state is damaged.
     pub fn simulate(&self, samples: usize, seed: u64) -> Result<Dataset> {
+        self.simulate_with(samples, seed, &SimulateOptions::default())
+    }
+
+    /// As [`Fit::simulate`], with choices.
+    ///
+    /// # Errors
+    /// As [`Fit::simulate`]; [`ErrorKind::UnknownView`],
+    /// [`ErrorKind::Incompatible`] and [`ErrorKind::Option`] for trials of no
+    /// view, of one that is not binomial, and of a number that is not 1 to 1e9.
+    pub fn simulate_with(
+        &self,
+        samples: usize,
+        seed: u64,
+        options: &SimulateOptions,
+    ) -> Result<Dataset> {
+        self.check_trials(options)?;
         if samples == 0 {
             return Err(ErrorKind::Option {
                 option: "samples",
@@ -70,19 +105,109 @@ impl Fit {
                 weights: &weights,
                 bias: &bias,
             };
-            let mut values = part.term.simulate(&p, key(2), key(3));
+            let trials = self.drawn_trials(at, &rows, options, key(4))?;
+            let mut values = match &trials {
+                None => part.term.simulate(&p, key(2), key(3)),
+                Some(trials) => {
+                    let (rows, columns) = trials.shape();
+                    let none = Mat::zeros(rows, columns);
+                    let view = View::from_values(&info.name, info.features.clone(), none)?
+                        .with_trials(trials.clone())?;
+                    let term = part.term.rebind(&view)?;
+                    term.simulate(&p, key(2), key(3))
+                }
+            };
             if part.term.predicted_kind().is_real() {
                 info.scaling.restore(&mut values);
             }
-            builder = builder.view(Table {
+            let table = |values: Mat<f64>, levels: Vec<String>| Table {
                 name: info.name.clone(),
                 samples: names.clone(),
                 features: info.features.clone(),
                 values,
-                levels: info.levels.clone(),
-            });
+                levels,
+            };
+            builder = builder.view(table(values, info.levels.clone()));
+            if let Some(trials) = trials {
+                builder = builder.trials(table(trials, Vec::new()));
+            }
         }
         Ok(builder.build()?)
+    }
+
+    /// Refuses numbers of trials that do not suit the model.
+    fn check_trials(&self, options: &SimulateOptions) -> Result<()> {
+        for (name, &trials) in &options.trials {
+            let (_, info) = self.view(name)?;
+            if info.choices.likelihood != Likelihood::Binomial {
+                return Err(ErrorKind::Incompatible {
+                    view: name.clone(),
+                    what: "numbers of trials".to_owned(),
+                    with: format!("likelihood {}", info.choices.likelihood),
+                }
+                .into());
+            }
+            if !(1..=MOST_TRIALS).contains(&trials) {
+                return Err(ErrorKind::Option {
+                    option: "trials",
+                    value: trials.to_string(),
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+    /// Trials of the cells of new samples of these groups in a binomial view:
+    /// one number, or those of a training sample of the same group. Where that
+    /// one's is not known, those of the next that has one count; in a feature
+    /// without any each cell is one trial.
+    fn drawn_trials(
+        &self,
+        view: usize,
+        groups: &RowGroups,
+        options: &SimulateOptions,
+        key: StreamKey,
+    ) -> Result<Option<Mat<f64>>> {
+        let info: &ViewInfo = &self.views[view];
+        if info.choices.likelihood != Likelihood::Binomial {
+            return Ok(None);
+        }
+        let columns = info.features.len();
+        if let Some(&trials) = options.trials.get(&info.name) {
+            return Ok(Some(Mat::full(groups.rows(), columns, trials as f64)));
+        }
+        let Some(data) = &self.data else {
+            return Err(ErrorKind::Incompatible {
+                view: info.name.clone(),
+                what: "drawing successes without a number of trials".to_owned(),
+                with: "a model that was saved without its data".to_owned(),
+            }
+            .into());
+        };
+        let data = &data[view];
+        let all = data.n_samples();
+        let of_sample = match &self.groups {
+            Some(own) if groups.count() > 1 => own.of_sample.clone(),
+            _ => vec![0; all],
+        };
+        let mut members = vec![Vec::new(); groups.count()];
+        for (n, &g) in of_sample.iter().enumerate() {
+            members[g as usize].push(n);
+        }
+        let mut rng = key.rng();
+        let mut out = Mat::full(groups.rows(), columns, 1.0);
+        for (i, &g) in groups.of_row().iter().enumerate() {
+            let members = &members[g as usize];
+            let u = uniform_open01(&mut rng) * members.len() as f64;
+            let (before, from) = members.split_at((u as usize).min(members.len()));
+            for d in 0..columns {
+                let mut known = (from.iter().chain(before))
+                    .map(|&n| data.trials_of(n, d))
+                    .filter(|t| *t > 0.0);
+                out[(i, d)] = known.next().unwrap_or(1.0);
+            }
+        }
+        Ok(Some(out))
     }
 }
 

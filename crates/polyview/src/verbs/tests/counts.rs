@@ -1,12 +1,12 @@
-use polyview_core::{Dataset, PredictedKind, Table};
+use polyview_core::{Dataset, PredictedKind, Table, View};
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, binomial, gamma, poisson, standard_normal};
 use polyview_special::{sigmoid, softplus};
 
 use crate::metrics::{CountLaw, poisson_deviance};
 use crate::{
-    EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, PredictOptions, ViewChoices,
-    hold_out, models,
+    EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, PredictOptions, SimulateOptions,
+    ViewChoices, hold_out, models,
 };
 
 const N: usize = 70;
@@ -353,4 +353,66 @@ fn plug_in_counts_vary_less() {
             assert!(sure.sd[(n, d)].powi(2) >= sure.mean[(n, d)]);
         }
     }
+}
+
+#[test]
+fn successes_are_drawn_out_of_trials() {
+    let data = simulated(Likelihood::Binomial);
+    let mut fit = crate::fit(data.clone(), spec(Likelihood::Binomial)).unwrap();
+    let view = data.view("y").unwrap();
+    let share = |v: &View| {
+        let cells = || (0..D).flat_map(|d| (0..v.n_samples()).map(move |n| (n, d)));
+        let all: f64 = cells().map(|(n, d)| v.trials_of(n, d)).sum();
+        cells().filter_map(|(n, d)| v.value(n, d)).sum::<f64>() / all
+    };
+    // those of training samples, row by row
+    let drawn = fit.simulate(2000, 3).unwrap();
+    assert_eq!(drawn, fit.simulate(2000, 3).unwrap());
+    let y = drawn.view("y").unwrap();
+    let row = |v: &View, n: usize| (0..D).map(|d| v.trials_of(n, d)).collect::<Vec<f64>>();
+    let known: Vec<Vec<f64>> = (0..N).map(|n| row(view, n)).collect();
+    assert!((0..2000).all(|n| known.contains(&row(y, n))));
+    assert_ne!(row(y, 0), row(y, 1));
+    assert!(
+        (share(y) - share(view)).abs() < 0.05,
+        "{} {}",
+        share(y),
+        share(view)
+    );
+    // one number
+    let options = |view: &str, trials: u64| SimulateOptions {
+        trials: [(view.to_owned(), trials)].into(),
+    };
+    let drawn = fit.simulate_with(2000, 3, &options("y", 7)).unwrap();
+    let y = drawn.view("y").unwrap();
+    assert!((0..D).all(|d| y.trials_of(5, d) == 7.0));
+    let largest = y.values().col(0).iter().fold(0.0, |m: f64, x| m.max(*x));
+    assert_eq!(largest, 7.0);
+    assert!(
+        (share(y) - share(view)).abs() < 0.05,
+        "{} {}",
+        share(y),
+        share(view)
+    );
+    // what cannot be
+    let kind = |o: &SimulateOptions| fit.simulate_with(5, 3, o).unwrap_err().kind().clone();
+    assert!(matches!(
+        kind(&options("x", 7)),
+        ErrorKind::UnknownView { .. }
+    ));
+    assert!(matches!(
+        kind(&options("real", 7)),
+        ErrorKind::Incompatible { .. }
+    ));
+    assert!(matches!(
+        kind(&options("y", 0)),
+        ErrorKind::Option {
+            option: "trials",
+            ..
+        }
+    ));
+    fit.forget_data();
+    let e = fit.simulate(5, 3).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
+    fit.simulate_with(5, 3, &options("y", 7)).unwrap();
 }
