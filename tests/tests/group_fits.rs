@@ -6,7 +6,8 @@ use polyview::{
     ChooseK, ChooseKOptions, EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices,
     Likelihood, ModelSpec, ProjectOptions, choose_k, models,
 };
-use polyview_core::{Dataset, Table};
+use polyview_core::{DataError, Dataset, RowGroups, Table, Values, View, ViewTerm};
+use polyview_likelihoods::{Gaussian, GaussianOptions, GroupNoise, Grouped};
 use polyview_linalg::{Mat, Threads};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 use polyview_special::sigmoid;
@@ -459,5 +460,63 @@ fn views_without_intercepts_by_group_are_saved_and_read() {
         again
             .project(&data, &ProjectOptions::default())
             .expect("factors");
+    }
+}
+
+/// The data with the samples of each group next to each other.
+fn sorted(data: &Dataset) -> Dataset {
+    let mut order: Vec<usize> = (0..N).collect();
+    order.sort_by_key(|&n| group(n));
+    let mut builder = Dataset::builder().groups(named(&NAMES, N));
+    for v in data.views() {
+        let x = v.to_values_with_nan();
+        let mut table = table(
+            v.name(),
+            Mat::from_fn(N, x.ncols(), |n, d| x[(order[n], d)]),
+        );
+        table.samples = order.iter().map(|n| format!("s{n}")).collect();
+        builder = builder.view(table);
+    }
+    builder.build().expect("data")
+}
+
+/// Groups whose samples follow one another look at ranges of the data, others at
+/// copies; the fit is the same.
+#[test]
+fn the_order_of_samples_does_not_matter() {
+    let data = data(&NAMES);
+    let sorted = sorted(&data);
+    let mut spec = full();
+    spec.vb.max_sweeps = 25;
+    let [a, b] = [&data, &sorted].map(|d| polyview::fit(d.clone(), spec.clone()).expect("a fit"));
+    let bounds = |fit: &Fit| fit.record().ledgers[0].totals().collect::<Vec<f64>>();
+    for (x, y) in bounds(&a).into_iter().zip(bounds(&b)) {
+        assert!((x - y).abs() < 1e-7 * x.abs(), "{x} {y}");
+    }
+    // the fit's data and those of its terms are the same memory
+    let values = |v: &View| match v.stored() {
+        Values::Dense(x) => x.clone(),
+        Values::Sparse(_) => panic!("dense data"),
+    };
+    for (data, shared) in [(&sorted, true), (&data, false)] {
+        let view = &data.views()[0];
+        let groups = RowGroups::from(data.groups().expect("groups"));
+        let all = values(view);
+        let term = Grouped::new(
+            view,
+            groups,
+            GroupNoise::Own,
+            |g| format!("group {g}"),
+            |v| {
+                assert_eq!(values(&v).shares_with(&all), shared);
+                let term = Gaussian::new(v, GaussianOptions::default());
+                let Values::Dense(own) = term.values() else {
+                    panic!("dense data");
+                };
+                assert_eq!(own.shares_with(&all), shared);
+                Ok::<_, DataError>(Box::new(term) as Box<dyn ViewTerm>)
+            },
+        );
+        assert_eq!(term.expect("a term").shape().samples, N);
     }
 }

@@ -48,9 +48,9 @@ mod model;
 mod schedule;
 
 pub use dataset::{
-    BlockSource, Centring, Dataset, DatasetBuilder, FeatureScaling, Groups, Join, Mask, Metadata,
-    MetadataValues, Overlap, OverlapRow, Relevelled, Scaling, ScalingSums, SourceError,
-    SparseTable, SparseValues, Table, UnknownClass, Values, View, ViewTable,
+    BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
+    Mask, Metadata, MetadataValues, Overlap, OverlapRow, Relevelled, Scaling, ScalingSums,
+    SourceError, SparseTable, SparseValues, Table, UnknownClass, Values, View, ViewTable,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

@@ -95,7 +95,7 @@ impl View {
         // names of classes belong to one column of codes: it is as well dense
         let values = self.values.to_dense(&self.mask);
         check(&self.name, &levels, &values, &self.mask)?;
-        self.values = Values::Dense(values);
+        self.values = Values::Dense(values.into());
         self.levels = levels;
         Ok(self)
     }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod builder;
+mod dense;
 mod levels;
 mod mask;
 mod overlap;
@@ -12,6 +13,7 @@ mod trials;
 
 pub use blocks::{BlockSource, SourceError};
 pub use builder::{DatasetBuilder, Join};
+pub use dense::DenseValues;
 pub use levels::{Relevelled, UnknownClass};
 pub use mask::Mask;
 pub use overlap::{Overlap, OverlapRow};
@@ -103,7 +105,7 @@ impl View {
     /// [`View::write_column`] or [`View::value`].
     pub fn values(&self) -> MatRef<'_, f64> {
         match &self.values {
-            Values::Dense(x) => x.as_ref().as_ref(),
+            Values::Dense(x) => x.as_ref(),
             Values::Sparse(x) => x.dense(&self.mask).as_ref().as_ref(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use polyview_linalg::{Mat, SparseColumns};
 
-use super::{Mask, Table, View};
+use super::{DenseValues, Mask, Table, View};
 use crate::error::DataError;
 
 /// One table whose zeros are not stored: what a file of counts holds.
@@ -183,7 +183,7 @@ impl SparseValues {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Every cell, samples × features.
-    Dense(Arc<Mat<f64>>),
+    Dense(DenseValues),
     /// Entries that are not zero. Where a column has a base, its missing cells
     /// are to be told by the mask.
     Sparse(Arc<SparseValues>),
@@ -191,7 +191,7 @@ pub enum Values {
 
 impl From<Mat<f64>> for Values {
     fn from(values: Mat<f64>) -> Self {
-        Self::Dense(Arc::new(values))
+        Self::Dense(values.into())
     }
 }
 
@@ -220,7 +220,7 @@ impl Values {
     /// If there is no such cell.
     pub fn get(&self, sample: usize, feature: usize) -> f64 {
         match self {
-            Self::Dense(x) => x[(sample, feature)],
+            Self::Dense(x) => x.get(sample, feature),
             Self::Sparse(x) => x.entries.get(sample, feature) + x.base[feature],
         }
     }
@@ -237,17 +237,18 @@ impl Values {
     /// Every cell to be changed: values stored sparse become dense.
     pub fn cells_mut(&mut self, mask: &Mask) -> &mut Mat<f64> {
         if matches!(self, Self::Sparse(_)) {
-            *self = Self::Dense(self.to_dense(mask));
+            *self = Self::Dense(self.to_dense(mask).into());
         }
         match *self {
-            Self::Dense(ref mut x) => Arc::make_mut(x),
+            Self::Dense(ref mut x) => x.make_mut(),
             Self::Sparse(_) => self.cells_mut(mask),
         }
     }
-    /// The values, every cell stored: shared where they are, made where not.
+    /// The values, every cell stored: shared where they are and no others with
+    /// them, made where not.
     pub fn to_dense(&self, mask: &Mask) -> Arc<Mat<f64>> {
         match self {
-            Self::Dense(x) => x.clone(),
+            Self::Dense(x) => x.to_matrix(),
             Self::Sparse(x) => Arc::new(x.made_dense(mask)),
         }
     }
@@ -389,7 +390,7 @@ impl View {
     #[must_use]
     pub fn to_dense(&self) -> Self {
         Self {
-            values: Values::Dense(self.values.to_dense(&self.mask)),
+            values: Values::Dense(self.values.to_dense(&self.mask).into()),
             ..self.clone()
         }
     }

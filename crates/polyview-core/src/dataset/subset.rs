@@ -7,8 +7,9 @@ use polyview_linalg::{Mat, MatRef};
 use super::{Mask, SparseValues, Values, View};
 
 impl View {
-    /// The same view of some samples, in that order, called `name`. All
-    /// samples share the values of the view itself.
+    /// The same view of some samples, in that order, called `name`. Samples that
+    /// follow one another in the view share its values, unless these are stored
+    /// sparse; of others the values are copied.
     ///
     /// # Panics
     /// If there is no such sample.
@@ -45,10 +46,19 @@ impl View {
             let values = SparseValues::new(entries, x.base().to_vec());
             return Self::sparse_unchecked(name.into(), features, values, mask);
         }
+        let first = samples.first().map_or(0, |&n| n as usize);
+        let follow = samples
+            .iter()
+            .enumerate()
+            .all(|(i, &n)| first + i == n as usize);
+        let values = match &self.values {
+            Values::Dense(x) if follow => Values::Dense(x.range(first..first + samples.len())),
+            _ => Values::Dense(gather(self.values()).into()),
+        };
         let observed = |i: usize, d: usize| self.mask.is_observed(samples[i] as usize, d);
         Self {
             name: name.into(),
-            values: Values::Dense(gather(self.values())),
+            values,
             mask: Mask::from_fn(samples.len(), self.n_features(), observed),
             features,
             levels,
@@ -80,6 +90,12 @@ mod tests {
         assert_eq!(part.trials_of(1, 0), 13.0);
         assert!(matches!(view.subset("b", &[0, 1]).mask(), Mask::Complete));
         assert!(matches!(view.subset("b", &[2]).mask(), Mask::Cells { .. }));
+        // those that follow one another share the values, others have a copy
+        let shares = |samples: &[u32]| match (view.subset("b", samples).stored(), view.stored()) {
+            (Values::Dense(a), Values::Dense(b)) => a.shares_with(b),
+            _ => false,
+        };
+        assert!(shares(&[2, 3]) && shares(&[1]) && !shares(&[0, 2]) && !shares(&[1, 0]));
         // all of them, in another order, are not the view itself
         assert_eq!(view.subset("b", &[3, 2, 1, 0]).value(0, 0), Some(3.0));
         assert_eq!(view.subset("a", &[0, 1, 2, 3]), view);

@@ -127,7 +127,7 @@ impl<L: CellLikelihood> Experts<L> {
             mask,
         } = &plain.data;
         let data = Data {
-            values: Values::Dense(repeated(&values.to_dense(mask))),
+            values: Values::Dense(repeated(&values.to_dense(mask)).into()),
             trials: trials.as_deref().map(repeated),
             mask: match mask {
                 Mask::Cells { .. } => {

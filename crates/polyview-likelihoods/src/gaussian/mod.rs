@@ -356,7 +356,7 @@ impl Gaussian {
         let w = p.weights.mean().subrows(columns.start, columns.len());
         let mut add = |w: MatRef<'_, f64>| match &self.values {
             Values::Dense(x) => {
-                let x = x.as_ref().as_ref().subcols(columns.start, columns.len());
+                let x = x.as_ref().subcols(columns.start, columns.len());
                 polyview_linalg::times(x, w, out.as_mut(), Accum::Add);
             }
             Values::Sparse(x) => {
@@ -393,7 +393,7 @@ impl Gaussian {
         let z = p.factors.mean();
         let block = match &self.values {
             Values::Dense(x) => {
-                let x = x.as_ref().as_ref().subcols(columns.start, columns.len());
+                let x = x.as_ref().subcols(columns.start, columns.len());
                 polyview_linalg::cross(z, x)
             }
             Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),

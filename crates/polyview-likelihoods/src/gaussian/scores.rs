@@ -22,7 +22,7 @@ impl Gaussian {
     /// The means of the scores, samples × features.
     pub(crate) fn scores(&self) -> MatRef<'_, f64> {
         match &self.values {
-            Values::Dense(x) => x.as_ref().as_ref(),
+            Values::Dense(x) => x.as_ref(),
             // scores are never sparse
             Values::Sparse(_) => MatRef::from_column_major_slice(&[], 0, 0),
         }

@@ -11,6 +11,9 @@
 //! | of the factors | those of each sample's group: one precision a pattern of views **and group** |
 //! | of the intercepts | those of each group, or their sum where groups share them |
 //!
+//! Where the samples of a group follow one another, its term looks at a range of
+//! the view's own values ([`View::subset`]); else it has a copy of its rows.
+//!
 //! The bound is the sum. Each group's term sees the rows of its samples only;
 //! these are gathered once a state of the factors, so that the groups' own
 //! caches stay valid, and sample block by sample block in a pass over
