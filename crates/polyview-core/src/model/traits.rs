@@ -284,6 +284,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Tells the term, between the rounds of a projection, which samples' factors
+    /// have come to rest: their local variables may stay as they are.
+    fn rest(&mut self, settled: &[bool]) {
+        let _ = settled;
+    }
     /// Writes the part of the weights' precision that is common to all rows
     /// (`gram`, `scale`), before the blocks are asked for one by one. Unless a
     /// term says more, rows have own precisions where samples have.

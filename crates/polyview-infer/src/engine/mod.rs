@@ -1,5 +1,6 @@
 //! Engines: how one step is carried out, by expectations or by draws.
 
+mod extrapolate;
 mod gibbs;
 mod project;
 mod sweep;

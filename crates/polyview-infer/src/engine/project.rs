@@ -1,8 +1,8 @@
 //! Factors of given samples under fixed weights, intercepts and noise.
 
 use polyview_core::{Context, Event, NumericError, Predictor};
-use polyview_linalg::{Mat, MatRef};
 
+use super::extrapolate::Extrapolation;
 use super::{Engine, Vb, assign, update_factors};
 use crate::model::{Model, ViewPart};
 
@@ -10,7 +10,7 @@ use crate::model::{Model, ViewPart};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectionRounds {
     /// Largest change of a factor's mean that counts as none, relative to the
-    /// largest mean or to 1 where that is smaller.
+    /// largest mean of that sample or to 1 where that is smaller.
     pub tolerance: f64,
     /// Most rounds.
     pub most: usize,
@@ -30,9 +30,10 @@ impl Default for ProjectionRounds {
 /// number of rounds.
 ///
 /// Terms without local variables reach it in one round. Others alternate local
-/// variables and factors until the factors rest, and so do factors with a
-/// mixture prior and the components that they belong to; if they do not within
-/// `rounds.most`, the journal says how far they still moved.
+/// variables and factors, each round at a point extrapolated from the last few,
+/// until the factors of every sample rest; factors with a mixture prior and the
+/// components that they belong to do so too. If they do not within `rounds.most`,
+/// the journal says how far they still moved.
 ///
 /// # Errors
 /// [`NumericError`] from the parts.
@@ -46,20 +47,21 @@ pub fn project_factors(
         update_factors(&Vb, model, cx)?;
         return Ok(1);
     }
-    let mut moved = f64::INFINITY;
+    let samples = model.factors.moments().explicit_rows();
+    // components follow the factors one round later
+    let mut way = Extrapolation::new(samples, rounds.tolerance, if mixture { 2 } else { 1 });
+    let mut at = model.factors.moments().clone();
     for round in 1..=rounds.most {
-        let before = model.factors.moments().mean().to_owned();
-        let Model { factors, views, .. } = &mut *model;
         for ViewPart {
             term,
             weights,
             bias,
             ..
-        } in views.iter_mut()
+        } in &mut model.views
         {
             if term.has_locals() {
                 let p = Predictor {
-                    factors: factors.moments(),
+                    factors: &at,
                     weights: weights.moments(),
                     bias,
                 };
@@ -68,11 +70,19 @@ pub fn project_factors(
         }
         update_factors(&Vb, model, cx)?;
         assign(&Vb, model, cx)?;
-        moved = movement(&before, model.factors.moments().mean());
-        if moved <= rounds.tolerance {
+        let now = model.factors.moments();
+        let mut means = at.mean().to_owned();
+        way.next(&mut means, now.mean());
+        if way.settled().iter().all(|s| *s) {
             return Ok(round);
         }
+        at = now.clone();
+        *at.parts_mut().0 = means;
+        for view in &mut model.views {
+            view.term.rest(way.settled());
+        }
     }
+    let moved = way.moved();
     let note = format!(
         "the factors still moved by {moved:.1e} after {} rounds",
         rounds.most
@@ -80,20 +90,4 @@ pub fn project_factors(
     cx.journal
         .note(cx.sweep, "projection", Event::Note { note });
     Ok(rounds.most)
-}
-
-/// Largest change of an entry, relative to the largest entry or to 1. A NaN
-/// counts as movement.
-fn movement(before: &Mat<f64>, after: MatRef<'_, f64>) -> f64 {
-    let (mut moved, mut size): (f64, f64) = (0.0, 1.0);
-    for j in 0..after.ncols() {
-        for (a, b) in before.col(j).iter().zip(after.col(j).iter()) {
-            if !b.is_finite() {
-                return f64::INFINITY;
-            }
-            moved = moved.max((a - b).abs());
-            size = size.max(b.abs());
-        }
-    }
-    moved / size
 }

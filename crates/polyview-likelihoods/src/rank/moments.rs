@@ -116,17 +116,7 @@ impl<'a> Spread<'a> {
                 Some(times_small(own, diagonals.as_ref()))
             }
             Self::Rows(s) => {
-                // entries off the diagonal count twice
-                let mut right = matrices.clone();
-                for j in 0..count {
-                    let cell = right.row_mut(j);
-                    for x in cell.iter_mut() {
-                        *x *= 2.0;
-                    }
-                    for i in 0..k {
-                        cell[packed_index(i, i)] *= 0.5;
-                    }
-                }
+                let right = doubled(matrices.clone());
                 let own = s.as_mat().subcols(rows.start, rows.len());
                 Some(cross(own, right.as_mat()))
             }
@@ -161,6 +151,22 @@ impl<'a> Spread<'a> {
             }
         }
     }
+}
+
+/// The matrices with entries off the diagonal twice as large, so that products
+/// with others are traces.
+pub(super) fn doubled(mut matrices: PackedRows) -> PackedRows {
+    let (k, count) = (matrices.k(), matrices.rows());
+    for j in 0..count {
+        let cell = matrices.row_mut(j);
+        for x in cell.iter_mut() {
+            *x *= 2.0;
+        }
+        for i in 0..k {
+            cell[packed_index(i, i)] *= 0.5;
+        }
+    }
+    matrices
 }
 
 /// What the moments of the terms are made from.

@@ -7,21 +7,24 @@
 //! their posterior, of whose covariances the mean is used: it only enters
 //! $\kappa$, and any $\kappa$ gives a bound.
 
+mod grid;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
     Context, DataError, NormalEquations, NumericError, Objective, OrderStatistics, PredictedBlock,
-    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
-use polyview_linalg::{Accum, Mat, PackedRows, packed_dot, times_small, weighted_gram_into};
+use polyview_linalg::{Accum, Mat, PackedRows, cross, packed_dot, times, weighted_gram_into};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
-use super::LEAST_SQUARE;
 use super::anchors::Anchors;
 use super::map::{self, Training};
-use super::moments::Spread;
+use super::moments::doubled;
+use grid::Grids;
 
 /// Features that are summed together, and samples that are. Fixed, so that
 /// the order of sums is.
@@ -43,37 +46,49 @@ pub(super) struct Inserted {
     samples: usize,
     /// Feature after feature.
     places: Vec<Place>,
+    /// Samples whose factors rest.
+    settled: Vec<bool>,
+    grids: Option<Arc<Grids>>,
     sums: Option<Sums>,
 }
 
 /// What the anchors say at the present precisions.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// $\sum\_q\kappa\_q$, samples × features.
+    /// $\sum\_q\kappa\_q$, features × samples.
     omega: Mat<f64>,
-    /// Right-hand sides, samples × K.
+    /// Right-hand sides, K × samples.
     rhs: Mat<f64>,
-    /// What does not depend on the new factors.
-    constant: f64,
+    /// What does not depend on the new factors, one a sample.
+    constant: Vec<f64>,
 }
 
 /// The part of some features.
 struct Part {
     omega: Mat<f64>,
     rhs: Mat<f64>,
-    constant: f64,
+    constant: Vec<f64>,
 }
 
-/// What anchors do not change from sample to sample.
-struct Grid {
-    /// Weights and mean factors, those of one anchor side by side.
-    weight: Vec<f64>,
+/// New factors, those of one sample side by side.
+struct Newcomers {
+    /// Which samples.
+    samples: Vec<u32>,
+    /// Means, K × samples.
     means: Mat<f64>,
-    /// $a^\top m\_q$ and $m\_q^\top S\_i m\_q$.
-    eta: Vec<f64>,
-    quad: Vec<f64>,
-    /// $S\_i m\_q$, K × anchors.
-    turned: Option<Mat<f64>>,
+    /// Second moments.
+    second: PackedRows,
+}
+
+impl Newcomers {
+    fn new(factors: &RowMoments, rows: &[u32]) -> Self {
+        let part = factors.subset(rows);
+        Self {
+            samples: rows.to_vec(),
+            means: part.mean().transpose().to_owned(),
+            second: part.second_moment_rows(0..rows.len()),
+        }
+    }
 }
 
 impl Inserted {
@@ -104,152 +119,124 @@ impl Inserted {
             training: Arc::clone(training),
             samples,
             places,
+            settled: Vec::new(),
+            grids: None,
             sums: None,
         })
-    }
-    fn grid(&self, feature: usize, a: &[f64], cov: Option<&Mat<f64>>) -> Grid {
-        let of = self.anchors.of(feature);
-        let k = a.len();
-        let rate = self.weight * self.anchors.rates[feature];
-        let mut means = Mat::zeros(k, of.len());
-        let mut eta = Vec::with_capacity(of.len());
-        for (q, at) in of.clone().enumerate() {
-            let row = self.training.row(self.anchors.samples[at]);
-            means.col_as_slice_mut(q).copy_from_slice(row);
-            eta.push(row.iter().zip(a).map(|(z, a)| z * a).sum());
-        }
-        let turned = cov.map(|s| times_small(s.as_ref(), means.as_ref()));
-        let quad = (0..of.len())
-            .map(|q| {
-                turned.as_ref().map_or(0.0, |t| {
-                    let (m, s) = (means.col_as_slice(q), t.col_as_slice(q));
-                    m.iter().zip(s).map(|(x, y)| x * y).sum()
-                })
-            })
-            .collect();
-        Grid {
-            weight: self.anchors.counts[of].iter().map(|c| rate * c).collect(),
-            means,
-            eta,
-            quad,
-            turned,
-        }
     }
     /// The part of some features for some samples.
     fn part(
         &self,
         features: &Range<usize>,
-        samples: &Range<usize>,
-        (p, weights, factors): (&Predictor<'_>, &Spread<'_>, &Spread<'_>),
+        new: &Newcomers,
+        weights: &RowMoments,
+        grids: &Grids,
     ) -> Part {
-        let (k, rows) = (p.weights.k(), samples.len());
-        let z = p.factors.mean().subrows(samples.start, rows);
-        let moments = p.weights.second_moment_rows(features.clone());
-        let own = factors.traces(samples.clone(), &moments);
+        let (k, count) = (weights.k(), new.samples.len());
+        let moments = weights.second_moment_rows(features.clone());
+        let twice = doubled(moments.clone());
+        // features × samples
+        let bases = cross(twice.as_mat(), new.second.as_mat());
+        let a = Mat::from_fn(k, features.len(), |j, f| {
+            weights.mean()[(features.start + f, j)]
+        });
+        let etas = cross(a.as_ref(), new.means.as_ref());
         let mut out = Part {
-            omega: Mat::zeros(rows, features.len()),
-            rhs: Mat::zeros(rows, k),
-            constant: 0.0,
+            omega: Mat::zeros(features.len(), count),
+            rhs: Mat::zeros(k, count),
+            constant: vec![0.0; count],
         };
-        let (epsilon, mut full) = (self.epsilon, vec![0.0; k * k]);
-        for i in features.clone() {
-            let at = i - features.start;
-            if self.anchors.rates[i] <= 0.0 {
+        let (with, epsilon) = ((&*self.anchors, &*self.training), self.epsilon);
+        for (f, i) in features.clone().enumerate() {
+            let law = (i, epsilon, self.weight);
+            let made = match grids.kept(i) {
+                Some(_) => None,
+                None => grid::one(with, law, weights, moments.row(f)),
+            };
+            let Some(grid) = grids.kept(i).or(made.as_ref()) else {
                 continue;
-            }
-            let a: Vec<f64> = (0..k).map(|j| p.weights.mean()[(i, j)]).collect();
-            let cov = (!matches!(weights, Spread::None)).then(|| {
-                weights.put_full(i, &mut full, k, k);
-                Mat::from_fn(k, k, |r, c| full[c * k + r])
-            });
-            let grid = self.grid(i, &a, cov.as_ref());
-            let fixed = packed_dot(self.training.spread.as_slice(), moments.row(at), k);
-            // m'Sm_q and m'Sm
-            let across = grid.turned.as_ref().map(|t| times_small(z, t.as_ref()));
-            let places = &self.places[i * self.samples..][samples.clone()];
-            let mut kappas = Mat::zeros(rows, grid.eta.len());
-            let mut pull = vec![0.0; rows];
-            let mut line = vec![0.0; k];
-            for (n, place) in places.iter().enumerate() {
-                let Some((below, above)) = *place else {
+            };
+            let places = &self.places[i * self.samples..][..self.samples];
+            let mut kappas = cross(grid.pull.as_ref(), new.means.as_ref());
+            for (n, &sample) in new.samples.iter().enumerate() {
+                let column = kappas.col_as_slice_mut(n);
+                let Some((below, above)) = places[sample as usize] else {
+                    column.fill(0.0);
                     continue;
                 };
-                for (j, x) in line.iter_mut().enumerate() {
-                    *x = z[(n, j)];
-                }
-                let eta: f64 = line.iter().zip(&a).map(|(z, a)| z * a).sum();
-                let quad = cov.as_ref().map_or(0.0, |s| {
-                    (0..k)
-                        .map(|c| {
-                            let column = s.col_as_slice(c);
-                            line[c] * column.iter().zip(&line).map(|(s, z)| s * z).sum::<f64>()
-                        })
-                        .sum()
-                });
-                let base = fixed + own.as_ref().map_or(0.0, |t| t[(n, at)]);
-                let (mut omega, mut h) = (0.0, 0.0);
-                let mut meet = |q: usize, sign: f64| {
-                    let w = grid.weight[q];
-                    let u = epsilon + sign * (eta - grid.eta[q]);
-                    let cross = across.as_ref().map_or(0.0, |c| c[(n, q)]);
-                    let rest = (quad - 2.0 * cross + grid.quad[q]).max(0.0);
-                    let size = (u * u + rest + base).max(LEAST_SQUARE).sqrt();
-                    let kappa = w / size;
-                    kappas[(n, q)] = kappa;
-                    omega += kappa;
-                    h += kappa * grid.eta[q] - sign * (w + epsilon * kappa);
-                    let shift = epsilon - sign * grid.eta[q];
-                    out.constant -= w * (shift + 0.5 * size)
-                        + 0.5 * kappa * (shift * shift + grid.quad[q] + fixed);
-                };
-                (0..below as usize).for_each(|q| meet(q, -1.0));
-                (above as usize..grid.eta.len()).for_each(|q| meet(q, 1.0));
-                out.omega[(n, at)] = omega;
-                pull[n] = h;
-            }
-            for j in 0..k {
-                for (x, h) in out.rhs.col_as_slice_mut(j).iter_mut().zip(&pull) {
-                    *x += h * a[j];
+                let (below, above) = (below as usize, above as usize);
+                let shift = 2.0 * epsilon * etas[(f, n)];
+                let base = bases[(f, n)];
+                let sides = [
+                    grid.meet((0, 0, below), epsilon, base - shift, column),
+                    grid.meet((1, above, grid.len()), epsilon, base + shift, column),
+                ];
+                column[below..above].fill(0.0);
+                out.omega[(f, n)] = sides[0].omega + sides[1].omega;
+                out.constant[n] += sides[0].constant + sides[1].constant;
+                let push = sides[0].push + sides[1].push;
+                for (x, a) in out
+                    .rhs
+                    .col_as_slice_mut(n)
+                    .iter_mut()
+                    .zip(a.col_as_slice(f))
+                {
+                    *x -= push * a;
                 }
             }
-            if let Some(s) = &cov {
-                let v = times_small(kappas.as_ref(), grid.means.transpose().to_owned().as_ref());
-                out.rhs += times_small(v.as_ref(), s.as_ref());
-            }
+            let rhs = out.rhs.as_mut();
+            times(grid.pull.as_ref(), kappas.as_ref(), rhs, Accum::Add);
         }
         out
     }
     fn update(&mut self, p: &Predictor<'_>) {
         let (k, features) = (p.weights.k(), self.anchors.features());
-        let mut omega = Mat::zeros(self.samples, features);
-        let mut rhs = Mat::zeros(self.samples, k);
-        let mut constant = 0.0;
-        let (weights, factors) = (Spread::of(p.weights), Spread::of(p.factors));
-        for start in (0..self.samples).step_by(SAMPLES) {
-            let samples = start..(start + SAMPLES).min(self.samples);
+        let grids = match self.grids.take() {
+            Some(g) if g.is_of(p.weights) => g,
+            _ => Arc::new(Grids::new(
+                (&self.anchors, &self.training),
+                (self.epsilon, self.weight),
+                p.weights,
+            )),
+        };
+        let known = self.sums.take();
+        let all = known.is_none();
+        let mut sums = known.unwrap_or_else(|| Sums {
+            omega: Mat::zeros(features, self.samples),
+            rhs: Mat::zeros(k, self.samples),
+            constant: vec![0.0; self.samples],
+        });
+        let moving: Vec<u32> = (0..self.samples as u32)
+            .filter(|&n| all || !self.settled.get(n as usize).copied().unwrap_or(false))
+            .collect();
+        for block in moving.chunks(SAMPLES) {
+            let new = Newcomers::new(p.factors, block);
             let this = &*self;
             let parts: Vec<Part> = (0..features.div_ceil(FEATURES))
                 .into_par_iter()
                 .map(|c| {
                     let range = c * FEATURES..((c + 1) * FEATURES).min(features);
-                    this.part(&range, &samples, (p, &weights, &factors))
+                    this.part(&range, &new, p.weights, &grids)
                 })
                 .collect();
-            for (c, part) in parts.into_iter().enumerate() {
-                constant += part.constant;
-                omega
-                    .as_mut()
-                    .submatrix_mut(start, c * FEATURES, samples.len(), part.omega.ncols())
-                    .copy_from(&part.omega);
-                let mut to = rhs.as_mut().subrows_mut(start, samples.len());
-                to += &part.rhs;
+            for (n, &sample) in block.iter().enumerate() {
+                let sample = sample as usize;
+                let rhs = sums.rhs.col_as_slice_mut(sample);
+                rhs.fill(0.0);
+                sums.constant[sample] = 0.0;
+                for (c, part) in parts.iter().enumerate() {
+                    sums.constant[sample] += part.constant[n];
+                    for (x, y) in rhs.iter_mut().zip(part.rhs.col_as_slice(n)) {
+                        *x += y;
+                    }
+                    let at = c * FEATURES;
+                    sums.omega.col_as_slice_mut(sample)[at..at + part.omega.nrows()]
+                        .copy_from_slice(part.omega.col_as_slice(n));
+                }
             }
         }
-        self.sums = Some(Sums {
-            omega,
-            rhs,
-            constant,
-        });
+        self.grids = Some(grids);
+        self.sums = Some(sums);
     }
     fn not_of_training(&self) -> NumericError {
         NumericError::Mismatch {
@@ -295,6 +282,9 @@ impl ViewTerm for Inserted {
             }),
         }
     }
+    fn rest(&mut self, settled: &[bool]) {
+        self.settled = settled.to_vec();
+    }
     fn weight_gram(
         &mut self,
         _p: &Predictor<'_>,
@@ -334,13 +324,16 @@ impl ViewTerm for Inserted {
             let omega = sums
                 .omega
                 .as_ref()
-                .submatrix(rows.start, start, rows.len(), range.len());
+                .submatrix(start, rows.start, range.len(), rows.len());
             let moments = p.weights.second_moment_rows(range);
-            let omega = omega.transpose().to_owned();
-            weighted_gram_into(eq.packed_mut(), omega.as_ref(), &moments, Accum::Add);
+            weighted_gram_into(eq.packed_mut(), omega, &moments, Accum::Add);
         }
         let mut to = eq.rhs.as_mut();
-        to += sums.rhs.as_ref().subrows(rows.start, rows.len());
+        to += sums
+            .rhs
+            .as_ref()
+            .subcols(rows.start, rows.len())
+            .transpose();
         Ok(())
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
@@ -353,14 +346,13 @@ impl ViewTerm for Inserted {
         let k = p.factors.k();
         let moments = p.factors.second_moment_rows(0..self.samples);
         let weights = p.weights.second_moment_rows(0..self.anchors.features());
-        let mut value = sums.constant;
+        let mut value: f64 = sums.constant.iter().sum();
         let mut precision = PackedRows::zeros(self.samples, k);
-        let omega = sums.omega.transpose().to_owned();
-        weighted_gram_into(&mut precision, omega.as_ref(), &weights, Accum::Add);
+        weighted_gram_into(&mut precision, sums.omega.as_ref(), &weights, Accum::Add);
         for n in 0..self.samples {
             value -= 0.5 * packed_dot(precision.row(n), moments.row(n), k);
             value += (0..k)
-                .map(|j| sums.rhs[(n, j)] * p.factors.mean()[(n, j)])
+                .map(|j| sums.rhs[(j, n)] * p.factors.mean()[(n, j)])
                 .sum::<f64>();
         }
         Terms(vec![("likelihood", value)])
