@@ -327,6 +327,15 @@ impl Study {
             choices.selection = FeatureSelection::Relevance;
             *m = m.clone().with_view(name, choices);
         }
+        for name in &args.settle {
+            *m = m.clone().with_settled(name, true);
+        }
+        if args.no_settle {
+            m.defaults.settle = Some(false);
+            for v in &mut m.views {
+                v.choices.settle = Some(false);
+            }
+        }
         for text in &args.shape {
             let (name, shape) = shape_option(text)?;
             let mut choices = m.view(&name);

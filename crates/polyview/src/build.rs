@@ -207,6 +207,32 @@ pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: Likelihood) -
     Ok(())
 }
 
+/// Refuses to settle a view at the end of a fit that cannot.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn cannot_settle(spec: &ModelSpec, view: &str) -> Result<()> {
+    let choices = spec.view(view);
+    let with = if spec.engine != EngineKind::Vb {
+        "this engine: it has no optimum given the factors; take variational Bayes (engine vb)"
+    } else if choices.likelihood.is_rank() {
+        "ranks: their weights belong to pairs of training samples"
+    } else if spec.algorithm == Algorithm::Faithful {
+        "algorithm = \"faithful\""
+    } else {
+        return Ok(());
+    };
+    if choices.settle != Some(true) {
+        return Ok(());
+    }
+    Err(ErrorKind::Incompatible {
+        view: view.to_owned(),
+        what: "settling it".to_owned(),
+        with: with.to_owned(),
+    }
+    .into())
+}
+
 /// Checks that an image has the features of a view for pixels.
 ///
 /// # Errors

@@ -53,7 +53,7 @@ pub use spec::{
 pub use verbs::{
     ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
     Clusters, Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection,
+    PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection, Settled,
     SimulateOptions, WeightUncertainty, choose_k, default_candidates, hold_out,
 };
 

@@ -118,6 +118,12 @@ pub struct ViewChoices {
     /// intercepts of its own in this view: local classifiers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub local: bool,
+    /// Whether a fit ends with weights of this view that are settled on factors
+    /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
+    /// new sample whose labels are to be predicted. Where nothing is said: for labels in a
+    /// model of preset `rank` that is fitted by variational Bayes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<bool>,
     /// Height and width where the features are the pixels of an image, row by
     /// row: reports then show relevances as that image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -474,7 +480,22 @@ impl ModelSpec {
             .likelihood
             .is_rank()
             .then(|| choices.ranks.unwrap_or_default());
+        if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
+            choices.settle = Some(choices.settle.unwrap_or(true));
+        }
         choices
+    }
+    /// Has the weights of one view settled at the end of the fit
+    /// ([`Fit::settle`](crate::Fit::settle)), or not.
+    #[must_use]
+    pub fn with_settled(self, name: &str, settle: bool) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        let settle = Some(settle);
+        self.with_view(name, ViewChoices { settle, ..choices })
     }
 
     /// Sets the likelihood of one view and leaves its other choices.
@@ -559,6 +580,7 @@ impl ModelSpec {
         }
         for v in &self.views {
             crate::build::no_sampler(self, &v.name, v.choices.likelihood)?;
+            crate::build::cannot_settle(self, &v.name)?;
         }
         let ranks = self.views.iter().map(|v| v.choices.ranks);
         for ranks in ranks.chain([self.defaults.ranks]).flatten() {

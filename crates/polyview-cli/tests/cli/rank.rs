@@ -90,3 +90,48 @@ fn local_classifiers_and_probit() {
     );
     assert!(text.contains("100"), "{text}");
 }
+
+#[test]
+fn labels_are_settled_on_what_a_prediction_meets() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = format!("{FIT} --view x=x.csv");
+    let settled = |model: &str| ok(at, &format!("inspect {model} --json"));
+    ok(at, &format!("{fit} --out a.pv"));
+    ok(at, &format!("{fit} --no-settle --out b.pv"));
+    let (a, b) = (settled("a.pv"), settled("b.pv"));
+    assert!(
+        a.contains("weights settled on factors of the other views alone"),
+        "{a}"
+    );
+    assert!(!b.contains("weights settled"), "{b}");
+    for (model, file) in [("a", "a.csv"), ("b", "b.csv")] {
+        let predict = format!("predict {model}.pv --view x=x.csv --target relapse --out {file}");
+        ok(at, &predict);
+    }
+    assert_ne!(get(at, "a.csv"), get(at, "b.csv"));
+    // a study file says so, and so does the option of any other model
+    let study = ok(at, &format!("{fit} --settle relapse --dry-run"));
+    assert!(study.contains("settle = true"), "{study}");
+    let other = fit
+        .replace("--model rank", "--model sshiba")
+        .replace("y.csv:svm", "y.csv:probit");
+    ok(at, &format!("{other} --settle relapse --out c.pv"));
+    assert!(settled("c.pv").contains("weights settled"));
+    let error = fails(at, &format!("{other} --settle nobody --out d.pv"), 1);
+    assert!(error.contains("no view 'nobody'"), "{error}");
+    let error = fails(at, &format!("{fit} --settle x --out d.pv"), 1);
+    assert!(
+        error.contains("view 'x': settling it cannot be combined with ranks"),
+        "{error}"
+    );
+    let error = fails(
+        at,
+        &format!("{other} --engine gibbs --settle relapse --out d.pv"),
+        1,
+    );
+    assert!(
+        error.contains("cannot be combined with this engine"),
+        "{error}"
+    );
+}

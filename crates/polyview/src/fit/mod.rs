@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
-pub(crate) use states::saved_parameters;
+pub(crate) use states::{is_local, saved_parameters};
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};

@@ -25,7 +25,7 @@ pub(super) fn given_up_parameters(model: Model) -> State {
 }
 
 /// Whether an array belongs to the training data alone.
-fn is_local(name: &str) -> bool {
+pub(crate) fn is_local(name: &str) -> bool {
     let Some((_, mut rest)) = name.rsplit_once("/term/") else {
         return false;
     };

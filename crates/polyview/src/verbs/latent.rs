@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use polyview_core::{Context, Journal, NumericError, RowGroups, RowMoments, Schedule, View};
+use polyview_core::{
+    Context, Journal, NumericError, RowBlock, RowGroups, RowMoments, Schedule, View,
+};
 use polyview_infer::{Model, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
@@ -33,6 +35,21 @@ pub(super) fn factors(
     weights: WeightUncertainty,
     journal: &mut Journal,
 ) -> Result<Located> {
+    let block = block(fit, component, views, samples, weights, journal)?;
+    let moments = block.moments().clone();
+    let shares = block.shares().cloned();
+    Ok(Located { moments, shares })
+}
+
+/// As [`factors`], as a block under the fit's prior.
+pub(super) fn block(
+    fit: &Fit,
+    component: &Component,
+    views: &[Option<View>],
+    samples: usize,
+    weights: WeightUncertainty,
+    journal: &mut Journal,
+) -> Result<Box<dyn RowBlock>> {
     let k = component.factors.k();
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
@@ -66,16 +83,14 @@ pub(super) fn factors(
         journal,
     };
     project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
-    let moments = model.factors.moments().clone();
-    let shares = model.factors.shares().cloned();
-    let means = moments.mean();
+    let means = model.factors.moments().mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
             block: "factors".into(),
             what: "a projected factor",
         }));
     }
-    Ok(Located { moments, shares })
+    Ok(model.factors)
 }
 
 /// Notes of what a journal holds.

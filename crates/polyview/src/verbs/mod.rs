@@ -24,6 +24,7 @@ mod relevance;
 mod score;
 mod score_counts;
 mod score_labels;
+mod settle;
 mod simulate;
 mod varimax;
 
@@ -44,4 +45,5 @@ pub use predict::{PredictOptions, PredictedRanks, Prediction};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;
 pub use score::{HeldOut, HeldOutPairs};
+pub use settle::Settled;
 pub use simulate::SimulateOptions;

@@ -27,7 +27,7 @@ impl Fitting {
             started,
             ..
         } = self;
-        let (components, mut record) = match stage {
+        let (components, record) = match stage {
             Stage::Vb {
                 plan,
                 run,
@@ -92,8 +92,7 @@ impl Fitting {
                 done,
             )?,
         };
-        record.seconds = started.elapsed().as_secs_f64();
-        Ok(Fit {
+        let mut fit = Fit {
             spec,
             samples,
             views: infos,
@@ -103,7 +102,10 @@ impl Fitting {
             record,
             groups,
             metadata,
-        })
+        };
+        fit.settle_as_chosen()?;
+        fit.record.seconds = started.elapsed().as_secs_f64();
+        Ok(fit)
     }
 }
 

@@ -9,12 +9,12 @@ use crate::models::{self, Table1};
 use crate::{Fit, Likelihood, ModelSpec, ViewChoices, metrics};
 
 const N: usize = 120;
-const TRAIN: usize = 80;
+pub(super) const TRAIN: usize = 80;
 const D: usize = 24;
 
 /// Skewed features of two factors and a label that follows the first one, or
 /// their product.
-fn tables(product: bool) -> (Table, Table) {
+pub(super) fn tables(product: bool) -> (Table, Table) {
     let mut rng = StreamKey::new(3).rng();
     let z = Mat::from_fn(N, 2, |_, _| standard_normal(&mut rng));
     let w = Mat::from_fn(D, 2, |_, _| standard_normal(&mut rng));
@@ -48,7 +48,7 @@ fn tables(product: bool) -> (Table, Table) {
     (x, y)
 }
 
-fn some(table: &Table, rows: std::ops::Range<usize>) -> Table {
+pub(super) fn some(table: &Table, rows: std::ops::Range<usize>) -> Table {
     Table {
         samples: table.samples[rows.clone()].to_vec(),
         values: table.values.subrows(rows.start, rows.len()).to_owned(),
@@ -56,7 +56,7 @@ fn some(table: &Table, rows: std::ops::Range<usize>) -> Table {
     }
 }
 
-fn data(tables: impl IntoIterator<Item = Table>) -> Dataset {
+pub(super) fn data(tables: impl IntoIterator<Item = Table>) -> Dataset {
     let builder = tables
         .into_iter()
         .fold(Dataset::builder(), DatasetBuilder::view);

@@ -15,6 +15,7 @@ mod predict;
 mod project;
 mod ranks;
 mod rest;
+mod settle;
 mod shrinkage;
 
 use polyview_core::{Dataset, Table, View};
