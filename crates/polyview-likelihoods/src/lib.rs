@@ -61,7 +61,7 @@ pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreSta
 pub use categorical::{Categorical, CategoricalOptions};
 pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
-    ColumnSites, Experts, LearnedParameters, Site,
+    ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};

@@ -21,9 +21,9 @@ pub(crate) fn put_column(column: ColMut<'_, f64>, values: &[f64], accum: Accum) 
     }
 }
 
-/// Copies a slice to a column of its length.
+/// Copies a slice to a column of its length, fast where the column is contiguous.
 #[inline(always)]
-fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
+pub fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
     if column.row_stride() == 1 {
         if let Some(entries) = column.try_as_col_major_mut() {
             // eight at a time: most columns here are too short for a call of memcpy to pay

@@ -45,6 +45,7 @@
 //! | decompositions | [`sym_eigen`], [`thin_svd`], [`thin_qr`], [`inverse`], [`log_abs_det`] |
 //! | leading singular vectors | [`truncated_svd()`], [`LinearOperator`], [`FilledColumns`] |
 //! | rotation to simple structure | [`varimax()`] |
+//! | vector kernels, exponentials and logarithms | [`simd`], [`logistic_tails`], [`ln_in_place`] |
 //! | threads | [`Threads`] |
 //!
 //! **Layout.** Data ($N \times D$), scores ($N \times K$) and weights ($D \times K$) are column-major; triangles are
@@ -74,7 +75,7 @@ mod mask;
 mod masked;
 mod packed;
 mod product;
-mod simd;
+pub mod simd;
 mod sparse;
 mod spd;
 #[cfg(test)]
@@ -83,6 +84,7 @@ mod threads;
 mod truncated_svd;
 mod varimax;
 
+pub use columns::write_column;
 pub use combine::combine_columns;
 pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
 pub use elementwise::{ln_in_place, logistic_tails};
@@ -97,7 +99,7 @@ pub use packed::{
     Gather, PackedLanes, PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad,
 };
 pub use product::{
-    column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, times,
+    column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, sum, times,
     times_small,
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};

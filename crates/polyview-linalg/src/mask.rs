@@ -2,6 +2,7 @@
 
 use crate::LinalgError;
 use crate::error::same_len;
+use crate::simd::{Kernel, dispatch};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -234,8 +235,58 @@ impl BitMask {
         bits(self.column_bytes(col).iter().map(|byte| !byte)).take_while(move |&row| row < rows)
     }
 
+    /// Puts zeros where the bit of column `col` is not set, whatever stood there; values beyond the last row stay.
+    ///
+    /// # Panics
+    /// If `col` is out of range.
+    ///
+    /// ```
+    /// use polyview_linalg::BitMask;
+    ///
+    /// let mask = BitMask::from_fn(3, 1, |r, _| r != 1);
+    /// let mut x = [1.0, f64::NAN, 3.0];
+    /// mask.clear_zeros_in_col(0, &mut x);
+    /// assert_eq!(x, [1.0, 0.0, 3.0]);
+    /// ```
+    pub fn clear_zeros_in_col(&self, col: usize, values: &mut [f64]) {
+        let rows = values.len().min(self.rows);
+        dispatch(Clear {
+            bytes: self.column_bytes(col),
+            values: &mut values[..rows],
+        });
+    }
+
     fn stride(&self) -> usize {
         self.rows.div_ceil(8)
+    }
+}
+
+struct Clear<'a> {
+    bytes: &'a [u8],
+    values: &'a mut [f64],
+}
+
+impl Kernel for Clear<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (groups, rest) = self.values.as_chunks_mut::<64>();
+        let (words, last) = self.bytes.as_chunks::<8>();
+        for (group, word) in groups.iter_mut().zip(words) {
+            clear(group, u64::from_le_bytes(*word));
+        }
+        let mut word = [0; 8];
+        // the last rows' bytes: fewer than eight, or eight that are a word already
+        let bytes = words.get(groups.len()).map_or(last, |w| &w[..]);
+        word[..bytes.len()].copy_from_slice(bytes);
+        clear(rest, u64::from_le_bytes(word));
+    }
+}
+
+/// Puts zeros where the bit is not set.
+#[inline(always)]
+fn clear(values: &mut [f64], word: u64) {
+    for (bit, x) in values.iter_mut().enumerate() {
+        *x = if word >> bit & 1 == 0 { 0.0 } else { *x };
     }
 }
 

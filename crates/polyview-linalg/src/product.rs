@@ -227,7 +227,8 @@ fn column_dot(a: MatRef<'_, f64>, b: MatRef<'_, f64>, j: usize) -> f64 {
     }
 }
 
-fn sum(x: &[f64]) -> f64 {
+/// Sum of numbers, always in the same order: eight partial sums, then what is left over.
+pub fn sum(x: &[f64]) -> f64 {
     let (lanes, rest) = x.as_chunks::<8>();
     let mut sums = [0.0; 8];
     for x in lanes {

@@ -6,16 +6,19 @@
 
 mod latent;
 mod moderate;
+mod sites;
 
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
 use polyview_core::PredictedKind;
-use polyview_linalg::logistic_tails;
+use polyview_linalg::simd::dispatch;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
 
 use crate::ParameterUncertainty;
-use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnSites, Site};
+use crate::cells::{
+    Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnSites, LocalMoments, Site,
+};
 
 /// Variance of the logistic distribution, $\pi^2/3$, in squared log-odds.
 pub(crate) const LOGISTIC_VARIANCE: f64 = std::f64::consts::PI * std::f64::consts::PI / 3.0;
@@ -120,6 +123,12 @@ impl CellLikelihood for Bernoulli {
     fn optimise(&self, _cell: Cell, _mean: f64, square: f64) -> f64 {
         square.sqrt()
     }
+    fn optimise_from(&self) -> LocalMoments {
+        LocalMoments::Square
+    }
+    fn optimise_column(&self, _data: ColumnData<'_>, _: &[f64], square: &[f64], out: &mut [f64]) {
+        dispatch(sites::Roots { square, out });
+    }
     fn site(&self, cell: Cell, xi: f64) -> Site {
         Site {
             precision: 2.0 * lambda(xi),
@@ -131,24 +140,11 @@ impl CellLikelihood for Bernoulli {
         log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
     }
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
-        let ColumnSites {
-            precision,
-            linear,
-            offset,
-        } = out;
-        // e^{-ξ} and ln(1 + e^{-ξ}) go where ω and c will be
-        logistic_tails(local, precision, offset);
-        let sites = precision.iter_mut().zip(linear).zip(offset);
-        for (((omega, h), c), (&x, &xi)) in sites.zip(data.values.iter().zip(local)) {
-            let lambda = if xi < 0.5 {
-                jaakkola_lambda(xi)
-            } else {
-                (1.0 - *omega) / (4.0 * xi * (1.0 + *omega))
-            };
-            *omega = 2.0 * lambda;
-            *h = x - 0.5;
-            *c = lambda * xi * xi - 0.5 * xi - *c;
-        }
+        dispatch(sites::Sites {
+            labels: data.values,
+            local,
+            out,
+        });
     }
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let (mean, count) = mean_of_cells(cells);

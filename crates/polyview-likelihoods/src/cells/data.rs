@@ -81,11 +81,7 @@ impl Column<'_> {
                     *x = 0.0;
                 }
             }
-            Mask::Cells { by_feature, .. } => {
-                for n in by_feature.zeros_in_col(self.feature) {
-                    out[n] = 0.0;
-                }
-            }
+            Mask::Cells { by_feature, .. } => by_feature.clear_zeros_in_col(self.feature, out),
         }
     }
     /// A cell, where it was observed.

@@ -1,6 +1,7 @@
 //! What a likelihood of single cells has to say.
 
 use std::fmt;
+use std::ops::Range;
 
 use polyview_core::{Objective, PredictedKind};
 use polyview_random::ChaCha8Rng;
@@ -47,6 +48,14 @@ impl ColumnData<'_> {
             trials: self.trials.map_or(1.0, |t| t[sample]),
         }
     }
+    /// The data of some samples.
+    pub(super) fn part(&self, samples: Range<usize>) -> Self {
+        Self {
+            column: self.column,
+            values: &self.values[samples.clone()],
+            trials: self.trials.map(|t| &t[samples]),
+        }
+    }
 }
 
 /// Where the sites of one feature go, one a sample.
@@ -70,6 +79,17 @@ pub struct ColumnCells<'a> {
     /// $\langle\eta^2\rangle$, one a cell; $\langle\eta\rangle^2$ where the
     /// predictor is known.
     pub square: &'a [f64],
+}
+
+/// Moments of its predictor that a cell's best local number is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalMoments {
+    /// $\langle\eta\rangle$ alone.
+    Mean,
+    /// $\langle\eta^2\rangle$ alone.
+    Square,
+    /// Both of them.
+    Both,
 }
 
 /// Parameters of a likelihood, one a feature, such as the dispersion of
@@ -119,6 +139,18 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// The local number that raises the bound most, given
     /// $\langle\eta\rangle$ and $\langle\eta^2\rangle$.
     fn optimise(&self, cell: Cell, mean: f64, square: f64) -> f64;
+    /// What [`CellLikelihood::optimise`] looks at. The other moment is not made
+    /// where it is not wanted, and a zero stands for it.
+    fn optimise_from(&self) -> LocalMoments {
+        LocalMoments::Both
+    }
+    /// [`CellLikelihood::optimise`] for a whole column at once. Cells that are
+    /// missing have the datum 0; what is written for them does not count.
+    fn optimise_column(&self, data: ColumnData<'_>, mean: &[f64], square: &[f64], out: &mut [f64]) {
+        for (n, out) in out.iter_mut().enumerate() {
+            *out = self.optimise(data.cell(n), mean[n], square[n].max(0.0));
+        }
+    }
     /// h and ω.
     fn site(&self, cell: Cell, local: f64) -> Site;
     /// The constant c, so that $h\eta - \omega\eta^2/2 + c$ bounds the log

@@ -13,12 +13,12 @@ use std::ops::Range;
 use polyview_core::{
     Bias, NumericError, Predictor, RowMoments, Stamp, State, StateReader, Stateful, Values,
 };
-use polyview_linalg::{Mat, MatMut};
+use polyview_linalg::{Mat, MatMut, sum, write_column};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
-use super::CellLikelihood;
 use super::data::Data;
+use super::{CellLikelihood, LocalMoments};
 
 /// Samples whose predictors are made at one time.
 const ROW_TILE: usize = 16_384;
@@ -281,27 +281,32 @@ pub(super) fn write_best<L: CellLikelihood>(
     columns: &Range<usize>,
     mut out: MatMut<'_, f64>,
 ) -> bool {
-    let rows = data.rows();
+    let (rows, from) = (data.rows(), likelihood.optimise_from());
     let mut finite = true;
     for start in (0..rows).step_by(ROW_TILE) {
         let tile = start..(start + ROW_TILE).min(rows);
-        let mean = p.mean(tile.clone(), columns.clone());
-        let square = p.square(tile.clone(), columns.clone());
+        let (wants_mean, wants_square) = (from != LocalMoments::Square, from != LocalMoments::Mean);
+        let mean = wants_mean.then(|| p.mean(tile.clone(), columns.clone()));
+        let square = wants_square.then(|| p.square(tile.clone(), columns.clone()));
+        let unwanted = vec![0.0; tile.len()];
         let part = out.as_mut().subrows_mut(start, tile.len());
         let fine: Vec<bool> = part
             .par_col_chunks_mut(1)
             .enumerate()
-            .map(|(j, mut out)| {
-                let column = data.column(columns.start + j);
-                let mut fine = true;
-                let all = column.all();
-                for i in 0..tile.len() {
-                    let (m, s) = (mean[(i, j)], square[(i, j)]);
-                    fine &= m.is_finite() && s.is_finite();
-                    out[(i, 0)] = likelihood.optimise(all.cell(start + i), m, s.max(0.0));
-                }
-                fine
-            })
+            .map_init(
+                || vec![0.0; tile.len()],
+                |best, (j, mut out)| {
+                    let column = data.column(columns.start + j);
+                    let [mean, square] = [&mean, &square].map(|m| match m {
+                        Some(m) => m.col_as_slice(j),
+                        None => &unwanted,
+                    });
+                    likelihood.optimise_column(column.all().part(tile.clone()), mean, square, best);
+                    write_column(out.as_mut().col_mut(0), best);
+                    // one number that is not makes the sum not finite
+                    sum(mean).is_finite() && sum(square).is_finite()
+                },
+            )
             .collect();
         finite &= fine.iter().all(|f| *f);
     }

@@ -30,7 +30,7 @@ mod sums;
 pub use experts::Experts;
 pub use likelihood::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
-    LearnedParameters, Site,
+    LearnedParameters, LocalMoments, Site,
 };
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 
@@ -43,6 +43,7 @@ use polyview_core::{
 };
 use polyview_linalg::{Mat, packed_len};
 use polyview_random::StreamKey;
+use rayon::prelude::*;
 
 use data::Data;
 use locals::{LocalBlock, Locals, Made, Seen, write_best};
@@ -192,7 +193,6 @@ impl<L: CellLikelihood> Cells<L> {
     /// Brings the local numbers to their optimum.
     fn optimise(&mut self, p: &Predictor<'_>) -> Result<(), NumericError> {
         let mut finite = true;
-        let blocks = self.blocks();
         let Self {
             likelihood,
             data,
@@ -201,10 +201,18 @@ impl<L: CellLikelihood> Cells<L> {
         } = self;
         match locals {
             Locals::Stored(local) => {
-                for columns in blocks {
-                    let out = local.as_mut().subcols_mut(columns.start, columns.len());
-                    finite &= write_best(likelihood, data, p, &columns, out);
-                }
+                let all = data.columns();
+                let fine: Vec<bool> = local
+                    .as_mut()
+                    .par_col_chunks_mut(sums::TASK)
+                    .enumerate()
+                    .map(|(i, out)| {
+                        let start = i * sums::TASK;
+                        let columns = start..(start + sums::TASK).min(all);
+                        write_best(likelihood, data, p, &columns, out)
+                    })
+                    .collect();
+                finite = fine.iter().all(|f| *f);
             }
             Locals::Made(made) => *made = Made::Best(Seen::of(p)),
         }

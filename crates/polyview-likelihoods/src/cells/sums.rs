@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use polyview_core::{Predictor, Stamp};
-use polyview_linalg::{Accum, Mat, cross, cross_into, packed_len, times};
+use polyview_linalg::{Accum, Mat, MatMut, MatRef, cross_into, packed_len, sum, times};
 use rayon::prelude::*;
 
 use super::{CellLikelihood, Cells, ColumnSites};
@@ -56,84 +56,167 @@ pub(super) struct FactorSums {
     pub(super) linear: Mat<f64>,
 }
 
-/// ω and h of a block of columns, samples × columns.
+/// Columns whose sites are made and summed by one task: with what they are made
+/// from and summed with they stay in the cache of a core.
+pub(super) const TASK: usize = 32;
+
+/// ω and h of a block of columns, samples × columns, column after column.
 #[derive(Clone, Debug)]
 struct SiteBlock {
     stamp: Stamp,
     columns: Range<usize>,
-    precision: Mat<f64>,
-    linear: Mat<f64>,
+    precision: Vec<f64>,
+    linear: Vec<f64>,
 }
 
-fn zeros_like(old: Option<Mat<f64>>, rows: usize, columns: usize) -> Mat<f64> {
+impl SiteBlock {
+    fn matrix<'a>(&self, cells: &'a [f64]) -> MatRef<'a, f64> {
+        let columns = self.columns.len();
+        MatRef::from_column_major_slice(cells, cells.len() / columns.max(1), columns)
+    }
+    fn precision(&self) -> MatRef<'_, f64> {
+        self.matrix(&self.precision)
+    }
+    fn linear(&self) -> MatRef<'_, f64> {
+        self.matrix(&self.linear)
+    }
+}
+
+/// Some columns of a block and where their sums for the weights go, if they are
+/// wanted.
+struct Task<'a> {
+    columns: Range<usize>,
+    precision: &'a mut [f64],
+    linear: &'a mut [f64],
+    sums: Option<[MatMut<'a, f64>; 2]>,
+}
+
+/// A matrix of that shape, whatever is in it.
+fn of_shape(old: Option<Mat<f64>>, rows: usize, columns: usize) -> Mat<f64> {
     match old {
-        Some(mut m) if m.shape() == (rows, columns) => {
-            m.fill(0.0);
-            m
+        Some(m) if m.shape() == (rows, columns) => m,
+        old => {
+            // it goes first
+            drop(old);
+            Mat::zeros(rows, columns)
         }
-        _ => Mat::zeros(rows, columns),
     }
 }
 
 impl<L: CellLikelihood> Cells<L> {
-    /// Takes the sites of these columns out of the cache, made anew where they
-    /// are others.
-    fn take_sites(&mut self, columns: &Range<usize>, p: &Predictor<'_>) -> SiteBlock {
-        let old = self.cache.sites.take();
+    /// Takes the sites of these columns out of the cache, if they are there and
+    /// those of the current local numbers.
+    fn take_sites(&mut self, columns: &Range<usize>) -> Option<SiteBlock> {
+        let current = |b: &SiteBlock| b.stamp == self.stamp && b.columns == *columns;
+        if self.cache.sites.as_ref().is_some_and(current) {
+            self.cache.sites.take()
+        } else {
+            None
+        }
+    }
+    /// Makes the sites of a block of columns, and their sums for the weights
+    /// while they are in cache.
+    fn make_sites(
+        &mut self,
+        columns: &Range<usize>,
+        p: &Predictor<'_>,
+        sums: Option<[MatMut<'_, f64>; 2]>,
+    ) -> SiteBlock {
         let rows = self.data.rows();
-        let mut block = match old {
-            Some(b) if b.stamp == self.stamp && b.columns == *columns => return b,
-            Some(b) if b.precision.ncols() == columns.len() => b,
-            _ => SiteBlock {
-                stamp: self.stamp,
-                columns: columns.clone(),
-                precision: Mat::zeros(rows, columns.len()),
-                linear: Mat::zeros(rows, columns.len()),
-            },
+        let cells = rows * columns.len();
+        let (mut precision, mut linear) = match self.cache.sites.take() {
+            Some(b) if b.precision.len() == cells => (b.precision, b.linear),
+            old => {
+                // it goes first
+                drop(old);
+                (vec![0.0; cells], vec![0.0; cells])
+            }
         };
-        block.stamp = self.stamp;
-        block.columns = columns.clone();
-        let this = &*self;
-        let locals = this.locals_of(columns, Some(p));
-        let spoilt = !locals.finite;
-        let sums: Vec<(f64, f64, f64)> = block
-            .precision
-            .as_mut()
-            .par_col_chunks_mut(1)
-            .zip(block.linear.as_mut().par_col_chunks_mut(1))
+        let mut outputs: Vec<Option<[MatMut<'_, f64>; 2]>> = match sums {
+            Some([sums, linear]) => sums
+                .par_col_chunks_mut(TASK)
+                .zip(linear.par_col_chunks_mut(TASK))
+                .map(|(sums, linear)| Some([sums, linear]))
+                .collect(),
+            None => Vec::new(),
+        };
+        outputs.resize_with(columns.len().div_ceil(TASK), || None);
+        let chunk = (rows * TASK).max(1);
+        let tasks: Vec<Task<'_>> = precision
+            .chunks_mut(chunk)
+            .zip(linear.chunks_mut(chunk))
+            .zip(outputs)
             .enumerate()
-            .map(|(j, (mut precision, mut linear))| {
-                let (data, local) = (this.data.column(columns.start + j), locals.column(j));
-                let [mut omega, mut h, mut c] = [(); 3].map(|()| vec![0.0; rows]);
-                let out = ColumnSites {
-                    precision: &mut omega,
-                    linear: &mut h,
-                    offset: &mut c,
-                };
-                this.evaluate_column(data.all(), local, out);
-                for x in [&mut omega, &mut h, &mut c] {
-                    data.clear_missing(x);
-                    if let Some(weights) = &this.weights {
-                        for (n, x) in x.iter_mut().enumerate() {
-                            *x *= weights.of(n, columns.start + j);
-                        }
-                    }
+            .map(|(i, ((precision, linear), sums))| {
+                let start = columns.start + i * TASK;
+                Task {
+                    columns: start..(start + TASK).min(columns.end),
+                    precision,
+                    linear,
+                    sums,
                 }
-                for n in 0..rows {
-                    precision[(n, 0)] = omega[n];
-                    linear[(n, 0)] = h[n];
-                }
-                let sum = |x: &[f64]| x.iter().sum();
-                (sum(&omega), sum(&h), sum(&c))
             })
             .collect();
-        drop(locals);
+        let this = &*self;
+        let done: Vec<_> = tasks
+            .into_par_iter()
+            .map(|task| this.carry_out(task, p))
+            .collect();
+        let spoilt = done.iter().any(|(finite, _)| !finite);
+        let totals: Vec<(f64, f64, f64)> = done.into_iter().flat_map(|(_, sums)| sums).collect();
         self.cache.spoilt |= spoilt;
         self.cache
             .columns
             .resize(self.data.columns(), (0.0, 0.0, 0.0));
-        self.cache.columns[columns.clone()].copy_from_slice(&sums);
-        block
+        self.cache.columns[columns.clone()][..totals.len()].copy_from_slice(&totals);
+        SiteBlock {
+            stamp: self.stamp,
+            columns: columns.clone(),
+            precision,
+            linear,
+        }
+    }
+    /// Whether all that the sites are made from is finite, and the sums of ω, h
+    /// and c of each column.
+    fn carry_out(&self, task: Task<'_>, p: &Predictor<'_>) -> (bool, Vec<(f64, f64, f64)>) {
+        let rows = self.data.rows();
+        let locals = self.locals_of(&task.columns, Some(p));
+        let mut offset = vec![0.0; rows];
+        let columns = task
+            .precision
+            .chunks_mut(rows.max(1))
+            .zip(task.linear.chunks_mut(rows.max(1)));
+        let totals = columns
+            .zip(task.columns.clone())
+            .enumerate()
+            .map(|(j, ((precision, linear), d))| {
+                let (data, local) = (self.data.column(d), locals.column(j));
+                let out = ColumnSites {
+                    precision: &mut *precision,
+                    linear: &mut *linear,
+                    offset: &mut offset,
+                };
+                self.evaluate_column(data.all(), local, out);
+                for x in [&mut *precision, linear, &mut offset] {
+                    data.clear_missing(x);
+                    if let Some(weights) = &self.weights {
+                        for (n, x) in x.iter_mut().enumerate() {
+                            *x *= weights.of(n, d);
+                        }
+                    }
+                }
+                (sum(precision), sum(linear), sum(&offset))
+            })
+            .collect();
+        if let Some([sums, linear]) = task.sums {
+            let width = task.columns.len();
+            let omega = MatRef::from_column_major_slice(task.precision, rows, width);
+            let h = MatRef::from_column_major_slice(task.linear, rows, width);
+            let table = p.factors.moment_table().as_ref();
+            cross_into(sums, table.transpose(), omega, Accum::Replace);
+            cross_into(linear, p.factors.mean(), h, Accum::Replace);
+        }
+        (locals.finite, totals)
     }
     /// Makes sure that the columns up to `end` are summed over the current
     /// factors: $\sum\_n\omega\_{nd}\langle z\_n^\top z\_n\rangle$ for a whole
@@ -149,27 +232,27 @@ impl<L: CellLikelihood> Cells<L> {
                 WeightSums {
                     key,
                     filled: 0,
-                    sums: zeros_like(sums, len, columns),
-                    linear: zeros_like(linear, k, columns),
+                    sums: of_shape(sums, len, columns),
+                    linear: of_shape(linear, k, columns),
                 }
             }
         };
         if side.filled < end {
-            let table = p.factors.moment_table().as_ref();
             for block in self.blocks() {
                 if block.end <= side.filled || block.start >= end {
                     continue;
                 }
-                let sites = self.take_sites(&block, p);
-                let to = |m: &mut Mat<f64>, from: &Mat<f64>| {
-                    m.as_mut()
-                        .subcols_mut(block.start, block.len())
-                        .copy_from(from);
+                let [sums, linear] = [&mut side.sums, &mut side.linear]
+                    .map(|m| m.as_mut().subcols_mut(block.start, block.len()));
+                let sites = match self.take_sites(&block) {
+                    Some(sites) => {
+                        let table = p.factors.moment_table().as_ref();
+                        cross_into(sums, table.transpose(), sites.precision(), Accum::Replace);
+                        cross_into(linear, p.factors.mean(), sites.linear(), Accum::Replace);
+                        sites
+                    }
+                    None => self.make_sites(&block, p, Some([sums, linear])),
                 };
-                let sums = cross(table.transpose(), sites.precision.as_ref());
-                to(&mut side.sums, &sums);
-                let linear = cross(p.factors.mean(), sites.linear.as_ref());
-                to(&mut side.linear, &linear);
                 side.filled = block.end;
                 self.cache.sites = Some(sites);
             }
@@ -205,8 +288,8 @@ impl<L: CellLikelihood> Cells<L> {
                 FactorSums {
                     key: None,
                     filled: 0,
-                    sums: zeros_like(sums, len + k, rows),
-                    linear: zeros_like(linear, rows, k),
+                    sums: of_shape(sums, len + k, rows),
+                    linear: of_shape(linear, rows, k),
                 }
             }
         };
@@ -214,6 +297,11 @@ impl<L: CellLikelihood> Cells<L> {
             // columns are missing before these: `finish` will see it
             return;
         }
+        let accum = if columns.start == 0 {
+            Accum::Replace
+        } else {
+            Accum::Add
+        };
         let w = p.weights.mean().subrows(columns.start, columns.len());
         let second = p.weights.second_moment_rows(columns.clone());
         let mut table: Mat<f64> = Mat::zeros(len + k, columns.len());
@@ -224,14 +312,17 @@ impl<L: CellLikelihood> Cells<L> {
                 *x = p.bias.mean()[d] * w[(j, i)];
             }
         }
-        let sites = self.take_sites(&columns, p);
+        let sites = match self.take_sites(&columns) {
+            Some(sites) => sites,
+            None => self.make_sites(&columns, p, None),
+        };
         cross_into(
             side.sums.as_mut(),
             table.as_ref().transpose(),
-            sites.precision.as_ref().transpose(),
-            Accum::Add,
+            sites.precision().transpose(),
+            accum,
         );
-        times(sites.linear.as_ref(), w, side.linear.as_mut(), Accum::Add);
+        times(sites.linear(), w, side.linear.as_mut(), accum);
         side.filled = columns.end;
         self.cache.sites = Some(sites);
         self.cache.factors = Some(side);

@@ -1,7 +1,10 @@
 //! Counts with a softplus rate.
 
+// inlined into the function that selects the instruction set
+#![allow(clippy::inline_always)]
+
 use polyview_core::PredictedKind;
-use polyview_linalg::{ln_in_place, logistic_tails};
+use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
 use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{sigmoid, softplus};
 use serde::{Deserialize, Serialize};
@@ -9,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::{is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
-use crate::cells::{Cell, CellLikelihood, ColumnData, ColumnParameters, ColumnSites, Site};
+use crate::cells::{
+    Cell, CellLikelihood, ColumnData, ColumnParameters, ColumnSites, LocalMoments, Site,
+};
 
 /// Largest curvature of $-y\ln\varrho(\eta)$ for one count (spec/mofa B.2,
 /// rounded up there).
@@ -59,17 +64,17 @@ impl Poisson {
         self.prediction = prediction;
         self
     }
+    /// The least count of a feature that $\kappa$ is made for: a new sample may
+    /// have a larger one than the training data.
+    fn least(&self, column: usize) -> f64 {
+        match self.curvature {
+            Curvature::Cell => 0.0,
+            Curvature::Feature => self.largest.get(column).copied().unwrap_or(0.0),
+        }
+    }
     /// $\kappa$ of a cell.
     fn kappa(&self, cell: Cell) -> f64 {
-        let count = match self.curvature {
-            Curvature::Cell => cell.value,
-            // a new sample may have a larger count than the training data
-            Curvature::Feature => self
-                .largest
-                .get(cell.column)
-                .map_or(cell.value, |l| l.max(cell.value)),
-        };
-        0.25 + COUNT_CURVATURE * count
+        0.25 + COUNT_CURVATURE * cell.value.max(self.least(cell.column))
     }
 }
 
@@ -89,6 +94,62 @@ fn loss(count: f64, zeta: f64) -> (f64, f64) {
     (value, sigmoid - count * ratio)
 }
 
+/// ω, h and c of counts given ζ, without $\ln y!$.
+struct Sites<'a> {
+    counts: &'a [f64],
+    local: &'a [f64],
+    least: f64,
+    out: ColumnSites<'a>,
+}
+
+impl Kernel for Sites<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let ColumnSites {
+            precision,
+            linear,
+            offset,
+        } = self.out;
+        sites::<FUSED>(
+            self.counts,
+            self.local,
+            self.least,
+            precision,
+            linear,
+            offset,
+        );
+    }
+}
+
+/// A function of its own, so that the compiler knows the slices to be apart.
+#[inline(always)]
+fn sites<const FUSED: bool>(
+    counts: &[f64],
+    local: &[f64],
+    least: f64,
+    precision: &mut [f64],
+    linear: &mut [f64],
+    offset: &mut [f64],
+) {
+    let out = precision.iter_mut().zip(linear).zip(offset);
+    for ((&count, &zeta), ((omega, h), c)) in counts.iter().zip(local).zip(out) {
+        let t = decay::<FUSED>(zeta.abs()).value;
+        let rate = zeta.max(0.0) + ln_1p::<FUSED>(t);
+        let part = if zeta < 0.0 { t } else { 1.0 };
+        // where the rate vanishes: its logarithm is ζ, and σ/ϱ tends to 1
+        let vanishes = zeta < -30.0;
+        let (slope, limit) = (part * (rate - count) / ((1.0 + t) * rate), t - count);
+        let slope = if vanishes { limit } else { slope };
+        let ln_rate = ln::<FUSED>(rate);
+        let ln_rate = if vanishes { zeta } else { ln_rate };
+        let largest = if count > least { count } else { least };
+        let kappa = 0.25 + COUNT_CURVATURE * largest;
+        *omega = kappa;
+        *h = kappa * zeta - slope;
+        *c = slope * zeta - 0.5 * kappa * zeta * zeta - (rate - count * ln_rate);
+    }
+}
+
 impl CellLikelihood for Poisson {
     fn needs(&self) -> &'static str {
         "counts: whole numbers from 0 to 1e9"
@@ -101,6 +162,12 @@ impl CellLikelihood for Poisson {
     }
     fn optimise(&self, _cell: Cell, mean: f64, _square: f64) -> f64 {
         mean
+    }
+    fn optimise_from(&self) -> LocalMoments {
+        LocalMoments::Mean
+    }
+    fn optimise_column(&self, _data: ColumnData<'_>, mean: &[f64], _: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(mean);
     }
     fn site(&self, cell: Cell, zeta: f64) -> Site {
         self.evaluate(cell, zeta).0
@@ -119,30 +186,23 @@ impl CellLikelihood for Poisson {
         (site, quadratic - value - ln_factorial(cell.value))
     }
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
-        let rows = local.len();
-        let [mut small, mut rate] = [(); 2].map(|()| vec![0.0; rows]);
-        // e^{-|ζ|} and ϱ(ζ)
-        logistic_tails(local, &mut small, &mut rate);
-        for (rate, &zeta) in rate.iter_mut().zip(local) {
-            *rate += zeta.max(0.0);
-        }
-        out.offset.copy_from_slice(&rate);
-        ln_in_place(out.offset);
-        for n in 0..rows {
-            let (count, zeta) = (data.values[n], local[n]);
-            let (kappa, t) = (self.kappa(data.cell(n)), small[n]);
-            let sigmoid = if zeta < 0.0 { t } else { 1.0 } / (1.0 + t);
-            // where the rate vanishes: its logarithm is ζ, and σ/ϱ tends to 1
-            let (ln_rate, ratio) = if zeta < -30.0 {
-                (zeta, 1.0)
-            } else {
-                (out.offset[n], sigmoid / rate[n])
-            };
-            let slope = sigmoid - count * ratio;
-            let value = rate[n] - count * ln_rate;
-            out.precision[n] = kappa;
-            out.linear[n] = kappa * zeta - slope;
-            out.offset[n] = slope * zeta - 0.5 * kappa * zeta * zeta - value - ln_factorial(count);
+        let ColumnSites {
+            precision,
+            linear,
+            offset,
+        } = out;
+        dispatch(Sites {
+            counts: data.values,
+            local,
+            least: self.least(data.column),
+            out: ColumnSites {
+                precision,
+                linear,
+                offset: &mut *offset,
+            },
+        });
+        for (c, &count) in offset.iter_mut().zip(data.values) {
+            *c -= ln_factorial(count);
         }
     }
     /// $\varrho^{-1}$ of the mean, half a count added to the sum so that it is
