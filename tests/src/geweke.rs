@@ -4,7 +4,7 @@
 
 use polyview_core::{Context, PrecisionView, Predictor, State};
 use polyview_infer::{GibbsChain, Model};
-use polyview_random::StreamKey;
+use polyview_random::{StreamKey, uniform_open01};
 
 /// Draws parameters from the prior.
 fn draw_prior(model: &mut Model, key: StreamKey) {
@@ -74,7 +74,8 @@ fn statistics(model: &mut Model) -> Vec<f64> {
     if let Some(shares) = model.factors.shares() {
         let at = |n: usize, t: usize| shares[(n, t)];
         let together: f64 = (0..shares.ncols()).map(|t| at(0, t) * at(1, t)).sum();
-        out.extend([at(0, 0), at(3, shares.ncols() - 1), together]);
+        let last = shares.nrows().min(4) - 1;
+        out.extend([at(0, 0), at(last, shares.ncols() - 1), together]);
         out.extend([of("factor-assignments"), of("factor-scales")]);
     }
     if let PrecisionView::Outer { rows, .. } = model.factors.precision() {
@@ -219,14 +220,60 @@ pub fn largest_change(m: Model, draws: u64, sweeps: usize, seed: u64) -> f64 {
         draw_prior(m, key);
         draw_data(m, key);
         draw_missing(m, key);
-        let before = statistics(m);
-        for _ in 0..sweeps {
-            chain.advance().expect("a sweep");
-        }
-        let after = statistics(chain.model_mut());
-        changes.push(before.iter().zip(&after).map(|(a, b)| b - a).collect());
+        changes.push(change(&mut chain, sweeps));
     }
-    let n = draws as f64;
+    largest(&changes)
+}
+
+/// As [`largest_change`] for data that stay as they are and may have no law: the
+/// sweeps start from draws of the exact posterior, which are the draws from the
+/// prior that survive with probability $e^l$, where `ln_accept` gives $l \le 0$,
+/// the logarithm of the (pseudo-)likelihood. It takes sweeps until `draws` have
+/// survived.
+///
+/// # Panics
+/// If a term of `m` has no draws, a sweep fails, or fewer than one draw in a
+/// thousand survives.
+pub fn largest_change_given(
+    m: Model,
+    draws: usize,
+    sweeps: usize,
+    seed: u64,
+    ln_accept: impl Fn(&Model) -> f64,
+) -> f64 {
+    let mut chain = GibbsChain::new(m, StreamKey::new(seed).chain(3));
+    let mut changes: Vec<Vec<f64>> = Vec::new();
+    for i in 0_u64.. {
+        let key = StreamKey::new(seed).chain(1).sweep(i);
+        assert!(i < 1000 * draws as u64, "{} of {i} survived", changes.len());
+        draw_prior(chain.model_mut(), key);
+        let l = ln_accept(chain.model());
+        assert!(l <= 0.0, "no probability: {l}");
+        if uniform_open01(&mut key.block(5000).rng()).ln() > l {
+            continue;
+        }
+        draw_missing(chain.model_mut(), key);
+        changes.push(change(&mut chain, sweeps));
+        if changes.len() == draws {
+            break;
+        }
+    }
+    largest(&changes)
+}
+
+/// By how much the statistics change in some sweeps.
+fn change(chain: &mut GibbsChain, sweeps: usize) -> Vec<f64> {
+    let before = statistics(chain.model_mut());
+    for _ in 0..sweeps {
+        chain.advance().expect("a sweep");
+    }
+    let after = statistics(chain.model_mut());
+    before.iter().zip(&after).map(|(a, b)| b - a).collect()
+}
+
+/// Largest z score of a mean change.
+fn largest(changes: &[Vec<f64>]) -> f64 {
+    let n = changes.len() as f64;
     (0..changes[0].len())
         .map(|s| {
             let mean = changes.iter().map(|c| c[s]).sum::<f64>() / n;

@@ -5,6 +5,7 @@ pub mod geweke;
 pub mod law;
 
 pub mod categorical;
+pub mod distorted;
 pub mod mixed;
 pub mod sparse;
 

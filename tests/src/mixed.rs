@@ -5,7 +5,7 @@ use polyview_infer::ViewPart;
 use polyview_likelihoods::{
     BayesianSvm, Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
     GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
-    NoiseBy, Probit,
+    NoiseBy, PairPolicy, Probit, Rank, RankOptions,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -31,6 +31,9 @@ pub enum Species {
     Counts,
     /// One class a sample. Holes are whole rows.
     Classes,
+    /// Values of which only the order counts. Missing ones are left out; there
+    /// are no intercepts.
+    Ranks,
 }
 
 /// One view of a model of views of any species.
@@ -87,6 +90,7 @@ impl MixedView {
             let eta = eta[(n, d)] + b[d];
             let x = match self.species {
                 Species::Real(_) => eta + 0.7 * standard_normal(&mut rng),
+                Species::Ranks => (eta + 0.7 * standard_normal(&mut rng)).exp(),
                 // a geometric count: exact, and spread as counts are
                 Species::Counts => {
                     let log = uniform_open01(&mut rng).ln() / sigmoid(eta).ln();
@@ -148,6 +152,14 @@ impl MixedView {
                 };
                 Box::new(Categorical::new(view, options).expect("two classes"))
             }
+            // all pairs: which ones does not depend on the samples' places
+            Species::Ranks => {
+                let options = RankOptions {
+                    pairs: PairPolicy::All,
+                    ..RankOptions::default()
+                };
+                Box::new(Rank::new(view, options, StreamKey::new(1)).expect("a rank view"))
+            }
         }
     }
     /// The data term in groups of samples.
@@ -183,6 +195,7 @@ impl MixedView {
     /// The part of a model of K factors, weights at zero.
     pub fn part(&self, view: &View, rounds: usize, k: usize) -> ViewPart {
         let name = view.name().to_owned();
+        let precision = self.bias.filter(|_| self.species != Species::Ranks);
         ViewPart {
             term: self.term(view, rounds),
             weights: weights(
@@ -191,7 +204,7 @@ impl MixedView {
                 self.relevance.then_some(GammaPrior::new(1.4, 1.1)),
                 RowMoments::isotropic(Mat::zeros(self.columns, k), 1.0, 0),
             ),
-            bias: self.bias.map_or_else(
+            bias: precision.map_or_else(
                 || Bias::absent(self.columns),
                 |p| Bias::gaussian(self.columns, 0, p),
             ),

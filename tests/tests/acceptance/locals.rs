@@ -27,6 +27,7 @@ pub fn check(model: &mut Model, v: usize, (case, view): &(MixedView, View)) {
         }
         Species::Latent(_) => scores(model, &before, &at, case, view),
         Species::Classes => classes(model, &before, v, case, view),
+        Species::Ranks => relative(model, &before, &format!("{at}/local/kappa"), 1.0),
     }
     bound_of(model, &before);
 }

@@ -72,13 +72,14 @@ proptest! {
         ],
         latent in any_view(Species::Latent(NoiseBy::View)),
         classes in any_view(Species::Classes),
+        ranks in any_view(Species::Ranks),
         samples in 3usize..25,
         k in 1usize..4,
         seed in any::<u64>(),
     ) {
         let key = StreamKey::new(seed);
         let z = normal(samples, 2, &mut key.rng());
-        let views: Vec<(MixedView, View)> = [real, labels, latent, classes]
+        let views: Vec<(MixedView, View)> = [real, labels, latent, classes, ranks]
             .into_iter()
             .enumerate()
             .map(|(m, v)| (v, v.data(&format!("v{m}"), &z, seed.wrapping_add(m as u64))))
@@ -163,5 +164,48 @@ fn order_of_samples_views_and_signs_do_not_matter() {
         }
         // what does matter is seen
         assert!((bound(&rows, &start) - plain).abs() > 1e-5 * plain.abs());
+    }
+}
+
+/// The same with a view of ranks, whose samples are updated one after the
+/// other, so that their order counts on the way.
+#[test]
+fn order_of_views_and_signs_do_not_matter_to_ranks() {
+    let z = normal(20, 2, &mut StreamKey::new(4).rng());
+    let views: Vec<(MixedView, View)> = [
+        Species::Real(NoiseBy::Feature),
+        Species::Ranks,
+        Species::Svm,
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(m, species)| {
+        let view = MixedView {
+            holes: Holes::Cells(0.2),
+            relevance: m == 1,
+            ..MixedView::new(species, 4)
+        };
+        (view, view.data(&format!("v{m}"), &z, m as u64))
+    })
+    .collect();
+    let start = normal(20, 3, &mut StreamKey::new(5).rng());
+    let bound = |views: &[(MixedView, View)], start: &Mat<f64>| {
+        let mut run = run(views, start.clone(), 15);
+        (0..15)
+            .map(|_| run.sweep().expect("a sweep").bound)
+            .fold(0.0, |_, b| b)
+    };
+    let plain = bound(&views, &start);
+    let swapped: Vec<_> = [2, 0, 1].into_iter().map(|m| views[m].clone()).collect();
+    let flipped = Mat::from_fn(
+        20,
+        3,
+        |n, k| if k == 1 { -1.0 } else { 1.0 } * start[(n, k)],
+    );
+    for other in [bound(&swapped, &start), bound(&views, &flipped)] {
+        assert!(
+            (plain - other).abs() < 1e-7 * plain.abs(),
+            "{plain} {other}"
+        );
     }
 }

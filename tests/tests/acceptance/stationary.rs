@@ -166,7 +166,8 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
             match step {
                 Step::Factors => rows(model, "factors", |m| m.factors.as_mut()),
                 Step::Weights(v) => rows(model, "weights", |m| m.views[v].weights.as_mut()),
-                Step::Bias(v) => intercepts(model, v),
+                Step::Bias(v) if model.views[v].bias.is_present() => intercepts(model, v),
+                Step::Bias(v) => assert_eq!(views[v].0.species, Species::Ranks),
                 Step::Noise(v) => {
                     if model.views[v].term.noise_scope() != NoiseScope::None {
                         gammas(model, &format!("views/v{v}/term/noise"));
@@ -211,6 +212,7 @@ fn every_block_ends_at_its_maximum() {
                 Species::Probit,
                 Species::Latent(NoiseBy::View),
                 Species::Classes,
+                Species::Ranks,
             ]
             .into_iter()
             .enumerate()

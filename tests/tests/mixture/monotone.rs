@@ -18,6 +18,7 @@ fn mixed() -> impl Strategy<Value = MixedView> {
             Just(Species::Labels),
             Just(Species::Counts),
             Just(Species::Classes),
+            Just(Species::Ranks),
         ],
         2usize..7,
         prop_oneof![

@@ -10,10 +10,10 @@ use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::assemble;
+use polyview_tests::distorted::{distorted, explained, start};
 use polyview_tests::law::{K, nudged, rows, total};
 
 use crate::common::{part, term, view};
-use crate::recovery::{distorted, explained, start};
 
 /// A trained model's term, anchored, with its moments.
 struct Trained {

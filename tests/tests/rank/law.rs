@@ -1,7 +1,8 @@
 //! The law of data terms, and what a term's parts are by the formula.
 
 use polyview_core::{
-    Bias, DataError, NormalEquations, Predictor, RowCov, RowMoments, View, ViewTerm,
+    Bias, Context, DataError, Journal, NormalEquations, Predictor, RowCov, RowMoments, State,
+    Stateful, View, ViewTerm,
 };
 use polyview_likelihoods::{Margin, PairPolicy, Rank, RankOptions, normal_scores};
 use polyview_linalg::{Mat, SymPacked};
@@ -295,4 +296,89 @@ fn a_margin_per_cell_is_worth_that_many_nats() {
         assert!((2.0 * loss / compared as f64 - 5.0).abs() < 1e-9);
     }
     assert_eq!(normal_scores(&view(4, 3, 0.0, 0.0, 1)).nrows(), 4);
+}
+
+/// Two samples, one feature, one factor: $u$ has mean `m` and standard deviation
+/// `s`, all of it from the factors.
+fn one_pair(m: f64, s: f64, weight: f64) -> (Rank, RowMoments, RowMoments) {
+    let options = RankOptions {
+        pairs: PairPolicy::All,
+        margin: Margin::Fixed(0.7),
+        weight,
+        ..RankOptions::default()
+    };
+    let z = Mat::from_fn(2, 1, |n, _| if n == 0 { m - 0.7 } else { 0.0 });
+    let variance = Mat::full(2, 1, 0.5 * s * s);
+    let cov = if s > 0.0 {
+        RowCov::Diagonal(variance)
+    } else {
+        RowCov::Zero
+    };
+    let term = term(&column(&[1.0, 2.0]), options);
+    (
+        term,
+        RowMoments::new(z, cov, 0.0, 0),
+        RowMoments::point(Mat::full(1, 1, 1.0)),
+    )
+}
+
+/// V1: the bound of one pair is the printed number, and below the exact one.
+#[test]
+fn the_bound_of_one_pair_is_that_of_the_specification() {
+    for (m, s, expected, exact) in [
+        (0.5, 0.3, -1.0831, -1.0119),
+        (-1.0, 0.7, -0.2207, -0.0482),
+        (0.0, 1.0, -1.0, -0.7979),
+    ] {
+        for weight in [1.0, 2.5] {
+            let (mut term, z, w) = one_pair(m, s, weight);
+            assert_eq!(term.n_pairs(), 1);
+            refresh(&mut term, &z, &w);
+            let found = total(&mut term, &z, &w, &Bias::absent(1)) / weight;
+            assert!((found - expected).abs() < 5e-5, "{m} {s}: {found}");
+            assert!(found < exact);
+        }
+    }
+}
+
+/// V1: with drawn precisions the loss is the hinge itself, and the draws have
+/// $\mathrm E\lambda^{-1} = 1/|u|$; a pair of weight $c$ is one of the loss of
+/// $cu$, for which $\mathrm E\lambda = 1 + c|u|$.
+#[test]
+fn draws_of_one_pair_have_their_moments() {
+    for (m, weight) in [(0.5, 1.0), (-2.0, 1.0), (0.5, 3.0), (-1.0, 0.4)] {
+        let (mut term, z, w) = one_pair(m, 0.0, weight);
+        let bias = Bias::absent(1);
+        let p = Predictor {
+            factors: &z,
+            weights: &w,
+            bias: &bias,
+        };
+        let draws = 40_000;
+        let (mut kappa, mut lambda) = (0.0, 0.0);
+        for sweep in 0..draws {
+            let mut journal = Journal::default();
+            let mut cx = Context {
+                key: StreamKey::new(9).sweep(sweep),
+                sweep: 1,
+                journal: &mut journal,
+            };
+            let augmented = term.augmented().expect("draws");
+            augmented.draw_locals(&p, &mut cx).expect("finite");
+            let mut state = State::new();
+            term.save("t", &mut state);
+            let x = state.reader().vec("t/local/kappa").expect("one pair")[0];
+            kappa += x / draws as f64;
+            lambda += x.recip() / draws as f64;
+        }
+        // of X ~ IG(mu, 1): E X = mu, Var X = mu^3; E 1/X = 1 + 1/mu, Var 1/X = 2 + 1/mu
+        let mu = (weight * f64::abs(m)).recip();
+        let tolerance = |variance: f64| 4.5 * (variance / draws as f64).sqrt();
+        assert!((kappa / weight - mu).abs() < tolerance(mu.powi(3)), "{m}");
+        let expected = 1.0 + mu.recip();
+        assert!((weight * lambda - expected).abs() < tolerance(2.0 + mu.recip()));
+        let hinge = -2.0 * weight * m.max(0.0);
+        let found = total(&mut term, &z, &w, &bias);
+        assert!((found - hinge).abs() < 1e-12, "{found} {hinge}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Rank views: spec/maxmargin-rank 12.
 
 mod common;
+mod conditionals;
 mod gibbs;
 mod insertion;
 mod law;

@@ -10,11 +10,11 @@ use polyview_likelihoods::{
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
+use polyview_tests::distorted::{distorted, explained, start};
 use polyview_tests::law::{K, gap, rows, total};
 use polyview_tests::{assemble, geweke, normal};
 
 use crate::common::{part, refresh, view};
-use crate::recovery::{distorted, explained, start};
 
 /// At fresh scores and at ones whose predictor has moved on.
 #[test]
