@@ -55,6 +55,12 @@ pub enum ErrorKind {
         /// The other.
         with: String,
     },
+    /// Two fits that have nothing to compare.
+    #[error("the two fits have no {what} in common")]
+    NothingInCommon {
+        /// What is matched by name.
+        what: &'static str,
+    },
     /// A view that the model does not have.
     #[error("the model has no view '{view}'; it has {}", known.join(", "))]
     UnknownView {
@@ -254,6 +260,7 @@ impl Error {
                 _ => "see the documentation of the option for its range".to_owned(),
             },
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
+            ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
             ErrorKind::UnknownGroup { known, .. } if known.is_empty() => {
                 "give the samples groups when fitting".to_owned()

@@ -39,8 +39,8 @@ pub use build::validate;
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
-    Checkpoint, Component, ComponentView, Diagnostic, Estimate, Fit, FitParts, FitRecord, Fitting,
-    Noise, Progress, ViewInfo, ViewParts,
+    Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
+    FitRecord, Fitting, Noise, Progress, ViewInfo, ViewParts,
 };
 pub use polyview_infer::StochasticOptions;
 pub use polyview_likelihoods::ParameterUncertainty;
@@ -51,10 +51,12 @@ pub use spec::{
 };
 
 pub use verbs::{
-    ACTIVE_SHARE, Activity, ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage,
-    Clusters, Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, PredictedRanks, Prediction, ProjectOptions, Projection, Selection, Settled,
-    SimulateOptions, WeightUncertainty, choose_k, default_candidates, hold_out,
+    ACTIVE_SHARE, Activity, CheckOptions, CheckedStatistic, ChooseK, ChooseKOptions,
+    ChooseKProgress, ChooseKRow, ChooseKStage, Clusters, ComparedMoments, ComparedView, Comparison,
+    Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
+    PredictOptions, PredictedRanks, Prediction, PredictiveCheck, ProjectOptions, Projection,
+    Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k, default_candidates,
+    hold_out,
 };
 
 /// Fits a model to its end.

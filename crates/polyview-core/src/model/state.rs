@@ -67,7 +67,17 @@ impl State {
     }
     /// A reader.
     pub fn reader(&self) -> StateReader<'_> {
-        StateReader { state: self }
+        StateReader {
+            state: self,
+            base: None,
+        }
+    }
+    /// A reader that looks in another state for what this one lacks.
+    pub fn reader_over<'a>(&'a self, base: &'a Self) -> StateReader<'a> {
+        StateReader {
+            state: self,
+            base: Some(base),
+        }
     }
 }
 
@@ -75,17 +85,20 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 pub struct StateReader<'a> {
     state: &'a State,
+    base: Option<&'a State>,
 }
 
 impl StateReader<'_> {
     /// Whether there is an array of that name.
     pub fn has(&self, name: &str) -> bool {
-        self.state.arrays.contains_key(name)
+        self.find(name).is_some()
+    }
+    fn find(&self, name: &str) -> Option<&StateArray> {
+        let own = self.state.arrays.get(name);
+        own.or_else(|| self.base?.arrays.get(name))
     }
     fn array(&self, name: &str, dims: usize) -> Result<&StateArray, NumericError> {
-        self.state
-            .arrays
-            .get(name)
+        self.find(name)
             .filter(|a| {
                 a.shape.len() == dims
                     && a.shape.iter().try_fold(1usize, |p, &n| p.checked_mul(n))
@@ -167,6 +180,19 @@ mod tests {
             *x = 0.1 * i as f64;
         }
         out
+    }
+
+    #[test]
+    fn what_a_state_lacks_is_read_from_the_one_below() {
+        let (mut own, mut base) = (State::new(), State::new());
+        own.put_vec("a", &[1.0]);
+        base.put_vec("a", &[2.0]);
+        base.put_vec("b", &[3.0]);
+        let reader = own.reader_over(&base);
+        assert_eq!(reader.scalar("a").expect("its own"), 1.0);
+        assert_eq!(reader.scalar("b").expect("the other's"), 3.0);
+        assert!(reader.has("b") && !own.reader().has("b"));
+        assert!(reader.scalar("c").is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::json;
 use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
-use crate::fit::{Fit, FitRecord, ViewInfo, saved_parameters};
+use crate::fit::{Fit, FitRecord, ViewInfo, is_shared, saved_parameters, share};
 use crate::spec::EngineKind;
 
 /// The file of a fit.
@@ -229,14 +229,18 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
     });
     let mut model = build::parameters(&header.spec, groups.as_ref(), empty, header.factors)?;
     for (i, state) in states.iter().enumerate() {
-        model.load("", &state.reader()).map_err(Error::from)?;
-        let again = saved_parameters(&model);
+        let read = state.reader_over(&states[0]);
+        model.load("", &read).map_err(Error::from)?;
+        let mut again = saved_parameters(&model);
+        // what the first draw has for all of them
+        again.retain(|name| state.reader().has(name) || !is_shared(name));
         Checked {
             state,
             place: &format!("components/{i}/"),
         }
         .same_as(&again)?;
     }
+    share(&mut states);
     Ok(states)
 }
 

@@ -8,7 +8,8 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::order::by_variance;
-use super::states::saved_parameters;
+use super::states::{saved_parameters, share};
+use super::traced::{Quantity, quantities, values};
 use super::{Diagnostic, FitRecord};
 use crate::build::{empty_view, parameters};
 use crate::error::{ErrorKind, Result};
@@ -23,6 +24,8 @@ pub(super) struct ChainDraws {
     signal: Vec<Vec<f64>>,
     /// Data term of each view, by sweep.
     likelihood: Vec<Vec<f64>>,
+    /// Further identified quantities, by sweep.
+    traced: Vec<Vec<f64>>,
     /// Log density of each stored draw.
     stored: Vec<f64>,
     #[serde(skip)]
@@ -36,13 +39,16 @@ impl ChainDraws {
     pub(super) fn set_states(&mut self, states: Vec<State>) {
         self.states = states;
     }
-    /// Whether there is one value a sweep and view, and `stored` stored draws.
-    pub(super) fn fits(&self, views: usize, stored: usize) -> bool {
-        let sweeps = self.density.len();
-        let table =
-            |rows: &[Vec<f64>]| rows.len() == sweeps && rows.iter().all(|r| r.len() == views);
-        table(&self.signal)
-            && table(&self.likelihood)
+    /// Whether there is one value a sweep and view of this model, or a sweep and
+    /// quantity, and `stored` stored draws.
+    pub(super) fn fits(&self, model: &Model, stored: usize) -> bool {
+        let (sweeps, views) = (self.density.len(), model.views.len());
+        let table = |rows: &[Vec<f64>], columns: usize| {
+            rows.len() == sweeps && rows.iter().all(|r| r.len() == columns)
+        };
+        table(&self.signal, views)
+            && table(&self.likelihood, views)
+            && table(&self.traced, quantities(model).len())
             && self.stored.len() == stored
             && stored <= sweeps
     }
@@ -61,6 +67,7 @@ impl ChainDraws {
                 })
                 .collect(),
         );
+        self.traced.push(values(model, &quantities(model)));
         let terms = model.objective();
         self.likelihood.push(
             model
@@ -83,7 +90,7 @@ impl ChainDraws {
 pub(super) fn finish_chains(
     spec: &ModelSpec,
     groups: Option<&Groups>,
-    views: &[View],
+    (views, samples): (&[View], &[String]),
     chains: &[GibbsChain],
     draws: Vec<ChainDraws>,
     mut journal: Journal,
@@ -94,7 +101,11 @@ pub(super) fn finish_chains(
     for c in chains {
         journal.entries.extend(c.journal().entries.iter().cloned());
     }
-    let diagnostics = diagnose(views, &draws);
+    let names: Vec<[String; 2]> = chains.first().map_or_else(Vec::new, |c| {
+        let named = |q: Quantity| q.named(c.model(), views, samples);
+        quantities(c.model()).into_iter().map(named).collect()
+    });
+    let diagnostics = diagnose(views, names, &draws);
     let mut states: Vec<(f64, State)> = Vec::new();
     for d in draws {
         states.extend(d.stored.into_iter().zip(d.states));
@@ -168,6 +179,7 @@ fn align(
         }
         reference = sum;
     }
+    share(&mut out);
     Ok(out)
 }
 
@@ -188,28 +200,34 @@ fn stacked(model: &Model) -> Mat<f64> {
     out
 }
 
-fn diagnose(views: &[View], draws: &[ChainDraws]) -> Vec<Diagnostic> {
+fn diagnose(views: &[View], names: Vec<[String; 2]>, draws: &[ChainDraws]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
-    let mut add = |quantity: String, chains: Vec<Vec<f64>>| {
+    let mut add = |[kind, quantity]: [String; 2], of: &dyn Fn(&ChainDraws) -> Vec<f64>| {
+        let chains: Vec<Vec<f64>> = draws.iter().map(of).collect();
         let refs: Vec<&[f64]> = chains.iter().map(Vec::as_slice).collect();
         if let Ok(summary) = summary(&refs) {
-            out.push(Diagnostic { quantity, summary });
+            out.push(Diagnostic {
+                quantity,
+                kind,
+                summary,
+            });
         }
     };
-    add(
-        "log joint density".to_owned(),
-        draws.iter().map(|d| d.density.clone()).collect(),
-    );
+    let alone = |name: String| [name.clone(), name];
+    let column = |rows: &[Vec<f64>], i: usize| rows.iter().map(|r| r[i]).collect::<Vec<f64>>();
+    add(alone("log joint density".to_owned()), &|d| {
+        d.density.clone()
+    });
     for (m, v) in views.iter().enumerate() {
-        let of = |rows: &[Vec<f64>]| rows.iter().map(|r| r[m]).collect::<Vec<f64>>();
-        add(
-            format!("signal/{}", v.name()),
-            draws.iter().map(|d| of(&d.signal)).collect(),
-        );
-        add(
-            format!("log likelihood/{}", v.name()),
-            draws.iter().map(|d| of(&d.likelihood)).collect(),
-        );
+        add(alone(format!("signal/{}", v.name())), &|d| {
+            column(&d.signal, m)
+        });
+        add(alone(format!("log likelihood/{}", v.name())), &|d| {
+            column(&d.likelihood, m)
+        });
+    }
+    for (i, name) in names.into_iter().enumerate() {
+        add(name, &|d| column(&d.traced, i));
     }
     out
 }

@@ -1,5 +1,6 @@
 //! A fitted model.
 
+mod convergence;
 mod draws;
 mod fitting;
 mod order;
@@ -9,23 +10,24 @@ mod remarks;
 mod start;
 mod states;
 mod stochastic;
+mod traced;
 
 use std::sync::Arc;
 
 use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, RowGroups, RowMoments, Scaling,
-    State, View, ViewTerm,
+    State, StateReader, View, ViewTerm,
 };
-use polyview_infer::diagnostics::Summary;
 use polyview_infer::{Model, Outcome};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
+pub use convergence::{Convergence, Diagnostic};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
-pub(crate) use states::{is_local, saved_parameters};
+pub(crate) use states::{is_local, is_shared, saved_parameters, share};
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
@@ -82,15 +84,6 @@ impl FitRecord {
             })
             .collect()
     }
-}
-
-/// Posterior summary of one identified quantity over the chains.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Diagnostic {
-    /// What it is, such as `noise precision/genes`.
-    pub quantity: String,
-    /// Mean, spread, quantiles, R-hat, effective sizes.
-    pub summary: Summary,
 }
 
 /// A fitted model: the posterior, the choices it was made with, and what
@@ -259,6 +252,13 @@ impl Fit {
             .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
             .collect()
     }
+    /// Reads one of the components: what all draws have in common is in the first.
+    pub(crate) fn reader_of<'a>(&'a self, state: &'a State) -> StateReader<'a> {
+        match self.components.first() {
+            Some(first) => state.reader_over(first),
+            None => state.reader(),
+        }
+    }
     /// One component of the posterior.
     ///
     /// # Errors
@@ -284,9 +284,10 @@ impl Fit {
         let (k, groups) = (self.k(), build::several(self.groups()));
         let mut model =
             build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
-        model.load_views("", &state.reader())?;
-        let factors = RowMoments::load("factors", &state.reader())?;
-        let scales = FactorScales::load(&self.spec, k, &state.reader())?;
+        let read = self.reader_of(state);
+        model.load_views("", &read)?;
+        let factors = RowMoments::load("factors", &read)?;
+        let scales = FactorScales::load(&self.spec, k, &read)?;
         let Model { views, .. } = model;
         let mut out = Component {
             factors,

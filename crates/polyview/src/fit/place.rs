@@ -126,6 +126,14 @@ impl FactorScales {
         }
         (RowMoments::point(z), None)
     }
+    /// The probabilities with which the fit's samples belong to the components of
+    /// a mixture prior, samples × components.
+    pub(crate) fn shares(&self) -> Option<&Arc<Mat<f64>>> {
+        match self {
+            Self::Mixture(_, shares) => Some(shares),
+            Self::StandardNormal | Self::Ard(_) | Self::SpikeSlab(_) => None,
+        }
+    }
     /// Expected prior variance of an entry; `None` where it is 1 for all.
     pub(crate) fn variance(&self, group: usize, k: usize) -> Option<f64> {
         match self {

@@ -37,6 +37,39 @@ pub(crate) fn is_local(name: &str) -> bool {
     rest.starts_with("imputed/") || rest.starts_with("local/")
 }
 
+/// Drops from all states but the first what belongs to the training data and not
+/// to a draw, where it is the same, bit for bit: the training values of rank views.
+/// [`State::reader_over`] the first finds it.
+pub(crate) fn share(states: &mut [State]) {
+    let Some((first, others)) = states.split_first_mut() else {
+        return;
+    };
+    let bits = |x: &f64| x.to_bits();
+    for state in others {
+        let own = state.arrays();
+        let same = |name: &str| {
+            let (a, b) = (own.get(name)?, first.arrays().get(name)?);
+            let same =
+                a.shape == b.shape && a.values.iter().map(bits).eq(b.values.iter().map(bits));
+            same.then_some(())
+        };
+        let names: Vec<String> = own
+            .keys()
+            .filter(|name| is_shared(name) && same(name).is_some())
+            .cloned()
+            .collect();
+        state.retain(|name| !names.iter().any(|n| n == name));
+    }
+}
+
+/// Whether draws may have an array in common.
+pub(crate) fn is_shared(name: &str) -> bool {
+    let Some((_, rest)) = name.rsplit_once("/term/") else {
+        return false;
+    };
+    rest.starts_with("anchors/") || rest.contains("/anchors/")
+}
+
 /// Puts copies of all arrays under a prefix.
 pub(super) fn copy(from: &State, prefix: &str, to: &mut State) {
     for (name, array) in from.arrays() {

@@ -1,5 +1,6 @@
 //! The verbs of a fitted model: project, predict, impute, explain, simulate,
-//! hold out and score, choose the number of factors, rotate.
+//! hold out and score, check the model against its own replicates, compare two fits,
+//! choose the number of factors, rotate.
 //!
 //! Everything comes out in data units. With one component (variational Bayes)
 //! the formulas are those of spec/sshiba 4; with several (Gibbs draws) the
@@ -11,6 +12,8 @@ mod activity;
 mod align;
 mod choose_k;
 mod clusters;
+mod compare;
+mod discrepancies;
 mod explain;
 mod group_activity;
 mod hold_out;
@@ -19,6 +22,7 @@ mod latent;
 mod mixture;
 mod placing;
 mod predict;
+mod predictive_check;
 mod project;
 mod relevance;
 mod score;
@@ -37,11 +41,13 @@ pub use choose_k::{
     default_candidates,
 };
 pub use clusters::Clusters;
+pub use compare::{ComparedMoments, ComparedView, Comparison, Spreads};
 pub use explain::Explained;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;
 pub use predict::{PredictOptions, PredictedRanks, Prediction};
+pub use predictive_check::{CheckOptions, CheckedStatistic, PredictiveCheck};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;
 pub use score::{HeldOut, HeldOutPairs};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, PredictedKind, Predictor, View};
+use polyview_core::{Dataset, OrderStatistics, PredictedKind, Predictor, View};
 use polyview_special::GaussHermite;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,8 @@ pub(super) struct Cell {
     pub(super) trials: Option<f64>,
     pub(super) mean: f64,
     spread: f64,
+    /// Of ranks mean and spread of the normal score.
+    rank: (f64, f64),
     /// Running log of the sum of the components' densities.
     ln_density: f64,
 }
@@ -145,6 +147,7 @@ impl Fit {
         }
         let rule = quadrature()?;
         let mut kinds = vec![PredictedKind::default(); self.views.len()];
+        let mut ranks: Vec<Vec<OrderStatistics>> = vec![Vec::new(); self.views.len()];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
             for (at, part) in component.views.iter().enumerate() {
@@ -158,6 +161,10 @@ impl Fit {
                     kinds[at] = PredictedKind::Count;
                 }
                 let term = part.term.as_ref();
+                if kinds[at] == PredictedKind::Ranked && !cells[at].is_empty() {
+                    let features = 0..term.predicted_columns();
+                    ranks[at] = features.filter_map(|d| term.order_statistics(d)).collect();
+                }
                 predict_cells(&p, term, &rule, (i + 1) as f64, &mut cells[at]);
                 predict_classes(&p, part.term.as_ref(), &mut classes[at]);
             }
@@ -165,7 +172,7 @@ impl Fit {
         let mut out = Vec::new();
         for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
             if !cells.is_empty() {
-                let score = self.score(at, kinds[at], &cells, &training[at])?;
+                let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at])?;
                 out.push(match kinds[at] {
                     PredictedKind::Count => counts_scored(score, &cells, &training[at]),
                     kind if kind.is_label() => labels_scored(score, &cells),
@@ -217,6 +224,7 @@ impl Fit {
                         trials: truth.trials().map(|t| t[(n, d)]),
                         mean: 0.0,
                         spread: 0.0,
+                        rank: (0.0, 0.0),
                         ln_density: f64::NEG_INFINITY,
                     });
                 }
@@ -229,7 +237,7 @@ impl Fit {
     fn score(
         &self,
         at: usize,
-        kind: PredictedKind,
+        (kind, ranks): (PredictedKind, &[OrderStatistics]),
         cells: &[Cell],
         training: &View,
     ) -> Result<HeldOut> {
@@ -251,6 +259,10 @@ impl Fit {
             let (scale, sd) = (info.scaling.scale[feature], (c.spread / components).sqrt());
             let (low, high) = if kind == PredictedKind::Count {
                 law(c, c.mean, sd * sd).interval(LEVEL)
+            } else if let Some(scale) = ranks.get(feature) {
+                // order statistics, as those of a prediction
+                let (mean, wide) = (c.rank.0, q * (c.rank.1 / components).sqrt());
+                (scale.at(mean - wide), scale.at(mean + wide))
             } else {
                 (c.mean - q * sd, c.mean + q * sd)
             };
@@ -320,6 +332,7 @@ fn predict_cells(
             continue;
         }
         let block = term.predict(p, rows.clone(), columns.clone());
+        let scores = term.predicted_scores(p, rows.clone(), columns.clone());
         for c in here.iter_mut().filter(|c| rows.contains(&c.sample)) {
             let at = (c.sample - rows.start, c.feature - columns.start);
             let (mut m, mut v) = (block.mean[at], block.variance[at]);
@@ -342,6 +355,10 @@ fn predict_cells(
                 (None, _) => (-m).ln_1p(),
             };
             add(component, &mut c.mean, &mut c.spread, m, v);
+            if let Some(s) = &scores {
+                let (to, spread) = (&mut c.rank.0, &mut c.rank.1);
+                add(component, to, spread, s.mean[at], s.variance[at]);
+            }
             let (hi, lo) = (c.ln_density.max(ln), c.ln_density.min(ln));
             c.ln_density = if hi == f64::NEG_INFINITY {
                 hi

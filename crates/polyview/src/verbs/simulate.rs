@@ -98,7 +98,7 @@ impl Fit {
         }
         for (at, (part, info)) in component.views.iter().zip(&self.views).enumerate() {
             let key = |block: u32| key.block(VIEW * (at as u32 + 1) + block);
-            let weights = draw_weights(&part.weights, key(0))?;
+            let weights = draw_rows(&part.weights, key(0))?;
             let bias = draw_bias(part, key(1));
             let p = Predictor {
                 factors: &z,
@@ -212,7 +212,7 @@ impl Fit {
 }
 
 /// A draw of every row.
-fn draw_weights(weights: &RowMoments, key: StreamKey) -> Result<RowMoments> {
+pub(super) fn draw_rows(weights: &RowMoments, key: StreamKey) -> Result<RowMoments> {
     let k = weights.k();
     let mut out = weights.mean().to_owned();
     let shared = match weights.cov() {
@@ -242,7 +242,7 @@ fn draw_weights(weights: &RowMoments, key: StreamKey) -> Result<RowMoments> {
 }
 
 /// A draw of every intercept.
-fn draw_bias(part: &ComponentView, key: StreamKey) -> polyview_core::Bias {
+pub(super) fn draw_bias(part: &ComponentView, key: StreamKey) -> polyview_core::Bias {
     let mut out = part.bias.clone();
     let mut rng = key.rng();
     let mean: Vec<f64> = out

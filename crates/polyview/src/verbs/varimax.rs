@@ -6,7 +6,7 @@ use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 
 use crate::build::parameters;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Fit, ViewInfo};
+use crate::fit::{Fit, ViewInfo, share};
 use crate::spec::{FeatureSelection, Posterior};
 
 impl Fit {
@@ -74,6 +74,7 @@ impl Fit {
             model.save("", &mut next);
             *state = next;
         }
+        share(&mut out.components);
         let note = format!(
             "factors turned by varimax after the fit (criterion {:.4}, {} sweeps{}); the bound is \
              that of the fit before",
@@ -117,7 +118,7 @@ impl Fit {
     /// The model of one component, without data.
     pub(super) fn load_model(&self, state: &State, k: usize) -> Result<Model> {
         let mut model = parameters(&self.spec, self.groups(), self.empty_views()?, k)?;
-        model.load("", &state.reader())?;
+        model.load("", &self.reader_of(state))?;
         Ok(model)
     }
 }

@@ -202,7 +202,7 @@ impl Fitting {
                             && is_table(&chain.1),
                     )?;
                     let stored = r.stored[i];
-                    record_fits("draws", r.draws[i].fits(views.len(), stored))?;
+                    record_fits("draws", r.draws[i].fits(c.model(), stored))?;
                     for j in 0..stored {
                         extents.check(state, &format!("draw{i}.{j}/"), k..=k)?;
                     }

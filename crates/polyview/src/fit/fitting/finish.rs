@@ -85,7 +85,7 @@ impl Fitting {
             Stage::Gibbs { chains, draws } => finish_chains(
                 &spec,
                 groups.as_ref(),
-                &views,
+                (&views, &samples),
                 &chains,
                 draws,
                 journal,

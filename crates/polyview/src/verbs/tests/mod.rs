@@ -1,6 +1,8 @@
 //! Fixtures of the verbs' tests.
 
+mod checks;
 mod choose;
+mod compare;
 mod counts;
 mod discriminative;
 mod explain;

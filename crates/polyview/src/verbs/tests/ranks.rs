@@ -6,8 +6,8 @@ use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 
 use crate::{
-    EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, hold_out,
-    models,
+    CheckOptions, EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices,
+    hold_out, models,
 };
 
 const N: usize = 90;
@@ -117,6 +117,35 @@ fn check(fit: &Fit, new: &Dataset) {
     let imputed = fit.impute("skew", 0.9).unwrap();
     assert_eq!(imputed.values.nrows(), N);
     assert!(fit.simulate(7, 3).is_ok());
+    // replicates keep as much of the order of the data as of one another
+    let options = CheckOptions {
+        replicates: 20,
+        ..CheckOptions::default()
+    };
+    let checks = fit.predictive_checks(&options).unwrap();
+    let order = &checks[1].statistics[0];
+    assert_eq!(
+        (order.name.as_str(), order.p.len()),
+        ("order agreement", 25)
+    );
+    let expected = order.mean_replicated.iter().sum::<f64>() / 20.0;
+    assert!((0.65..0.99).contains(&expected), "{expected}");
+    assert!(
+        (order.mean_observed - expected).abs() < 0.05,
+        "{} {expected}",
+        order.mean_observed
+    );
+    // identified quantities by kind
+    let kinds = fit.record().convergence();
+    assert_eq!(kinds.is_empty(), !fit.is_sampled());
+    if fit.is_sampled() {
+        let of = |kind: &str| kinds.iter().find(|c| c.kind == kind).unwrap();
+        assert_eq!(of("predictor/skew").quantities, 16);
+        assert_eq!(of("predictor/real").quantities, 16);
+        assert!(of("predictor/skew").worst.starts_with("predictor/skew (s"));
+        assert!(of("length of the weights/skew").rhat < 1.5);
+        assert_eq!(of("noise precision/real").quantities, 1);
+    }
 }
 
 #[test]
@@ -169,7 +198,177 @@ fn held_out_values_are_predicted() {
     let score = scores.iter().find(|s| s.view == "skew").unwrap();
     assert!(score.r2 > 0.6, "{}", score.r2);
     assert!(score.log_density.is_nan());
-    assert!((0.8..=1.0).contains(&score.coverage), "{}", score.coverage);
+    assert!(
+        (0.88..=0.99).contains(&score.coverage),
+        "{}",
+        score.coverage
+    );
+    // the ends are training values, as those of imputations are
+    let filled = fit.impute("skew", score.level).unwrap();
+    let training = fit.data().unwrap()[1].clone();
+    let of_feature = |d: usize| (0..N).filter_map(move |n| Some((n, d)).filter(|_| d < 25));
+    for (i, &d) in score.pairs.feature.iter().enumerate() {
+        let is = |x: f64| of_feature(d).any(|(n, d)| training.value(n, d) == Some(x));
+        assert!(is(score.pairs.lower[i]) && is(score.pairs.upper[i]));
+        let hit = of_feature(d).any(|(n, d)| {
+            filled.was_missing.get(n, d)
+                && filled.lower[(n, d)] == score.pairs.lower[i]
+                && filled.upper[(n, d)] == score.pairs.upper[i]
+        });
+        assert!(hit, "{i}");
+    }
+}
+
+/// What new samples are compared with is kept once, not once a draw.
+#[test]
+fn training_values_are_stored_once() {
+    let spec = ModelSpec {
+        engine: EngineKind::Gibbs,
+        ..spec(Likelihood::Rank)
+    };
+    let (old, new) = (simulated(f64::exp, 0..N), simulated(f64::exp, N..N + 40));
+    let fit = crate::fit(old, spec).unwrap();
+    let grids = |fit: &Fit| -> Vec<usize> {
+        let of = |s: &polyview_core::State| {
+            s.arrays()
+                .keys()
+                .filter(|n| n.contains("/anchors/"))
+                .count()
+        };
+        fit.components.iter().map(of).collect()
+    };
+    let found = grids(&fit);
+    assert!(found.len() > 1 && found[0] == 5, "{found:?}");
+    assert!(found[1..].iter().all(|c| *c == 0), "{found:?}");
+    // a file of before, with the grid in every draw
+    let mut older = fit.clone();
+    let first: Vec<_> = fit.components[0]
+        .arrays()
+        .iter()
+        .filter(|(n, _)| n.contains("/anchors/"))
+        .map(|(n, a)| (n.clone(), a.clone()))
+        .collect();
+    for state in &mut older.components[1..] {
+        for (name, array) in &first {
+            state.put(name, array.clone());
+        }
+    }
+    let (bytes, longer) = (fit.to_bytes().unwrap(), older.to_bytes().unwrap());
+    assert!(bytes.len() + 1000 < longer.len());
+    let project = |f: &Fit| f.project(&new, &ProjectOptions::default()).unwrap().mean;
+    for bytes in [bytes, longer] {
+        let again = Fit::from_bytes(&bytes).unwrap();
+        assert_eq!(grids(&again), found);
+        assert!(project(&again) == project(&fit));
+    }
+}
+
+fn one_view(values: Mat<f64>) -> Dataset {
+    Dataset::builder()
+        .view(table("skew", 0, values))
+        .build()
+        .unwrap()
+}
+
+/// Constant features, nothing but ties, values beyond those of the training
+/// samples, features that the model does not know.
+#[test]
+fn odd_values_are_told_or_taken() {
+    // some constant features: said, and predicted as they are
+    let plain = simulated(f64::exp, 0..N);
+    let x = plain.view("skew").unwrap().values().to_owned();
+    let some = Mat::from_fn(N, 25, |n, d| if d < 3 { 4.0 } else { x[(n, d)] });
+    let fit = crate::fit(one_view(some), spec(Likelihood::Rank)).unwrap();
+    let said: Vec<String> = fit
+        .record()
+        .journal
+        .entries
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        said.iter().any(|e| e.contains("3 feature(s) do not vary")),
+        "{said:?}"
+    );
+    let fitted = fit.fitted("skew").unwrap();
+    assert!((0..N).all(|n| fitted.mean[(n, 1)] == 4.0));
+    // the weights of what is not compared are those of the prior
+    let weights = fit.weights("skew").unwrap().mean;
+    assert!((0..fit.k()).all(|k| weights[(1, k)] == 0.0));
+    assert!((0..fit.k()).any(|k| weights[(10, k)].abs() > 1e-3));
+    // a new sample above, one below, one of unknown features and few known ones
+    let wide = Mat::from_fn(2, 26, |n, d| {
+        let sign = if n == 0 { 1e9 } else { -1e9 };
+        if d == 25 { f64::NAN } else { sign }
+    });
+    let mut outside = table("skew", 500, wide);
+    outside.features[25] = "never seen".into();
+    let outside = Dataset::builder().view(outside).build().unwrap();
+    let z = fit.project(&outside, &ProjectOptions::default()).unwrap();
+    assert!(
+        z.notes
+            .iter()
+            .any(|n| n.contains("1 ") && n.contains("never seen")),
+        "{:?}",
+        z.notes
+    );
+    let far = |n: usize| (0..fit.k()).map(|k| z.mean[(n, k)].powi(2)).sum::<f64>();
+    assert!(far(0).is_finite() && far(0) > 0.0 && far(0) < 100.0);
+    let unknown = Table {
+        features: vec!["who".into(), "knows".into()],
+        ..table("skew", 500, Mat::zeros(2, 2))
+    };
+    let unknown = Dataset::builder().view(unknown).build().unwrap();
+    let error = fit
+        .project(&unknown, &ProjectOptions::default())
+        .unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::NoKnownFeature { .. }),
+        "{error}"
+    );
+    // nothing but ties: a fit without factors to speak of, and no panic
+    for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+        let spec = ModelSpec {
+            engine,
+            ..spec(Likelihood::Rank)
+        };
+        let ties = one_view(Mat::full(20, 4, 7.0));
+        match crate::fit(ties, spec) {
+            Ok(fit) => {
+                let fitted = fit.fitted("skew").unwrap();
+                assert!((0..20).all(|n| fitted.mean[(n, 2)] == 7.0));
+            }
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+/// One class of labels alone; more components than samples.
+#[test]
+fn labels_of_one_class_and_too_many_components() {
+    let data = simulated(f64::exp, 0..30);
+    let ones = table("y", 0, Mat::full(30, 1, 1.0));
+    let mut builder = Dataset::builder().view(ones);
+    for v in data.views() {
+        let mut t = table(v.name(), 0, v.to_values_with_nan());
+        t.features = v.features().to_vec();
+        builder = builder.view(t);
+    }
+    let data = builder.build().unwrap();
+    for likelihood in [Likelihood::Svm, Likelihood::Probit] {
+        let spec = spec(Likelihood::Rank).with_likelihood("y", likelihood);
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let p = fit.predict(&data, "y").unwrap();
+        assert!((0..30).all(|n| p.mean[(n, 0)] > 0.7), "{likelihood}");
+    }
+    let mut spec = models::rank(2).with_likelihood("y", Likelihood::Svm);
+    spec.factor_prior = crate::FactorPrior::Mixture;
+    spec.mixture.components = 31;
+    let error = crate::fit(data, spec).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::TooManyComponents { .. }),
+        "{error}"
+    );
 }
 
 #[test]

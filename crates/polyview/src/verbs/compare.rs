@@ -1,0 +1,475 @@
+//! Two fits of the same data against each other: what they predict, and how sure
+//! they are.
+
+use std::collections::HashMap;
+
+use polyview_core::{Bias, PredictedKind, Predictor, RowCov, RowMoments};
+use polyview_infer::diagnostics::quantiles;
+use polyview_linalg::{Mat, PackedRows};
+
+use super::mixture::add;
+use crate::error::{ErrorKind, Result};
+use crate::fit::{Component, ComponentView, Fit};
+
+/// Most cells of a view that are compared.
+const CELLS: usize = 2000;
+/// Most columns of a view that are compared.
+const COLUMNS: usize = 40;
+
+/// Ratios of posterior standard deviations, those of the first fit by those of the
+/// second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spreads {
+    /// Quantities that both fits are unsure of.
+    pub quantities: usize,
+    /// Median of the ratios; `NaN` without quantities, like its kin.
+    pub median: f64,
+    /// Their 5 % quantile.
+    pub lower: f64,
+    /// Their 95 % quantile.
+    pub upper: f64,
+}
+
+impl Spreads {
+    fn of(ratios: &[f64]) -> Self {
+        let [lower, median, upper] = match quantiles(ratios, &[0.05, 0.5, 0.95]) {
+            Ok(q) => [q[0], q[1], q[2]],
+            Err(_) => [f64::NAN; 3],
+        };
+        Self {
+            quantities: ratios.len(),
+            median,
+            lower,
+            upper,
+        }
+    }
+}
+
+/// Posterior means and standard deviations of the same quantities in two fits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedMoments {
+    /// Means in the first fit.
+    pub mean: Vec<f64>,
+    /// Standard deviations in the first fit.
+    pub sd: Vec<f64>,
+    /// Means in the second fit.
+    pub other_mean: Vec<f64>,
+    /// Standard deviations in the second fit.
+    pub other_sd: Vec<f64>,
+}
+
+impl ComparedMoments {
+    /// Ratios where both are unsure.
+    fn spreads(&self) -> Spreads {
+        let ratios: Vec<f64> = self
+            .sd
+            .iter()
+            .zip(&self.other_sd)
+            .filter(|(a, b)| **a > 0.0 && **b > 0.0)
+            .map(|(a, b)| a / b)
+            .filter(|r| r.is_finite())
+            .collect();
+        Spreads::of(&ratios)
+    }
+}
+
+/// One view in two fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedView {
+    /// The view.
+    pub view: String,
+    /// What it predicts.
+    pub kind: PredictedKind,
+    /// The linear predictor at cells, in the working units of the first fit: the
+    /// score, where the data are labels. Cells are spread over samples and
+    /// features, two thousand at most.
+    pub predictor: ComparedMoments,
+    /// Correlation of the posterior means of the predictor, each column about its
+    /// own mean over the cells; `NaN` where nothing varies.
+    pub correlation: f64,
+    /// Ratios of the spread of the predictor.
+    pub predictor_spread: Spreads,
+    /// Squared length of the weights of features, $|w\_d|^2$, in squared working
+    /// units of the first fit. Nothing where components have weights of their own,
+    /// whose numbering differs from draw to draw.
+    pub weights: ComparedMoments,
+    /// Ratios of the spread of the squared lengths.
+    pub weight_spread: Spreads,
+}
+
+/// Two fits against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Samples that both have.
+    pub samples: usize,
+    /// Views that both have, in the order of the first fit.
+    pub views: Vec<ComparedView>,
+    /// What should be known to read the numbers.
+    pub notes: Vec<String>,
+}
+
+/// What is compared of a view: places in a fit.
+struct Places {
+    view: usize,
+    samples: Vec<usize>,
+    columns: Vec<usize>,
+}
+
+/// Running moments over the components of a fit.
+struct Running {
+    parts: f64,
+    mean: Vec<f64>,
+    spread: Vec<f64>,
+}
+
+impl Running {
+    fn new(len: usize) -> Self {
+        Self {
+            parts: 0.0,
+            mean: vec![0.0; len],
+            spread: vec![0.0; len],
+        }
+    }
+    fn add(&mut self, moments: impl Iterator<Item = (f64, f64)>) {
+        self.parts += 1.0;
+        let to = self.mean.iter_mut().zip(&mut self.spread);
+        for ((mean, spread), (m, v)) in to.zip(moments) {
+            add(self.parts, mean, spread, m, v);
+        }
+    }
+    /// Means and standard deviations.
+    fn finish(self) -> (Vec<f64>, Vec<f64>) {
+        let count = self.parts.max(1.0);
+        let sd = self.spread.iter().map(|s| (s / count).max(0.0).sqrt());
+        let sd = sd.collect();
+        (self.mean, sd)
+    }
+}
+
+impl Fit {
+    /// Compares this fit with another one of the same samples and views, such as
+    /// variational Bayes with Gibbs sampling: whether they predict the same, and
+    /// where one is surer than the other. Samples and features are matched by
+    /// name; what only one of them has is left out. Everything that is compared
+    /// stays the same under rotations and signs of the factors.
+    ///
+    /// Variational Bayes takes what depends on one another for independent, so
+    /// that its spread tends to be too small: ratios below one say where.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NothingInCommon`] when the two have no sample, or no view with
+    /// a feature, in common; when a component's state is damaged.
+    pub fn compare(&self, other: &Self) -> Result<Comparison> {
+        let place: HashMap<&str, usize> = named(&other.samples);
+        let samples: Vec<(usize, usize)> = common(&self.samples, &place);
+        if samples.is_empty() {
+            return Err(ErrorKind::NothingInCommon { what: "sample" }.into());
+        }
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        let mut notes = Vec::new();
+        for (view, info) in self.views.iter().enumerate() {
+            let Some(at) = other.views.iter().position(|v| v.name == info.name) else {
+                continue;
+            };
+            let theirs = &other.views[at];
+            let columns = common(info.columns(), &named(theirs.columns()));
+            if columns.is_empty() {
+                continue;
+            }
+            if info.choices != theirs.choices {
+                notes.push(format!(
+                    "{}: the choices of the two fits differ, so that predictors may be on different scales",
+                    info.name
+                ));
+            }
+            let columns = thinned(&columns, COLUMNS);
+            let rows = thinned(&samples, (CELLS / columns.len()).max(1));
+            own.push(places(view, &rows, &columns, |p| p.0));
+            others.push(places(at, &rows, &columns, |p| p.1));
+        }
+        if own.is_empty() {
+            return Err(ErrorKind::NothingInCommon { what: "feature" }.into());
+        }
+        if self.samples.len() != samples.len() || other.samples.len() != samples.len() {
+            notes.push(format!(
+                "{} samples are in both fits, {} in the first, {} in the second",
+                samples.len(),
+                self.samples.len(),
+                other.samples.len()
+            ));
+        }
+        let (mine, theirs) = (self.compared(&own)?, other.compared(&others)?);
+        let mut views = Vec::with_capacity(own.len());
+        for ((i, a), b) in mine.into_iter().enumerate().zip(theirs) {
+            let (info, theirs) = (&self.views[own[i].view], &other.views[others[i].view]);
+            let columns = || own[i].columns.iter().zip(&others[i].columns);
+            let rows = own[i].samples.len();
+            let units: Vec<f64> = columns()
+                .map(|(&d, &e)| {
+                    if info.choices.likelihood.is_real() {
+                        theirs.scaling.scale[e] / info.scaling.scale[d]
+                    } else {
+                        1.0
+                    }
+                })
+                .collect();
+            let offsets: Vec<f64> = columns()
+                .map(|(&d, &e)| {
+                    if info.choices.likelihood.is_real() {
+                        (theirs.scaling.offset[e] - info.scaling.offset[d]) / info.scaling.scale[d]
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            let cells = |x: &[f64], f: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
+                x.iter().enumerate().map(|(c, x)| f(c / rows, *x)).collect()
+            };
+            let predictor = ComparedMoments {
+                mean: a.predictor.0,
+                sd: a.predictor.1,
+                other_mean: cells(&b.predictor.0, &|j, x| offsets[j] + units[j] * x),
+                other_sd: cells(&b.predictor.1, &|j, x| units[j] * x),
+            };
+            let squared =
+                |x: &[f64]| -> Vec<f64> { x.iter().zip(&units).map(|(x, u)| u * u * x).collect() };
+            let weights = ComparedMoments {
+                other_mean: squared(&b.weights.0),
+                other_sd: squared(&b.weights.1),
+                mean: a.weights.0,
+                sd: a.weights.1,
+            };
+            views.push(ComparedView {
+                view: info.name.clone(),
+                kind: a.kind,
+                correlation: correlation(&predictor.mean, &predictor.other_mean, rows),
+                predictor_spread: predictor.spreads(),
+                weight_spread: weights.spreads(),
+                predictor,
+                weights,
+            });
+        }
+        Ok(Comparison {
+            samples: samples.len(),
+            views,
+            notes,
+        })
+    }
+
+    /// Moments of what is compared, over the components.
+    fn compared(&self, places: &[Places]) -> Result<Vec<Compared>> {
+        let mut running: Vec<(Running, Running)> = places
+            .iter()
+            .map(|p| {
+                let local = self.views[p.view].choices.local;
+                let weights = if local { 0 } else { p.columns.len() };
+                let cells = p.samples.len() * p.columns.len();
+                (Running::new(cells), Running::new(weights))
+            })
+            .collect();
+        let mut kinds = vec![PredictedKind::default(); places.len()];
+        for i in 0..self.n_components() {
+            let component = self.component(i)?;
+            for ((p, (predictor, weights)), kind) in places.iter().zip(&mut running).zip(&mut kinds)
+            {
+                *kind = component.views[p.view].term.predicted_kind();
+                predictor.add(predictors(&component, p).into_iter());
+                let w = &component.views[p.view].weights;
+                let columns = if weights.mean.is_empty() {
+                    &[][..]
+                } else {
+                    &p.columns[..]
+                };
+                weights.add(columns.iter().map(|&d| squared_length(w, d)));
+            }
+        }
+        let out = running.into_iter().zip(kinds);
+        Ok(out
+            .map(|((predictor, weights), kind)| Compared {
+                kind,
+                predictor: predictor.finish(),
+                weights: weights.finish(),
+            })
+            .collect())
+    }
+}
+
+/// What a fit says of the places of a view, means and standard deviations.
+struct Compared {
+    kind: PredictedKind,
+    predictor: (Vec<f64>, Vec<f64>),
+    weights: (Vec<f64>, Vec<f64>),
+}
+
+fn named(names: &[String]) -> HashMap<&str, usize> {
+    let places = names.iter().enumerate();
+    places.map(|(i, n)| (n.as_str(), i)).collect()
+}
+
+/// Places of the names that both have.
+fn common(names: &[String], other: &HashMap<&str, usize>) -> Vec<(usize, usize)> {
+    let places = names.iter().enumerate();
+    places
+        .filter_map(|(i, n)| Some((i, *other.get(n.as_str())?)))
+        .collect()
+}
+
+/// At most `most` of a list, evenly.
+fn thinned<T: Copy>(list: &[T], most: usize) -> Vec<T> {
+    let count = list.len().min(most);
+    (0..count).map(|i| list[i * list.len() / count]).collect()
+}
+
+fn places(
+    view: usize,
+    rows: &[(usize, usize)],
+    columns: &[(usize, usize)],
+    of: fn(&(usize, usize)) -> usize,
+) -> Places {
+    Places {
+        view,
+        samples: rows.iter().map(of).collect(),
+        columns: columns.iter().map(of).collect(),
+    }
+}
+
+/// Mean and variance of the predictor at each cell, column after column, as far as
+/// the data see it.
+fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
+    let part = &component.views[places.view];
+    let columns = part.term.predicted_columns();
+    let centred;
+    let factors = if part.term.has_intercepts() {
+        &component.factors
+    } else {
+        // only differences between samples count
+        centred = about_the_mean(&component.factors);
+        &centred
+    };
+    let classes;
+    let (weights, bias) = if part.term.predicted_kind() == PredictedKind::Classes {
+        // and a shift of all classes is none
+        classes = about_the_mean_class(part);
+        (&classes.0, &classes.1)
+    } else {
+        (&part.weights, &part.bias)
+    };
+    let p = Predictor {
+        factors,
+        weights,
+        bias,
+    };
+    let known = matches!((factors.cov(), weights.cov()), (RowCov::Zero, RowCov::Zero))
+        && bias.variance().iter().all(|v| *v == 0.0);
+    let cell = |n: usize, d: usize| {
+        let variance = if known {
+            0.0
+        } else {
+            p.variance(n..n + 1, d..d + 1)[(0, 0)]
+        };
+        (p.mean_cell(n, d), variance)
+    };
+    let shares = component.scales.shares();
+    let shares = shares.filter(|_| part.term.components().is_some());
+    let mut out = Vec::with_capacity(places.columns.len() * places.samples.len());
+    for &d in &places.columns {
+        for &n in &places.samples {
+            let Some(shares) = shares else {
+                out.push(cell(n, d));
+                continue;
+            };
+            let (mut mean, mut square) = (0.0, 0.0);
+            for t in (0..shares.ncols()).filter(|&t| shares[(n, t)] > 0.0) {
+                let (m, v) = cell(n, t * columns + d);
+                mean += shares[(n, t)] * m;
+                square += shares[(n, t)] * (v + m * m);
+            }
+            out.push((mean, (square - mean * mean).max(0.0)));
+        }
+    }
+    out
+}
+
+/// Rows about their mean, their covariances as they are.
+fn about_the_mean(rows: &RowMoments) -> RowMoments {
+    let mut out = rows.clone();
+    let (mean, _, _) = out.parts_mut();
+    let count = mean.nrows().max(1) as f64;
+    for k in 0..mean.ncols() {
+        let column = mean.col_as_slice_mut(k);
+        let centre = column.iter().sum::<f64>() / count;
+        for x in column {
+            *x -= centre;
+        }
+    }
+    out
+}
+
+/// Weights and intercepts of classes about their means over the classes: the rows
+/// are independent, $\mathrm{Cov}(w\_c - \bar w) = (1 - 2/C) S\_c + C^{-2}\sum
+/// S\_j$.
+fn about_the_mean_class(part: &ComponentView) -> (RowMoments, Bias) {
+    let (classes, k) = (part.weights.explicit_rows(), part.weights.k());
+    let count = classes.max(1) as f64;
+    let centred = about_the_mean(&part.weights);
+    let weights = if matches!(part.weights.cov(), RowCov::Zero) {
+        centred
+    } else {
+        let all = part.weights.cov_sum(None);
+        let mut cov = PackedRows::zeros(classes, k);
+        for c in 0..classes {
+            let mut own = part.weights.row_cov(c);
+            own.scale(1.0 - 2.0 / count);
+            own.add_scaled(1.0 / (count * count), &all);
+            cov.row_mut(c).copy_from_slice(own.as_slice());
+        }
+        let mean: Mat<f64> = centred.mean().to_owned();
+        RowMoments::new(mean, RowCov::PerRow(cov), 0.0, 0)
+    };
+    let mut bias = part.bias.clone();
+    let (mut mean, mut variance) = (bias.mean().to_vec(), bias.variance().to_vec());
+    // those of each group of samples in turn
+    for (m, v) in mean
+        .chunks_mut(classes.max(1))
+        .zip(variance.chunks_mut(classes.max(1)))
+    {
+        let centre = m.iter().sum::<f64>() / count;
+        let all = v.iter().sum::<f64>() / (count * count);
+        for (m, v) in m.iter_mut().zip(v) {
+            *m -= centre;
+            *v = *v * (1.0 - 2.0 / count) + all;
+        }
+    }
+    bias.set(mean, variance);
+    (weights, bias)
+}
+
+/// Mean and variance of $|w\_d|^2$, a row of independent normal or known entries:
+/// $m'm + \mathrm{tr}\\,S$ and $2\\,\mathrm{tr}\\,S^2 + 4m'Sm$.
+fn squared_length(weights: &RowMoments, row: usize) -> (f64, f64) {
+    let mean: Vec<f64> = (0..weights.k()).map(|k| weights.mean()[(row, k)]).collect();
+    let own: f64 = mean.iter().map(|x| x * x).sum();
+    if matches!(weights.cov(), RowCov::Zero) {
+        return (own, 0.0);
+    }
+    let cov = weights.row_cov(row);
+    (
+        own + cov.trace(),
+        2.0 * cov.dot(&cov) + 4.0 * cov.quad(&mean),
+    )
+}
+
+/// Correlation over cells, columns of `rows` cells each about its mean.
+fn correlation(a: &[f64], b: &[f64], rows: usize) -> f64 {
+    let (mut aa, mut bb, mut ab) = (0.0, 0.0, 0.0);
+    for (a, b) in a.chunks(rows.max(1)).zip(b.chunks(rows.max(1))) {
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let (ma, mb) = (mean(a), mean(b));
+        for (x, y) in a.iter().zip(b) {
+            aa += (x - ma).powi(2);
+            bb += (y - mb).powi(2);
+            ab += (x - ma) * (y - mb);
+        }
+    }
+    ab / (aa * bb).sqrt()
+}

@@ -1,0 +1,475 @@
+//! Posterior predictive checks: data that the model makes for the samples at hand,
+//! against those that it was fitted to (Gelman, Meng, Stern 1996, "Posterior
+//! predictive assessment of model fitness via realized discrepancies").
+
+use std::sync::Arc;
+
+use polyview_core::{PredictedKind, Predictor, RowGroups, RowMoments, View, ViewTerm};
+use polyview_infer::diagnostics::quantiles;
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, uniform_open01};
+
+use super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of, spread_out};
+use super::simulate::{draw_bias, draw_rows};
+use crate::build::several;
+use crate::error::{ErrorKind, Result};
+use crate::fit::{Component, Fit};
+
+/// Blocks of random numbers of one replicate; each view has eight.
+const FACTORS: u32 = 1;
+const GROUP: u32 = 2;
+const VIEW: u32 = 8;
+/// Most columns of a view whose statistics are kept.
+const COLUMNS: usize = 1000;
+/// Pairs of samples of a feature whose order is looked at.
+const PAIRS: usize = 500;
+
+/// Choices of [`Fit::predictive_checks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Replicated data sets.
+    pub replicates: usize,
+    /// Most samples that are looked at, evenly spread.
+    pub samples: usize,
+    /// Seed of the replicates.
+    pub seed: u64,
+}
+
+impl Default for CheckOptions {
+    /// 100 replicates of 500 samples, seed 1.
+    fn default() -> Self {
+        Self {
+            replicates: 100,
+            samples: 500,
+            seed: 1,
+        }
+    }
+}
+
+/// One statistic of the data of a view and of its replicates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedStatistic {
+    /// What it is, such as `skewness`.
+    pub name: String,
+    /// Names of the columns that it was taken of, one thousand at most, or of the
+    /// one thing that it says about the view.
+    pub columns: Vec<String>,
+    /// Of the data, one a column. A discrepancy depends on the parameters as well
+    /// (the order agreement of ranks, the separation of labels): its mean over
+    /// the replicates.
+    pub observed: Vec<f64>,
+    /// Mean over the replicates, one a column.
+    pub replicated: Vec<f64>,
+    /// 5 % quantile of the replicates, one a column.
+    pub lower: Vec<f64>,
+    /// 95 % quantile of the replicates, one a column.
+    pub upper: Vec<f64>,
+    /// Posterior predictive p-values: the share of replicates in which it is
+    /// larger than that of the data, ties counting half. Near 0 or 1 the model
+    /// does not make such data. `NaN` where the statistic is not defined.
+    pub p: Vec<f64>,
+    /// Mean of [`CheckedStatistic::observed`] over the columns.
+    pub mean_observed: f64,
+    /// Means over the columns of each replicate.
+    pub mean_replicated: Vec<f64>,
+    /// Posterior predictive p-value of the mean over the columns.
+    pub mean_p: f64,
+}
+
+/// Posterior predictive checks of one view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictiveCheck {
+    /// The view.
+    pub view: String,
+    /// What it predicts.
+    pub kind: PredictedKind,
+    /// Samples that were looked at.
+    pub samples: usize,
+    /// Replicates.
+    pub replicates: usize,
+    /// The statistics; none where [`PredictiveCheck::note`] says why.
+    pub statistics: Vec<CheckedStatistic>,
+    /// Why there are none.
+    pub note: Option<String>,
+}
+
+/// A statistic of the data and of the replicate under one draw, column by column.
+struct Pair {
+    name: &'static str,
+    values: Vec<(f64, f64)>,
+}
+
+/// One view of the training data, as far as it is looked at.
+struct Observed<'a> {
+    view: &'a View,
+    /// Places of the samples.
+    rows: &'a [u32],
+    /// Places of the columns.
+    columns: Vec<usize>,
+    /// Of ranks the pairs of rows of each column, the smaller value first.
+    pairs: Vec<Vec<(usize, usize)>>,
+}
+
+impl Fit {
+    /// Replicates the training data under draws of the posterior, factors of the
+    /// samples included, and compares statistics of the two:
+    ///
+    /// | data | statistics of each feature |
+    /// |---|---|
+    /// | real numbers | standard deviation, skewness, largest distance from the mean in standard deviations |
+    /// | counts | share of zeros, variance over mean, largest count |
+    /// | ranks | share of pairs whose order the replicate keeps; expected is what two replicates keep of one another |
+    /// | labels | share of ones; separation: mean probability of ones less that of zeros |
+    /// | classes | share of each; mean probability of a sample's own class |
+    ///
+    /// Only observed cells count. The draws of a Gibbs fit are taken in turn; those
+    /// of variational Bayes are drawn from the approximate posterior. Statistics
+    /// that a model learns one by one (such as the standard deviation of each
+    /// feature) fit nearly always; the others say more. The max-margin ranks are no
+    /// law of data: their replicates are those of [`Fit::simulate`].
+    ///
+    /// The same seed gives the same bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Option`] without replicates or samples;
+    /// [`ErrorKind::NoData`] when the model was saved without data; when a
+    /// component's state is damaged.
+    pub fn predictive_checks(&self, options: &CheckOptions) -> Result<Vec<PredictiveCheck>> {
+        let data = self.data()?;
+        for (option, value) in [
+            ("replicates", options.replicates),
+            ("samples", options.samples),
+        ] {
+            if value == 0 {
+                return Err(ErrorKind::Option {
+                    option,
+                    value: "0".to_owned(),
+                }
+                .into());
+            }
+        }
+        let rows = evenly(self.samples.len(), options.samples);
+        let rows: Vec<u32> = rows.into_iter().map(|n| n as u32).collect();
+        let key = StreamKey::new(options.seed);
+        let mut observed: Vec<Observed<'_>> = data
+            .iter()
+            .map(|view| Observed {
+                view,
+                rows: &rows,
+                columns: evenly(view.n_features(), COLUMNS),
+                pairs: Vec::new(),
+            })
+            .collect();
+        let mut pairs: Vec<Vec<Vec<Pair>>> = data.iter().map(|_| Vec::new()).collect();
+        let mut kinds = vec![PredictedKind::default(); data.len()];
+        let parts = self.n_components();
+        for r in 0..options.replicates {
+            // evenly spread over the draws, each several times where they are few
+            let mut component = self.component(r * parts / options.replicates)?;
+            let key = key.sweep(r as u64);
+            let z = self.place_rows(&mut component, &rows, key)?;
+            for (v, part) in component.views.iter().enumerate() {
+                let term = part.term.as_ref();
+                kinds[v] = term.predicted_kind();
+                if observed[v].view.trials().is_some() {
+                    continue;
+                }
+                if kinds[v] == PredictedKind::Ranked && observed[v].pairs.is_empty() {
+                    observed[v].draw_pairs(StreamKey::new(options.seed).block(v as u32));
+                }
+                let key = |block: u32| key.block(VIEW * (v as u32 + 1) + block);
+                let weights = draw_rows(&part.weights, key(0))?;
+                let bias = draw_bias(part, key(1));
+                let p = Predictor {
+                    factors: &z,
+                    weights: &weights,
+                    bias: &bias,
+                };
+                let replicate = term.simulate(&p, key(2), key(3));
+                let found = match kinds[v] {
+                    PredictedKind::Real => observed[v].numbers(&replicate),
+                    PredictedKind::Count => observed[v].counts(&replicate),
+                    PredictedKind::Ranked => {
+                        let second = term.simulate(&p, key(4), key(5));
+                        observed[v].ranks(&replicate, &second)
+                    }
+                    PredictedKind::Probability => observed[v].labels(term, &p, &replicate),
+                    PredictedKind::Classes => observed[v].classes(term, &p, &replicate),
+                };
+                pairs[v].push(found);
+            }
+        }
+        let views = self.views.iter().zip(pairs).zip(kinds).zip(&observed);
+        Ok(views
+            .map(|(((info, pairs), kind), observed)| {
+                let trials = observed.view.trials().is_some();
+                let names = |count: usize| -> Vec<String> {
+                    if kind == PredictedKind::Classes {
+                        return if count == info.levels.len() {
+                            info.levels.clone()
+                        } else {
+                            info.features.clone()
+                        };
+                    }
+                    let names = observed.columns.iter().map(|&d| info.features[d].clone());
+                    names.collect()
+                };
+                PredictiveCheck {
+                    view: info.name.clone(),
+                    kind,
+                    samples: rows.len(),
+                    replicates: options.replicates,
+                    statistics: summed_up(&pairs, names),
+                    note: trials.then(|| "successes out of trials are not replicated".to_owned()),
+                }
+            })
+            .collect())
+    }
+
+    /// A draw of the factors of these training samples; the component is told whose
+    /// they are.
+    fn place_rows(
+        &self,
+        component: &mut Component,
+        rows: &[u32],
+        key: StreamKey,
+    ) -> Result<RowMoments> {
+        let groups = several(self.groups()).filter(|_| self.spec().knows_groups());
+        if let Some(groups) = groups {
+            let own = rows.iter().map(|&n| groups.of_sample[n as usize]);
+            component.place(&RowGroups::new(own.collect(), groups.names.len())?);
+        }
+        if let Some(shares) = component.scales.shares() {
+            let own = Mat::from_fn(rows.len(), shares.ncols(), |i, t| {
+                shares[(rows[i] as usize, t)]
+            });
+            // the component that each belongs to is drawn as well
+            let mut rng = key.block(GROUP).rng();
+            let mut drawn: Mat<f64> = Mat::zeros(own.nrows(), own.ncols());
+            for n in 0..own.nrows() {
+                let mut u = uniform_open01(&mut rng);
+                let last = own.ncols() - 1;
+                let t = (0..last).find(|&t| {
+                    u -= own[(n, t)];
+                    u < 0.0
+                });
+                drawn[(n, t.unwrap_or(last))] = 1.0;
+            }
+            component.share(&Arc::new(drawn));
+        }
+        draw_rows(&component.factors.subset(rows), key.block(FACTORS))
+    }
+}
+
+/// At most `most` of the first `count` numbers, evenly spread.
+fn evenly(count: usize, most: usize) -> Vec<usize> {
+    let kept = count.min(most);
+    (0..kept).map(|i| i * count / kept).collect()
+}
+
+impl Observed<'_> {
+    /// Values of a column of the data and of a replicate where there are data.
+    fn column(&self, column: usize, replicate: &Mat<f64>) -> (Vec<f64>, Vec<f64>) {
+        let cells = self.rows.iter().enumerate();
+        cells
+            .filter_map(|(i, &n)| {
+                Some((self.view.value(n as usize, column)?, replicate[(i, column)]))
+            })
+            .unzip()
+    }
+    /// Statistics of columns of numbers.
+    fn of_columns<const S: usize>(
+        &self,
+        names: [&'static str; S],
+        replicate: &Mat<f64>,
+        of: fn(&[f64]) -> [f64; S],
+    ) -> Vec<Pair> {
+        let mut out = names.map(|name| Pair {
+            name,
+            values: Vec::with_capacity(self.columns.len()),
+        });
+        for &d in &self.columns {
+            let (x, y) = self.column(d, replicate);
+            let both = of(&x).into_iter().zip(of(&y));
+            for (pair, both) in out.iter_mut().zip(both) {
+                pair.values.push(both);
+            }
+        }
+        out.into_iter().collect()
+    }
+    fn numbers(&self, replicate: &Mat<f64>) -> Vec<Pair> {
+        let names = ["standard deviation", "skewness", "largest distance"];
+        self.of_columns(names, replicate, of_numbers)
+    }
+    fn counts(&self, replicate: &Mat<f64>) -> Vec<Pair> {
+        let names = ["share of zeros", "variance over mean", "largest count"];
+        self.of_columns(names, replicate, of_counts)
+    }
+    /// Draws the pairs of samples whose order is looked at: of different values.
+    fn draw_pairs(&mut self, key: StreamKey) {
+        let count = self.rows.len();
+        let of = |&d: &usize| {
+            let mut rng = key.chunk(d as u32).rng();
+            let mut below = || ((uniform_open01(&mut rng) * count as f64) as usize).min(count - 1);
+            let mut out = Vec::with_capacity(PAIRS);
+            // features with few values or many ties have fewer pairs
+            for _ in 0..4 * PAIRS {
+                let (i, j) = (below(), below());
+                let value = |i: usize| self.view.value(self.rows[i] as usize, d);
+                if let (Some(x), Some(y)) = (value(i), value(j))
+                    && x != y
+                {
+                    out.push(if x < y { (i, j) } else { (j, i) });
+                    if out.len() == PAIRS {
+                        break;
+                    }
+                }
+            }
+            out
+        };
+        self.pairs = self.columns.iter().map(of).collect();
+    }
+    /// What a replicate keeps of the order of the data, and of that of another
+    /// replicate under the same parameters.
+    fn ranks(&self, replicate: &Mat<f64>, second: &Mat<f64>) -> Vec<Pair> {
+        let columns = self.columns.iter().zip(&self.pairs);
+        let values = columns.map(|(&d, pairs)| {
+            let (y, s) = (replicate.col_as_slice(d), second.col_as_slice(d));
+            let kept = |ordered: &dyn Fn(usize, usize) -> f64| agreement(pairs, ordered, y);
+            // the pairs are those of the data, the smaller value first
+            (kept(&|_, _| -1.0), kept(&|i, j| s[i] - s[j]))
+        });
+        vec![Pair {
+            name: "order agreement",
+            values: values.collect(),
+        }]
+    }
+    fn labels(&self, term: &dyn ViewTerm, p: &Predictor<'_>, replicate: &Mat<f64>) -> Vec<Pair> {
+        let (mut shares, mut apart) = (Vec::new(), Vec::new());
+        let rows = self.rows.len();
+        for &d in &self.columns {
+            let probability = term.predict(p, 0..rows, d..d + 1).mean;
+            let (x, y) = self.column(d, replicate);
+            let (q, _) = self.column_of(d, probability.col_as_slice(0));
+            shares.push((share_of(1.0, &x), share_of(1.0, &y)));
+            apart.push((separation(&x, &q), separation(&y, &q)));
+        }
+        vec![
+            Pair {
+                name: "share of ones",
+                values: shares,
+            },
+            Pair {
+                name: "separation",
+                values: apart,
+            },
+        ]
+    }
+    /// Some numbers of the samples, and the values of a column, where there are
+    /// data.
+    fn column_of(&self, column: usize, of: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let cells = self.rows.iter().zip(of);
+        cells
+            .filter_map(|(&n, q)| Some((*q, self.view.value(n as usize, column)?)))
+            .unzip()
+    }
+    fn classes(&self, term: &dyn ViewTerm, p: &Predictor<'_>, replicate: &Mat<f64>) -> Vec<Pair> {
+        let classes = self.view.levels().len();
+        let probability = term.predict(p, 0..self.rows.len(), 0..classes).mean;
+        let (x, y) = self.column(0, replicate);
+        let cells = self.rows.iter().enumerate();
+        let known: Vec<usize> = cells
+            .filter(|(_, n)| self.view.value(**n as usize, 0).is_some())
+            .map(|(i, _)| i)
+            .collect();
+        let own = |codes: &[f64]| {
+            let of = |(i, c): (&usize, &f64)| probability[(*i, *c as usize)];
+            known.iter().zip(codes).map(of).sum::<f64>() / known.len() as f64
+        };
+        let share = |c: usize| (share_of(c as f64, &x), share_of(c as f64, &y));
+        vec![
+            Pair {
+                name: "share of the class",
+                values: (0..classes).map(share).collect(),
+            },
+            Pair {
+                name: "probability of the own class",
+                values: vec![(own(&x), own(&y))],
+            },
+        ]
+    }
+}
+
+/// Sums the replicates up.
+fn summed_up(
+    replicates: &[Vec<Pair>],
+    names: impl Fn(usize) -> Vec<String>,
+) -> Vec<CheckedStatistic> {
+    let Some(first) = replicates.first() else {
+        return Vec::new();
+    };
+    let of = |s: usize, pair: &Pair| {
+        let count = pair.values.len();
+        let mut out = CheckedStatistic {
+            name: pair.name.to_owned(),
+            columns: names(count),
+            observed: Vec::with_capacity(count),
+            replicated: Vec::with_capacity(count),
+            lower: Vec::with_capacity(count),
+            upper: Vec::with_capacity(count),
+            p: Vec::with_capacity(count),
+            mean_observed: f64::NAN,
+            mean_replicated: Vec::new(),
+            mean_p: f64::NAN,
+        };
+        for column in 0..count {
+            let both: Vec<(f64, f64)> = replicates.iter().map(|r| r[s].values[column]).collect();
+            let (observed, replicated, p) = larger(&both);
+            let (lower, upper) = match quantiles(&replicated, &[0.05, 0.95]) {
+                Ok(q) => (q[0], q[1]),
+                Err(_) => (f64::NAN, f64::NAN),
+            };
+            out.observed.push(mean(&observed));
+            out.replicated.push(mean(&replicated));
+            out.lower.push(lower);
+            out.upper.push(upper);
+            out.p.push(p);
+        }
+        let means: Vec<(f64, f64)> = replicates
+            .iter()
+            .map(|r| {
+                let defined = r[s].values.iter().filter(|(x, y)| spread_out(*x, *y));
+                let (x, y): (Vec<f64>, Vec<f64>) = defined.copied().unzip();
+                (mean(&x), mean(&y))
+            })
+            .collect();
+        let (observed, replicated, p) = larger(&means);
+        out.mean_observed = mean(&observed);
+        out.mean_replicated = replicated;
+        out.mean_p = p;
+        out
+    };
+    first.iter().enumerate().map(|(s, p)| of(s, p)).collect()
+}
+
+/// Where both are defined: the two, and the share of replicates that are larger.
+fn larger(both: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>, f64) {
+    let defined = both.iter().filter(|(x, y)| spread_out(*x, *y));
+    let (x, y): (Vec<f64>, Vec<f64>) = defined.copied().unzip();
+    let score = |(x, y): (&f64, &f64)| {
+        if y > x {
+            1.0
+        } else if x == y {
+            0.5
+        } else {
+            0.0
+        }
+    };
+    let p = x.iter().zip(&y).map(score).sum::<f64>() / x.len() as f64;
+    (x, y, p)
+}
+
+/// The mean; `NaN` of nothing.
+fn mean(x: &[f64]) -> f64 {
+    x.iter().sum::<f64>() / x.len() as f64
+}
