@@ -5,10 +5,11 @@
 //! a file of its own.
 
 use polyview_report::{
-    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
-    HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue,
-    Options, Origin, Progress, Report, ReportError, Severity, Summary, VarianceExplained,
-    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights, pictures, write_report,
+    BoundTrace, Chain, ChainTraces, Check, CheckStatistic, ChooseK, ComparedView, Comparison,
+    Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells, Intervals,
+    JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin, Progress, Report,
+    ReportError, Severity, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights, pictures, write_report,
 };
 use std::path::{Path, PathBuf};
 
@@ -273,6 +274,67 @@ fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
         .collect()
 }
 
+/// Skewness of features that the model takes for normal, standard deviations that it learns.
+fn check(rng: &mut Lcg) -> Check {
+    let mut statistic = |name: &str, level: f64, spread: f64, off: f64| {
+        let replicated: Vec<f64> = (0..60).map(|_| level + spread * rng.normal()).collect();
+        let observed: Vec<f64> = replicated
+            .iter()
+            .map(|r| r + off + 0.04 * rng.normal())
+            .collect();
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+        CheckStatistic {
+            name: name.to_owned(),
+            lower: replicated.iter().map(|r| r - 0.08).collect(),
+            upper: replicated.iter().map(|r| r + 0.08).collect(),
+            p: vec![if off > 0.0 { 0.0 } else { 0.4 }; 60],
+            mean_observed: mean(&observed),
+            mean_replicated: mean(&replicated),
+            mean_p: if off > 0.0 { 0.0 } else { 0.42 },
+            observed,
+            replicated,
+        }
+    };
+    Check {
+        view: "protein".into(),
+        samples: 300,
+        replicates: 100,
+        statistics: vec![
+            statistic("standard deviation", 1.0, 0.2, 0.0),
+            statistic("skewness", 0.0, 0.05, 0.4),
+        ],
+        note: String::new(),
+    }
+}
+
+/// A fit that is too sure of itself, against a sampler.
+fn comparison(rng: &mut Lcg) -> Comparison {
+    let mean: Vec<f64> = (0..1500).map(|_| rng.normal()).collect();
+    let other_sd: Vec<f64> = (0..1500).map(|_| 0.3 + 0.1 * rng.uniform()).collect();
+    let spreads = |median| Spreads {
+        quantities: 1500,
+        median,
+        lower: 0.5,
+        upper: 0.9,
+    };
+    Comparison {
+        name: "variational Bayes".into(),
+        other: "Gibbs sampling".into(),
+        samples: 300,
+        views: vec![ComparedView {
+            view: "rna".into(),
+            other_mean: mean.iter().map(|m| m + 0.1 * rng.normal()).collect(),
+            sd: other_sd.iter().map(|s| 0.7 * s).collect(),
+            mean,
+            other_sd,
+            correlation: 0.994,
+            predictor: spreads(0.7),
+            weights: spreads(0.93),
+        }],
+        notes: Vec::new(),
+    }
+}
+
 fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
     let numeric = |n: usize, noise: f64, unit: &str, rng: &mut Lcg| {
         let predicted: Vec<f64> = (0..n).map(|_| 1.4 * rng.normal()).collect();
@@ -422,6 +484,8 @@ fn variational() -> Report {
         relevance: relevance(),
         correlations: None,
         held_out: held_out(&mut rng),
+        checks: vec![check(&mut rng)],
+        comparison: Some(comparison(&mut rng)),
         choose_k: Some(ChooseK {
             factors: vec![2, 4, 6, 8, 10, 12, 16],
             score: vec![-1.42, -1.31, -1.24, -1.212, -1.209, -1.213, -1.222],
@@ -483,8 +547,12 @@ fn sampler() -> Report {
         .collect();
     let diagnostic = |quantity: &str, r_hat, ess_bulk, ess_tail| Diagnostic {
         quantity: quantity.into(),
+        quantities: 1,
+        worst: String::new(),
         r_hat,
+        r_hat_median: r_hat,
         ess_bulk,
+        ess_bulk_median: ess_bulk,
         ess_tail,
     };
     Report {

@@ -197,17 +197,21 @@ fn cluster_column(clusters: &Clusters) -> MetadataColumn {
     }
 }
 
+/// How it was fitted, in words.
+pub(crate) fn engine(fit: &Fit) -> &'static str {
+    if fit.is_sampled() {
+        "Gibbs sampling"
+    } else {
+        "variational Bayes"
+    }
+}
+
 fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>) -> Summary {
     let record = fit.record();
     let data = fit.data().ok();
     Summary {
         model: fit.spec().model.clone(),
-        engine: if fit.is_sampled() {
-            "Gibbs sampling"
-        } else {
-            "variational Bayes"
-        }
-        .into(),
+        engine: engine(fit).into(),
         views: fit
             .views()
             .iter()
@@ -348,13 +352,21 @@ fn progress(fit: &Fit) -> Progress {
                 .collect(),
             warm_up: fit.spec().gibbs.warm_up,
             diagnostics: record
-                .diagnostics
-                .iter()
-                .map(|d| Diagnostic {
-                    quantity: d.quantity.clone(),
-                    r_hat: d.summary.rhat,
-                    ess_bulk: d.summary.ess_bulk,
-                    ess_tail: d.summary.ess_tail,
+                .convergence()
+                .into_iter()
+                .map(|c| Diagnostic {
+                    worst: if c.quantities > 1 {
+                        c.worst
+                    } else {
+                        String::new()
+                    },
+                    quantity: c.kind,
+                    quantities: c.quantities,
+                    r_hat: c.rhat,
+                    r_hat_median: c.rhat_median,
+                    ess_bulk: c.ess_bulk,
+                    ess_bulk_median: c.ess_bulk_median,
+                    ess_tail: c.ess_tail,
                 })
                 .collect(),
         });

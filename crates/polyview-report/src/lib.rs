@@ -71,6 +71,7 @@
 
 mod error;
 mod figures;
+mod from_checks;
 mod from_fit;
 mod input;
 mod page;
@@ -81,16 +82,18 @@ mod svg;
 pub use error::ReportError;
 pub use figures::{NamedPicture, pictures};
 pub use input::{
-    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
-    GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues,
-    OptionValue, Options, Origin, Progress, Report, Severity, Summary, VarianceExplained,
-    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
+    BoundTrace, Chain, ChainTraces, Check, CheckStatistic, ChooseK, ComparedView, Comparison,
+    Coverage, Diagnostic, Event, EventKind, Factors, Grid, GroupFactors, HeldOut, HeldOutCells,
+    Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin,
+    Progress, Report, Severity, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights,
 };
 pub use page::{render, write_report};
 pub use plots::{
-    Curve, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains, draw_choose_k,
-    draw_correlations, draw_factor_against, draw_factor_histogram, draw_factor_pair,
-    draw_group_activity, draw_held_out, draw_inclusion, draw_missingness, draw_overlap,
-    draw_relevance, draw_roc, draw_top_weights, draw_variance, draw_variance_by_view,
+    Curve, Moment, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains,
+    draw_check, draw_choose_k, draw_compared, draw_correlations, draw_factor_against,
+    draw_factor_histogram, draw_factor_pair, draw_group_activity, draw_held_out, draw_inclusion,
+    draw_missingness, draw_overlap, draw_relevance, draw_roc, draw_top_weights, draw_variance,
+    draw_variance_by_view,
 };
 pub use svg::picture::Picture;

@@ -44,6 +44,8 @@ fn a_full_report_has_every_section() {
         "relevance",
         "correlations",
         "held-out",
+        "checks",
+        "against",
         "choose-k",
         "journal",
         "raw",
@@ -60,8 +62,12 @@ fn a_full_report_has_every_section() {
         "recommended: 4",
         "one standard error",
         "R² = 0.99",
+        "0.012",
+        "not replicated",
+        "predictor of cells in numbers (0.61)",
+        "some differ",
     ] {
-        assert!(text.contains(said) || said == "{said}");
+        assert!(text.contains(said), "{said}");
     }
     assert!(text.contains("4 kept of 6 at the start"));
     assert!(text.contains("view 1") && text.contains("feature 7"));
@@ -289,12 +295,19 @@ fn chains_are_traced_with_their_diagnostics() {
             r_hat: 1.2,
             ess_bulk: 12.0,
             ess_tail: 30.0,
+            quantities: 16,
+            worst: "density (s3, a)".into(),
+            r_hat_median: 1.004,
+            ess_bulk_median: 321.0,
         },
         Diagnostic {
             quantity: "unknown".into(),
             r_hat: f64::NAN,
             ess_bulk: f64::NAN,
             ess_tail: f64::NAN,
+            r_hat_median: f64::NAN,
+            ess_bulk_median: f64::NAN,
+            ..Diagnostic::default()
         },
     ];
     let traces = ChainTraces {
@@ -309,6 +322,9 @@ fn chains_are_traced_with_their_diagnostics() {
     };
     let (page, text) = passes(&report);
     assert!(text.contains("R-hat") && page.contains("n Warning"));
+    for told in ["density (s3, a)", "1.004", "321"] {
+        assert!(text.contains(told), "{told}");
+    }
     assert!(page.len() < 600_000, "{} bytes", page.len());
 }
 
@@ -362,11 +378,18 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 22] = [
+    let cases: [(&str, Spoil); 25] = [
         ("activity by group", |r| {
             if let Some(g) = &mut r.groups {
                 g.groups.pop();
             }
+        }),
+        ("p-values", |r| r.checks[0].statistics[0].p.truncate(1)),
+        ("p-value", |r| r.checks[0].statistics[1].p = vec![1.1]),
+        ("means of the other fit", |r| {
+            r.comparison
+                .iter_mut()
+                .for_each(|c| c.views[0].other_mean.truncate(1));
         }),
         ("inclusion probabilities", |r| {
             r.inclusion[0].probability = Grid::from_fn(2, 3, wave);

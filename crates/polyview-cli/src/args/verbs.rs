@@ -156,7 +156,7 @@ pub struct ScoreArgs {
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json"
+    after_help = "Examples:\n  polyview inspect model.pv\n  polyview inspect model.pv --journal\n  polyview inspect model.pv --json\n  polyview inspect vb.pv --against gibbs.pv\n  polyview inspect model.pv --checks"
 )]
 pub struct InspectArgs {
     /// The model file.
@@ -167,12 +167,19 @@ pub struct InspectArgs {
     /// Every choice, as a study file.
     #[arg(long)]
     pub spec: bool,
+    /// Another model of the same data: whether the two predict the same, and how
+    /// sure this one is beside it.
+    #[arg(long, value_name = "MODEL")]
+    pub against: Option<PathBuf>,
+    /// Data that the model makes, in so many replicates, beside those given.
+    #[arg(long, value_name = "REPLICATES", num_args = 0..=1, default_missing_value = "100")]
+    pub checks: Option<usize>,
 }
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/"
+    after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/\n  polyview report vb.pv --out report.html --against gibbs.pv --checks"
 )]
 pub struct ReportArgs {
     /// The model file.
@@ -189,6 +196,13 @@ pub struct ReportArgs {
     /// Title of the page.
     #[arg(long)]
     pub title: Option<String>,
+    /// Another model of the same data: whether the two predict the same, and how
+    /// sure this one is beside it.
+    #[arg(long, value_name = "MODEL")]
+    pub against: Option<PathBuf>,
+    /// Data that the model makes, in so many replicates, beside those given.
+    #[arg(long, value_name = "REPLICATES", num_args = 0..=1, default_missing_value = "100")]
+    pub checks: Option<usize>,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,

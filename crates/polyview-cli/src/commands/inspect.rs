@@ -7,6 +7,7 @@ use polyview_linalg::Mat;
 
 use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
+use super::trust;
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{json, line, table};
@@ -14,8 +15,30 @@ use crate::output::{json, line, table};
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     let fit = Fit::load(&args.model)?;
+    let other = args.against.as_ref().map(Fit::load).transpose()?;
+    let against = other.map(|other| fit.compare(&other)).transpose()?;
+    let checks = args.checks.map(|n| trust::checks(&fit, n)).transpose()?;
     if cli.json {
-        return json(&as_json(&fit)?);
+        let mut all = as_json(&fit)?;
+        if let Some(found) = &against {
+            all["against"] = trust::comparison_json(found);
+        }
+        if let Some(found) = &checks {
+            all["checks"] = trust::checks_json(found);
+        }
+        return json(&all);
+    }
+    if against.is_some() || checks.is_some() {
+        if let Some(found) = &against {
+            trust::print_comparison(found)?;
+        }
+        if against.is_some() && checks.is_some() {
+            line("")?;
+        }
+        if let Some(found) = &checks {
+            trust::print_checks(found)?;
+        }
+        return Ok(());
     }
     if args.spec {
         return line(toml::to_string(fit.spec()).map_err(|e| Failure::Usage(e.to_string()))?);
@@ -114,27 +137,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         }
     }
     activity_by_group(&fit)?;
-    if !r.diagnostics.is_empty() {
-        line("")?;
-        let header = ["quantity", "mean", "sd", "R-hat", "ESS bulk", "ESS tail"].map(str::to_owned);
-        let rows: Vec<Vec<String>> = r
-            .diagnostics
-            .iter()
-            .map(|d| {
-                let s = &d.summary;
-                vec![
-                    d.quantity.clone(),
-                    format!("{:.4}", s.mean),
-                    format!("{:.4}", s.sd),
-                    format!("{:.3}", s.rhat),
-                    format!("{:.0}", s.ess_bulk),
-                    format!("{:.0}", s.ess_tail),
-                ]
-            })
-            .collect();
-        table(&header, &rows)?;
-    }
-    Ok(())
+    trust::convergence(&fit)
 }
 
 /// The classes of the categorical views.
@@ -335,6 +338,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "seconds": r.seconds,
         "journal": r.journal.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "diagnostics": r.diagnostics,
+        "convergence": r.convergence(),
         "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
             "name": v.name,
             "features": v.features,

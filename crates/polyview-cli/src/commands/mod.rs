@@ -12,6 +12,7 @@ mod score;
 mod simulate;
 mod sparsity;
 mod tables;
+mod trust;
 
 use clap::CommandFactory;
 use polyview_core::Overwrite;

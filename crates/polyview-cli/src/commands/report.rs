@@ -4,7 +4,7 @@ use polyview::Fit;
 use polyview_io::write_atomic;
 use polyview_report::{Report, pictures, render};
 
-use super::{overwrite, say};
+use super::{overwrite, say, trust};
 use crate::args::{Cli, ReportArgs};
 use crate::failure::Outcome;
 use crate::inputs::about_samples;
@@ -17,6 +17,14 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
         fit.set_metadata(&about_samples(path)?)?;
     }
     let mut report = Report::from_fit(&fit)?;
+    if let Some(replicates) = args.checks {
+        report = report.with_checks(&trust::checks(&fit, replicates)?);
+    }
+    if let Some(path) = &args.against {
+        let other = Fit::load(path)?;
+        let found = fit.compare(&other)?;
+        report = report.with_comparison(&fit, &other, &found);
+    }
     if let Some(title) = &args.title {
         report.title.clone_from(title);
     }

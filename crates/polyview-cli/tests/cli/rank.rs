@@ -135,3 +135,77 @@ fn labels_are_settled_on_what_a_prediction_meets() {
         "{error}"
     );
 }
+
+#[test]
+fn two_engines_are_compared_and_the_model_checked() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = format!("{FIT} --view x=x.csv");
+    ok(at, &format!("{fit} --out vb.pv"));
+    ok(
+        at,
+        &format!("{fit} --engine gibbs --chains 2 --warm-up 100 --sweeps 200 --thin 5 --out g.pv"),
+    );
+    // convergence by kind of identified quantity
+    let text = ok(at, "inspect g.pv");
+    for kind in [
+        "log joint density",
+        "length of the weights/x",
+        "predictor/x",
+        "score/relapse",
+        "R-hat worst",
+        "ESS tail least",
+    ] {
+        assert!(text.contains(kind), "{kind}: {text}");
+    }
+    assert!(!ok(at, "inspect vb.pv").contains("R-hat"));
+    let parsed =
+        |words: &str| -> serde_json::Value { serde_json::from_str(&ok(at, words)).expect("JSON") };
+    let all = parsed("inspect g.pv --json");
+    let kinds = all["convergence"].as_array().expect("a list");
+    let scores = kinds.iter().find(|k| k["kind"] == "score/relapse");
+    assert_eq!(scores.expect("scores")["quantities"], 16);
+    // one fit against the other, and the model against its replicates
+    let text = ok(at, "inspect vb.pv --against g.pv --checks 20");
+    for told in [
+        "against the other fit, on 48 samples",
+        "predictor",
+        "weights",
+        "20 replicates of 48 samples",
+        "order agreement",
+        "share of ones",
+        "separation",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    let all = parsed("inspect vb.pv --against g.pv --checks --json");
+    assert!(all["against"]["views"][0]["correlation"].as_f64() > Some(0.8));
+    assert_eq!(all["checks"][0]["replicates"], 100);
+    ok(
+        at,
+        "report vb.pv --out r.html --against g.pv --checks 20 --pictures figures",
+    );
+    let page = get(at, "r.html");
+    for told in [
+        "Posterior predictive checks",
+        "Against another fit",
+        "variational Bayes against Gibbs",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    assert!(
+        at.join("figures/check1-1.svg").exists() && at.join("figures/against1-sd.svg").exists()
+    );
+    // what cannot be compared, or checked
+    put(
+        at,
+        "other.csv",
+        "id,a,b,c\nq1,1,2,3\nq2,2,1,0\nq3,0,1,1\nq4,2,2,5\n",
+    );
+    ok(at, "fit --view x=other.csv -k 1 --out o.pv");
+    let text = fails(at, "inspect vb.pv --against o.pv", 1);
+    assert!(text.contains("no sample in common"), "{text}");
+    let text = fails(at, "inspect vb.pv --checks 0", 1);
+    assert!(text.contains("replicates"), "{text}");
+    fails(at, "report vb.pv --out r2.html --against none.pv", 1);
+}

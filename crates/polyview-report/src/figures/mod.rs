@@ -1,7 +1,9 @@
 //! Which pictures a report has, with the sentences that say how to read them.
 
+mod checks;
 mod factors;
 
+pub(crate) use checks::{checks, comparison};
 pub(crate) use factors::{correlations, factors, inclusion, relevance, weights};
 
 use crate::ReportError;
@@ -53,6 +55,8 @@ pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
         relevance(report)?,
         correlations(report)?,
         held_out(report)?,
+        checks(report)?,
+        comparison(report)?,
         choose_k(report)?,
     ];
     Ok(all.into_iter().flatten().flat_map(|f| f.panels).collect())

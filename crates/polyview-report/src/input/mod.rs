@@ -1,5 +1,6 @@
 //! What a report is made from: plain data, nothing of the model's own types.
 
+mod checks;
 mod factors;
 mod grid;
 mod progress;
@@ -7,6 +8,7 @@ mod results;
 mod summary;
 mod validate;
 
+pub use checks::{Check, CheckStatistic, ComparedView, Comparison, Spreads};
 pub use factors::{
     Factors, GroupFactors, MetadataColumn, MetadataValues, VarianceExplained, ViewInclusion,
     ViewRelevance, ViewWeights,
@@ -51,6 +53,10 @@ pub struct Report {
     pub correlations: Option<Grid>,
     /// Held-out predictions, one entry per view.
     pub held_out: Vec<HeldOut>,
+    /// Posterior predictive checks, one entry per view.
+    pub checks: Vec<Check>,
+    /// The fit against another one.
+    pub comparison: Option<Comparison>,
     /// Fits with different numbers of factors.
     pub choose_k: Option<ChooseK>,
     /// What happened during the fit.

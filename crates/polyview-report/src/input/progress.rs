@@ -69,15 +69,23 @@ pub struct Chain {
     pub values: Vec<f64>,
 }
 
-/// Convergence figures of one quantity over all chains.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Convergence figures of the quantities of one kind over all chains; `NaN` if not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diagnostic {
-    /// The quantity.
+    /// The quantity, or the kind of quantity.
     pub quantity: String,
-    /// Rank-normalised split R-hat; 1 when chains agree; `NaN` if not known.
+    /// How many there are of this kind.
+    pub quantities: usize,
+    /// Which of them has the largest R-hat; empty for one alone.
+    pub worst: String,
+    /// Largest rank-normalised split R-hat; 1 when chains agree.
     pub r_hat: f64,
-    /// Effective sample size of the bulk; `NaN` if not known.
+    /// Median R-hat.
+    pub r_hat_median: f64,
+    /// Smallest effective sample size of the bulk.
     pub ess_bulk: f64,
-    /// Effective sample size of the tails; `NaN` if not known.
+    /// Median effective sample size of the bulk.
+    pub ess_bulk_median: f64,
+    /// Smallest effective sample size of the tails.
     pub ess_tail: f64,
 }

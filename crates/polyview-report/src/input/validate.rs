@@ -1,8 +1,9 @@
 //! Checks that the parts of a report fit together.
 
 use super::{
-    ChooseK, Coverage, Factors, Grid, GroupFactors, HeldOut, HeldOutCells, Intervals,
-    MetadataColumn, Report, VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
+    Check, CheckStatistic, ChooseK, ComparedView, Coverage, Factors, Grid, GroupFactors, HeldOut,
+    HeldOutCells, Intervals, MetadataColumn, Report, VarianceExplained, ViewInclusion,
+    ViewRelevance, ViewWeights,
 };
 use crate::ReportError;
 
@@ -63,6 +64,14 @@ impl Report {
         }
         for held_out in &self.held_out {
             held_out.validate()?;
+        }
+        for check in &self.checks {
+            for statistic in &check.statistics {
+                check.validate_one(statistic)?;
+            }
+        }
+        for view in self.comparison.iter().flat_map(|c| &c.views) {
+            view.validate()?;
         }
         if let Some(choose) = &self.choose_k {
             choose.validate()?;
@@ -234,6 +243,36 @@ impl ViewRelevance {
             let pixels = rows.saturating_mul(columns);
             same("pixels", &self.view, pixels, self.features.len())
         })
+    }
+}
+
+impl Check {
+    pub(crate) fn validate_one(&self, s: &CheckStatistic) -> Result<(), ReportError> {
+        for (what, values) in [
+            ("replicated statistics", &s.replicated),
+            ("lower ends of the replicates", &s.lower),
+            ("upper ends of the replicates", &s.upper),
+            ("p-values", &s.p),
+        ] {
+            same(what, &self.view, s.observed.len(), values.len())?;
+        }
+        for (i, &p) in s.p.iter().enumerate().filter(|(_, p)| !p.is_nan()) {
+            within("p-value", &self.view, i, p, 0.0, 1.0)?;
+        }
+        Ok(())
+    }
+}
+
+impl ComparedView {
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        for (what, values) in [
+            ("standard deviations", &self.sd),
+            ("means of the other fit", &self.other_mean),
+            ("standard deviations of the other fit", &self.other_sd),
+        ] {
+            same(what, &self.view, self.mean.len(), values.len())?;
+        }
+        Ok(())
     }
 }
 

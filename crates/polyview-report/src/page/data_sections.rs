@@ -173,26 +173,35 @@ pub(super) fn progress(page: &mut Page, report: &Report) {
     {
         let mut table = Table::new("Have the chains converged?")
             .column("Quantity", Kind::Text)
-            .column("R-hat", Kind::Number)
-            .column("ESS, bulk", Kind::Number)
-            .column("ESS, tails", Kind::Number);
+            .column("Number", Kind::Number)
+            .column("R-hat, worst", Kind::Number)
+            .column("median", Kind::Number)
+            .column("ESS, bulk, least", Kind::Number)
+            .column("median", Kind::Number)
+            .column("ESS, tails, least", Kind::Number)
+            .column("Worst one", Kind::Text);
         for d in &chains.diagnostics {
             let r_hat = fixed(d.r_hat, 3);
             table.row(vec![
                 d.quantity.as_str().into(),
+                count(d.quantities).into(),
                 if d.r_hat > 1.01 {
                     Cell::Classed("n Warning", r_hat)
                 } else {
                     r_hat.into()
                 },
+                fixed(d.r_hat_median, 3).into(),
                 fixed(d.ess_bulk, 0).into(),
+                fixed(d.ess_bulk_median, 0).into(),
                 fixed(d.ess_tail, 0).into(),
+                d.worst.as_str().into(),
             ]);
         }
         page.table(&table);
         page.note(
             "R-hat compares the spread between chains with that within them; above 1.01 (marked) the chains do not \
-             yet agree. ESS is the number of independent draws that would be as precise; a few hundred is enough \
+             yet agree. All quantities stay the same under rotations and signs of the factors; predictors and scores are \
+             those of some cells, length of the weights is over a whole view. ESS is the number of independent draws that would be as precise; a few hundred is enough \
              for means, more for intervals.",
         );
     }

@@ -1,5 +1,6 @@
 //! The report as one HTML page.
 
+mod check_sections;
 mod data_sections;
 mod html;
 mod result_sections;
@@ -33,6 +34,8 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     result_sections::relevance(&mut page, report)?;
     result_sections::correlations(&mut page, report)?;
     result_sections::held_out(&mut page, report)?;
+    check_sections::checks(&mut page, report)?;
+    check_sections::comparison(&mut page, report)?;
     result_sections::choose_k(&mut page, report)?;
     data_sections::journal(&mut page, report);
     result_sections::raw_numbers(&mut page, report);

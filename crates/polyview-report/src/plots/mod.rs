@@ -1,6 +1,7 @@
 //! One file per kind of picture; each function can be called on its own.
 
 mod activity;
+mod against;
 mod association;
 mod bound;
 mod chains;
@@ -23,6 +24,7 @@ mod weights;
 
 pub use activity::draw_activity;
 pub(crate) use activity::{Reach, reach_of};
+pub use against::{Moment, draw_check, draw_compared};
 pub(crate) use association::{Association, associations};
 pub use bound::{Window, draw_bound};
 pub use chains::draw_chains;

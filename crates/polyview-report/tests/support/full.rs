@@ -1,10 +1,10 @@
 //! A report with every part.
 
 use polyview_report::{
-    BoundTrace, ChooseK, Coverage, Event, EventKind, Factors, Grid, GroupFactors, HeldOut,
-    HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options,
-    Origin, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewSummary, ViewWeights,
+    BoundTrace, Check, CheckStatistic, ChooseK, ComparedView, Comparison, Coverage, Event,
+    EventKind, Factors, Grid, GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry,
+    MetadataColumn, MetadataValues, OptionValue, Options, Origin, Progress, Report, Severity,
+    Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 
 /// `stem 1`, `stem 2`, ...
@@ -201,6 +201,27 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 },
             },
         ],
+        checks: vec![
+            Check {
+                view: format!("numbers{tag}"),
+                samples,
+                replicates: 100,
+                statistics: vec![statistic(features), statistic(1)],
+                note: String::new(),
+            },
+            Check {
+                view: format!("trials{tag}"),
+                note: format!("not replicated{tag}"),
+                ..Check::default()
+            },
+        ],
+        comparison: Some(Comparison {
+            name: format!("this{tag}"),
+            other: format!("that{tag}"),
+            samples,
+            views: vec![compared(features * samples, &format!("numbers{tag}"))],
+            notes: vec![format!("some differ{tag}")],
+        }),
         choose_k: Some(ChooseK {
             factors: vec![2, 4, 8],
             score: vec![-2.0, -1.0, -1.1],
@@ -234,5 +255,48 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
         citations: vec![format!("A paper, https://doi.org/10.1000/1{tag}")],
         versions: vec![(format!("polyview{tag}"), "0.1.0".into())],
         options: Options::default(),
+    }
+}
+
+/// A statistic of some features, the first one undefined.
+fn statistic(features: usize) -> CheckStatistic {
+    let of = |by: f64| -> Vec<f64> {
+        (0..features)
+            .map(|d| if d == 0 { f64::NAN } else { wave(d, 1) + by })
+            .collect()
+    };
+    CheckStatistic {
+        name: "skewness".into(),
+        observed: of(0.3),
+        replicated: of(0.0),
+        lower: of(-0.2),
+        upper: of(0.2),
+        p: of(0.0)
+            .iter()
+            .map(|x| if x.is_nan() { *x } else { 0.01 })
+            .collect(),
+        mean_observed: 0.3,
+        mean_replicated: 0.0,
+        mean_p: 0.012,
+    }
+}
+
+fn compared(cells: usize, view: &str) -> ComparedView {
+    let of = |by: f64| -> Vec<f64> { (0..cells).map(|i| by + 0.1 * wave(i, 3)).collect() };
+    let ratio = |median: f64| Spreads {
+        quantities: cells,
+        median,
+        lower: 0.4,
+        upper: 0.9,
+    };
+    ComparedView {
+        view: view.into(),
+        mean: of(0.0),
+        sd: of(0.5),
+        other_mean: of(0.01),
+        other_sd: of(0.8),
+        correlation: 0.987,
+        predictor: ratio(0.612),
+        weights: ratio(0.951),
     }
 }

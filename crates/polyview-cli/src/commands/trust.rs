@@ -1,0 +1,210 @@
+//! How far a fit is to be trusted: whether chains have met, whether the model
+//! makes data like those given, and what another fit says.
+
+use polyview::{CheckOptions, Comparison, Convergence, Fit, PredictiveCheck, Spreads};
+use serde_json::{Value, json};
+
+use crate::failure::Outcome;
+use crate::output::{line, table};
+
+/// Below this median ratio a spread is said to be too small.
+const TOO_SMALL: f64 = 0.8;
+
+/// A number, or a dash where there is none.
+fn number(x: f64, digits: usize) -> String {
+    if x.is_nan() {
+        "-".to_owned()
+    } else {
+        format!("{x:.digits$}")
+    }
+}
+
+/// Identified quantities of a Gibbs fit, kind by kind.
+pub fn convergence(fit: &Fit) -> Outcome<()> {
+    let kinds = fit.record().convergence();
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    line("convergence of the chains, by kind of quantity")?;
+    let header = [
+        "quantity",
+        "number",
+        "R-hat worst",
+        "median",
+        "ESS bulk least",
+        "median",
+        "ESS tail least",
+    ]
+    .map(str::to_owned);
+    let row = |c: &Convergence| {
+        vec![
+            c.kind.clone(),
+            c.quantities.to_string(),
+            number(c.rhat, 3),
+            number(c.rhat_median, 3),
+            number(c.ess_bulk, 0),
+            number(c.ess_bulk_median, 0),
+            number(c.ess_tail, 0),
+        ]
+    };
+    table(&header, &kinds.iter().map(row).collect::<Vec<_>>())?;
+    let by_rhat = |a: &&Convergence, b: &&Convergence| a.rhat.total_cmp(&b.rhat);
+    let worst = kinds.iter().filter(|c| !c.rhat.is_nan()).max_by(by_rhat);
+    if let Some(c) = worst.filter(|c| c.quantities > 1) {
+        line(format!("worst: {} (R-hat {:.3})", c.worst, c.rhat))?;
+    }
+    Ok(())
+}
+
+/// Checks against replicated data.
+pub fn checks(fit: &Fit, replicates: usize) -> Outcome<Vec<PredictiveCheck>> {
+    let options = CheckOptions {
+        replicates,
+        seed: fit.spec().seed,
+        ..CheckOptions::default()
+    };
+    Ok(fit.predictive_checks(&options)?)
+}
+
+/// Prints posterior predictive p-values.
+pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
+    let Some(first) = all.first() else {
+        return Ok(());
+    };
+    line(format!(
+        "posterior predictive checks ({} replicates of {} samples; p: share of replicates above the data)",
+        first.replicates, first.samples
+    ))?;
+    let header = [
+        "view",
+        "statistic",
+        "data",
+        "replicates",
+        "p",
+        "features",
+        "extreme",
+    ]
+    .map(str::to_owned);
+    let mut rows = Vec::new();
+    for check in all {
+        for s in &check.statistics {
+            let mean = s.mean_replicated.iter().sum::<f64>() / s.mean_replicated.len() as f64;
+            let defined = s.p.iter().filter(|p| !p.is_nan()).count();
+            let extreme = s.p.iter().filter(|p| **p < 0.025 || **p > 0.975).count();
+            rows.push(vec![
+                check.view.clone(),
+                s.name.clone(),
+                number(s.mean_observed, 4),
+                number(mean, 4),
+                number(s.mean_p, 3),
+                defined.to_string(),
+                extreme.to_string(),
+            ]);
+        }
+    }
+    table(&header, &rows)?;
+    for check in all {
+        if let Some(note) = &check.note {
+            line(format!("{}: {note}", check.view))?;
+        }
+    }
+    Ok(())
+}
+
+/// The checks as JSON.
+pub fn checks_json(all: &[PredictiveCheck]) -> Value {
+    all.iter()
+        .map(|check| {
+            let statistics: Vec<Value> = check
+                .statistics
+                .iter()
+                .map(|s| {
+                    json!({
+                        "name": s.name, "columns": s.columns, "observed": s.observed,
+                        "replicated": s.replicated, "lower": s.lower, "upper": s.upper, "p": s.p,
+                        "mean_observed": s.mean_observed, "mean_replicated": s.mean_replicated,
+                        "mean_p": s.mean_p,
+                    })
+                })
+                .collect();
+            json!({
+                "view": check.view, "samples": check.samples, "replicates": check.replicates,
+                "statistics": statistics, "note": check.note,
+            })
+        })
+        .collect()
+}
+
+/// Prints how a fit compares with another one.
+pub fn print_comparison(found: &Comparison) -> Outcome<()> {
+    line(format!(
+        "against the other fit, on {} samples (ratios of posterior standard deviations, this by that)",
+        found.samples
+    ))?;
+    let header = [
+        "view",
+        "quantity",
+        "number",
+        "correlation",
+        "5 %",
+        "median",
+        "95 %",
+    ]
+    .map(str::to_owned);
+    let (mut rows, mut small) = (Vec::new(), Vec::new());
+    for v in &found.views {
+        for (what, s, correlation) in [
+            ("predictor", v.predictor_spread, number(v.correlation, 4)),
+            ("weights", v.weight_spread, "-".to_owned()),
+        ] {
+            if s.quantities == 0 {
+                continue;
+            }
+            rows.push(vec![
+                v.view.clone(),
+                what.to_owned(),
+                s.quantities.to_string(),
+                correlation,
+                number(s.lower, 3),
+                number(s.median, 3),
+                number(s.upper, 3),
+            ]);
+            if s.median < TOO_SMALL {
+                small.push(format!("{what} of {}", v.view));
+            }
+        }
+    }
+    table(&header, &rows)?;
+    if !small.is_empty() {
+        line(format!(
+            "less than {:.0} % of the other's spread: {}",
+            100.0 * TOO_SMALL,
+            small.join(", ")
+        ))?;
+    }
+    found
+        .notes
+        .iter()
+        .try_for_each(|n| line(format!("note: {n}")))
+}
+
+/// The comparison as JSON.
+pub fn comparison_json(found: &Comparison) -> Value {
+    let spreads = |s: Spreads| {
+        json!({
+            "quantities": s.quantities, "lower": s.lower, "median": s.median, "upper": s.upper,
+        })
+    };
+    let views: Vec<Value> = found
+        .views
+        .iter()
+        .map(|v| {
+            json!({
+                "view": v.view, "correlation": v.correlation,
+                "predictor": spreads(v.predictor_spread), "weights": spreads(v.weight_spread),
+            })
+        })
+        .collect();
+    json!({ "samples": found.samples, "views": views, "notes": found.notes })
+}

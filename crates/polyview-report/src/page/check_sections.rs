@@ -1,0 +1,153 @@
+//! Sections on how far the model is to be trusted.
+
+use super::html::{Break, Page};
+use super::table::{Cell, Kind, Table};
+use crate::ReportError;
+use crate::figures;
+use crate::input::{Report, Spreads};
+use crate::svg::number::{count, counted, fixed, percent, significant};
+
+/// Below this median ratio a spread is said to be too small.
+const TOO_SMALL: f64 = 0.8;
+/// Posterior predictive p-values nearer to 0 or 1 than this are marked.
+const EXTREME: f64 = 0.025;
+
+/// Whether a p-value is marked.
+fn extreme(p: f64) -> bool {
+    !(EXTREME..=1.0 - EXTREME).contains(&p) && !p.is_nan()
+}
+
+pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let Some(first) = report.checks.first() else {
+        return Ok(());
+    };
+    page.open("checks", "Posterior predictive checks", Break::Flow);
+    page.paragraph(&format!(
+        "{} under draws of the posterior, of {}, compared with the data.",
+        counted(first.replicates, "replicated data set"),
+        counted(first.samples, "sample")
+    ));
+    let mut table = Table::new("Does the model make such data?")
+        .column("View", Kind::Text)
+        .column("Statistic", Kind::Text)
+        .column("Data", Kind::Number)
+        .column("Replicates", Kind::Number)
+        .column("p", Kind::Number)
+        .column("Features", Kind::Number)
+        .column("Extreme ones", Kind::Number);
+    for check in &report.checks {
+        for s in &check.statistics {
+            let defined = s.p.iter().filter(|p| !p.is_nan()).count();
+            let marked = s.p.iter().filter(|p| extreme(**p)).count();
+            let p = fixed(s.mean_p, 3);
+            table.row(vec![
+                check.view.as_str().into(),
+                s.name.as_str().into(),
+                significant(s.mean_observed, 3).into(),
+                significant(s.mean_replicated, 3).into(),
+                if extreme(s.mean_p) {
+                    Cell::Classed("n Warning", p)
+                } else {
+                    p.into()
+                },
+                count(defined).into(),
+                percent(marked as f64 / defined as f64).into(),
+            ]);
+        }
+    }
+    page.table(&table);
+    page.note(
+        "Data and replicates: means over the features. p: the share of replicates in which the mean is larger than \
+         in the data; near 0 or 1 (marked) the model does not make such data. Extreme ones: the share of features \
+         whose own p is below 0.025 or above 0.975; 5% would be chance.",
+    );
+    for check in report.checks.iter().filter(|c| !c.note.is_empty()) {
+        page.note(&format!("{}: {}.", check.view, check.note));
+    }
+    for figure in figures::checks(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
+pub(super) fn comparison(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+    let Some(comparison) = &report.comparison else {
+        return Ok(());
+    };
+    page.open("against", "Against another fit", Break::Flow);
+    page.paragraph(&format!(
+        "{} against {}, on {} that both have.",
+        comparison.name,
+        comparison.other,
+        counted(comparison.samples, "sample")
+    ));
+    let mut table = Table::new("Do the two agree, and which is surer?")
+        .column("View", Kind::Text)
+        .column("Quantity", Kind::Text)
+        .column("Number", Kind::Number)
+        .column("Correlation", Kind::Number)
+        .column("Ratio of sd, 5%", Kind::Number)
+        .column("median", Kind::Number)
+        .column("95%", Kind::Number);
+    let mut narrow = Vec::new();
+    for view in &comparison.views {
+        let rows = [
+            (
+                "predictor of cells",
+                view.predictor,
+                fixed(view.correlation, 3),
+            ),
+            ("squared length of weights", view.weights, String::new()),
+        ];
+        for (what, s, correlation) in rows {
+            if s.quantities == 0 {
+                continue;
+            }
+            table.row(spread_row(&view.view, what, s, correlation));
+            if s.median < TOO_SMALL {
+                narrow.push(format!("{what} in {} ({})", view.view, fixed(s.median, 2)));
+            }
+        }
+    }
+    page.table(&table);
+    page.note(&format!(
+        "Ratio of sd: posterior standard deviations of {} by those of {}. Both quantities stay the same under \
+         rotations and signs of the factors.",
+        comparison.name, comparison.other
+    ));
+    if !narrow.is_empty() {
+        page.paragraph(&format!(
+            "Of these {} has less than {} of the spread of {} (median ratio): {}.",
+            comparison.name,
+            percent(TOO_SMALL),
+            comparison.other,
+            narrow.join(", ")
+        ));
+    }
+    for note in &comparison.notes {
+        page.note(note);
+    }
+    for figure in figures::comparison(report)? {
+        page.figure(&figure);
+    }
+    page.close();
+    Ok(())
+}
+
+fn spread_row(view: &str, what: &str, s: Spreads, correlation: String) -> Vec<Cell> {
+    let median = fixed(s.median, 2);
+    vec![
+        view.into(),
+        what.into(),
+        count(s.quantities).into(),
+        correlation.into(),
+        fixed(s.lower, 2).into(),
+        if s.median < TOO_SMALL {
+            Cell::Classed("n Warning", median)
+        } else {
+            median.into()
+        },
+        fixed(s.upper, 2).into(),
+    ]
+}
