@@ -3,6 +3,8 @@
 //! --test slow`.
 
 mod coverage;
+mod distortions;
+mod engines;
 mod ranks;
 mod recovery;
 mod sbc;

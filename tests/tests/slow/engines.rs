@@ -1,0 +1,110 @@
+//! Variational Bayes against Gibbs sampling where data are ranks and labels: the
+//! same predictions, and where the first is too sure.
+
+use polyview::{EngineKind, Fit, Likelihood, ModelSpec, models};
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
+use polyview_tests::normal;
+
+/// Training samples, and held-out ones.
+const SAMPLES: [usize; 2] = [150, 200];
+
+/// Skewed features of three factors, and a label that follows two of them; the
+/// label of the second part is left out of the data and given beside them.
+fn simulated(features: usize, seed: u64) -> ([Dataset; 2], Vec<f64>) {
+    let mut rng = StreamKey::new(seed).rng();
+    let all = SAMPLES[0] + SAMPLES[1];
+    let (z, w) = (normal(all, 3, &mut rng), normal(features, 3, &mut rng));
+    let x = Mat::from_fn(all, features, |n, d| {
+        let eta: f64 = (0..3).map(|k| z[(n, k)] * w[(d, k)]).sum();
+        let y = eta + standard_normal(&mut rng);
+        if d % 2 == 0 { y.exp() } else { y.powi(3) }
+    });
+    let y: Vec<f64> = (0..all)
+        .map(|n| 1.2 * z[(n, 0)] - z[(n, 1)] + 0.5 * standard_normal(&mut rng))
+        .map(|score| f64::from(u8::from(score > 0.0)))
+        .collect();
+    let part = |from: usize, count: usize, labels: bool| {
+        let table = |name: &str, values: Mat<f64>| Table {
+            name: name.into(),
+            samples: (from..from + count).map(|n| format!("s{n}")).collect(),
+            features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+            levels: Vec::new(),
+            values,
+        };
+        let values = Mat::from_fn(count, features, |n, d| x[(from + n, d)]);
+        let mut builder = Dataset::builder().view(table("x", values));
+        if labels {
+            builder = builder.view(table("y", Mat::from_fn(count, 1, |n, _| y[from + n])));
+        }
+        builder.build().expect("a data set")
+    };
+    (
+        [
+            part(0, SAMPLES[0], true),
+            part(SAMPLES[0], SAMPLES[1], false),
+        ],
+        y[SAMPLES[0]..].to_vec(),
+    )
+}
+
+fn fit(data: &Dataset, engine: EngineKind) -> Fit {
+    let mut spec: ModelSpec = models::rank(3).with_likelihood("y", Likelihood::Svm);
+    spec.engine = engine;
+    (spec.gibbs.chains, spec.gibbs.warm_up) = (2, 500);
+    (spec.gibbs.sweeps, spec.gibbs.thin) = (1000, 10);
+    polyview::fit(data.clone(), spec).expect("a fit")
+}
+
+fn scores(fit: &Fit, new: &Dataset) -> Vec<f64> {
+    let p = fit.predict(new, "y").expect("a prediction");
+    let score = p.score.expect("labels have scores");
+    score.col_as_slice(0).to_vec()
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (x, y) = (mean(a), mean(b));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum::<f64>();
+    sum(&|a, b| (a - x) * (b - y))
+        / (sum(&|a, _| (a - x).powi(2)) * sum(&|_, b| (b - y).powi(2))).sqrt()
+}
+
+#[test]
+fn engines_agree_on_the_labels_of_new_samples_and_differ_in_spread() {
+    for (features, seed) in [(30, 1), (60, 2)] {
+        let ([old, new], truth) = simulated(features, seed);
+        let (vb, gibbs) = (fit(&old, EngineKind::Vb), fit(&old, EngineKind::Gibbs));
+        let (a, b) = (scores(&vb, &new), scores(&gibbs, &new));
+        let r = correlation(&a, &b);
+        assert!(r > 0.95, "{features}: {r}");
+        for s in [&a, &b] {
+            let right = s
+                .iter()
+                .zip(&truth)
+                .filter(|(s, y)| (**s > 0.0) == (**y > 0.5));
+            assert!(right.count() > 160);
+        }
+        // the chains have met in every kind of quantity, by name
+        let kinds = gibbs.record().convergence();
+        for kind in [
+            "length of the weights/x",
+            "predictor/x",
+            "length of the weights/y",
+            "score/y",
+            "log likelihood/x",
+        ] {
+            let c = kinds.iter().find(|c| c.kind == kind).expect(kind);
+            assert!(c.rhat < 1.15 && c.ess_bulk > 30.0, "{c:?}");
+        }
+        // means agree; variational Bayes is surer, of ranks by far
+        let found = vb.compare(&gibbs).expect("the same data");
+        for v in &found.views {
+            assert!(v.correlation > 0.95, "{}: {}", v.view, v.correlation);
+            let s = v.predictor_spread;
+            assert!(s.quantities > 100 && s.median < 1.05, "{}: {s:?}", v.view);
+            eprintln!("{features} {} {:?} {:?}", v.view, s, v.weight_spread);
+        }
+    }
+}
