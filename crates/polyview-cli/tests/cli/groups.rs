@@ -102,3 +102,23 @@ fn choices_of_groups() {
     let text = fails(dir.path(), &format!("{FIT} --out w.pv"), 1);
     assert!(text.contains("group 'west' has one sample"), "{text}");
 }
+
+/// mofapy2 centres each group by itself: the levels of clinics are no factor.
+#[test]
+fn the_faithful_model_knows_groups() {
+    let dir = folder();
+    let gap = |flags: &str| {
+        let groups = format!("--metadata who.csv {flags}");
+        let fit = format!("fit --model mofapy2 --view x=x.csv {groups} -k 1 --max-sweeps 40");
+        ok(dir.path(), &format!("{fit} --out m.pv --force"));
+        let project = format!("project m.pv --view x=x.csv {groups} --out z.csv --force");
+        ok(dir.path(), &project);
+        let text = get(dir.path(), "z.csv");
+        let cell = |line: &str| line.split(',').nth(1).and_then(|x| x.parse().ok());
+        let z: Vec<f64> = text.lines().skip(1).filter_map(cell).collect();
+        let mean = |z: &[f64]| z.iter().sum::<f64>() / z.len() as f64;
+        (mean(&z[..18]) - mean(&z[18..])).abs()
+    };
+    let (own, none) = (gap("--groups clinic"), gap(""));
+    assert!(own < 0.3 && none > 1.0, "{own} {none}");
+}
