@@ -100,7 +100,7 @@ pub use packed::{
 };
 pub use product::{
     column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, sum, times,
-    times_small,
+    times_small, weighted_column_sums,
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};
 pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};

@@ -17,8 +17,10 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Columns of $X$ in one block of $Z'X$.
-const COLUMN_BLOCK: usize = 256;
+/// Columns of $X$ in one block of $Z'X$: views of a few hundred features are shared out too.
+const COLUMN_BLOCK: usize = 128;
+/// Fewer columns than this are few beside many rows.
+const FEW_COLUMNS: usize = 1024;
 /// Rows of $X$ in one block of $XW$.
 const ROW_BLOCK: usize = 256;
 /// Columns of $X$ that a block of rows meets at one time.
@@ -26,7 +28,7 @@ const INNER_BLOCK: usize = 256;
 /// Least length of a partial sum of $XW$, where the output alone is too small to share out.
 const PART: usize = 2048;
 /// Likewise of $Z'X$: the blocks of columns in which a sweep reads its data are narrow where samples are many.
-const CROSS_PART: usize = 1024;
+const CROSS_PART: usize = 512;
 /// Rows added in one partial sum of a Gram.
 const SUM_BLOCK: usize = 1024;
 
@@ -62,7 +64,7 @@ pub fn cross_into(out: MatMut<'_, f64>, z: MatRef<'_, f64>, x: MatRef<'_, f64>, 
     assert_eq!(z.nrows(), x.nrows(), "rows of the two factors of Z'X");
     assert_eq!(out.nrows(), z.ncols(), "rows of Z'X");
     assert_eq!(out.ncols(), x.ncols(), "columns of Z'X");
-    if x.ncols() < 4 * COLUMN_BLOCK && x.nrows() >= 2 * CROSS_PART {
+    if x.ncols() < FEW_COLUMNS && x.nrows() >= 4 * CROSS_PART {
         let total = blocks::ordered_sum(
             x.nrows(),
             blocks::size(x.nrows(), CROSS_PART),
@@ -203,6 +205,25 @@ pub fn column_sums(x: MatRef<'_, f64>) -> Vec<f64> {
     column_map(x.ncols(), |j| match as_slice(x.col(j)) {
         Some(column) => sum(column),
         None => x.col(j).iter().sum(),
+    })
+}
+
+/// $x't$: sum of every column, its entries times the numbers of `t`.
+///
+/// # Panics
+/// If there is not one number for each row.
+///
+/// ```
+/// use polyview_linalg::{Mat, weighted_column_sums};
+///
+/// let x = Mat::from_fn(3, 2, |r, c| (r + 10 * c) as f64);
+/// assert_eq!(weighted_column_sums(x.as_ref(), &[1.0, 0.0, 2.0]), [4.0, 34.0]);
+/// ```
+pub fn weighted_column_sums(x: MatRef<'_, f64>, t: &[f64]) -> Vec<f64> {
+    assert_eq!(x.nrows(), t.len(), "one weight for each row");
+    column_map(x.ncols(), |j| match as_slice(x.col(j)) {
+        Some(column) => dot(column, t),
+        None => x.col(j).iter().zip(t).map(|(x, t)| x * t).sum(),
     })
 }
 

@@ -37,6 +37,8 @@ fn sites<const FUSED: bool>(
 ) {
     let out = precision.iter_mut().zip(linear).zip(offset);
     for ((&x, &xi), ((omega, h), c)) in labels.iter().zip(local).zip(out) {
+        // an even function
+        let xi = xi.abs();
         let t = decay::<FUSED>(xi);
         // (1 - e^-ξ)/(4ξ(1 + e^-ξ))
         let lambda = t.lost / (4.0 * t.over * (1.0 + t.value));

@@ -280,4 +280,36 @@ mod tests {
         check(&NegativeBinomial::default(), &[0.0, 3.0, 50.0], false);
         check(&Binomial::default(), &[0.0, 3.0, 20.0], false);
     }
+
+    /// What a likelihood says it does not look at may be anything, and a column
+    /// is its cells.
+    fn check_best<L: CellLikelihood>(likelihood: &L) {
+        let mean: Vec<f64> = (0..70).map(|i| f64::from(i) * 0.1 - 3.0).collect();
+        let square: Vec<f64> = mean.iter().map(|m| m * m + 0.3).collect();
+        let (values, unwanted) = (vec![1.0; mean.len()], vec![0.0; mean.len()]);
+        let data = ColumnData {
+            column: 0,
+            values: &values,
+            trials: None,
+        };
+        let (m, s) = match likelihood.optimise_from() {
+            LocalMoments::Mean => (&mean, &unwanted),
+            LocalMoments::Square => (&unwanted, &square),
+            LocalMoments::Both => (&mean, &square),
+        };
+        let mut best = vec![f64::NAN; mean.len()];
+        likelihood.optimise_column(data, m, s, &mut best);
+        for n in 0..mean.len() {
+            let expected = likelihood.optimise(data.cell(n), mean[n], square[n]);
+            assert!((best[n] - expected).abs() < 1e-15, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_best_local_numbers_of_a_column_are_those_of_its_cells() {
+        check_best(&Bernoulli::default());
+        check_best(&Poisson::default());
+        check_best(&NegativeBinomial::default());
+        check_best(&Binomial::default());
+    }
 }

@@ -39,7 +39,7 @@ use std::ops::Range;
 use polyview_core::{
     Augmented, Context, DataError, Event, NormalEquations, NumericError, Objective, PredictedBlock,
     PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm, column_block, own_column_block,
+    ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, packed_len};
 use polyview_random::StreamKey;
@@ -173,14 +173,10 @@ impl<L: CellLikelihood> Cells<L> {
         locals.of_columns(likelihood, data, columns, now)
     }
     /// Blocks of columns in which cells are visited: those of a pass over the
-    /// columns where a block is made anew for every visit.
+    /// columns, so that the sites of a block serve weights and factors.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<L> {
         let (rows, columns) = (self.data.rows(), self.data.columns());
-        let width = match self.locals {
-            Locals::Stored(_) => column_block(rows),
-            Locals::Made(_) => own_column_block(rows),
-        };
-        blocks_of(width, columns)
+        blocks_of(own_column_block(rows), columns)
     }
     /// An error where a site was made from what is not finite.
     fn check_sites(&self) -> Result<(), NumericError> {

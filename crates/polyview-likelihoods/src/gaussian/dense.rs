@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use polyview_core::{Mask, NormalEquations, Predictor};
-use polyview_linalg::SymPacked;
+use polyview_linalg::{SymPacked, column_sums, weighted_column_sums};
 use rayon::prelude::*;
 
 use super::{Gaussian, MissingData};
@@ -25,9 +25,10 @@ impl Gaussian {
             _ => p.factors.second_moment(None),
         };
         let z = p.factors.mean();
-        let sum: Vec<f64> = (0..z.ncols())
-            .map(|k| (0..z.nrows()).map(|n| self.one(n) * z[(n, k)]).sum())
-            .collect();
+        let sum: Vec<f64> = match &self.ones {
+            None => column_sums(z),
+            Some(s) => weighted_column_sums(z, s),
+        };
         self.cache.factor_sums = Some((stamp, gram.clone(), sum.clone()));
         (gram, sum)
     }
@@ -73,13 +74,10 @@ impl Gaussian {
     /// $\sum\_d \tau\_d b\_d w\_d$, with the intercepts beside the entries.
     fn weighted_bias(&self, p: &Predictor<'_>) -> Vec<f64> {
         let w = p.weights.mean();
-        (0..w.ncols())
-            .map(|k| {
-                (0..w.nrows())
-                    .map(|d| self.tau(d) * self.level(p, d) * w[(d, k)])
-                    .sum()
-            })
-            .collect()
+        let b: Vec<f64> = (0..w.nrows())
+            .map(|d| self.tau(d) * self.level(p, d))
+            .collect();
+        weighted_column_sums(w, &b)
     }
     /// $\sum\_d \tau\_d\langle w\_d^\top w\_d\rangle$ (M1).
     fn weight_moment(&self, p: &Predictor<'_>) -> SymPacked {
@@ -133,10 +131,16 @@ impl Gaussian {
         let Some((_, xw)) = &self.cache.xw else {
             return;
         };
-        let start = eq.rows().start;
+        let rows = eq.rows();
+        let ones = self.ones.as_ref().map(|s| &s[rows.clone()]);
         for k in 0..eq.k() {
-            for i in 0..eq.rhs.nrows() {
-                eq.rhs[(i, k)] += tau * xw[(start + i, k)] - self.one(start + i) * bias[k];
+            let (xw, b) = (&xw.col_as_slice(k)[rows.clone()], bias[k]);
+            let rhs = eq.rhs.col_as_slice_mut(k).iter_mut().zip(xw);
+            match ones {
+                None => rhs.for_each(|(r, x)| *r += tau * x - b),
+                Some(ones) => rhs
+                    .zip(ones)
+                    .for_each(|((r, x), one)| *r += tau * x - one * b),
             }
         }
     }

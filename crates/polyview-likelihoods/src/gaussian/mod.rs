@@ -293,9 +293,6 @@ impl Gaussian {
             column
         }]
     }
-    fn one(&self, row: usize) -> f64 {
-        self.ones.as_ref().map_or(1.0, |s| s[row])
-    }
     /// Weights of the columns in `xw`: τ where it differs by feature.
     fn column_weights(&self) -> Option<&[f64]> {
         (self.scope == NoiseBy::Feature).then(|| self.noise.mean())

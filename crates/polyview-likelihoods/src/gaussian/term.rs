@@ -107,19 +107,25 @@ impl ViewTerm for Gaussian {
         if self.by_cells() {
             self.ensure_observed(&columns, p);
         }
-        let shared = if self.by_cells() {
-            Vec::new()
-        } else {
-            self.factor_sums(p).1
-        };
         let w = p.weights.mean();
-        for (i, d) in columns.enumerate() {
-            let fit: f64 = if self.by_cells() {
+        let fit: Vec<f64> = if self.by_cells() {
+            let of = |d: usize| {
                 let z = self.observed_sum(d);
                 (0..z.len()).map(|k| z[k] * w[(d, k)]).sum()
-            } else {
-                (0..shared.len()).map(|k| shared[k] * w[(d, k)]).sum()
             };
+            columns.clone().map(of).collect()
+        } else {
+            let shared = self.factor_sums(p).1;
+            let mut fit = vec![0.0; columns.len()];
+            for (k, z) in shared.iter().enumerate() {
+                let w = w.col(k).subrows(columns.start, columns.len());
+                for (fit, w) in fit.iter_mut().zip(w.iter()) {
+                    *fit += z * w;
+                }
+            }
+            fit
+        };
+        for ((i, d), fit) in columns.enumerate().zip(fit) {
             precision[i] = self.tau(d) * self.counts[d];
             rhs[i] = self.tau(d) * (self.sums[d] - fit);
         }

@@ -72,3 +72,23 @@ fn bytes_that_are_no_mask_are_refused() {
     assert!(matches!(huge, Err(LinalgError::ShapeMismatch { .. })));
     assert!(BitMask::from_bytes(0, 5, vec![]).is_ok());
 }
+
+#[test]
+fn what_is_not_observed_is_cleared_whatever_the_number_of_rows() {
+    for rows in [0, 1, 7, 8, 9, 60, 63, 64, 65, 100, 125, 128, 200] {
+        let mask = BitMask::from_fn(rows, 2, |r, c| (r * r + 3 * c) % 5 < 3);
+        for column in 0..2 {
+            // numbers beyond the last row stay
+            let mut x: Vec<f64> = (0..rows + 3).map(|r| r as f64 + 1.0).collect();
+            for r in mask.zeros_in_col(column) {
+                x[r] = f64::NAN;
+            }
+            mask.clear_zeros_in_col(column, &mut x);
+            for (r, x) in x.iter().enumerate() {
+                let seen = r >= rows || mask.get(r, column);
+                let expected = if seen { r as f64 + 1.0 } else { 0.0 };
+                assert_eq!(*x, expected, "{rows} rows, row {r}");
+            }
+        }
+    }
+}

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::{
-    Mat, MatMut, PackedRows, SymPacked, gram, packed_dot, packed_index, packed_len, packed_quad,
+    Mat, MatMut, PackedRows, SymPacked, column_square_sums, column_sums, gram, packed_dot,
+    packed_index, packed_len, packed_quad, weighted_column_sums,
 };
 use rayon::prelude::*;
 
@@ -22,20 +23,21 @@ impl RowMoments {
         }
     }
     fn sum_cov(&self, weights: Option<&[f64]>) -> SymPacked {
-        let (k, rows) = (self.k(), self.mean.nrows());
         let weight = |r: usize| weights.map_or(1.0, |t| t[r]);
+        let sums_of = |m: &Mat<f64>| match weights {
+            None => column_sums(m.as_ref()),
+            Some(t) => weighted_column_sums(m.as_ref(), t),
+        };
         let total = || match weights {
             None => self.rows() as f64,
             Some(t) => t.iter().sum(),
         };
-        let mut out = SymPacked::zeros(k);
+        let mut out = SymPacked::zeros(self.k());
         match &self.cov {
             RowCov::Zero => {}
             RowCov::Shared(s) => out.add_scaled(total(), s),
             RowCov::Basis { vectors, scales } => {
-                let sums: Vec<f64> = (0..vectors.ncols())
-                    .map(|j| (0..rows).map(|r| weight(r) * scales[(r, j)]).sum())
-                    .collect();
+                let sums = sums_of(scales);
                 basis::covariance(vectors.as_ref(), |j| sums[j], out.as_mut_slice());
             }
             RowCov::Patterns { cov, of_row } => {
@@ -55,12 +57,7 @@ impl RowMoments {
                     }
                 }
             },
-            RowCov::Diagonal(v) => {
-                let d: Vec<f64> = (0..k)
-                    .map(|j| (0..rows).map(|r| weight(r) * v[(r, j)]).sum())
-                    .collect();
-                out.add_diag(&d);
-            }
+            RowCov::Diagonal(v) => out.add_diag(&sums_of(v)),
         }
         out
     }
@@ -71,9 +68,13 @@ impl RowMoments {
         let outer = match weights {
             None => gram(self.mean.as_ref()),
             Some(t) => {
-                let scaled = Mat::from_fn(self.mean.nrows(), self.k(), |r, j| {
-                    t[r].max(0.0).sqrt() * self.mean[(r, j)]
-                });
+                let roots: Vec<f64> = t.iter().map(|t| t.max(0.0).sqrt()).collect();
+                let mut scaled = self.mean.clone();
+                for j in 0..self.k() {
+                    for (x, t) in scaled.col_as_slice_mut(j).iter_mut().zip(&roots) {
+                        *x *= t;
+                    }
+                }
                 gram(scaled.as_ref())
             }
         };
@@ -192,14 +193,17 @@ impl RowMoments {
     /// implicit ones with weight 1 when there are no weights).
     pub fn column_squares(&self, weights: Option<&[f64]>) -> Vec<f64> {
         let cov = self.cov_sum(weights);
-        (0..self.k())
-            .map(|k| {
-                let means: f64 = (0..self.mean.nrows())
-                    .map(|r| weights.map_or(1.0, |t| t[r]) * self.mean[(r, k)].powi(2))
-                    .sum();
-                means + cov.get(k, k)
-            })
-            .collect()
+        let squares = match weights {
+            None => column_square_sums(self.mean()),
+            Some(t) => (0..self.k())
+                .map(|k| {
+                    let column = self.mean.col_as_slice(k);
+                    t.iter().zip(column).map(|(t, x)| t * x * x).sum()
+                })
+                .collect(),
+        };
+        let with_cov = |(k, x): (usize, f64)| x + cov.get(k, k);
+        squares.into_iter().enumerate().map(with_cov).collect()
     }
 
     /// $\sum\_k c\_k\langle r\_k^2\rangle$ of each explicit row, one weight a
