@@ -445,7 +445,7 @@ fn about_the_mean_class(part: &ComponentView) -> (RowMoments, Bias) {
 }
 
 /// Mean and variance of $|w\_d|^2$, a row of independent normal or known entries:
-/// $m'm + \mathrm{tr}\\,S$ and $2\\,\mathrm{tr}\\,S^2 + 4m'Sm$.
+/// $|m|^2 + \mathrm{tr}\\,S$ and $2\\,\mathrm{tr}\\,S^2 + 4m^\top Sm$.
 fn squared_length(weights: &RowMoments, row: usize) -> (f64, f64) {
     let mean: Vec<f64> = (0..weights.k()).map(|k| weights.mean()[(row, k)]).collect();
     let own: f64 = mean.iter().map(|x| x * x).sum();
