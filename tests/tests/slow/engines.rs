@@ -73,41 +73,36 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn engines_agree_on_the_labels_of_new_samples_and_differ_in_spread() {
-    for (features, seed) in [(30, 1), (60, 2)] {
-        let ([old, new], truth) = simulated(features, seed);
-        let (vb, gibbs) = (fit(&old, EngineKind::Vb), fit(&old, EngineKind::Gibbs));
-        let (a, b) = (scores(&vb, &new), scores(&gibbs, &new));
-        let r = correlation(&a, &b);
-        assert!(r > 0.95, "{features}: {r}");
-        for s in [&a, &b] {
-            let right = s
-                .iter()
-                .zip(&truth)
-                .filter(|(s, y)| (**s > 0.0) == (**y > 0.5));
-            assert!(right.count() > 160);
-        }
-        // the chains have met in every kind of quantity, by name
-        let kinds = gibbs.record().convergence();
-        for kind in [
-            "length of the weights/x",
-            "predictor/x",
-            "length of the weights/y",
-            "score/y",
-            "log likelihood/x",
-        ] {
-            let c = kinds.iter().find(|c| c.kind == kind).expect(kind);
-            // the scale of weights and factors moves slowly: only priors and
-            // margin hold it
-            assert!(c.rhat < 1.3 && c.ess_bulk > 8.0, "{c:?}");
-            eprintln!("{features} {c:?}");
-        }
-        // means agree; variational Bayes is surer, of ranks by far
-        let found = vb.compare(&gibbs).expect("the same data");
-        for v in &found.views {
-            assert!(v.correlation > 0.95, "{}: {}", v.view, v.correlation);
-            let s = v.predictor_spread;
-            assert!(s.quantities > 100 && s.median < 1.05, "{}: {s:?}", v.view);
-            eprintln!("{features} {} {:?} {:?}", v.view, s, v.weight_spread);
-        }
+    let ([old, new], truth) = simulated(30, 1);
+    let (vb, gibbs) = (fit(&old, EngineKind::Vb), fit(&old, EngineKind::Gibbs));
+    let (a, b) = (scores(&vb, &new), scores(&gibbs, &new));
+    let r = correlation(&a, &b);
+    assert!(r > 0.95, "{r}");
+    for s in [&a, &b] {
+        let same = |(s, y): &(&f64, &f64)| (**s > 0.0) == (**y > 0.5);
+        assert!(s.iter().zip(&truth).filter(same).count() > 160);
+    }
+    // the chains have met in every kind of quantity; the common scale of weights and
+    // factors, which only priors and margin hold, moves slowly
+    let kinds = gibbs.record().convergence();
+    for (kind, rhat, ess) in [
+        ("length of the weights/x", 1.3, 5.0),
+        ("length of the weights/y", 1.3, 5.0),
+        ("predictor/x", 1.1, 30.0),
+        ("score/y", 1.1, 20.0),
+        ("log likelihood/x", 1.05, 100.0),
+    ] {
+        let c = kinds.iter().find(|c| c.kind == kind).expect(kind);
+        assert!(c.rhat < rhat && c.ess_bulk > ess, "{c:?}");
+    }
+    // means agree; the spread of variational Bayes is about half of the sampler's
+    // (0.50 of predictors and 0.43 of scores), of lengths of weights a quarter
+    let found = vb.compare(&gibbs).expect("the same data");
+    for v in &found.views {
+        assert!(v.correlation > 0.95, "{}: {}", v.view, v.correlation);
+        let s = v.predictor_spread;
+        let fits = s.quantities > 100 && (0.2..0.8).contains(&s.median);
+        assert!(fits, "{}: {s:?}", v.view);
+        assert!(v.weight_spread.median < 0.6, "{}", v.weight_spread.median);
     }
 }
