@@ -48,6 +48,9 @@ pub struct Model {
     pub views: Vec<ViewPart>,
     /// Steps of a sweep.
     pub schedule: Schedule,
+    /// How far variational updates of rows go
+    /// ([`VbOptions::relaxation`](crate::VbOptions::relaxation)).
+    pub relaxation: f64,
     patterns: Option<Arc<PatternTable>>,
 }
 
@@ -71,6 +74,7 @@ impl Model {
             factors,
             views,
             schedule,
+            relaxation: 1.0,
             patterns,
         };
         out.share();

@@ -599,6 +599,9 @@ impl ModelSpec {
                 return bad(option, value.to_string());
             }
         }
+        if !(self.vb.relaxation > 0.0 && self.vb.relaxation < 2.0) {
+            return bad("relaxation", self.vb.relaxation.to_string());
+        }
         let ShrinkageShapes { r, s } = self.shrinkage_prior;
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
             return bad("shrinkage-prior", format!("({r}, {s})"));

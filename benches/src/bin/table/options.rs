@@ -18,6 +18,7 @@ use crate::data::Half;
 /// areas .683, .690, .688, .685 predictive, .682 and .689 semi-supervised for the
 /// first two); noise and scaling, which made less difference than the folds did,
 /// are the library's own.
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Which table.
     pub table: String,
@@ -25,6 +26,8 @@ pub struct Options {
     pub data: PathBuf,
     /// Factors to start with; the paper has 100 for yeast.
     pub factors: usize,
+    /// Numbers of factors of the rank tables, one after the other.
+    pub factor_counts: Vec<usize>,
     /// Number of starts; the paper has 10.
     pub restarts: usize,
     /// Relative change of the bound at which a fit ends; the paper has 1e-8.
@@ -79,6 +82,7 @@ impl Options {
             table: args.next().ok_or(USAGE)?,
             data: PathBuf::new(),
             factors: 60,
+            factor_counts: Vec::new(),
             restarts: 1,
             tolerance: 1e-6,
             max_sweeps: 300,
@@ -97,12 +101,15 @@ impl Options {
             baselines: true,
             only: None,
         };
-        let mut factors = None;
+        let mut repeats = None;
         while let Some(a) = args.next() {
             let mut value = || args.next().ok_or(format!("{a} needs a value"));
             match a.as_str() {
                 "--data" => o.data = value()?.into(),
-                "--factors" => factors = Some(value()?.parse()?),
+                "--factors" => {
+                    let list: Result<Vec<usize>, _> = value()?.split(',').map(str::parse).collect();
+                    o.factor_counts = list?;
+                }
                 "--restarts" => o.restarts = value()?.parse()?,
                 "--tolerance" => o.tolerance = value()?.parse()?,
                 "--max-sweeps" => o.max_sweeps = value()?.parse()?,
@@ -118,7 +125,10 @@ impl Options {
                     o.weight_prior = GammaPrior::new(shape.parse()?, rate.parse()?);
                 }
                 "--gibbs" => o.gibbs = Some(value()?.parse()?),
-                "--repeats" => o.repeats = value()?.parse()?,
+                "--repeats" => {
+                    o.repeats = value()?.parse()?;
+                    repeats = Some(o.repeats);
+                }
                 "--validate" => o.validate = Some(value()?.parse()?),
                 "--seed" => o.seed = value()?.parse()?,
                 "--threads" => o.threads = value()?.parse()?,
@@ -127,11 +137,17 @@ impl Options {
                 other => return Err(format!("unknown option {other}\n{USAGE}").into()),
             }
         }
-        // the rank papers' own number
-        if o.table.starts_with("rank") || o.table == "digits" {
-            o.factors = factors.unwrap_or(20);
-        } else if let Some(k) = factors {
-            o.factors = k;
+        let ranked = o.table.starts_with("rank") || o.table == "digits";
+        if ranked {
+            // the rank paper's own number, and ten splits
+            o.factors = 20;
+            o.repeats = repeats.unwrap_or(10);
+        }
+        match o.factor_counts[..] {
+            [] => o.factor_counts.push(o.factors),
+            [first] => o.factors = first,
+            _ if !ranked => return Err("this table takes one number of factors".into()),
+            _ => {}
         }
         if o.data.as_os_str().is_empty() {
             return Err(USAGE.into());
@@ -195,7 +211,7 @@ const USAGE: &str = "usage: table sshiba-7|sshiba-9 --data YEAST_FOLDER [options
        table labels|classes --data FOLDER_OF_SETS [options]
        table rank-2|rank-3|digits --data DIGITS [options]
        table rank-4|rank-5 --data EXPRESSION [options]
-options: --factors K --restarts R --tolerance T --max-sweeps S --prune W
+options: --factors K (of ranks also K,K,K) --restarts R --tolerance T --max-sweeps S --prune W
   --likelihood bernoulli|bernoulli-latent --noise view|feature
   --scaling none|view|feature --no-intercepts --select --weight-prior A,B
   --gibbs SWEEPS (chains: --restarts)

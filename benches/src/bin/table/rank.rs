@@ -176,30 +176,58 @@ fn head(title: &str) -> Result<(), Box<dyn Error>> {
     writeln!(out, "\n{title}")?;
     writeln!(
         out,
-        "{:<34} {:>7} {:>16} {:>16} {:>9}",
+        "{:<34} {:>7} {:>16} {:>16} {:>14}",
         "", "paper", "error %", "AUC", "seconds"
     )?;
     Ok(())
 }
 
-/// All models on all tasks.
+/// All models on all tasks, for each number of factors.
 fn block(o: &Options, tasks: &[Task], paper: &Paper) -> Result<(), Box<dyn Error>> {
-    let wanted = |name: &str| o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
+    for (i, &k) in o.factor_counts.iter().enumerate() {
+        if o.factor_counts.len() > 1 {
+            writeln!(std::io::stdout().lock(), "{k} factors")?;
+        }
+        of_size(
+            &Options {
+                factors: k,
+                ..o.clone()
+            },
+            tasks,
+            paper,
+            i == 0,
+        )?;
+    }
+    Ok(())
+}
+
+/// All models of one number of factors; what has none only `once`.
+fn of_size(o: &Options, tasks: &[Task], paper: &Paper, once: bool) -> Result<(), Box<dyn Error>> {
+    let wanted = |name: &str| o.only.as_ref().is_none_or(|t| name.starts_with(t.as_str()));
     for (model, paper) in Table1::ALL.into_iter().zip(paper) {
         if wanted(model.name()) {
-            let scores = each(tasks, |task| joint(o, model, task))?;
-            line(model.name(), *paper, &scores)?;
+            let both = tasks.iter().map(|task| joint(o, model, task));
+            let (settled, seen): (Vec<Score>, Vec<Score>) =
+                both.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+            line(model.name(), *paper, &settled)?;
+            if o.baselines {
+                line("  weights as of the joint fit", None, &seen)?;
+            }
         }
     }
     if o.baselines {
-        for data in [Likelihood::Rank, Likelihood::Gaussian] {
+        for data in [
+            Likelihood::Rank,
+            Likelihood::OrdinaryRank,
+            Likelihood::Gaussian,
+        ] {
             let name = format!("{data} factors, then logistic");
             if wanted(&name) {
                 line(&name, None, &each(tasks, |task| two_step(o, data, task))?)?;
             }
         }
         let name = "logistic regression of the data";
-        if wanted(name) {
+        if once && wanted(name) {
             let plain = |task: &Task| logistic(&task.x[0], &task.x[1], task);
             line(name, None, &each(tasks, plain)?)?;
         }
@@ -217,18 +245,24 @@ fn each(
             let clock = Instant::now();
             // scores, and the score above which a sample is a 1
             let (score, cut) = way(task)?;
-            let seconds = clock.elapsed().as_secs_f64();
-            let wrong = score
-                .iter()
-                .zip(&task.y[1])
-                .filter(|(s, y)| (**s > cut) != **y);
-            Ok(Score {
-                error: 100.0 * wrong.count() as f64 / score.len().max(1) as f64,
-                area: metrics::auc(&task.y[1], &score)?.unwrap_or(f64::NAN),
-                seconds,
-            })
+            Score::new(task, &score, cut, clock)
         })
         .collect()
+}
+
+impl Score {
+    fn new(task: &Task, score: &[f64], cut: f64, clock: Instant) -> Result<Self, Box<dyn Error>> {
+        let seconds = clock.elapsed().as_secs_f64();
+        let wrong = score
+            .iter()
+            .zip(&task.y[1])
+            .filter(|(s, y)| (**s > cut) != **y);
+        Ok(Self {
+            error: 100.0 * wrong.count() as f64 / score.len().max(1) as f64,
+            area: metrics::auc(&task.y[1], score)?.unwrap_or(f64::NAN),
+            seconds,
+        })
+    }
 }
 
 fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn Error>> {
@@ -244,13 +278,13 @@ fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn 
         }
     };
     let paper = paper.map_or_else(String::new, |p| format!("{p:.2}"));
-    let seconds = scores.iter().map(|s| s.seconds).sum::<f64>() / scores.len() as f64;
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "{name:<34} {paper:>7} {:>16} {:>16} {seconds:>9.2}",
+        "{name:<34} {paper:>7} {:>16} {:>16} {:>14}",
         with_error(|s| s.error, 2),
-        with_error(|s| s.area, 4)
+        with_error(|s| s.area, 4),
+        with_error(|s| s.seconds, 2)
     )?;
     out.flush()?;
     Ok(())
@@ -266,8 +300,9 @@ fn sized(o: &Options, spec: ModelSpec, task: &Task) -> ModelSpec {
     spec
 }
 
-/// Data and labels in one model.
-fn joint(o: &Options, model: Table1, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
+/// Data and labels in one model: with weights of the labels settled on factors
+/// that did not see them, and as of the joint fit.
+fn joint(o: &Options, model: Table1, task: &Task) -> Result<(Score, Score), Box<dyn Error>> {
     let [x, new] = &task.x;
     let y = Table {
         name: "y".into(),
@@ -275,11 +310,21 @@ fn joint(o: &Options, model: Table1, task: &Task) -> Result<(Vec<f64>, f64), Box
         values: Mat::from_fn(x.samples.len(), 1, |n, _| f64::from(u8::from(task.y[0][n]))),
         ..x.clone()
     };
-    let spec = sized(o, model.spec(o.factors, &["y"]), task);
-    let fit = polyview::fit(build([x.clone(), y])?, spec)?;
-    let p = fit.predict(&build([new.clone()])?, "y")?;
-    let score = p.score.ok_or("labels have scores")?;
-    Ok((score.col_as_slice(0).to_vec(), 0.0))
+    let spec = sized(
+        o,
+        model.spec(o.factors, &["y"]).with_settled("y", false),
+        task,
+    );
+    let clock = Instant::now();
+    let mut fit = polyview::fit(build([x.clone(), y])?, spec)?;
+    let new = build([new.clone()])?;
+    let score = |fit: &Fit| -> Result<Score, Box<dyn Error>> {
+        let score = fit.predict(&new, "y")?.score.ok_or("labels have scores")?;
+        Score::new(task, score.col_as_slice(0), 0.0, clock)
+    };
+    let seen = score(&fit)?;
+    fit.settle(&["y"])?;
+    Ok((score(&fit)?, seen))
 }
 
 /// Factors first, without labels; then a classifier of the factors.

@@ -83,6 +83,9 @@ pub struct NormalEquations {
     pub packed: Option<PackedRows>,
     /// Right-hand sides, rows of the current range × K.
     pub rhs: Mat<f64>,
+    /// How far variational means of rows with own parts go: to the optimum (1), short of it or beyond. The
+    /// bound is quadratic in them, so that below 2 it does not fall.
+    pub relaxation: f64,
 }
 
 impl NormalEquations {
@@ -96,6 +99,7 @@ impl NormalEquations {
             own: false,
             packed: None,
             rhs: Mat::zeros(rows.len(), k),
+            relaxation: 1.0,
             rows,
         }
     }
@@ -146,6 +150,7 @@ impl NormalEquations {
             own: self.own,
             packed: None,
             rhs: Mat::zeros(0, self.k),
+            relaxation: self.relaxation,
         }
     }
     /// The own parts, zero at first.

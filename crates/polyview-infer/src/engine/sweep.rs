@@ -112,6 +112,19 @@ pub fn run_step_group(
     Ok(StepReport { block })
 }
 
+/// Sweeps before updates go beyond the optimum: first ones come from starts
+/// that mean nothing.
+const BEFORE_RELAXATION: usize = 3;
+
+/// How far updates of rows go in this sweep.
+fn relaxation(model: &Model, cx: &Context<'_>) -> f64 {
+    if cx.sweep > BEFORE_RELAXATION {
+        model.relaxation
+    } else {
+        1.0
+    }
+}
+
 /// One pass over the columns of a view.
 fn pass(
     engine: &dyn Engine,
@@ -122,6 +135,7 @@ fn pass(
     base: StreamKey,
 ) -> Result<(), NumericError> {
     let has = |step: Step| group.contains(&step);
+    let relaxation = relaxation(model, cx);
     let Model { factors, views, .. } = model;
     let ViewPart {
         term,
@@ -132,6 +146,7 @@ fn pass(
     let shape = term.shape();
     let columns = shape.predictor_columns;
     let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
+    eq.relaxation = relaxation;
     let with_weights = has(Step::Weights(v));
     if with_weights {
         cx.key = key(base, Step::Weights(v));
@@ -216,11 +231,13 @@ pub fn update_factors(
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let own = model.has_cells();
+    let relaxation = relaxation(model, cx);
     let patterns = model.patterns().cloned();
     let Model { factors, views, .. } = model;
     let (rows, k) = (factors.moments().explicit_rows(), factors.moments().k());
     let mut eq = NormalEquations::new(k, 0..0);
     eq.own = own;
+    eq.relaxation = relaxation;
     eq.patterns = patterns.map(|table| PatternGrams {
         grams: PackedRows::zeros(table.present.len(), k),
         table,

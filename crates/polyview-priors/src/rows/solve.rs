@@ -309,6 +309,7 @@ pub(crate) fn update(
                     source,
                 })?;
             note(block, start, &report, cx);
+            relax(mean, start, eq);
             put_rows(mean, start, eq.rhs.as_ref());
             if start == 0 {
                 *log_det = 0.0;
@@ -343,6 +344,21 @@ pub(crate) fn update(
 }
 
 /// `((rhs·V) ∘ ρ)·Vᵀ`.
+/// Puts the means that are taken in place of the optimal ones in `eq.rhs`
+/// ([`NormalEquations::relaxation`]).
+fn relax(mean: &Mat<f64>, start: usize, eq: &mut NormalEquations) {
+    let rate = eq.relaxation;
+    if rate == 1.0 {
+        return;
+    }
+    for j in 0..eq.rhs.ncols() {
+        for i in 0..eq.rhs.nrows() {
+            let old = mean[(start + i, j)];
+            eq.rhs[(i, j)] = old + rate * (eq.rhs[(i, j)] - old);
+        }
+    }
+}
+
 fn in_basis(rhs: &Mat<f64>, vectors: &Mat<f64>, rho: &Mat<f64>) -> Mat<f64> {
     let mut turned = times_small(rhs.as_ref(), vectors.as_ref());
     for j in 0..turned.ncols() {

@@ -15,6 +15,12 @@ use crate::spec::Algorithm;
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
 
+/// Most sweeps, and what counts as no change: sweeps without factors cost next
+/// to nothing, and the bound includes that of the factors, which stays.
+const SWEEPS: usize = 1000;
+const TOLERANCE: f64 = 1e-9;
+const MOVEMENT: f64 = 1e-4;
+
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settled {
@@ -92,6 +98,9 @@ impl Fit {
                 by_bound: false,
                 ..self.spec.vb.prune
             },
+            max_sweeps: SWEEPS,
+            tolerance: TOLERANCE.min(self.spec.vb.tolerance),
+            movement: MOVEMENT.min(self.spec.vb.movement),
             ..self.spec.vb.clone()
         };
         let key = StreamKey::new(self.spec.seed).chain(CHAIN);
