@@ -60,8 +60,9 @@ use sums::{Draw, Posterior, Sums};
 /// at the means of factors, weights and intercepts: of its value when
 /// intercepts alone are fitted (each feature's mean) the share that goes.
 ///
-/// **Where intercepts are by group** of samples, so are the means that all of
-/// this is about: what intercepts explain is not for the factors to explain.
+/// **In views whose intercepts are by group** of samples, so are the means that
+/// all of this is about: what intercepts explain is not for the factors to
+/// explain. Ranks have no intercepts, so their means are over all samples.
 /// Samples that nobody knows the group of are taken together.
 ///
 /// Nothing is clipped: a negative share says that the factor does worse than
@@ -97,7 +98,7 @@ impl Fit {
     /// give them to [`Fit::explain_on`]; when a component's state is damaged.
     pub fn explain(&self) -> Result<Explained> {
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        let strata = self.strata(self.groups());
+        let strata = Strata::of(self.groups());
         self.explained(&views, &self.posterior()?, &strata, Vec::new())
     }
 
@@ -140,7 +141,8 @@ impl Fit {
     pub fn explain_group(&self, group: &str) -> Result<Explained> {
         let members = self.group_members(group)?;
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
-        self.explained(&views, &self.posterior()?, &[members], Vec::new())
+        let strata = Strata::Everywhere([members]);
+        self.explained(&views, &self.posterior()?, &strata, Vec::new())
     }
 
     /// Rows of the samples of a group.
@@ -159,19 +161,6 @@ impl Fit {
             .filter(|(_, g)| **g as usize == at)
             .map(|(n, _)| n)
             .collect())
-    }
-
-    /// Rows of the samples that have intercepts of their own; nothing where
-    /// all samples have the same.
-    fn strata(&self, groups: Option<&Groups>) -> Vec<Vec<usize>> {
-        let Some(groups) = several(groups).filter(|_| self.spec().groups.intercepts) else {
-            return Vec::new();
-        };
-        let mut out = vec![Vec::new(); groups.names.len()];
-        for (n, &g) in groups.of_sample.iter().enumerate() {
-            out[g as usize].push(n);
-        }
-        out
     }
 
     /// Every component of the posterior.
@@ -214,16 +203,16 @@ impl Fit {
         }
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
-        self.explained(&views, &posterior, &self.strata(data.groups()), notes)
+        self.explained(&views, &posterior, &Strata::of(data.groups()), notes)
     }
 
-    /// The shares over the rows of all `strata`, about each feature's means over
-    /// the rows of one; over all samples together where there are no strata.
+    /// The shares over the rows of all strata of a view, about each feature's
+    /// means over the rows of one; over all samples together where it has none.
     fn explained(
         &self,
         views: &[Option<&View>],
         posterior: &Posterior,
-        strata: &[Vec<usize>],
+        strata: &Strata,
         notes: Vec<String>,
     ) -> Result<Explained> {
         let (k, draws) = (self.k(), &posterior.draws[..]);
@@ -240,11 +229,15 @@ impl Fit {
             total: Vec::with_capacity(given.len()),
             deviance: Vec::with_capacity(given.len()),
             shared: Vec::with_capacity(given.len()),
-            observed: given.iter().map(|(_, v)| observed(v, strata)).collect(),
+            observed: given
+                .iter()
+                .map(|(at, v)| observed(v, strata.of_view(posterior.by_group[*at])))
+                .collect(),
             notes,
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
             let kind = posterior.kinds[at];
+            let strata = strata.of_view(posterior.by_group[at]);
             let sums = if kind.is_real() {
                 out.deviance.push(f64::NAN);
                 sums_of(view, draws, at, strata)?
@@ -299,6 +292,36 @@ impl Fit {
             out.shared.push(share(overlap));
         }
         Ok(out)
+    }
+}
+
+/// Rows about whose means shares are taken.
+enum Strata {
+    /// Those of each group of samples, in views whose intercepts are by group.
+    ByGroup(Vec<Vec<usize>>),
+    /// The same ones in every view.
+    Everywhere([Vec<usize>; 1]),
+}
+
+impl Strata {
+    /// The samples of each of several groups.
+    fn of(groups: Option<&Groups>) -> Self {
+        Self::ByGroup(several(groups).map_or_else(Vec::new, |groups| {
+            let mut out = vec![Vec::new(); groups.names.len()];
+            for (n, &g) in groups.of_sample.iter().enumerate() {
+                out[g as usize].push(n);
+            }
+            out
+        }))
+    }
+
+    /// Those of a view; nothing where all its samples are taken together.
+    fn of_view(&self, by_group: bool) -> &[Vec<usize>] {
+        match self {
+            Self::ByGroup(rows) if by_group => rows,
+            Self::ByGroup(_) => &[],
+            Self::Everywhere(rows) => rows,
+        }
     }
 }
 

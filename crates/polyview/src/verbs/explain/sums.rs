@@ -24,6 +24,8 @@ pub(super) struct Posterior {
     pub draws: Vec<Draw>,
     /// What each view's term predicts.
     pub kinds: Vec<PredictedKind>,
+    /// Whether each view's intercepts are by group of samples.
+    pub by_group: Vec<bool>,
     /// Known factors and the views' parts, one a component, where there are
     /// labels or counts.
     components: Vec<(RowMoments, Vec<ComponentView>)>,
@@ -44,6 +46,7 @@ impl Posterior {
                 .collect()
         };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
+        self.by_group = parts.iter().map(|v| v.bias.groups().is_some()).collect();
         self.link_variance.push(parts.iter().map(link).collect());
         self.draws.push(Draw { factors, weights });
         if self.kinds.iter().any(|k| !k.is_real())

@@ -131,3 +131,28 @@ fn what_intercepts_of_groups_explain_is_nobodys_share() {
     let total = fit_with(false).explain().unwrap().total[0];
     assert!(total > 0.98, "{total}");
 }
+
+/// Ranks have no intercepts, by group or otherwise: shares are about the means
+/// over all samples.
+#[test]
+fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
+    let (eta, mut rng) = (predictor(), StreamKey::new(8).rng());
+    let data = dataset(Mat::from_fn(N, D, |n, d| {
+        eta[(n, d)] + 0.3 * standard_normal(&mut rng)
+    }));
+    let mut spec = models::sshiba(2).with_likelihood("y", Likelihood::Rank);
+    spec.groups.intercepts = true;
+    spec.vb.max_sweeps = 20;
+    let fit = crate::fit(data, spec).unwrap();
+    let c = fit.component(0).unwrap();
+    let part = &c.views[0];
+    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let (mut own, mut link) = (0.0, 0.0);
+    for d in 0..D {
+        let mean = eta.col(d).iter().sum::<f64>() / N as f64;
+        own += eta.col(d).iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        link += N as f64 * part.link_variance(d);
+    }
+    let found = fit.explain().unwrap().total[0];
+    assert!((found - own / (own + link)).abs() < 1e-9, "{found}");
+}
