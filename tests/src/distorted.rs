@@ -3,7 +3,7 @@
 use polyview_core::View;
 use polyview_infer::{Start, start_factors};
 use polyview_likelihoods::normal_scores;
-use polyview_linalg::{FilledBlock, Mat, SymPacked, gram, solve_spd};
+use polyview_linalg::{FilledBlock, FilledColumns, Mat, SymPacked, gram, solve_spd};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use crate::normal;
@@ -60,7 +60,8 @@ pub fn start(view: &View, k: usize) -> Mat<f64> {
         mean: &zeros,
         scale: &ones,
     };
-    start_factors(Start::Varimax, &[block], k, StreamKey::new(1), 0).expect("a start")
+    let data = FilledColumns::new(&[block]).expect("finite data");
+    start_factors(Start::Varimax, &data, k, StreamKey::new(1), 0).expect("a start")
 }
 
 /// Share of the variance of each true factor that a regression on the fitted

@@ -3,7 +3,7 @@
 use polyview_core::{Journal, RowGroups, RowMoments, State, View};
 use polyview_infer::{PruneRule, Start, VbOptions, VbRun, start_factors};
 use polyview_likelihoods::{MissingData, NoiseBy};
-use polyview_linalg::{FilledBlock, Mat, MatRef, Threads};
+use polyview_linalg::{FilledBlock, FilledColumns, Mat, MatRef, Threads};
 use polyview_priors::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 use polyview_random::{StreamKey, uniform_open01};
 use polyview_tests::sparse::{self, Rows};
@@ -81,7 +81,8 @@ fn run(data: &[Mat<f64>], weights: Rows, seed: u64) -> VbRun {
         })
         .collect();
     let key = StreamKey::new(seed);
-    let start = start_factors(Start::Varimax, &blocks, k, key, 0).expect("finite data");
+    let columns = FilledColumns::new(&blocks).expect("finite data");
+    let start = start_factors(Start::Varimax, &columns, k, key, 0).expect("finite data");
     let names: Vec<String> = (0..features).map(|d| format!("f{d}")).collect();
     let views = (0..)
         .zip(data)

@@ -1,8 +1,8 @@
 //! Where a run starts from (DESIGN 4.1; spec/sshiba 5, 9.5).
 
 use polyview_linalg::{
-    FilledBlock, FilledColumns, KaiserNormalisation, LinalgError, LinearOperator, Mat,
-    TruncatedSvdOptions, VarimaxOptions, truncated_svd, varimax,
+    KaiserNormalisation, LinalgError, LinearOperator, Mat, TruncatedSvdOptions, VarimaxOptions,
+    truncated_svd, varimax,
 };
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,8 @@ pub enum Start {
     Random,
 }
 
-/// Starting factors, samples × K, with mean square 1 a column.
+/// Starting factors, samples × K, with mean square 1 a column, of centred data
+/// (samples × features) of which nothing but products is asked.
 ///
 /// Restart 0 is the plain start; later ones turn it by a random rotation and
 /// add a tenth of noise from the span of the data.
@@ -29,17 +30,16 @@ pub enum Start {
 /// [`LinalgError`] when the data are not finite.
 pub fn start_factors(
     start: Start,
-    blocks: &[FilledBlock<'_>],
+    data: &impl LinearOperator,
     k: usize,
     key: StreamKey,
     restart: usize,
 ) -> Result<Mat<f64>, LinalgError> {
-    let rows = blocks.first().map_or(0, |b| b.values.nrows());
+    let rows = data.nrows();
     let key = key.chain(restart as u32);
     if start == Start::Random {
         return Ok(normal(rows, k, key.block(1)));
     }
-    let operator = FilledColumns::new(blocks)?;
     // a start, not an answer: directions that matter stand out after a few
     // passes, and the sweeps do the rest
     let options = TruncatedSvdOptions {
@@ -49,11 +49,11 @@ pub fn start_factors(
     };
     // the test matrix is the same for all restarts: they share the SVD
     let test = normal(
-        operator.ncols(),
-        options.width().min(operator.ncols()),
+        data.ncols(),
+        options.width().min(data.ncols()),
         key.chain(0).block(2),
     );
-    let svd = truncated_svd(&operator, &options, test.as_ref())?;
+    let svd = truncated_svd(data, &options, test.as_ref())?;
     let found = svd.u.ncols().min(k);
     let root = (rows as f64).sqrt();
     let mut z: Mat<f64> = Mat::from_fn(
@@ -85,7 +85,7 @@ pub fn start_factors(
     if restart > 0 {
         let (q, _) = polyview_linalg::thin_qr(normal(k, k, key.block(4)).as_ref())?;
         z = polyview_linalg::times_small(z.as_ref(), q.as_ref());
-        let noise = operator.apply(normal(operator.ncols(), k, key.block(5)).as_ref());
+        let noise = data.apply(normal(data.ncols(), k, key.block(5)).as_ref());
         for j in 0..k {
             let norm = (0..rows).map(|n| noise[(n, j)].powi(2)).sum::<f64>().sqrt();
             if norm > 0.0 {

@@ -18,6 +18,7 @@ use polyview_random::StreamKey;
 
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
+use crate::fit::GroupMeans;
 use crate::local;
 use crate::spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec,
@@ -254,12 +255,13 @@ pub(crate) fn gaussian_options(
     spec: &ModelSpec,
     view: &str,
     missing: MissingData,
+    start: f64,
 ) -> GaussianOptions {
     GaussianOptions {
         noise: spec.view(view).noise,
         prior: spec.noise_prior,
         missing,
-        start: 1.0,
+        start,
     }
 }
 
@@ -434,7 +436,7 @@ pub(crate) fn term(
     let ranked = spec.view(&name).likelihood.is_rank();
     let own = (spec.groups.noise || spec.groups.intercepts) && !ranked;
     let Some(groups) = several(groups).filter(|_| own) else {
-        return plain_term(spec, &name, view, missing, prediction);
+        return plain_term(spec, &name, view, missing, prediction, 1.0);
     };
     let noise = if spec.groups.noise {
         GroupNoise::Own
@@ -442,26 +444,46 @@ pub(crate) fn term(
         GroupNoise::Shared
     };
     let called = |g: usize| format!("{name} ({})", groups.names[g]);
-    let make = |v: View| plain_term(spec, &name, v, missing, prediction);
-    let term = Grouped::new(&view, RowGroups::from(groups), noise, called, make)?;
+    let groups = RowGroups::from(groups);
+    // what noise is left once the levels are gone
+    let start = match start_levels(spec, &groups, &view) {
+        Some((_, variance)) if variance > 0.0 => variance.recip(),
+        _ => 1.0,
+    };
+    let make = |v: View| plain_term(spec, &name, v, missing, prediction, start);
+    let term = Grouped::new(&view, groups, noise, called, make)?;
     Ok(Box::new(term))
 }
 
+/// Intercepts that groups start from in a view of numbers, and the mean variance
+/// about them.
+fn start_levels(spec: &ModelSpec, groups: &RowGroups, view: &View) -> Option<(Vec<f64>, f64)> {
+    let learned = spec.algorithm == Algorithm::Corrected
+        && spec.intercepts == Intercepts::Learned
+        && spec.view(view.name()).likelihood == Likelihood::Gaussian
+        && spec.group_intercepts(view.name());
+    learned.then(|| {
+        let (means, variance) = GroupMeans::new(view, groups);
+        (means.group_after_group(), variance)
+    })
+}
+
 /// The data term of samples without groups, with the choices of the view
-/// `name`.
+/// `name` and a noise precision to start from.
 fn plain_term(
     spec: &ModelSpec,
     name: &str,
     view: View,
     missing: MissingData,
     prediction: ParameterUncertainty,
+    noise: f64,
 ) -> Result<Box<dyn ViewTerm>> {
     if spec.view(name).local {
         return local::term(spec, name, view, prediction);
     }
     Ok(match spec.view(name).likelihood {
         Likelihood::Gaussian => {
-            let term = Gaussian::new(view, gaussian_options(spec, name, missing));
+            let term = Gaussian::new(view, gaussian_options(spec, name, missing, noise));
             Box::new(term.with_prediction(prediction))
         }
         Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
@@ -551,8 +573,14 @@ fn predicting(
         .map(|v| {
             let name = v.name().to_owned();
             let means = known_intercepts(spec, groups, &v);
+            let levels =
+                several(groups).and_then(|groups| start_levels(spec, &RowGroups::from(groups), &v));
             let term = term(spec, groups, v, missing, prediction)?;
             let mut part = view_part(spec, &name, term, 0, k);
+            if let Some((levels, _)) = levels {
+                let variance = part.bias.variance().to_vec();
+                part.bias.set(levels, variance);
+            }
             if let Some(means) = means {
                 let zeros = vec![0.0; means.len()];
                 part.bias.set(means, zeros);

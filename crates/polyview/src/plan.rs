@@ -180,7 +180,7 @@ impl Plan {
                 features,
             };
             let implicit = features - data.values.ncols();
-            let options = gaussian_options(spec, name, MissingData::Marginal);
+            let options = gaussian_options(spec, name, MissingData::Marginal, 1.0);
             view_part(
                 spec,
                 name,

@@ -3,7 +3,7 @@
 use polyview_core::{Bias, RowMoments};
 use polyview_infer::{GibbsChain, Model, Start, start_factors};
 use polyview_likelihoods::Bernoulli;
-use polyview_linalg::{FilledBlock, Mat};
+use polyview_linalg::{FilledBlock, FilledColumns, Mat};
 use polyview_random::StreamKey;
 use polyview_special::sigmoid;
 use polyview_tests::{Holes, normal};
@@ -60,7 +60,8 @@ fn start(s: &Simulated, k: usize) -> Mat<f64> {
         mean: &zeros,
         scale: &ones,
     };
-    start_factors(Start::Varimax, &[block], k, StreamKey::new(1), 0).expect("finite")
+    let data = FilledColumns::new(&[block]).expect("finite");
+    start_factors(Start::Varimax, &data, k, StreamKey::new(1), 0).expect("finite")
 }
 
 /// Predictions and truth of the hidden cells.

@@ -8,6 +8,7 @@ mod parts;
 mod place;
 mod remarks;
 mod start;
+
 mod states;
 mod stochastic;
 mod traced;
@@ -27,6 +28,7 @@ pub use convergence::{Convergence, Diagnostic};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
+pub(crate) use start::GroupMeans;
 pub(crate) use states::{is_local, is_shared, saved_parameters, share};
 
 use crate::build;
