@@ -60,17 +60,14 @@ impl GroupMeans {
             };
             // missing cells hold 0; of sparse values the entries alone: their
             // base goes with the means
-            match view.sparse() {
-                Some(x) => {
-                    let (at, values) = x.entries().column(d);
-                    at.iter()
-                        .zip(values)
-                        .for_each(|(&n, &x)| add(n as usize, x));
+            if let Some(x) = view.sparse() {
+                let (at, values) = x.entries().column(d);
+                for (&n, &x) in at.iter().zip(values) {
+                    add(n as usize, x);
                 }
-                None => {
-                    let values = view.values().col(d);
-                    values.iter().enumerate().for_each(|(n, &x)| add(n, x));
-                }
+            } else {
+                let values = view.values().col(d);
+                values.iter().enumerate().for_each(|(n, &x)| add(n, x));
             }
             let (mut about, mut all) = (0.0, 0);
             for g in 0..count {
