@@ -104,11 +104,11 @@ fn agree(dense: &Fit, sparse: &Fit, data: &[Dataset; 2], what: &str) {
     near(a.values.as_ref(), b.values.as_ref(), what);
     assert_eq!(a.was_missing, b.was_missing, "{what}");
     let pairs = [(dense, &data[0]), (sparse, &data[1])];
-    // projected: many more rounds
+    // projected: extrapolated rounds rest within 1e-6, where rounding may end them sooner or later
     let [a, b] = pairs.map(|(f, d)| f.predict(d, "x").expect("a prediction"));
-    within(1e-9, a.mean.as_ref(), b.mean.as_ref(), what);
+    within(1e-7, a.mean.as_ref(), b.mean.as_ref(), what);
     let [a, b] = pairs.map(|(f, d)| f.explain_on(d).expect("shares"));
-    within(1e-9, a.unique.as_ref(), b.unique.as_ref(), what);
+    within(1e-7, a.unique.as_ref(), b.unique.as_ref(), what);
 }
 
 #[test]

@@ -121,7 +121,8 @@ pub struct ViewChoices {
     /// Whether a fit ends with weights of this view that are settled on factors
     /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
     /// new sample whose labels are to be predicted. Where nothing is said: for labels in a
-    /// model of preset `rank` that is fitted by variational Bayes.
+    /// model of preset `rank` that is fitted by variational Bayes, unless their classifiers are
+    /// local.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
     /// Height and width where the features are the pixels of an image, row by
@@ -464,6 +465,7 @@ impl ModelSpec {
         };
         self.groups.intercepts && has
     }
+
     /// Choices of the view of that name. Labels, counts and ranks are neither
     /// centred nor scaled; those of ranks are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
@@ -481,10 +483,12 @@ impl ModelSpec {
             .is_rank()
             .then(|| choices.ranks.unwrap_or_default());
         if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
-            choices.settle = Some(choices.settle.unwrap_or(true));
+            // classifiers of clusters gain nothing from it, and have fewer samples each
+            choices.settle = Some(choices.settle.unwrap_or(!choices.local));
         }
         choices
     }
+
     /// Has the weights of one view settled at the end of the fit
     /// ([`Fit::settle`](crate::Fit::settle)), or not.
     #[must_use]

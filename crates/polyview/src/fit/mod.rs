@@ -8,7 +8,6 @@ mod parts;
 mod place;
 mod remarks;
 mod start;
-
 mod states;
 mod stochastic;
 mod traced;
