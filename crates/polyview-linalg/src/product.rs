@@ -17,8 +17,8 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Columns of $X$ in one block of $Z'X$: views of a few hundred features are shared out too.
-const COLUMN_BLOCK: usize = 128;
+/// Columns of $X$ in one block of $Z'X$.
+const COLUMN_BLOCK: usize = 256;
 /// Fewer columns than this are few beside many rows.
 const FEW_COLUMNS: usize = 1024;
 /// Rows of $X$ in one block of $XW$.
