@@ -121,8 +121,7 @@ pub struct ViewChoices {
     /// Whether a fit ends with weights of this view that are settled on factors
     /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
     /// new sample whose labels are to be predicted. Where nothing is said: for labels in a
-    /// model of preset `rank` that is fitted by variational Bayes, unless their classifiers are
-    /// local.
+    /// model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
     /// Height and width where the features are the pixels of an image, row by
@@ -483,8 +482,7 @@ impl ModelSpec {
             .is_rank()
             .then(|| choices.ranks.unwrap_or_default());
         if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
-            // classifiers of clusters gain nothing from it, and have fewer samples each
-            choices.settle = Some(choices.settle.unwrap_or(!choices.local));
+            choices.settle = Some(choices.settle.unwrap_or(true));
         }
         choices
     }

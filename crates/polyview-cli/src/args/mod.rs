@@ -187,8 +187,8 @@ pub struct ModelArgs {
     pub shape: Vec<String>,
     /// At the end settle the weights of this view, of labels for example, on
     /// factors of the other views alone: those that a prediction of it will
-    /// meet; may be given several times. With --model rank and no --mixture
-    /// labels are settled unless --no-settle is given.
+    /// meet; may be given several times. With --model rank labels are settled
+    /// unless --no-settle is given.
     #[arg(long, value_name = "VIEW")]
     pub settle: Vec<String>,
     /// Leave the weights of all views as the joint fit has them.
