@@ -33,10 +33,11 @@ pub struct VbOptions {
     pub prune: PruneRule,
     /// Whether the bound is checked after every block.
     pub audit: Audit,
-    /// How far updates go of factors and weights that have precisions of their own (missing cells, labels, counts, ranks): 1 is the
-    /// optimum given everything else, and up to 2 the bound does not fall. Beyond 1
-    /// (over-relaxation) fewer sweeps are needed where steps are short, as those of
-    /// rank views are.
+    /// How far updates go of factors and weights that have precisions of their
+    /// own (missing cells, labels, counts, ranks): 1 is the optimum given
+    /// everything else, and between 0 and 2 the bound does not fall. Beyond 1
+    /// (over-relaxation) fewer sweeps are needed where steps are short, as those
+    /// of rank views are.
     #[serde(skip_serializing_if = "is_one")]
     pub relaxation: f64,
 }
@@ -154,8 +155,7 @@ pub const FALL: f64 = 1e-9;
 
 impl VbRun {
     /// A run from a model whose blocks have their starting values.
-    pub fn new(model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
-        let mut model = model;
+    pub fn new(mut model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
         model.relaxation = options.relaxation;
         let record = RunRecord {
             journal,

@@ -22,6 +22,9 @@ pub(crate) fn put_column(column: ColMut<'_, f64>, values: &[f64], accum: Accum) 
 }
 
 /// Copies a slice to a column of its length, fast where the column is contiguous.
+///
+/// # Panics
+/// If the lengths differ and the column is contiguous.
 #[inline(always)]
 pub fn write_column(column: ColMut<'_, f64>, values: &[f64]) {
     if column.row_stride() == 1 {

@@ -45,7 +45,7 @@
 //! | decompositions | [`sym_eigen`], [`thin_svd`], [`thin_qr`], [`inverse`], [`log_abs_det`] |
 //! | leading singular vectors | [`truncated_svd()`], [`LinearOperator`], [`FilledColumns`] |
 //! | rotation to simple structure | [`varimax()`] |
-//! | vector kernels, exponentials and logarithms | [`simd`], [`logistic_tails`], [`ln_in_place`] |
+//! | vector kernels, exponentials and logarithms | [`simd`] |
 //! | threads | [`Threads`] |
 //!
 //! **Layout.** Data ($N \times D$), scores ($N \times K$) and weights ($D \times K$) are column-major; triangles are
@@ -68,7 +68,6 @@ mod blocks;
 mod columns;
 mod combine;
 mod decompose;
-mod elementwise;
 mod error;
 mod khatri_rao;
 mod mask;
@@ -87,7 +86,6 @@ mod varimax;
 pub use columns::write_column;
 pub use combine::combine_columns;
 pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr, thin_svd};
-pub use elementwise::{ln_in_place, logistic_tails};
 pub use error::LinalgError;
 pub use khatri_rao::{
     RowCov, khatri_rao, weighted_gram, weighted_gram_into, weighted_gram_moments,

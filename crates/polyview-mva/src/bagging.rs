@@ -54,8 +54,8 @@ impl Bagging {
     /// depend on the number of threads.
     ///
     /// # Errors
-    /// [`MvaError::Shape`], [`MvaError::NotFinite`], [`MvaError::OutOfRange`], [`MvaError::Class`] of a class with fewer
-    /// than two samples.
+    /// [`MvaError::Shape`], [`MvaError::NotFinite`], [`MvaError::Empty`] without bags or components,
+    /// [`MvaError::OutOfRange`], [`MvaError::Class`] of a class with fewer than two samples.
     pub fn run(
         x: MatRef<'_, f64>,
         weights: MatRef<'_, f64>,
@@ -68,6 +68,11 @@ impl Bagging {
         finite("the dual weights", weights)?;
         if options.bags == 0 {
             return Err(MvaError::Empty { what: "the bags" });
+        }
+        if weights.ncols() == 0 {
+            return Err(MvaError::Empty {
+                what: "the dual weights",
+            });
         }
         if !(options.share > 0.0 && options.share < 1.0) {
             return Err(MvaError::OutOfRange {

@@ -123,7 +123,11 @@ pub(crate) fn at_least(what: &'static str, value: f64, least: f64) -> Result<(),
 
 /// Samples of each class; every class must have `least` of them, and there must be two.
 pub(crate) fn class_sizes(labels: &[usize], least: usize) -> Result<Vec<usize>, MvaError> {
-    let classes = labels.iter().max().map_or(0, |c| c + 1).max(2);
+    let classes = labels
+        .iter()
+        .max()
+        .map_or(0, |c| c.saturating_add(1))
+        .max(2);
     if classes > labels.len().max(2) {
         return Err(MvaError::OutOfRange {
             what: "class",

@@ -3,8 +3,8 @@
 use crate::MvaError;
 use crate::centre::{Projection, at_least, centred, finite, same};
 use crate::primal::Metric;
-use crate::spectrum::{leading, pseudo_power};
-use polyview_linalg::{Mat, MatRef, cross, times_small};
+use crate::spectrum::leading;
+use polyview_linalg::{Mat, MatRef, cross, sym_eigen, times_small};
 
 /// A supervised projection by weights of samples: directions are $X'A$.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,14 +37,16 @@ pub fn dual(
     finite("the target", y)?;
     let (x, mean) = centred("the data", x)?;
     let kernel = cross(x.transpose(), x.transpose());
-    let target = times_small(y, metric.root(y)?.as_ref());
-    // K Y Γ^(1/2), N x C, and (K K + λ I)^-1 of it
+    let target = times_small(y, metric.power(y, -0.5)?.as_ref());
+    // (K K + λ I)^-1 K of the target, by the spectrum of K
+    let (values, vectors) = sym_eigen(kernel.as_ref())?;
+    let turned = times_small(vectors.transpose(), target.as_ref());
+    let shrunk = Mat::from_fn(turned.nrows(), turned.ncols(), |i, j| {
+        let k = values[i].max(0.0);
+        turned[(i, j)] * (k / (k * k + ridge))
+    });
+    let solved = times_small(vectors.as_ref(), shrunk.as_ref());
     let rhs = times_small(kernel.as_ref(), target.as_ref());
-    let mut system = times_small(kernel.as_ref(), kernel.as_ref());
-    for n in 0..system.nrows() {
-        system[(n, n)] += ridge;
-    }
-    let solved = times_small(pseudo_power(system.as_ref(), -1.0)?.as_ref(), rhs.as_ref());
     let (eigenvalues, targets) =
         leading(cross(rhs.as_ref(), solved.as_ref()).as_ref(), components)?;
     let weights = times_small(solved.as_ref(), targets.as_ref());

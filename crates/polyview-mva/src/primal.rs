@@ -109,11 +109,11 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// $\Gamma^{1/2}$ for a target as it is used.
-    pub(crate) fn root(self, y: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
+    /// $\Gamma^{-p}$ for a target as it is used.
+    pub(crate) fn power(self, y: MatRef<'_, f64>, power: f64) -> Result<Mat<f64>, MvaError> {
         match self {
             Self::Identity => Ok(Mat::identity(y.ncols(), y.ncols())),
-            Self::Correlation => pseudo_power(cross(y, y).as_ref(), -0.5),
+            Self::Correlation => pseudo_power(cross(y, y).as_ref(), power),
         }
     }
 }
@@ -146,7 +146,7 @@ pub fn opls(
     at_least("the ridge", ridge, 0.0)?;
     finite("the target", y)?;
     let (x, mean) = centred("the data", x)?;
-    let root = metric.root(y)?;
+    let root = metric.power(y, -0.5)?;
     let c12 = cross(x.as_ref(), times_small(y, root.as_ref()).as_ref());
     let inverse = pseudo_power(ridged(x.as_ref(), ridge).as_ref(), -1.0)?;
     let solved = times_small(inverse.as_ref(), c12.as_ref());
@@ -154,14 +154,6 @@ pub fn opls(
     Ok(Supervised {
         eigenvalues,
         projection: Projection::new(mean, times_small(solved.as_ref(), v.as_ref())),
-        targets: times_small(back_root(metric, y)?.as_ref(), v.as_ref()),
+        targets: times_small(metric.power(y, 0.5)?.as_ref(), v.as_ref()),
     })
-}
-
-/// $\Gamma^{-1/2}$: from the orthonormal coordinates of the target back to its own.
-fn back_root(metric: Metric, y: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
-    match metric {
-        Metric::Identity => Ok(Mat::identity(y.ncols(), y.ncols())),
-        Metric::Correlation => pseudo_power(cross(y, y).as_ref(), 0.5),
-    }
 }

@@ -48,6 +48,7 @@ impl Default for RbCcaOptions {
 /// components of them that tell classes apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RbCca {
+    mean: Vec<f64>,
     scale: Vec<f64>,
     bagging: Bagging,
     by_class: Vec<Vec<usize>>,
@@ -69,7 +70,7 @@ impl RbCca {
     ) -> Result<Self, MvaError> {
         same("labels", x.nrows(), labels.len())?;
         let classes = class_sizes(labels, 2)?.len();
-        let (x, scale) = standardised(x)?;
+        let (x, mean, scale) = standardised(x)?;
         let y = class_indicators(labels, classes)?;
         let components = classes - 1;
         let first = dual(
@@ -79,9 +80,8 @@ impl RbCca {
             Metric::Correlation,
             options.ridge,
         )?;
-        let (centred, _) = centred("the data", x.as_ref())?;
         let bagging = Bagging::run(
-            centred.as_ref(),
+            x.as_ref(),
             first.weights.as_ref(),
             labels,
             &BaggingOptions {
@@ -114,6 +114,7 @@ impl RbCca {
             },
         )?;
         Ok(Self {
+            mean,
             scale,
             bagging,
             by_class,
@@ -149,29 +150,29 @@ impl RbCca {
     pub fn project(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
         same("features of the new samples", self.scale.len(), x.ncols())?;
         let some = Mat::from_fn(x.nrows(), self.selected.len(), |n, j| {
-            x[(n, self.selected[j])] / self.scale[self.selected[j]]
+            let d = self.selected[j];
+            (x[(n, d)] - self.mean[d]) / self.scale[d]
         });
         self.guided.projection.project(some.as_ref())
     }
 }
 
-/// Features over their standard deviations, and these; 1 for constant ones.
-fn standardised(x: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>), MvaError> {
-    let (centred, mean) = centred("the data", x)?;
+/// Features about their means over their standard deviations, 1 for constant ones; and both.
+fn standardised(x: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>, Vec<f64>), MvaError> {
+    let (mut x, mean) = centred("the data", x)?;
     let n = x.nrows() as f64;
-    let scale: Vec<f64> = (0..x.ncols())
-        .map(|d| {
-            let square = centred.col(d).iter().map(|v| v * v).sum::<f64>() / n;
-            // what rounding leaves of a constant
-            if square.sqrt() <= 1e-12 * mean[d].abs() || square == 0.0 {
-                1.0
-            } else {
-                square.sqrt()
-            }
-        })
-        .collect();
-    let scaled = Mat::from_fn(x.nrows(), x.ncols(), |i, d| x[(i, d)] / scale[d]);
-    Ok((scaled, scale))
+    let mut scale = Vec::with_capacity(mean.len());
+    for (d, mean) in mean.iter().enumerate() {
+        let column = x.col_as_slice_mut(d);
+        let sd = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+        // what rounding leaves of a constant
+        let sd = if sd <= 1e-12 * mean.abs() { 1.0 } else { sd };
+        for v in column {
+            *v /= sd;
+        }
+        scale.push(sd);
+    }
+    Ok((x, mean, scale))
 }
 
 fn columns(x: MatRef<'_, f64>, of: &[usize]) -> Mat<f64> {

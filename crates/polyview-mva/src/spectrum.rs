@@ -1,7 +1,7 @@
 //! Symmetric matrices through their spectrum: descending eigenpairs, pseudo-inverses and inverse roots.
 
 use crate::MvaError;
-use polyview_linalg::{Mat, MatRef, sym_eigen};
+use polyview_linalg::{Mat, MatRef, sym_eigen, times_small};
 
 /// Eigenvalues below this share of the largest count as zero.
 pub(crate) const RELATIVE_RANK: f64 = 1e-10;
@@ -29,17 +29,18 @@ pub(crate) fn leading(matrix: MatRef<'_, f64>, k: usize) -> Result<(Vec<f64>, Ma
     Ok(((0..k).map(|j| values[n - 1 - j]).collect(), out))
 }
 
-/// $A^{p}$ of a positive semi-definite matrix for $p < 0$, directions of eigenvalue zero left out.
+/// $A^{p}$ of a positive semi-definite matrix, directions of eigenvalue zero left out.
 pub(crate) fn pseudo_power(matrix: MatRef<'_, f64>, power: f64) -> Result<Mat<f64>, MvaError> {
     let (values, vectors) = sym_eigen(matrix)?;
-    let n = values.len();
     let least = RELATIVE_RANK * values.last().copied().unwrap_or(0.0).max(0.0);
-    let scaled = Mat::from_fn(n, n, |i, j| {
-        if values[j] > least {
-            vectors[(i, j)] * values[j].powf(power)
+    let of = |value: f64| {
+        if value > least {
+            value.powf(power)
         } else {
             0.0
         }
-    });
-    Ok(scaled.as_ref() * vectors.transpose())
+    };
+    let n = values.len();
+    let scaled = Mat::from_fn(n, n, |i, j| vectors[(i, j)] * of(values[j]));
+    Ok(times_small(scaled.as_ref(), vectors.transpose()))
 }

@@ -58,7 +58,7 @@ fn each_mistake_has_its_answer() {
         ));
     }
     assert!(matches!(
-        RbCca::fit(table(4, 3).as_ref(), &[0, 1, 0, usize::MAX - 1], &o),
+        RbCca::fit(table(4, 3).as_ref(), &[0, 1, 0, usize::MAX], &o),
         Err(MvaError::OutOfRange { .. })
     ));
     let g = GuidedOptions {
@@ -88,6 +88,9 @@ fn each_mistake_has_its_answer() {
         bags(BaggingOptions { bags: 0, ..o }),
         Err(MvaError::Empty { .. })
     ));
+    let none = table(4, 0);
+    let without = Bagging::run(table(4, 3).as_ref(), none.as_ref(), &[0, 1, 0, 1], &o);
+    assert!(matches!(without, Err(MvaError::Empty { .. })));
     assert!(bags(o).unwrap().select(0.0).is_err());
 }
 

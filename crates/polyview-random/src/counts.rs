@@ -71,6 +71,27 @@ mod tests {
     }
 
     #[test]
+    fn laws() -> Result<(), RandomError> {
+        let mut rng = StreamKey::new(6).rng();
+        for (n, p) in [(2_u64, 0.5), (5, 0.6), (9, 0.12), (30, 0.4), (40, 0.9)] {
+            let mut seen = vec![0.0; n as usize + 1];
+            for _ in 0..100_000 {
+                seen[binomial(&mut rng, n, p)? as usize] += 1e-5;
+            }
+            let mut law = (1.0 - p).powf(n as f64);
+            for (x, seen) in seen.iter().enumerate() {
+                let sd = (law * (1.0 - law) / 1e5).sqrt();
+                assert!(
+                    (seen - law).abs() < 5.0 * sd + 1e-5,
+                    "{n} {p} {x}: {seen} {law}"
+                );
+                law *= (n as f64 - x as f64) / (x as f64 + 1.0) * p / (1.0 - p);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
     fn what_cannot_be_drawn() {
         let mut rng = StreamKey::new(1).rng();
         assert_eq!(poisson(&mut rng, 0.0), Ok(0.0));

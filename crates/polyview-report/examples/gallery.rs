@@ -303,7 +303,6 @@ fn check(rng: &mut Lcg) -> Check {
             statistic("standard deviation", 1.0, 0.2, 0.0),
             statistic("skewness", 0.0, 0.05, 0.4),
         ],
-        note: String::new(),
     }
 }
 

@@ -14,7 +14,6 @@ impl Report {
             samples: c.samples,
             replicates: c.replicates,
             statistics: c.statistics.iter().map(statistic).collect(),
-            note: c.note.clone().unwrap_or_default(),
         };
         self.checks = checks.iter().map(of).collect();
         self
@@ -63,7 +62,6 @@ fn spreads(s: polyview::Spreads) -> Spreads {
 }
 
 fn statistic(s: &CheckedStatistic) -> CheckStatistic {
-    let replicates = s.mean_replicated.len() as f64;
     CheckStatistic {
         name: s.name.clone(),
         observed: s.observed.clone(),
@@ -72,7 +70,7 @@ fn statistic(s: &CheckedStatistic) -> CheckStatistic {
         upper: s.upper.clone(),
         p: s.p.clone(),
         mean_observed: s.mean_observed,
-        mean_replicated: s.mean_replicated.iter().sum::<f64>() / replicates,
+        mean_replicated: s.replicated_mean(),
         mean_p: s.mean_p,
     }
 }

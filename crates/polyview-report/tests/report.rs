@@ -63,7 +63,6 @@ fn a_full_report_has_every_section() {
         "one standard error",
         "R² = 0.99",
         "0.012",
-        "not replicated",
         "predictor of cells in numbers (0.61)",
         "some differ",
     ] {

@@ -16,7 +16,7 @@ use polyview_priors::{
 
 use polyview_random::StreamKey;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
 use crate::fit::GroupMeans;
 use crate::local;
@@ -208,30 +208,43 @@ pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: Likelihood) -
     Ok(())
 }
 
+/// Why weights of the view cannot be settled, whatever the engine.
+pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<&'static str> {
+    if spec.view(view).likelihood.is_rank() {
+        Some("ranks: their weights belong to pairs of training samples")
+    } else if spec.algorithm == Algorithm::Faithful {
+        Some("algorithm = \"faithful\"")
+    } else {
+        None
+    }
+}
+
 /// Refuses to settle a view at the end of a fit that cannot.
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`].
 pub(crate) fn cannot_settle(spec: &ModelSpec, view: &str) -> Result<()> {
-    let choices = spec.view(view);
-    let with = if spec.engine != EngineKind::Vb {
-        "this engine: it has no optimum given the factors; take variational Bayes (engine vb)"
-    } else if choices.likelihood.is_rank() {
-        "ranks: their weights belong to pairs of training samples"
-    } else if spec.algorithm == Algorithm::Faithful {
-        "algorithm = \"faithful\""
+    let with = if spec.view(view).settle != Some(true) {
+        None
+    } else if spec.engine != EngineKind::Vb {
+        Some("this engine: it has no optimum given the factors; take variational Bayes (engine vb)")
     } else {
-        return Ok(());
+        never_settled(spec, view)
     };
-    if choices.settle != Some(true) {
-        return Ok(());
+    match with {
+        None => Ok(()),
+        Some(with) => Err(not_settled(view, with)),
     }
-    Err(ErrorKind::Incompatible {
+}
+
+/// The answer to whoever wants to settle a view that cannot be.
+pub(crate) fn not_settled(view: &str, with: &str) -> Error {
+    ErrorKind::Incompatible {
         view: view.to_owned(),
         what: "settling it".to_owned(),
         with: with.to_owned(),
     }
-    .into())
+    .into()
 }
 
 /// Checks that an image has the features of a view for pixels.
@@ -415,18 +428,70 @@ pub(crate) fn factor_block(
     }
 }
 
-/// The data term of one view, whose predictions take the parameters to be as
-/// sure as `prediction` says, in groups of samples where these have something
-/// of their own.
+/// A view with its term, weights and intercepts where they start; its
+/// predictions take the parameters to be as sure as `prediction` says.
 ///
 /// # Errors
 /// [`polyview_core::DataError`] when the data do not suit the likelihood.
-pub(crate) fn term(
+pub(crate) fn part(
     spec: &ModelSpec,
     groups: Option<&Groups>,
     view: View,
     missing: MissingData,
     prediction: ParameterUncertainty,
+    k: usize,
+) -> Result<ViewPart> {
+    let name = view.name().to_owned();
+    let levels = Levels::of(spec, groups, &view);
+    let noise = levels.as_ref().map_or(1.0, |l| l.noise);
+    let term = term(spec, groups, view, missing, prediction, noise)?;
+    let mut part = view_part(spec, &name, term, 0, k);
+    if let Some(levels) = levels {
+        let variance = part.bias.variance().to_vec();
+        part.bias.set(levels.intercepts, variance);
+    }
+    Ok(part)
+}
+
+/// Where a view of numbers whose groups have intercepts of their own starts.
+struct Levels {
+    /// Group after group: what mofapy2 takes for known, or what learnt ones start
+    /// from.
+    intercepts: Vec<f64>,
+    /// Precision of the noise: of what learnt levels leave.
+    noise: f64,
+}
+
+impl Levels {
+    fn of(spec: &ModelSpec, groups: Option<&Groups>, view: &View) -> Option<Self> {
+        let groups = several(groups).filter(|_| spec.group_intercepts(view.name()))?;
+        let known = spec.intercepts == Intercepts::GroupMeans;
+        let gaussian = spec.view(view.name()).likelihood == Likelihood::Gaussian;
+        let learnt = spec.algorithm == Algorithm::Corrected && gaussian;
+        (known || learnt).then(|| {
+            let (means, variance) = GroupMeans::new(view, &RowGroups::from(groups));
+            let noise = if known || variance <= 0.0 {
+                1.0
+            } else {
+                variance.recip()
+            };
+            Self {
+                intercepts: means.group_after_group(),
+                noise,
+            }
+        })
+    }
+}
+
+/// The data term of one view, in groups of samples where these have something
+/// of their own, with a noise precision to start from.
+fn term(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    view: View,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+    start: f64,
 ) -> Result<Box<dyn ViewTerm>> {
     let name = view.name().to_owned();
     if let Some(kind) = faithful::pseudo_data(spec, &name) {
@@ -436,7 +501,7 @@ pub(crate) fn term(
     let ranked = spec.view(&name).likelihood.is_rank();
     let own = (spec.groups.noise || spec.groups.intercepts) && !ranked;
     let Some(groups) = several(groups).filter(|_| own) else {
-        return plain_term(spec, &name, view, missing, prediction, 1.0);
+        return plain_term(spec, &name, view, missing, prediction, start);
     };
     let noise = if spec.groups.noise {
         GroupNoise::Own
@@ -445,27 +510,9 @@ pub(crate) fn term(
     };
     let called = |g: usize| format!("{name} ({})", groups.names[g]);
     let groups = RowGroups::from(groups);
-    // what noise is left once the levels are gone
-    let start = match start_levels(spec, &groups, &view) {
-        Some((_, variance)) if variance > 0.0 => variance.recip(),
-        _ => 1.0,
-    };
     let make = |v: View| plain_term(spec, &name, v, missing, prediction, start);
     let term = Grouped::new(&view, groups, noise, called, make)?;
     Ok(Box::new(term))
-}
-
-/// Intercepts that groups start from in a view of numbers, and the mean variance
-/// about them.
-fn start_levels(spec: &ModelSpec, groups: &RowGroups, view: &View) -> Option<(Vec<f64>, f64)> {
-    let learned = spec.algorithm == Algorithm::Corrected
-        && spec.intercepts == Intercepts::Learned
-        && spec.view(view.name()).likelihood == Likelihood::Gaussian
-        && spec.group_intercepts(view.name());
-    learned.then(|| {
-        let (means, variance) = GroupMeans::new(view, groups);
-        (means.group_after_group(), variance)
-    })
 }
 
 /// The data term of samples without groups, with the choices of the view
@@ -535,18 +582,11 @@ fn pair_key(spec: &ModelSpec, name: &str) -> StreamKey {
     StreamKey::new(spec.seed ^ hash).block(RANK_PAIRS)
 }
 
-/// Intercepts that are the means of each group's samples.
-fn known_intercepts(spec: &ModelSpec, groups: Option<&Groups>, view: &View) -> Option<Vec<f64>> {
-    let known = spec.intercepts == Intercepts::GroupMeans && spec.group_intercepts(view.name());
-    let groups = several(groups).filter(|_| known)?;
-    Some(faithful::group_means(view, &RowGroups::from(groups)))
-}
-
 /// The model of these views with `k` factors, started at `start` (samples ×
 /// k). Takes the views.
 ///
 /// # Errors
-/// As [`term`].
+/// As [`part`].
 pub(crate) fn model(
     spec: &ModelSpec,
     groups: Option<&Groups>,
@@ -570,23 +610,7 @@ fn predicting(
     let k = start.ncols();
     let parts: Vec<ViewPart> = views
         .into_iter()
-        .map(|v| {
-            let name = v.name().to_owned();
-            let means = known_intercepts(spec, groups, &v);
-            let levels =
-                several(groups).and_then(|groups| start_levels(spec, &RowGroups::from(groups), &v));
-            let term = term(spec, groups, v, missing, prediction)?;
-            let mut part = view_part(spec, &name, term, 0, k);
-            if let Some((levels, _)) = levels {
-                let variance = part.bias.variance().to_vec();
-                part.bias.set(levels, variance);
-            }
-            if let Some(means) = means {
-                let zeros = vec![0.0; means.len()];
-                part.bias.set(means, zeros);
-            }
-            Ok(part)
-        })
+        .map(|v| part(spec, groups, v, missing, prediction, k))
         .collect::<Result<_>>()?;
     let schedule = match spec.algorithm {
         Algorithm::Corrected if spec.factor_prior == FactorPrior::Mixture => {
@@ -616,7 +640,7 @@ pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> 
 /// saved states into.
 ///
 /// # Errors
-/// As [`term`].
+/// As [`part`].
 pub(crate) fn parameters(
     spec: &ModelSpec,
     groups: Option<&Groups>,
@@ -629,7 +653,7 @@ pub(crate) fn parameters(
 /// As [`parameters`], with terms that predict as `prediction` says.
 ///
 /// # Errors
-/// As [`term`].
+/// As [`part`].
 pub(crate) fn parameters_as(
     spec: &ModelSpec,
     groups: Option<&Groups>,

@@ -7,6 +7,7 @@ use polyview_linalg::{Mat, thin_svd};
 
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
+use crate::fit::GroupMeans;
 use crate::spec::{Algorithm, EngineKind, FactorPrior, FeatureSelection, Likelihood, ModelSpec};
 
 /// Updates during which inclusion probabilities stay at their start
@@ -74,7 +75,7 @@ pub(crate) fn start(spec: &ModelSpec, groups: Option<&Groups>, views: &[View]) -
     for v in views {
         let own = several(groups).filter(|_| spec.group_intercepts(v.name()));
         let groups = own.map_or_else(|| RowGroups::one(rows), RowGroups::from);
-        let means = group_means(v, &groups);
+        let means = GroupMeans::new(v, &groups).0.group_after_group();
         for d in 0..v.n_features() {
             for (n, &g) in groups.of_row().iter().enumerate() {
                 if let Some(x) = v.value(n, d) {
@@ -97,26 +98,6 @@ pub(crate) fn start(spec: &ModelSpec, groups: Option<&Groups>, views: &[View]) -
         }
     }
     Ok(out)
-}
-
-/// Mean over the observed cells of each group, number g D + d that of group g
-/// and feature d; 0 where there are none.
-pub(crate) fn group_means(view: &View, groups: &RowGroups) -> Vec<f64> {
-    let columns = view.n_features();
-    let mut sums = vec![0.0; groups.count() * columns];
-    let mut counts = sums.clone();
-    for d in 0..columns {
-        for (n, &g) in groups.of_row().iter().enumerate() {
-            if let Some(x) = view.value(n, d) {
-                sums[g as usize * columns + d] += x;
-                counts[g as usize * columns + d] += 1.0;
-            }
-        }
-    }
-    for (sum, count) in sums.iter_mut().zip(counts) {
-        *sum /= f64::max(count, 1.0);
-    }
-    sums
 }
 
 /// Smallest value -1, largest 1; zeros where all are equal.

@@ -219,19 +219,14 @@ impl Plan {
                             v.n_samples(),
                             c.features,
                         )),
-                        None => Ok(view_part(
+                        None => crate::build::part(
                             spec,
-                            v.name(),
-                            crate::build::term(
-                                spec,
-                                groups,
-                                v.clone(),
-                                spec.missing,
-                                ParameterUncertainty::Posterior,
-                            )?,
-                            0,
+                            groups,
+                            v.clone(),
+                            spec.missing,
+                            ParameterUncertainty::Posterior,
                             k,
-                        )),
+                        ),
                     })
                     .collect::<Result<_>>()?;
                 Ok(Model::new(

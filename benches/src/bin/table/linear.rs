@@ -74,22 +74,26 @@ pub fn reduced(
 ) -> Result<(Mat<f64>, Mat<f64>), MvaError> {
     let features = |m: &Mat<f64>| m.subcols(1, m.ncols() - 1).to_owned();
     let (a, b) = (features(&x), features(&new));
-    let projection = match inputs {
+    let (projection, components) = match inputs {
         Inputs::All => return Ok((x, new)),
         Inputs::Principal => {
-            let shares = pca(a.as_ref(), a.ncols())?.shares;
+            let all = pca(a.as_ref(), a.ncols())?;
             let mut sum = 0.0;
-            let few = shares.iter().take_while(|s| {
+            let few = all.shares.iter().take_while(|s| {
                 let before = sum;
                 sum += **s;
                 before < VARIANCE
             });
-            pca(a.as_ref(), few.count())?.projection
+            let few = few.count();
+            (all.projection, few)
         }
-        Inputs::Canonical => opls(a.as_ref(), y, y.ncols(), Metric::Correlation, 0.0)?.projection,
+        Inputs::Canonical => {
+            let fit = opls(a.as_ref(), y, y.ncols(), Metric::Correlation, 0.0)?;
+            (fit.projection, fit.eigenvalues.len())
+        }
     };
     let with_ones = |scores: Mat<f64>| {
-        Mat::from_fn(scores.nrows(), scores.ncols() + 1, |n, k| {
+        Mat::from_fn(scores.nrows(), components + 1, |n, k| {
             if k == 0 { 1.0 } else { scores[(n, k - 1)] }
         })
     };

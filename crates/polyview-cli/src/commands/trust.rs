@@ -7,9 +7,6 @@ use serde_json::{Value, json};
 use crate::failure::Outcome;
 use crate::output::{line, table};
 
-/// Below this median ratio a spread is said to be too small.
-const TOO_SMALL: f64 = 0.8;
-
 /// A number, or a dash where there is none.
 fn number(x: f64, digits: usize) -> String {
     if x.is_nan() {
@@ -89,27 +86,19 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
     let mut rows = Vec::new();
     for check in all {
         for s in &check.statistics {
-            let mean = s.mean_replicated.iter().sum::<f64>() / s.mean_replicated.len() as f64;
-            let defined = s.p.iter().filter(|p| !p.is_nan()).count();
-            let extreme = s.p.iter().filter(|p| **p < 0.025 || **p > 0.975).count();
+            let (defined, extreme) = s.columns_and_extremes();
             rows.push(vec![
                 check.view.clone(),
                 s.name.clone(),
                 number(s.mean_observed, 4),
-                number(mean, 4),
+                number(s.replicated_mean(), 4),
                 number(s.mean_p, 3),
                 defined.to_string(),
                 extreme.to_string(),
             ]);
         }
     }
-    table(&header, &rows)?;
-    for check in all {
-        if let Some(note) = &check.note {
-            line(format!("{}: {note}", check.view))?;
-        }
-    }
-    Ok(())
+    table(&header, &rows)
 }
 
 /// The checks as JSON.
@@ -130,7 +119,7 @@ pub fn checks_json(all: &[PredictiveCheck]) -> Value {
                 .collect();
             json!({
                 "view": check.view, "samples": check.samples, "replicates": check.replicates,
-                "statistics": statistics, "note": check.note,
+                "statistics": statistics,
             })
         })
         .collect()
@@ -170,7 +159,7 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
                 number(s.median, 3),
                 number(s.upper, 3),
             ]);
-            if s.median < TOO_SMALL {
+            if s.is_small() {
                 small.push(format!("{what} of {}", v.view));
             }
         }
@@ -179,7 +168,7 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
     if !small.is_empty() {
         line(format!(
             "less than {:.0} % of the other's spread: {}",
-            100.0 * TOO_SMALL,
+            100.0 * Spreads::SMALL,
             small.join(", ")
         ))?;
     }

@@ -83,8 +83,9 @@ pub struct NormalEquations {
     pub packed: Option<PackedRows>,
     /// Right-hand sides, rows of the current range × K.
     pub rhs: Mat<f64>,
-    /// How far variational means of rows with own parts go: to the optimum (1), short of it or beyond. The
-    /// bound is quadratic in them, so that below 2 it does not fall.
+    /// How far variational means of rows with own parts go: to the optimum (1),
+    /// short of it or beyond. The bound is quadratic in them, so that below 2 it
+    /// does not fall.
     pub relaxation: f64,
 }
 

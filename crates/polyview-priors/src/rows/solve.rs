@@ -343,7 +343,6 @@ pub(crate) fn update(
     }
 }
 
-/// `((rhs·V) ∘ ρ)·Vᵀ`.
 /// Puts the means that are taken in place of the optimal ones in `eq.rhs`
 /// ([`NormalEquations::relaxation`]).
 fn relax(mean: &Mat<f64>, start: usize, eq: &mut NormalEquations) {
@@ -359,6 +358,7 @@ fn relax(mean: &Mat<f64>, start: usize, eq: &mut NormalEquations) {
     }
 }
 
+/// `((rhs·V) ∘ ρ)·Vᵀ`.
 fn in_basis(rhs: &Mat<f64>, vectors: &Mat<f64>, rho: &Mat<f64>) -> Mat<f64> {
     let mut turned = times_small(rhs.as_ref(), vectors.as_ref());
     for j in 0..turned.ncols() {

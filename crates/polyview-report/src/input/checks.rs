@@ -14,8 +14,6 @@ pub struct Check {
     pub replicates: usize,
     /// The statistics.
     pub statistics: Vec<CheckStatistic>,
-    /// Why there are none; empty where there are.
-    pub note: String,
 }
 
 /// One statistic of the features (or classes) of a view; `NaN` where it is not defined.

@@ -1,21 +1,13 @@
 //! Sections on how far the model is to be trusted.
 
 use super::html::{Break, Page};
+use polyview::CheckedStatistic;
+
 use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
 use crate::input::{Report, Spreads};
 use crate::svg::number::{count, counted, fixed, percent, significant};
-
-/// Below this median ratio a spread is said to be too small.
-const TOO_SMALL: f64 = 0.8;
-/// Posterior predictive p-values nearer to 0 or 1 than this are marked.
-const EXTREME: f64 = 0.025;
-
-/// Whether a p-value is marked.
-fn extreme(p: f64) -> bool {
-    !(EXTREME..=1.0 - EXTREME).contains(&p) && !p.is_nan()
-}
 
 pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError> {
     let Some(first) = report.checks.first() else {
@@ -38,14 +30,17 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
     for check in &report.checks {
         for s in &check.statistics {
             let defined = s.p.iter().filter(|p| !p.is_nan()).count();
-            let marked = s.p.iter().filter(|p| extreme(**p)).count();
+            let marked =
+                s.p.iter()
+                    .filter(|p| CheckedStatistic::is_extreme(**p))
+                    .count();
             let p = fixed(s.mean_p, 3);
             table.row(vec![
                 check.view.as_str().into(),
                 s.name.as_str().into(),
                 significant(s.mean_observed, 3).into(),
                 significant(s.mean_replicated, 3).into(),
-                if extreme(s.mean_p) {
+                if CheckedStatistic::is_extreme(s.mean_p) {
                     Cell::Classed("n Warning", p)
                 } else {
                     p.into()
@@ -61,9 +56,6 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
          in the data; near 0 or 1 (marked) the model does not make such data. Extreme ones: the share of features \
          whose own p is below 0.025 or above 0.975; 5% would be chance.",
     );
-    for check in report.checks.iter().filter(|c| !c.note.is_empty()) {
-        page.note(&format!("{}: {}.", check.view, check.note));
-    }
     for figure in figures::checks(report)? {
         page.figure(&figure);
     }
@@ -105,7 +97,7 @@ pub(super) fn comparison(page: &mut Page, report: &Report) -> Result<(), ReportE
                 continue;
             }
             table.row(spread_row(&view.view, what, s, correlation));
-            if s.median < TOO_SMALL {
+            if s.median < polyview::Spreads::SMALL {
                 narrow.push(format!("{what} in {} ({})", view.view, fixed(s.median, 2)));
             }
         }
@@ -120,7 +112,7 @@ pub(super) fn comparison(page: &mut Page, report: &Report) -> Result<(), ReportE
         page.paragraph(&format!(
             "Of these {} has less than {} of the spread of {} (median ratio): {}.",
             comparison.name,
-            percent(TOO_SMALL),
+            percent(polyview::Spreads::SMALL),
             comparison.other,
             narrow.join(", ")
         ));
@@ -143,7 +135,7 @@ fn spread_row(view: &str, what: &str, s: Spreads, correlation: String) -> Vec<Ce
         count(s.quantities).into(),
         correlation.into(),
         fixed(s.lower, 2).into(),
-        if s.median < TOO_SMALL {
+        if s.median < polyview::Spreads::SMALL {
             Cell::Classed("n Warning", median)
         } else {
             median.into()

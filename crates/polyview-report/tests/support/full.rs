@@ -207,11 +207,9 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 samples,
                 replicates: 100,
                 statistics: vec![statistic(features), statistic(1)],
-                note: String::new(),
             },
             Check {
                 view: format!("trials{tag}"),
-                note: format!("not replicated{tag}"),
                 ..Check::default()
             },
         ],

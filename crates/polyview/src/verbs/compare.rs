@@ -9,7 +9,8 @@ use polyview_linalg::{Mat, PackedRows};
 
 use super::mixture::add;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Component, ComponentView, Fit};
+use crate::fit::{Component, ComponentView, Fit, ViewInfo};
+use crate::spec::ViewChoices;
 
 /// Most cells of a view that are compared.
 const CELLS: usize = 2000;
@@ -31,6 +32,14 @@ pub struct Spreads {
 }
 
 impl Spreads {
+    /// Below this median the first fit is said to be too sure.
+    pub const SMALL: f64 = 0.8;
+
+    /// Whether the median is below [`Spreads::SMALL`].
+    pub fn is_small(&self) -> bool {
+        self.median < Self::SMALL
+    }
+
     fn of(ratios: &[f64]) -> Self {
         let [lower, median, upper] = match quantiles(ratios, &[0.05, 0.5, 0.95]) {
             Ok(q) => [q[0], q[1], q[2]],
@@ -176,9 +185,18 @@ impl Fit {
             if columns.is_empty() {
                 continue;
             }
-            if info.choices != theirs.choices {
+            let joint = |v: &ViewInfo| ViewChoices {
+                settle: None,
+                ..v.choices
+            };
+            if joint(info) != joint(theirs) {
                 notes.push(format!(
                     "{}: the choices of the two fits differ, so that predictors may be on different scales",
+                    info.name
+                ));
+            } else if info.choices.settle != theirs.choices.settle {
+                notes.push(format!(
+                    "{}: in one of the fits its weights are settled on factors that did not see it",
                     info.name
                 ));
             }
@@ -202,23 +220,17 @@ impl Fit {
         let mut views = Vec::with_capacity(own.len());
         for ((i, a), b) in mine.into_iter().enumerate().zip(theirs) {
             let (info, theirs) = (&self.views[own[i].view], &other.views[others[i].view]);
-            let columns = || own[i].columns.iter().zip(&others[i].columns);
+            let columns = own[i].columns.iter().zip(&others[i].columns);
             let rows = own[i].samples.len();
-            let units: Vec<f64> = columns()
+            // from the second fit's working units to those of the first
+            let units: Vec<(f64, f64)> = columns
                 .map(|(&d, &e)| {
+                    let (own, theirs) = (&info.scaling, &theirs.scaling);
                     if info.choices.likelihood.is_real() {
-                        theirs.scaling.scale[e] / info.scaling.scale[d]
+                        let shift = theirs.offset[e] - own.offset[d];
+                        (shift / own.scale[d], theirs.scale[e] / own.scale[d])
                     } else {
-                        1.0
-                    }
-                })
-                .collect();
-            let offsets: Vec<f64> = columns()
-                .map(|(&d, &e)| {
-                    if info.choices.likelihood.is_real() {
-                        (theirs.scaling.offset[e] - info.scaling.offset[d]) / info.scaling.scale[d]
-                    } else {
-                        0.0
+                        (0.0, 1.0)
                     }
                 })
                 .collect();
@@ -228,11 +240,12 @@ impl Fit {
             let predictor = ComparedMoments {
                 mean: a.predictor.0,
                 sd: a.predictor.1,
-                other_mean: cells(&b.predictor.0, &|j, x| offsets[j] + units[j] * x),
-                other_sd: cells(&b.predictor.1, &|j, x| units[j] * x),
+                other_mean: cells(&b.predictor.0, &|j, x| units[j].0 + units[j].1 * x),
+                other_sd: cells(&b.predictor.1, &|j, x| units[j].1 * x),
             };
-            let squared =
-                |x: &[f64]| -> Vec<f64> { x.iter().zip(&units).map(|(x, u)| u * u * x).collect() };
+            let squared = |x: &[f64]| -> Vec<f64> {
+                x.iter().zip(&units).map(|(x, (_, u))| u * u * x).collect()
+            };
             let weights = ComparedMoments {
                 other_mean: squared(&b.weights.0),
                 other_sd: squared(&b.weights.1),
@@ -314,10 +327,15 @@ fn common(names: &[String], other: &HashMap<&str, usize>) -> Vec<(usize, usize)>
         .collect()
 }
 
-/// At most `most` of a list, evenly.
+/// At most `most` of a list, evenly spread.
 fn thinned<T: Copy>(list: &[T], most: usize) -> Vec<T> {
-    let count = list.len().min(most);
-    (0..count).map(|i| list[i * list.len() / count]).collect()
+    evenly(list.len(), most).map(|i| list[i]).collect()
+}
+
+/// At most `most` of the first `count` numbers, evenly spread.
+pub(super) fn evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let kept = count.min(most);
+    (0..kept).map(move |i| i * count / kept)
 }
 
 fn places(

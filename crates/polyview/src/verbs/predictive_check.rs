@@ -9,6 +9,7 @@ use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 
+use super::compare::evenly;
 use super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of, spread_out};
 use super::simulate::{draw_bias, draw_rows};
 use crate::build::several;
@@ -76,6 +77,29 @@ pub struct CheckedStatistic {
     pub mean_p: f64,
 }
 
+impl CheckedStatistic {
+    /// A p-value nearer to 0 or 1 than this is extreme.
+    pub const EXTREME: f64 = 0.025;
+
+    /// Whether a p-value is defined and extreme.
+    pub fn is_extreme(p: f64) -> bool {
+        !p.is_nan() && !(Self::EXTREME..=1.0 - Self::EXTREME).contains(&p)
+    }
+
+    /// Mean of [`CheckedStatistic::mean_replicated`] over the replicates.
+    pub fn replicated_mean(&self) -> f64 {
+        mean(&self.mean_replicated)
+    }
+
+    /// Number of columns that have a p-value, and of those whose p-value is
+    /// extreme.
+    pub fn columns_and_extremes(&self) -> (usize, usize) {
+        let defined = self.p.iter().filter(|p| !p.is_nan());
+        let extreme = self.p.iter().filter(|p| Self::is_extreme(**p));
+        (defined.count(), extreme.count())
+    }
+}
+
 /// Posterior predictive checks of one view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictiveCheck {
@@ -87,10 +111,8 @@ pub struct PredictiveCheck {
     pub samples: usize,
     /// Replicates.
     pub replicates: usize,
-    /// The statistics; none where [`PredictiveCheck::note`] says why.
+    /// The statistics.
     pub statistics: Vec<CheckedStatistic>,
-    /// Why there are none.
-    pub note: Option<String>,
 }
 
 /// A statistic of the data and of the replicate under one draw, column by column.
@@ -104,6 +126,8 @@ struct Observed<'a> {
     view: &'a View,
     /// Places of the samples.
     rows: &'a [u32],
+    /// Successes out of trials, with those of these samples.
+    out_of_trials: Option<View>,
     /// Places of the columns.
     columns: Vec<usize>,
     /// Of ranks the pairs of rows of each column, the smaller value first.
@@ -117,7 +141,7 @@ impl Fit {
     /// | data | statistics of each feature |
     /// |---|---|
     /// | real numbers | standard deviation, skewness, largest distance from the mean in standard deviations |
-    /// | counts | share of zeros, variance over mean, largest count |
+    /// | counts, successes out of trials | share of zeros, variance over mean, largest count |
     /// | ranks | share of pairs whose order the replicate keeps; expected is what two replicates keep of one another |
     /// | labels | share of ones; separation: mean probability of ones less that of zeros |
     /// | classes | share of each; mean probability of a sample's own class |
@@ -149,14 +173,15 @@ impl Fit {
             }
         }
         let rows = evenly(self.samples.len(), options.samples);
-        let rows: Vec<u32> = rows.into_iter().map(|n| n as u32).collect();
+        let rows: Vec<u32> = rows.map(|n| n as u32).collect();
         let key = StreamKey::new(options.seed);
         let mut observed: Vec<Observed<'_>> = data
             .iter()
             .map(|view| Observed {
                 view,
                 rows: &rows,
-                columns: evenly(view.n_features(), COLUMNS),
+                out_of_trials: view.trials().map(|_| view.subset(view.name(), &rows)),
+                columns: evenly(view.n_features(), COLUMNS).collect(),
                 pairs: Vec::new(),
             })
             .collect();
@@ -169,11 +194,10 @@ impl Fit {
             let key = key.sweep(r as u64);
             let z = self.place_rows(&mut component, &rows, key)?;
             for (v, part) in component.views.iter().enumerate() {
-                let term = part.term.as_ref();
+                let rebound = observed[v].out_of_trials.as_ref();
+                let rebound = rebound.map(|own| part.term.rebind(own)).transpose()?;
+                let term = rebound.as_deref().unwrap_or(part.term.as_ref());
                 kinds[v] = term.predicted_kind();
-                if observed[v].view.trials().is_some() {
-                    continue;
-                }
                 if kinds[v] == PredictedKind::Ranked && observed[v].pairs.is_empty() {
                     observed[v].draw_pairs(StreamKey::new(options.seed).block(v as u32));
                 }
@@ -187,6 +211,7 @@ impl Fit {
                 };
                 let replicate = term.simulate(&p, key(2), key(3));
                 let found = match kinds[v] {
+                    _ if rebound.is_some() => observed[v].counts(&replicate),
                     PredictedKind::Real => observed[v].numbers(&replicate),
                     PredictedKind::Count => observed[v].counts(&replicate),
                     PredictedKind::Ranked => {
@@ -202,7 +227,6 @@ impl Fit {
         let views = self.views.iter().zip(pairs).zip(kinds).zip(&observed);
         Ok(views
             .map(|(((info, pairs), kind), observed)| {
-                let trials = observed.view.trials().is_some();
                 let names = |count: usize| -> Vec<String> {
                     if kind == PredictedKind::Classes {
                         return if count == info.levels.len() {
@@ -220,7 +244,6 @@ impl Fit {
                     samples: rows.len(),
                     replicates: options.replicates,
                     statistics: summed_up(&pairs, names),
-                    note: trials.then(|| "successes out of trials are not replicated".to_owned()),
                 }
             })
             .collect())
@@ -259,12 +282,6 @@ impl Fit {
         }
         draw_rows(&component.factors.subset(rows), key.block(FACTORS))
     }
-}
-
-/// At most `most` of the first `count` numbers, evenly spread.
-fn evenly(count: usize, most: usize) -> Vec<usize> {
-    let kept = count.min(most);
-    (0..kept).map(|i| i * count / kept).collect()
 }
 
 impl Observed<'_> {

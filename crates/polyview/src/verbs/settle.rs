@@ -10,7 +10,6 @@ use super::project::WeightUncertainty;
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, is_local};
-use crate::spec::Algorithm;
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
@@ -183,25 +182,15 @@ impl Fit {
         let mut places = Vec::with_capacity(targets.len());
         for name in targets {
             let (at, info) = self.view(name)?;
-            let refuse = |with: &str| {
-                Err(ErrorKind::Incompatible {
-                    view: info.name.clone(),
-                    what: "settling it".to_owned(),
-                    with: with.to_owned(),
-                }
-                .into())
-            };
-            if info.choices.likelihood.is_rank() {
-                return refuse("ranks: their weights belong to pairs of training samples");
-            }
-            if self.spec.algorithm == Algorithm::Faithful {
-                return refuse("algorithm = \"faithful\"");
+            if let Some(with) = build::never_settled(&self.spec, &info.name) {
+                return Err(build::not_settled(&info.name, with));
             }
             if !places.contains(&at) {
                 places.push(at);
             }
             if places.len() == self.views.len() {
-                return refuse("a model without another view, which factors could come from");
+                let with = "a model without another view, which factors could come from";
+                return Err(build::not_settled(&info.name, with));
             }
         }
         Ok(places)

@@ -11,8 +11,10 @@ pub(crate) struct GroupMeans {
     /// Samples of each group; of views whose samples are missing as a whole,
     /// those observed.
     rows: Vec<Vec<usize>>,
-    /// Features × groups.
+    /// Features × groups; of sparse values the means of their entries.
     means: Mat<f64>,
+    /// What is added to all values of a feature that are stored sparse.
+    base: Option<Vec<f64>>,
     /// Where single cells are missing: the observed ones of each group's
     /// samples, by feature and by sample.
     cells: Vec<(BitMask, BitMask)>,
@@ -79,15 +81,22 @@ impl GroupMeans {
             }
             total += about / all.max(1) as f64;
         }
-        let out = Self { rows, means, cells };
+        let out = Self {
+            rows,
+            means,
+            base: view.sparse().map(|x| x.base().to_vec()),
+            cells,
+        };
         (out, total / cols as f64)
     }
 
-    /// The means, features by features of one group after another.
+    /// The means of the values, number g D + d that of group g and feature d; 0
+    /// (and the base) where there are none.
     pub(crate) fn group_after_group(&self) -> Vec<f64> {
-        let groups = 0..self.means.ncols();
-        groups
-            .flat_map(|g| self.means.col(g).iter().copied())
+        let base = |d: usize| self.base.as_ref().map_or(0.0, |b| b[d]);
+        let of = |g: usize| self.means.col(g).iter().enumerate();
+        (0..self.means.ncols())
+            .flat_map(|g| of(g).map(|(d, mean)| mean + base(d)))
             .collect()
     }
 

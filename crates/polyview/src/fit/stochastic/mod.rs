@@ -17,7 +17,7 @@ use super::ViewInfo;
 use super::order::order_factors;
 use super::start::start;
 use super::states::given_up_parameters;
-use crate::build::{factor_block, several, term, view_part};
+use crate::build::{factor_block, part, several};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{Algorithm, EngineKind, FactorPrior, Likelihood, ModelSpec, Path};
 
@@ -274,14 +274,13 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
     let parts: Vec<ViewPart> = views
         .into_iter()
         .map(|v| {
-            let name = v.name().to_owned();
             let sure = ParameterUncertainty::Posterior;
-            let term =
-                term(spec, None, v, MissingData::Marginal, sure).map_err(|e| match e.kind() {
+            part(spec, None, v, MissingData::Marginal, sure, spec.factors).map_err(|e| {
+                match e.kind() {
                     ErrorKind::Data(d) => in_all_samples(d.clone(), &first).into(),
                     _ => e,
-                })?;
-            Ok(view_part(spec, &name, term, 0, spec.factors))
+                }
+            })
         })
         .collect::<Result<_>>()?;
     let choices = spec.clone();

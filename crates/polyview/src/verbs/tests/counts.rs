@@ -1,12 +1,14 @@
 use polyview_core::{Dataset, PredictedKind, Table, View};
 use polyview_linalg::Mat;
-use polyview_random::{ChaCha8Rng, StreamKey, binomial, gamma, poisson, standard_normal};
+use polyview_random::{
+    ChaCha8Rng, StreamKey, binomial, gamma, poisson, standard_normal, uniform_open01,
+};
 use polyview_special::{sigmoid, softplus};
 
 use crate::metrics::{CountLaw, poisson_deviance};
 use crate::{
-    EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, PredictOptions, SimulateOptions,
-    ViewChoices, hold_out, models,
+    CheckOptions, EngineKind, ErrorKind, Fit, HoldOut, Likelihood, ModelSpec, PredictOptions,
+    SimulateOptions, ViewChoices, hold_out, models,
 };
 
 const N: usize = 70;
@@ -26,7 +28,11 @@ fn table(name: &str, values: Mat<f64>) -> Table {
 /// A real view and one of counts with the same two factors; of successes
 /// their trials.
 fn simulated(likelihood: Likelihood) -> Dataset {
-    let mut rng = StreamKey::new(11).rng();
+    simulated_by(11, likelihood)
+}
+
+fn simulated_by(seed: u64, likelihood: Likelihood) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
     let normal = |rows, columns, rng: &mut ChaCha8Rng| {
         Mat::from_fn(rows, columns, |_, _| standard_normal(rng))
     };
@@ -415,4 +421,48 @@ fn successes_are_drawn_out_of_trials() {
     let e = fit.simulate(5, 3).unwrap_err();
     assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
     fit.simulate_with(5, 3, &options("y", 7)).unwrap();
+}
+
+#[test]
+fn successes_are_replicated_out_of_their_own_trials() {
+    let data = simulated_by(1, Likelihood::Binomial);
+    let fit = |data: &Dataset| crate::fit(data.clone(), spec(Likelihood::Binomial)).unwrap();
+    let checked = |fit: &Fit, samples: usize| {
+        let options = CheckOptions {
+            samples,
+            ..CheckOptions::default()
+        };
+        fit.predictive_checks(&options).unwrap().pop().unwrap()
+    };
+    let good = fit(&data);
+    // of the samples looked at as well: their trials differ from row to row
+    for samples in [N, 23] {
+        let check = checked(&good, samples);
+        assert_eq!((check.view.as_str(), check.samples), ("y", samples));
+        let names: Vec<&str> = check.statistics.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["share of zeros", "variance over mean", "largest count"]
+        );
+        for s in &check.statistics {
+            assert!((0.02..0.98).contains(&s.mean_p), "{}: {}", s.name, s.mean_p);
+        }
+    }
+    // all or nothing out of the trials, which no binomial law makes
+    let view = data.view("y").unwrap();
+    let mut rng = StreamKey::new(8).rng();
+    let torn = Mat::from_fn(N, D, |n, d| {
+        let (y, trials) = (view.value(n, d).unwrap(), view.trials_of(n, d));
+        trials * f64::from(u8::from(uniform_open01(&mut rng) < y / trials))
+    });
+    let torn = Dataset::builder()
+        .view(table("y", torn))
+        .trials(table("y", Mat::clone(view.trials().unwrap())))
+        .build()
+        .unwrap();
+    let check = checked(&fit(&torn), N);
+    let spread = &check.statistics[1];
+    assert!(spread.mean_p < 0.02, "{}", spread.mean_p);
+    let (columns, extreme) = spread.columns_and_extremes();
+    assert!(columns == D && extreme > D / 2, "{extreme}");
 }
