@@ -1,5 +1,5 @@
-//! Counts by three likelihoods: Poisson, negative binomial, and normal noise
-//! around their logarithms.
+//! Counts by four likelihoods: Poisson, negative binomial, Poisson log-normal,
+//! and normal noise around their logarithms.
 //!
 //! With a folder that holds `counts.csv` (samples in rows, genes in columns) on
 //! the command line: those data; else simulated ones. A tenth of the cells is
@@ -9,7 +9,7 @@
 //! and the mean log probability of a hidden count. Real counts vary more than
 //! Poisson counts: the negative binomial says so, and it knows how sure it is.
 //! Where counts are far above their sizes its bound is loose and moves slowly:
-//! of counts by the ten thousand the logarithms say more.
+//! of counts by the ten thousand the log-normal rates say more.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -139,7 +139,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         spec.vb.max_sweeps = 500;
         spec
     };
-    for likelihood in [Likelihood::Poisson, Likelihood::NegativeBinomial] {
+    for likelihood in [
+        Likelihood::Poisson,
+        Likelihood::NegativeBinomial,
+        Likelihood::PoissonLogNormal,
+    ] {
         let fit = polyview::fit(part.clone(), model(likelihood))?;
         let score = fit.held_out_score(&full)?.remove(0);
         let name = likelihood.to_string();

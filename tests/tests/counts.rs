@@ -1,4 +1,4 @@
-//! Counts: Poisson, negative binomial, binomial.
+//! Counts: Poisson, negative binomial, Poisson log-normal, binomial.
 
 use polyview_core::{
     Bias, Context, GammaPrior, Journal, Predictor, RowMoments, Schedule, State, Stateful, View,
@@ -7,6 +7,7 @@ use polyview_core::{
 use polyview_infer::{Audit, GibbsChain, Model, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{
     Bernoulli, Binomial, Cells, Curvature, Gaussian, GaussianOptions, NegativeBinomial, Poisson,
+    PoissonLogNormal,
 };
 use polyview_linalg::{Mat, Threads};
 use polyview_priors::{Ard, Fixed, FullRows};
@@ -22,16 +23,20 @@ enum Kind {
     Poisson(Curvature),
     Negative,
     Binomial,
+    LogNormal,
 }
 
-const COUNTS: [Kind; 4] = [
+const COUNTS: [Kind; 5] = [
     Kind::Poisson(Curvature::Cell),
     Kind::Poisson(Curvature::Feature),
     Kind::Negative,
     Kind::Binomial,
+    Kind::LogNormal,
 ];
 /// Size of the simulated negative binomial.
 const SIZE: f64 = 3.0;
+/// Noise precision of the simulated log rates.
+const PRECISION: f64 = 4.0;
 
 fn term(kind: Kind, view: View) -> Box<dyn ViewTerm> {
     match kind {
@@ -42,6 +47,10 @@ fn term(kind: Kind, view: View) -> Box<dyn ViewTerm> {
             Box::new(Cells::new(view, law).expect("counts"))
         }
         Kind::Binomial => Box::new(Cells::new(view, Binomial::default()).expect("counts")),
+        Kind::LogNormal => {
+            let law = PoissonLogNormal::new(GammaPrior::new(6.0, 2.0));
+            Box::new(Cells::new(view, law).expect("counts"))
+        }
     }
 }
 
@@ -73,6 +82,10 @@ fn simulate(
                 }
                 Kind::Binomial => {
                     binomial(&mut rng, trials[(n, d)] as u64, sigmoid(e)).expect("p") as f64
+                }
+                Kind::LogNormal => {
+                    let x: f64 = e + standard_normal(&mut rng) / PRECISION.sqrt();
+                    poisson(&mut rng, x.exp()).expect("a mean")
                 }
             };
             if (n, d) != (0, 0) && uniform_open01(&mut rng) < holes {
@@ -211,13 +224,14 @@ fn gibbs_leaves_the_joint_distribution_alone() {
     let parts = vec![
         part(Kind::Negative, "v0", 4, 0),
         part(Kind::Binomial, "v1", 3, 1),
+        part(Kind::LogNormal, "v2", 3, 2),
     ];
     let factors = FullRows::new(
         "factors",
         Fixed::standard_normal(k),
         RowMoments::point(Mat::zeros(samples, k)),
     );
-    let model = Model::new(Box::new(factors), parts, Schedule::standard(2));
+    let model = Model::new(Box::new(factors), parts, Schedule::standard(3));
     let score = geweke::largest_score(model, 4000, 3);
     assert!(score < 4.5, "{score}");
 }
@@ -252,7 +266,7 @@ fn one_trial_is_a_label() {
 fn factors_sizes_and_means_are_found() {
     let z = normal(400, 2, &mut StreamKey::new(5).rng());
     // MOFA's curvature by feature is too loose to be held to this
-    for kind in [COUNTS[0], COUNTS[2], COUNTS[3]] {
+    for kind in [COUNTS[0], COUNTS[2], COUNTS[3], COUNTS[4]] {
         let (view, eta) = simulate(kind, "v", &z, 30, 1.0, 0.2, 9);
         let m = assemble(
             vec![part(term(kind, view.clone()), "v", 2)],
@@ -290,13 +304,55 @@ fn factors_sizes_and_means_are_found() {
             let mean = sizes.iter().map(|r| r.ln()).sum::<f64>() / 30.0;
             assert!((mean - SIZE.ln()).abs() < 0.25, "{}", mean.exp());
         }
+        if kind == Kind::LogNormal {
+            let mut state = State::new();
+            model.views[0].term.save("t", &mut state);
+            let found = state.reader().vec("t/precision").expect("precisions");
+            let mean = found.iter().map(|t| t.ln()).sum::<f64>() / 30.0;
+            assert!((mean - PRECISION.ln()).abs() < 0.25, "{}", mean.exp());
+        }
     }
+}
+
+/// Where counts are large, sweeps of the log-normal form get to their rest while
+/// those of the negative binomial, whose sites are as steep as the counts, hardly
+/// move.
+#[test]
+fn large_counts_do_not_slow_log_rates_down() {
+    let z = normal(120, 2, &mut StreamKey::new(5).rng());
+    let errors = [Kind::Negative, Kind::LogNormal].map(|kind| {
+        let (view, eta) = simulate(Kind::LogNormal, "v", &z, 30, 8.0, 0.2, 9);
+        let m = assemble(
+            vec![part(term(kind, view.clone()), "v", 2)],
+            normal(120, 2, &mut StreamKey::new(8).rng()),
+        );
+        let mut run = run(m, 40, Audit::Sweeps);
+        while run.sweep().expect("a sweep").outcome.is_none() {}
+        let model = run.model_mut();
+        let p = Predictor {
+            factors: model.factors.moments(),
+            weights: model.views[0].weights.moments(),
+            bias: &model.views[0].bias,
+        };
+        let (found, mut error, mut spread) = (p.mean(0..120, 0..30), 0.0, 0.0);
+        for d in 0..30 {
+            for n in (0..120).filter(|&n| !view.is_observed(n, d)) {
+                error += (found[(n, d)] - eta[(n, d)]).powi(2);
+                spread += (eta[(n, d)] - 8.0).powi(2);
+            }
+        }
+        error / spread
+    });
+    assert!(
+        errors[1] < 0.05 && errors[0] > 4.0 * errors[1],
+        "{errors:?}"
+    );
 }
 
 #[test]
 fn chains_and_bounds_agree() {
     let z = normal(150, 2, &mut StreamKey::new(5).rng());
-    for kind in [Kind::Negative, Kind::Binomial] {
+    for kind in [Kind::Negative, Kind::Binomial, Kind::LogNormal] {
         let (view, _) = simulate(kind, "v", &z, 12, 1.0, 0.1, 9);
         let start = normal(150, 2, &mut StreamKey::new(8).rng());
         let fresh = || assemble(vec![part(term(kind, view.clone()), "v", 2)], start.clone());
@@ -362,7 +418,11 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn parameters_survive_and_serve_new_samples() {
     let z = normal(40, 2, &mut StreamKey::new(5).rng());
-    for kind in [Kind::Negative, Kind::Poisson(Curvature::Feature)] {
+    for kind in [
+        Kind::Negative,
+        Kind::Poisson(Curvature::Feature),
+        Kind::LogNormal,
+    ] {
         let (view, _) = simulate(kind, "v", &z, 5, 1.0, 0.0, 9);
         let fresh = || {
             assemble(
@@ -392,7 +452,8 @@ fn parameters_survive_and_serve_new_samples() {
             .expect("parameters");
         let mut broken = State::new();
         for (name, array) in state.arrays() {
-            if !name.ends_with("/size") && !name.ends_with("/largest-count") {
+            let own = ["/size", "/largest-count", "/precision"];
+            if !own.iter().any(|end| name.ends_with(end)) {
                 broken.put(name, array.clone());
             }
         }
@@ -410,6 +471,8 @@ fn what_is_no_count_is_refused() {
             "{x}"
         );
         assert!(Cells::new(view(x), Binomial::default()).is_err(), "{x}");
+        let law = PoissonLogNormal::default();
+        assert!(Cells::new(view(x), law).is_err(), "{x}");
     }
     assert!(Cells::new(view(2e6), NegativeBinomial::default()).is_ok());
     // more successes than the one trial of a view without trials

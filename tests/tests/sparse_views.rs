@@ -118,6 +118,7 @@ fn forty_sweeps_of_every_likelihood_agree() {
         (Likelihood::Bernoulli, true),
         (Likelihood::Poisson, false),
         (Likelihood::NegativeBinomial, false),
+        (Likelihood::PoissonLogNormal, false),
         (Likelihood::Binomial, true),
     ] {
         for gone in [0, 13] {

@@ -32,6 +32,7 @@
 //! | [`Cells`] of [`Probit`] | 0 or 1 | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ |
 //! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
+//! | [`Cells`] of [`PoissonLogNormal`] | counts | $\omega = \tau$, $h = \tau\langle x\rangle$ of a log rate $x\sim N(\eta, 1/\tau)$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
@@ -63,7 +64,7 @@ pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
     ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
 };
-pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson};
+pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson, PoissonLogNormal};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};

@@ -6,7 +6,8 @@ use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
     BayesianSvm, Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian,
     GaussianOptions, GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData,
-    NegativeBinomial, OrdinaryRank, ParameterUncertainty, Poisson, Probit, PseudoData, rank_term,
+    NegativeBinomial, OrdinaryRank, ParameterUncertainty, Poisson, PoissonLogNormal, Probit,
+    PseudoData, rank_term,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{
@@ -542,6 +543,10 @@ fn plain_term(
         }
         Likelihood::NegativeBinomial => {
             let law = NegativeBinomial::default().with_prediction(prediction);
+            Box::new(Cells::new(view, law)?)
+        }
+        Likelihood::PoissonLogNormal => {
+            let law = PoissonLogNormal::default().with_prediction(prediction);
             Box::new(Cells::new(view, law)?)
         }
         Likelihood::Binomial => Box::new(Cells::new(view, Binomial { prediction })?),

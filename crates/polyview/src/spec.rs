@@ -262,6 +262,12 @@ pub enum Likelihood {
     /// one size a feature.
     #[serde(alias = "nb")]
     NegativeBinomial,
+    /// Counts of a log rate with normal noise, one noise precision a feature: as
+    /// [`Likelihood::NegativeBinomial`] for counts that vary more than Poisson
+    /// counts, and the better choice where many are large (sequencing reads), as
+    /// its sweeps do not slow down with the counts.
+    #[serde(alias = "pln")]
+    PoissonLogNormal,
     /// Counts of successes out of known numbers of trials
     /// ([`View::trials`](polyview_core::View::trials)), with a logistic link.
     Binomial,
@@ -287,6 +293,7 @@ impl std::fmt::Display for Likelihood {
             Self::Categorical => "categorical",
             Self::Poisson => "poisson",
             Self::NegativeBinomial => "negative-binomial",
+            Self::PoissonLogNormal => "poisson-log-normal",
             Self::Binomial => "binomial",
             Self::Rank => "rank",
             Self::OrdinaryRank => "ordinary-rank",
@@ -307,8 +314,14 @@ impl Likelihood {
     pub fn is_count(self) -> bool {
         matches!(
             self,
-            Self::Poisson | Self::NegativeBinomial | Self::Binomial
+            Self::Poisson | Self::NegativeBinomial | Self::PoissonLogNormal | Self::Binomial
         )
+    }
+    /// Whether the data are counts with a variance of their own,
+    /// $\mu + \mu^2/r$ at a mean μ: their sizes r are learnt from all cells of a
+    /// feature.
+    pub fn has_sizes(self) -> bool {
+        matches!(self, Self::NegativeBinomial | Self::PoissonLogNormal)
     }
     /// Whether the data are real numbers, which may be centred and scaled.
     pub fn is_real(self) -> bool {

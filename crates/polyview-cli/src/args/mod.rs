@@ -114,8 +114,9 @@ pub struct DataArgs {
     /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
     /// Likelihoods: gaussian (numbers), bernoulli, bernoulli-latent, probit
     /// or svm (0 and 1), categorical (one column of class names), negative-binomial or nb,
-    /// poisson (counts), binomial (counts out of --trials). With --model sshiba
-    /// or mofa a likelihood that is not given is guessed, and the guess is said.
+    /// poisson-log-normal or pln, poisson (counts), binomial (counts out of
+    /// --trials). With --model sshiba or mofa a likelihood that is not given is
+    /// guessed, and the guess is said.
     #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
     pub views: Vec<String>,
     /// Labels of two values, words or numbers: FILE:LIKELIHOOD. Each column is a

@@ -192,8 +192,8 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// Variance that the link adds to the predictor of a column, in its squared
     /// units, where the predictor is `level`.
     fn link_variance(&self, column: usize, level: f64) -> f64;
-    /// Size of the negative binomial counts of a column; `None` for every other
-    /// likelihood.
+    /// Size r of the counts of a column, where their variance at a mean μ is
+    /// $\mu + \mu^2/r$; `None` for every other likelihood.
     fn size(&self, column: usize) -> Option<f64> {
         let _ = column;
         None
@@ -232,7 +232,7 @@ pub trait CellAugmentation: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bernoulli, Binomial, NegativeBinomial, Poisson};
+    use crate::{Bernoulli, Binomial, NegativeBinomial, Poisson, PoissonLogNormal};
 
     /// Local numbers of every size; data that go round.
     fn check<L: CellLikelihood>(likelihood: &L, data: &[f64], signed: bool) {
@@ -278,6 +278,7 @@ mod tests {
         check(&Bernoulli::default(), &[0.0, 1.0], false);
         check(&Poisson::default(), &[0.0, 1.0, 7.0, 400.0, 1e6], true);
         check(&NegativeBinomial::default(), &[0.0, 3.0, 50.0], false);
+        check(&PoissonLogNormal::default(), &[0.0, 3.0, 50.0], true);
         check(&Binomial::default(), &[0.0, 3.0, 20.0], false);
     }
 
@@ -310,6 +311,7 @@ mod tests {
         check_best(&Bernoulli::default());
         check_best(&Poisson::default());
         check_best(&NegativeBinomial::default());
+        check_best(&PoissonLogNormal::default());
         check_best(&Binomial::default());
     }
 }

@@ -1,10 +1,14 @@
-//! Counts: [`Poisson`], [`NegativeBinomial`], [`Binomial`].
+//! Counts: [`Poisson`], [`NegativeBinomial`], [`PoissonLogNormal`],
+//! [`Binomial`].
 
 mod binomial;
+mod log_normal;
 mod negative_binomial;
 mod poisson;
+mod scale;
 
 pub use binomial::Binomial;
+pub use log_normal::PoissonLogNormal;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::{Curvature, Poisson};
 

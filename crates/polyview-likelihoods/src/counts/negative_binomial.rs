@@ -1,9 +1,10 @@
 //! Counts that vary more than Poisson counts do.
 
 use polyview_core::{GammaPrior, PredictedKind};
-use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson, uniform_open01};
+use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
+use super::scale::{ascend, slice};
 use super::{is_count, ln_factorial, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
@@ -44,8 +45,6 @@ impl Default for NegativeBinomial {
 /// Sizes are kept in this range: beyond it the distribution is that of its
 /// limits to rounding.
 const RANGE: (f64, f64) = (1e-6, 1e8);
-/// Half width of a first slice, in units of ln r.
-const SLICE: f64 = 0.5;
 
 impl NegativeBinomial {
     /// Counts with that prior of the sizes.
@@ -253,56 +252,12 @@ impl ColumnParameters for NegativeBinomial {
 impl LearnedParameters for NegativeBinomial {
     /// A step along the slope in ln r, halved until the profile does not fall.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
-        let old = self.size[column];
-        let (value, slope) = self.profile(cells, old);
-        // curvature by a difference: one more visit, and steps near Newton's
-        let (_, beside) = self.profile(cells, old * 1.01);
-        let curvature = (beside - slope) / 1.01_f64.ln();
-        let newton = if curvature < 0.0 {
-            -slope / curvature
-        } else {
-            slope.signum()
-        };
-        let mut step = newton.clamp(-1.0, 1.0);
-        for _ in 0..20 {
-            let new = (old * step.exp()).clamp(RANGE.0, RANGE.1);
-            if self.profile(cells, new).0 >= value {
-                return new;
-            }
-            step *= 0.5;
-        }
-        old
+        ascend(self.size[column], RANGE, |r| self.profile(cells, r))
     }
-    /// Slice sampling on ln r, stepping out (Neal 2003).
+    /// Slice sampling on ln r.
     fn draw(&self, column: usize, cells: ColumnCells<'_>, rng: &mut ChaCha8Rng) -> f64 {
-        let (low, high) = (RANGE.0.ln(), RANGE.1.ln());
-        let at = |x: f64| self.log_conditional(cells, x.exp());
-        let old = self.size[column].ln();
-        let level = at(old) + uniform_open01(rng).ln();
-        let mut left = (old - 2.0 * SLICE * uniform_open01(rng)).max(low);
-        let mut right = (left + 2.0 * SLICE).min(high);
-        while left > low && at(left) > level {
-            left = (left - 2.0 * SLICE).max(low);
-        }
-        while right < high && at(right) > level {
-            right = (right + 2.0 * SLICE).min(high);
-        }
-        loop {
-            let new = left + (right - left) * uniform_open01(rng);
-            // not finite, or shrunk to the old value
-            if at(new) > level || !level.is_finite() || right - left < 1e-12 {
-                return if level.is_finite() {
-                    new.exp()
-                } else {
-                    f64::NAN
-                };
-            }
-            if new < old {
-                left = new;
-            } else {
-                right = new;
-            }
-        }
+        let log_density = |r: f64| self.log_conditional(cells, r);
+        slice(self.size[column], RANGE, log_density, rng)
     }
     fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
         gamma(rng, self.prior.shape, self.prior.rate)

@@ -32,7 +32,7 @@ pub(crate) use states::{is_local, is_shared, saved_parameters, share};
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, Likelihood, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, ViewChoices};
 
 /// What a fit knows about one of its views.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -354,16 +354,16 @@ impl Fit {
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
         Ok((1..=self.spec.mixture.components).flat_map(of).collect())
     }
-    /// Sizes r of the negative binomial counts of a view, features × groups
-    /// that have sizes of their own (else one column): the variance of a count
-    /// of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the geometric mean; `None`
-    /// for every other likelihood.
+    /// Sizes r of the counts of a view ([`Likelihood::has_sizes`]), features ×
+    /// groups that have sizes of their own (else one column): the variance of a
+    /// count of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the geometric mean;
+    /// `None` for every other likelihood.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn sizes(&self, view: &str) -> Result<Option<Mat<f64>>> {
         let (at, info) = self.view(view)?;
-        if info.choices.likelihood != Likelihood::NegativeBinomial {
+        if !info.choices.likelihood.has_sizes() {
             return Ok(None);
         }
         let mut out: Option<Mat<f64>> = None;

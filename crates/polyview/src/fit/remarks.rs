@@ -4,7 +4,7 @@ use polyview_core::{Event, Groups, Journal, RowGroups, View};
 
 use super::ViewInfo;
 use crate::build::several;
-use crate::spec::ModelSpec;
+use crate::spec::{Likelihood, ModelSpec};
 
 /// Counts above this are more often something else: sums, areas, or numbers
 /// that were scaled.
@@ -27,10 +27,14 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
         }
     }
     let (x, n, d) = largest;
+    let better = match info.choices.likelihood {
+        Likelihood::PoissonLogNormal => "",
+        _ => "; poisson-log-normal may suit them better",
+    };
     (cells > 0).then(|| {
         format!(
             "{cells} count(s) above 1000000, the largest {x} (sample '{}', feature '{}'): make sure that \
-             they are counts; logarithms fitted as gaussian may suit them better",
+             they are counts{better}",
             samples[n], info.features[d]
         )
     })

@@ -19,7 +19,7 @@ use super::start::start;
 use super::states::given_up_parameters;
 use crate::build::{factor_block, part, several};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{Algorithm, EngineKind, FactorPrior, Likelihood, ModelSpec, Path};
+use crate::spec::{Algorithm, EngineKind, FactorPrior, ModelSpec, Path};
 
 /// Cells of a view that are read at one time where nothing else says how many.
 const CELLS: usize = 1 << 22;
@@ -65,11 +65,7 @@ pub(super) fn check(
         let likelihood = spec.view(v.name()).likelihood;
         // sizes are learnt from all cells of a feature at once, ranks are those
         // among all samples
-        let whole = matches!(
-            likelihood,
-            Likelihood::NegativeBinomial | Likelihood::Rank | Likelihood::OrdinaryRank
-        );
-        if whole {
+        if likelihood.has_sizes() || likelihood.is_rank() {
             return refuse(v.name(), &format!("likelihood {likelihood}"));
         }
         if v.sparse().is_some() {

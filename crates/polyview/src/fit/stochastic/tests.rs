@@ -153,6 +153,7 @@ fn what_the_engine_cannot_do_is_refused() {
         |s| s.factor_prior = crate::FactorPrior::Ard,
         |s| s.path = crate::Path::CompressSamples,
         |s| *s = s.clone().with_likelihood("b", Likelihood::NegativeBinomial),
+        |s| *s = s.clone().with_likelihood("b", Likelihood::PoissonLogNormal),
         |s| *s = s.clone().with_likelihood("b", Likelihood::Categorical),
     ] {
         let found = with(change);

@@ -93,7 +93,11 @@ fn left_out(part: &Dataset, full: &Dataset) -> Vec<(usize, usize, f64)> {
 
 #[test]
 fn counts_are_scored_by_deviance_and_by_their_own_law() {
-    for likelihood in [Likelihood::Poisson, Likelihood::NegativeBinomial] {
+    for likelihood in [
+        Likelihood::Poisson,
+        Likelihood::NegativeBinomial,
+        Likelihood::PoissonLogNormal,
+    ] {
         let (part, fit, full) = hidden(likelihood);
         let scores = fit.held_out_score(&full).unwrap();
         let score = scores.iter().find(|s| s.view == "y").unwrap();
@@ -201,6 +205,7 @@ fn deviance_explained_is_that_of_the_family() {
     for likelihood in [
         Likelihood::Poisson,
         Likelihood::NegativeBinomial,
+        Likelihood::PoissonLogNormal,
         Likelihood::Binomial,
     ] {
         let data = simulated(likelihood);
@@ -213,7 +218,7 @@ fn deviance_explained_is_that_of_the_family() {
         let (z, part) = (c.factors.mean(), &c.views[1]);
         let eta = z * part.weights.mean().transpose();
         let sizes = fit.sizes("y").unwrap();
-        assert_eq!(sizes.is_some(), likelihood == Likelihood::NegativeBinomial);
+        assert_eq!(sizes.is_some(), likelihood.has_sizes());
         let y = data.view("y").unwrap();
         let (mut own, mut null) = (0.0, 0.0);
         for d in 0..D {
@@ -236,6 +241,11 @@ fn deviance_explained_is_that_of_the_family() {
                 let rate = match likelihood {
                     Likelihood::Poisson => softplus(eta),
                     Likelihood::Binomial => sigmoid(eta),
+                    // the mean of a log-normal rate: r is 1/(e^v - 1)
+                    Likelihood::PoissonLogNormal => {
+                        let r = sizes.as_ref().unwrap()[(d, 0)];
+                        eta.exp() * (1.0 + 1.0 / r).sqrt()
+                    }
                     _ => eta.exp(),
                 };
                 let perfect = ln(if likelihood == Likelihood::Binomial {
@@ -278,16 +288,14 @@ fn deviance_of_labels_and_of_groups() {
 
 #[test]
 fn sizes_are_found() {
-    let fit = crate::fit(
-        simulated(Likelihood::NegativeBinomial),
-        spec(Likelihood::NegativeBinomial),
-    )
-    .unwrap();
-    let sizes = fit.sizes("y").unwrap().unwrap();
-    assert_eq!(sizes.ncols(), 1);
-    let middle = sizes.col(0).iter().map(|r| r.ln()).sum::<f64>() / D as f64;
-    assert!((middle - SIZE.ln()).abs() < 0.6, "{sizes:?}");
-    assert_eq!(fit.sizes("real").unwrap(), None);
+    for likelihood in [Likelihood::NegativeBinomial, Likelihood::PoissonLogNormal] {
+        let fit = crate::fit(simulated(likelihood), spec(likelihood)).unwrap();
+        let sizes = fit.sizes("y").unwrap().unwrap();
+        assert_eq!(sizes.ncols(), 1);
+        let middle = sizes.col(0).iter().map(|r| r.ln()).sum::<f64>() / D as f64;
+        assert!((middle - SIZE.ln()).abs() < 0.6, "{likelihood}: {sizes:?}");
+        assert_eq!(fit.sizes("real").unwrap(), None);
+    }
 }
 
 #[test]

@@ -1,0 +1,262 @@
+//! Counts whose log rates have normal noise.
+
+mod rates;
+
+use polyview_core::{GammaPrior, PredictedKind};
+use polyview_random::{ChaCha8Rng, gamma, poisson, standard_normal};
+use polyview_special::ln_gamma;
+
+use super::scale::{ascend, slice};
+use super::{is_count, remark};
+use rates::{Rate, best, draw_log_rate, log_mass};
+
+use crate::ParameterUncertainty;
+use crate::bernoulli::Bernoulli;
+use crate::cells::{
+    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters,
+    LocalMoments, Site,
+};
+
+/// Noise precisions are kept in this range: at its upper end counts are Poisson
+/// to three digits.
+const RANGE: (f64, f64) = (1e-2, 1e4);
+
+/// Counts of a log rate with normal noise, $y\sim\mathrm{Poisson}(e^x)$,
+/// $x\sim N(\eta, 1/\tau)$, one precision τ a feature (Aitchison and Ho 1989,
+/// "The multivariate Poisson-log normal distribution").
+///
+/// Variational Bayes gives each cell a $q(x) = N(m, v)$ (Chiquet, Mariadassou and
+/// Robin 2018, "Variational inference for probabilistic Poisson PCA"):
+///
+/// $$\ln p(y\mid\eta)\ge ym - e^{m+v/2} - \ln y! -
+/// \tfrac\tau2\left((m-\eta)^2 + v\right) + \tfrac12\ln\tau v + \tfrac12,$$
+///
+/// a quadratic in η with $\omega = \tau$ and $h = \tau m$: its curvature is that of the
+/// noise however large the count, where Polya-Gamma sites of a negative binomial
+/// ([`NegativeBinomial`](super::NegativeBinomial)) become so steep with the count
+/// that sweeps hardly move. The local number is $t = m + v/2$, the logarithm of
+/// the expected rate; $v = 1/(e^t + \tau)$ is best whatever η is, and t the root of
+/// one increasing function. The Gibbs sampler draws x exactly, by rejection from
+/// three tangents of its log-concave density.
+///
+/// The precision has a gamma prior. Variational Bayes takes its most probable
+/// value on the log scale, by steps that never lower the bound at its best local
+/// numbers; the sampler draws it by slices with x summed out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonLogNormal {
+    /// Prior of the precisions.
+    pub prior: GammaPrior,
+    /// How sure predictions take the predictor to be.
+    pub prediction: ParameterUncertainty,
+    /// Noise precisions.
+    precision: Vec<f64>,
+}
+
+impl Default for PoissonLogNormal {
+    fn default() -> Self {
+        Self::new(GammaPrior::new(1.0, 0.1))
+    }
+}
+
+impl PoissonLogNormal {
+    /// Counts with that prior of the noise precisions.
+    pub fn new(prior: GammaPrior) -> Self {
+        Self {
+            prior,
+            prediction: ParameterUncertainty::Posterior,
+            precision: Vec::new(),
+        }
+    }
+    /// The same with predictions that take the predictor to be as sure as
+    /// `prediction` says.
+    pub fn with_prediction(mut self, prediction: ParameterUncertainty) -> Self {
+        self.prediction = prediction;
+        self
+    }
+    /// Noise precisions of the log rates, one a feature; empty before the first
+    /// data.
+    pub fn precisions(&self) -> &[f64] {
+        &self.precision
+    }
+    fn precision_of(&self, column: usize) -> f64 {
+        self.precision.get(column).copied().unwrap_or(1.0)
+    }
+    /// Log prior density of ln τ, without its constant.
+    fn log_scale_prior(&self, tau: f64) -> f64 {
+        self.prior.shape * tau.ln() - self.prior.rate * tau
+    }
+    /// The bound of a column at its best local numbers, with the prior of
+    /// ln τ, and its derivative in ln τ.
+    fn profile(&self, cells: ColumnCells<'_>, tau: f64) -> (f64, f64) {
+        let mut value = self.log_scale_prior(tau);
+        let mut slope = self.prior.shape - self.prior.rate * tau;
+        for ((cell, &mean), &square) in cells.cells.iter().zip(cells.mean).zip(cells.square) {
+            let q = Rate::new(best(cell.value, mean, tau), tau);
+            value += q.offset(cell.value, tau) + tau * (q.mean * mean - 0.5 * square);
+            // by the envelope theorem
+            let far = q.mean * q.mean - 2.0 * q.mean * mean + square + q.variance;
+            slope += 0.5 - 0.5 * tau * far;
+        }
+        (value, slope)
+    }
+    /// $\ln p(y\mid\eta)$ of a column as a function of τ, and the prior of
+    /// ln τ.
+    fn log_conditional(&self, cells: ColumnCells<'_>, tau: f64) -> f64 {
+        let cells = cells.cells.iter().zip(cells.mean);
+        let sum: f64 = cells.map(|(c, &eta)| log_mass(c.value, eta, tau)).sum();
+        sum + self.log_scale_prior(tau)
+    }
+}
+
+impl CellLikelihood for PoissonLogNormal {
+    fn needs(&self) -> &'static str {
+        "counts: whole numbers from 0 to 1e9"
+    }
+    fn admits(&self, cell: Cell) -> bool {
+        is_count(cell.value)
+    }
+    fn start(&self, cell: Cell) -> f64 {
+        (cell.value + 0.5).ln()
+    }
+    /// The predictor's variance lowers the bound by as much whatever q is.
+    fn optimise(&self, cell: Cell, mean: f64, _square: f64) -> f64 {
+        best(cell.value, mean, self.precision_of(cell.column))
+    }
+    fn optimise_from(&self) -> LocalMoments {
+        LocalMoments::Mean
+    }
+    fn site(&self, cell: Cell, local: f64) -> Site {
+        self.evaluate(cell, local).0
+    }
+    fn offset(&self, cell: Cell, local: f64) -> f64 {
+        self.evaluate(cell, local).1
+    }
+    fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
+        let tau = self.precision_of(cell.column);
+        let q = Rate::new(local, tau);
+        let site = Site {
+            precision: tau,
+            linear: tau * q.mean,
+        };
+        (site, q.offset(cell.value, tau))
+    }
+    /// The mean logarithm, half a count added so that it is finite.
+    fn start_intercept(&self, cells: &[Cell]) -> f64 {
+        let sum: f64 = cells.iter().map(|c| (c.value + 0.5).ln()).sum();
+        sum / cells.len().max(1) as f64
+    }
+    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
+        remark(cells)
+    }
+    fn intercept_precision(&self) -> f64 {
+        Bernoulli::INTERCEPT_PRECISION
+    }
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Count
+    }
+    /// That of the noise, and of a Poisson count over its squared mean.
+    fn link_variance(&self, column: usize, level: f64) -> f64 {
+        let noise = self.precision_of(column).recip();
+        noise + (-level - 0.5 * noise).exp()
+    }
+    fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+        let sd = self.precision_of(cell.column).sqrt().recip();
+        let x: f64 = eta + sd * standard_normal(rng);
+        poisson(rng, x.exp()).unwrap_or(f64::NAN)
+    }
+    /// Mean and variance of the count with its log rate normal.
+    fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
+        let variance = self.precision_of(column).recip()
+            + match self.prediction {
+                ParameterUncertainty::Posterior => variance,
+                ParameterUncertainty::PlugIn => 0.0,
+            };
+        let first = (mean + 0.5 * variance).exp();
+        (first, first + first * first * variance.exp_m1())
+    }
+    /// That of the negative binomial with the same variance,
+    /// $1/(e^{1/\tau} - 1)$.
+    fn size(&self, column: usize) -> Option<f64> {
+        let tau = self.precision.get(column)?;
+        Some(tau.recip().exp_m1().recip())
+    }
+    fn parameters(&self) -> Option<&dyn ColumnParameters> {
+        Some(self)
+    }
+    fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
+        Some(self)
+    }
+    fn augmentation(&self) -> Option<&dyn CellAugmentation> {
+        Some(self)
+    }
+}
+
+impl CellAugmentation for PoissonLogNormal {
+    fn draw_local(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
+        draw_log_rate(cell.value, eta, self.precision_of(cell.column), rng)
+    }
+    fn site(&self, cell: Cell, log_rate: f64) -> Site {
+        let tau = self.precision_of(cell.column);
+        Site {
+            precision: tau,
+            linear: tau * log_rate,
+        }
+    }
+    fn log_density(&self, cell: Cell, eta: f64) -> f64 {
+        log_mass(cell.value, eta, self.precision_of(cell.column))
+    }
+}
+
+impl ColumnParameters for PoissonLogNormal {
+    fn values(&self) -> &[f64] {
+        &self.precision
+    }
+    fn set(&mut self, values: Vec<f64>) {
+        self.precision = values;
+    }
+    /// By moments, half of the variance above that of a Poisson count left to
+    /// the factors; within 0.1 and 100.
+    fn start(&self, data: &[Cell]) -> f64 {
+        let n = data.len().max(1) as f64;
+        let mean = data.iter().map(|c| c.value).sum::<f64>() / n;
+        let spread = data.iter().map(|c| (c.value - mean).powi(2)).sum::<f64>() / n;
+        let noise = 0.5 * ((spread - mean) / (mean * mean)).ln_1p();
+        // neither without counts nor with little spread
+        if noise > 0.01 {
+            noise.recip().max(0.1)
+        } else {
+            100.0
+        }
+    }
+    fn name(&self) -> &'static str {
+        "precision"
+    }
+    fn learned(&self) -> Option<&dyn LearnedParameters> {
+        Some(self)
+    }
+}
+
+impl LearnedParameters for PoissonLogNormal {
+    /// A step along the slope in ln τ, halved until the profile does not fall.
+    fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
+        let profile = |tau: f64| self.profile(cells, tau);
+        ascend(self.precision[column], RANGE, profile)
+    }
+    /// Slice sampling on ln τ.
+    fn draw(&self, column: usize, cells: ColumnCells<'_>, rng: &mut ChaCha8Rng) -> f64 {
+        let log_density = |tau: f64| self.log_conditional(cells, tau);
+        slice(self.precision[column], RANGE, log_density, rng)
+    }
+    fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
+        gamma(rng, self.prior.shape, self.prior.rate)
+            .map_or(f64::NAN, |tau| tau.clamp(RANGE.0, RANGE.1))
+    }
+    /// Density of ln τ.
+    fn log_prior(&self, tau: f64) -> f64 {
+        let GammaPrior { shape, rate } = self.prior;
+        shape * rate.ln() - ln_gamma(shape) + self.log_scale_prior(tau)
+    }
+}
+
+#[cfg(test)]
+mod tests;
