@@ -293,6 +293,15 @@ impl Fitting {
         }
     }
 
+    /// The bound of variational Bayes as it stands, before the first sweep as
+    /// well; `None` for the other engines.
+    pub fn bound(&mut self) -> Option<f64> {
+        match &mut self.stage {
+            Stage::Vb { run, .. } => Some(on_pool(|| run.model_mut().bound())),
+            Stage::Gibbs { .. } | Stage::Stochastic(_) => None,
+        }
+    }
+
     /// The chains of a Gibbs fit as the latest step left them, each holding its
     /// current draw in working units; none for variational Bayes.
     ///
