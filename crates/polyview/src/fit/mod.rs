@@ -354,7 +354,7 @@ impl Fit {
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
         Ok((1..=self.spec.mixture.components).flat_map(of).collect())
     }
-    /// Sizes r of the counts of a view ([`Likelihood::has_sizes`]), features ×
+    /// Sizes r of the counts of a view ([`has_sizes`](crate::Likelihood::has_sizes)), features ×
     /// groups that have sizes of their own (else one column): the variance of a
     /// count of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the geometric mean;
     /// `None` for every other likelihood.

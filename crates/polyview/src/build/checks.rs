@@ -1,0 +1,207 @@
+//! What cannot go together is refused before a model is built.
+
+use polyview_core::{Dataset, Groups, RowGroups, View};
+use polyview_likelihoods::MissingData;
+
+use super::several;
+use crate::error::{Error, ErrorKind, Result};
+use crate::faithful;
+use crate::local;
+use crate::spec::{Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec, ViewChoices};
+
+/// Checks the choices against the data.
+///
+/// # Errors
+/// [`ErrorKind::TooManyFactors`], [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
+pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
+    validate_views(spec, data.views(), data.n_samples(), data.groups())?;
+    faithful::validate(spec, data)
+}
+
+/// As [`validate`], of views that may have no samples and stand for `samples`.
+///
+/// # Errors
+/// As [`validate`].
+pub(crate) fn validate_views(
+    spec: &ModelSpec,
+    views: &[View],
+    samples: usize,
+    groups: Option<&Groups>,
+) -> Result<()> {
+    spec.validate()?;
+    for v in views {
+        let categorical = spec.view(v.name()).likelihood.has_classes();
+        if categorical == v.levels().is_empty() {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: format!("likelihood {}", spec.view(v.name()).likelihood),
+                with: if categorical {
+                    "numbers: a categorical view is one column of class names".to_owned()
+                } else {
+                    "class names: they need the likelihood categorical".to_owned()
+                },
+            }
+            .into());
+        }
+    }
+    for v in views {
+        let likelihood = spec.view(v.name()).likelihood;
+        no_sampler(spec, v.name(), likelihood)?;
+        if v.trials().is_some() && likelihood != Likelihood::Binomial {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: format!("likelihood {likelihood}"),
+                with: "numbers of trials: they need the likelihood binomial".to_owned(),
+            }
+            .into());
+        }
+    }
+    for v in views {
+        let choices = spec.view(v.name());
+        if choices.likelihood.has_classes() && choices.selection == FeatureSelection::Relevance {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: "selection of features".to_owned(),
+                with: "a categorical view, which has one feature".to_owned(),
+            }
+            .into());
+        }
+    }
+    for v in views.iter().filter(|v| v.sparse().is_some()) {
+        sparse_form(spec, v)?;
+    }
+    local::validate(spec, samples, views.iter().map(View::name))?;
+    for v in views {
+        check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
+    }
+    let columns = |v: &View| v.n_features().max(v.levels().len());
+    let features: usize = views.iter().map(columns).sum();
+    let most = samples.min(features);
+    if spec.factors > most {
+        return Err(ErrorKind::TooManyFactors {
+            factors: spec.factors,
+            samples,
+            features,
+            most,
+        }
+        .into());
+    }
+    if let (Some(groups), true) = (several(groups), spec.groups.noise || spec.groups.intercepts) {
+        let sizes = RowGroups::from(groups);
+        if let Some(g) = sizes.sizes().iter().position(|n| *n == 1.0) {
+            return Err(ErrorKind::SmallGroup {
+                group: groups.names[g].clone(),
+            }
+            .into());
+        }
+    }
+    for v in &spec.views {
+        if !views.iter().any(|w| w.name() == v.name) {
+            return Err(ErrorKind::UnknownView {
+                view: v.name.clone(),
+                known: views.iter().map(|v| v.name().to_owned()).collect(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what would make a dense array of a view that is stored sparse.
+fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
+    let likelihood = spec.view(view.name()).likelihood;
+    let refuse = |what: String| {
+        Err(ErrorKind::Incompatible {
+            view: view.name().to_owned(),
+            what,
+            with: "data that are stored sparse, because it keeps a number for every cell; make \
+                   the view dense, if it is small enough (View::to_dense)"
+                .to_owned(),
+        }
+        .into())
+    };
+    match likelihood {
+        _ if !likelihood.stays_sparse() => refuse(format!("likelihood {likelihood}")),
+        _ if spec.algorithm == Algorithm::Faithful => refuse("algorithm = \"faithful\"".to_owned()),
+        Likelihood::Gaussian
+            if spec.missing == MissingData::Impute
+                && view.n_observed() < view.n_samples() * view.n_features() =>
+        {
+            refuse("missing = \"impute\"".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a likelihood that the engine has no sampler for.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: Likelihood) -> Result<()> {
+    if spec.engine == EngineKind::Gibbs && likelihood == Likelihood::Poisson {
+        return Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: "likelihood poisson".to_owned(),
+            with: "Gibbs sampling: its softplus rate has no exact sampler; take the likelihood \
+                   negative-binomial, or variational Bayes (engine vb)"
+                .to_owned(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Why weights of the view cannot be settled, whatever the engine.
+pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<&'static str> {
+    if spec.view(view).likelihood.is_rank() {
+        Some("ranks: their weights belong to pairs of training samples")
+    } else if spec.algorithm == Algorithm::Faithful {
+        Some("algorithm = \"faithful\"")
+    } else {
+        None
+    }
+}
+
+/// Refuses to settle a view at the end of a fit that cannot.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn cannot_settle(spec: &ModelSpec, view: &str) -> Result<()> {
+    let with = if spec.view(view).settle != Some(true) {
+        None
+    } else if spec.engine != EngineKind::Vb {
+        Some("this engine: it has no optimum given the factors; take variational Bayes (engine vb)")
+    } else {
+        never_settled(spec, view)
+    };
+    match with {
+        None => Ok(()),
+        Some(with) => Err(not_settled(view, with)),
+    }
+}
+
+/// The answer to whoever wants to settle a view that cannot be.
+pub(crate) fn not_settled(view: &str, with: &str) -> Error {
+    ErrorKind::Incompatible {
+        view: view.to_owned(),
+        what: "settling it".to_owned(),
+        with: with.to_owned(),
+    }
+    .into()
+}
+
+/// Checks that an image has the features of a view for pixels.
+///
+/// # Errors
+/// [`ErrorKind::Shape`].
+pub(crate) fn check_shape(view: &str, choices: &ViewChoices, features: usize) -> Result<()> {
+    match choices.shape {
+        Some(shape) if shape[0].checked_mul(shape[1]) != Some(features) => Err(ErrorKind::Shape {
+            view: view.to_owned(),
+            shape,
+            features,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}

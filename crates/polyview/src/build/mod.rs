@@ -1,0 +1,270 @@
+//! From data and choices to the parts of a model.
+
+mod checks;
+mod rows;
+mod terms;
+
+pub use checks::validate;
+pub(crate) use checks::{
+    cannot_settle, check_shape, never_settled, no_sampler, not_settled, validate_views,
+};
+pub(crate) use rows::{factor_block, sparse_options};
+pub(crate) use terms::gaussian_options;
+
+use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Scaling, Schedule, View};
+use polyview_core::{RowGroups, RowMoments, ViewTerm};
+use polyview_infer::{Model, ViewPart};
+use polyview_likelihoods::{MissingData, ParameterUncertainty};
+use polyview_linalg::Mat;
+use polyview_priors::{Ard, DoubleArd, SpikeSlab, ThreeParameterBeta};
+
+use crate::error::Result;
+use crate::fit::GroupMeans;
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec};
+use rows::{gaussian_rows, shrinkage, sparse_rows};
+use terms::term;
+
+/// A data set in working units, with the way back.
+#[derive(Clone, Debug)]
+pub struct WorkingData {
+    /// Sample IDs.
+    pub samples: Vec<String>,
+    /// Views in working units.
+    pub views: Vec<View>,
+    /// How to undo it, one a view.
+    pub scalings: Vec<Scaling>,
+}
+
+impl WorkingData {
+    /// Learns the scaling of each view and applies it, in place.
+    pub fn learn(data: Dataset, spec: &ModelSpec) -> Self {
+        let (samples, views, _, _) = data.into_parts();
+        let mut scalings = Vec::with_capacity(views.len());
+        let views = views
+            .into_iter()
+            .map(|v| {
+                let c = spec.view(v.name());
+                let s = Scaling::learn(&v, c.centring, c.scaling);
+                let v = if c.scaling == FeatureScaling::None && s.offset.iter().all(|o| *o == 0.0) {
+                    v
+                } else {
+                    s.apply(v)
+                };
+                scalings.push(s);
+                v
+            })
+            .collect();
+        Self {
+            samples,
+            views,
+            scalings,
+        }
+    }
+}
+
+/// One view's part around a data term: `columns` explicit and `implicit`
+/// implicit predictor columns (which a view that selects features has not).
+pub(crate) fn view_part(
+    spec: &ModelSpec,
+    name: &str,
+    term: Box<dyn ViewTerm>,
+    implicit: usize,
+    k: usize,
+) -> ViewPart {
+    let columns = term.shape().predictor_columns;
+    let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
+    let block = format!("weights/{name}");
+    let weights = match spec.view(name).selection {
+        FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
+        FeatureSelection::Relevance => {
+            let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, columns, k);
+            gaussian_rows(spec, block, prior, start)
+        }
+        FeatureSelection::Horseshoe => {
+            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k);
+            gaussian_rows(spec, block, prior, start)
+        }
+        FeatureSelection::SpikeAndSlab => {
+            let prior = SpikeSlab::new(sparse_options(spec), columns, k);
+            sparse_rows(spec, block, prior, start)
+        }
+    };
+    let precision = spec.intercept_precision * term.intercept_precision();
+    let own = term.groups().filter(|_| spec.group_intercepts(name));
+    let mut bias = match (spec.intercepts, own) {
+        _ if !term.has_intercepts() => Bias::absent(columns),
+        (Intercepts::Learned, Some(groups)) => Bias::by_group(columns, groups.clone(), precision),
+        (Intercepts::Learned, None) => Bias::gaussian(columns, implicit, precision),
+        (Intercepts::GroupMeans, Some(groups)) => {
+            let zeros = vec![0.0; columns * groups.count()];
+            Bias::known_by_group(columns, groups.clone(), zeros)
+        }
+        (Intercepts::None | Intercepts::GroupMeans, _) => Bias::absent(columns),
+    };
+    let start = match bias.groups() {
+        Some(_) => term.start_intercepts_by_group(),
+        None => term.start_intercepts(),
+    };
+    if let (true, Some(start)) = (bias.is_present(), start) {
+        let variance = bias.variance().to_vec();
+        bias.set(start, variance);
+    }
+    ViewPart {
+        name: name.to_owned(),
+        term,
+        weights,
+        bias,
+    }
+}
+
+/// Groups that make a difference: at least two.
+pub(crate) fn several(groups: Option<&Groups>) -> Option<&Groups> {
+    groups.filter(|g| g.names.len() > 1)
+}
+
+/// The groups of a model without samples.
+pub(crate) fn without_samples(groups: Option<&Groups>) -> Option<Groups> {
+    groups.map(|g| Groups {
+        names: g.names.clone(),
+        of_sample: Vec::new(),
+    })
+}
+
+/// A view with its term, weights and intercepts where they start; its
+/// predictions take the parameters to be as sure as `prediction` says.
+///
+/// # Errors
+/// [`polyview_core::DataError`] when the data do not suit the likelihood.
+pub(crate) fn part(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    view: View,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+    k: usize,
+) -> Result<ViewPart> {
+    let name = view.name().to_owned();
+    let levels = Levels::of(spec, groups, &view);
+    let noise = levels.as_ref().map_or(1.0, |l| l.noise);
+    let term = term(spec, groups, view, missing, prediction, noise)?;
+    let mut part = view_part(spec, &name, term, 0, k);
+    if let Some(levels) = levels {
+        let variance = part.bias.variance().to_vec();
+        part.bias.set(levels.intercepts, variance);
+    }
+    Ok(part)
+}
+
+/// Where a view of numbers whose groups have intercepts of their own starts.
+struct Levels {
+    /// Group after group: what mofapy2 takes for known, or what learnt ones start
+    /// from.
+    intercepts: Vec<f64>,
+    /// Precision of the noise: of what learnt levels leave.
+    noise: f64,
+}
+
+impl Levels {
+    fn of(spec: &ModelSpec, groups: Option<&Groups>, view: &View) -> Option<Self> {
+        let groups = several(groups).filter(|_| spec.group_intercepts(view.name()))?;
+        let known = spec.intercepts == Intercepts::GroupMeans;
+        let gaussian = spec.view(view.name()).likelihood == Likelihood::Gaussian;
+        let learnt = spec.algorithm == Algorithm::Corrected && gaussian;
+        (known || learnt).then(|| {
+            let (means, variance) = GroupMeans::new(view, &RowGroups::from(groups));
+            let noise = if known || variance <= 0.0 {
+                1.0
+            } else {
+                variance.recip()
+            };
+            Self {
+                intercepts: means.group_after_group(),
+                noise,
+            }
+        })
+    }
+}
+
+/// The model of these views with `k` factors, started at `start` (samples ×
+/// k). Takes the views.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn model(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: Vec<View>,
+    start: Mat<f64>,
+    missing: MissingData,
+) -> Result<Model> {
+    let posterior = ParameterUncertainty::Posterior;
+    predicting(spec, groups, views, start, missing, posterior)
+}
+
+/// As [`model`], with terms that predict as `prediction` says.
+fn predicting(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: Vec<View>,
+    start: Mat<f64>,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+) -> Result<Model> {
+    let k = start.ncols();
+    let parts: Vec<ViewPart> = views
+        .into_iter()
+        .map(|v| part(spec, groups, v, missing, prediction, k))
+        .collect::<Result<_>>()?;
+    let schedule = match spec.algorithm {
+        Algorithm::Corrected if spec.factor_prior == FactorPrior::Mixture => {
+            Schedule::with_assignment(parts.len())
+        }
+        Algorithm::Corrected => Schedule::standard(parts.len()),
+        Algorithm::Faithful => Schedule::by_node(parts.len()),
+    };
+    Ok(Model::new(
+        factor_block(spec, groups, start, 0),
+        parts,
+        schedule,
+    ))
+}
+
+/// A view of those features without a sample.
+pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> Result<View> {
+    let view = View::from_values(name, features.to_vec(), Mat::zeros(0, features.len()))?;
+    Ok(if levels.is_empty() {
+        view
+    } else {
+        view.with_levels(levels.to_vec())?
+    })
+}
+
+/// A model that holds parameters only, of views without samples: for reading
+/// saved states into.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn parameters(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: Vec<View>,
+    k: usize,
+) -> Result<Model> {
+    parameters_as(spec, groups, views, k, ParameterUncertainty::Posterior)
+}
+
+/// As [`parameters`], with terms that predict as `prediction` says.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn parameters_as(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    views: Vec<View>,
+    k: usize,
+    prediction: ParameterUncertainty,
+) -> Result<Model> {
+    let (start, marginal) = (Mat::zeros(0, k), MissingData::Marginal);
+    let groups = without_samples(groups);
+    predicting(spec, groups.as_ref(), views, start, marginal, prediction)
+}

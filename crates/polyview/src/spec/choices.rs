@@ -1,0 +1,143 @@
+//! Choices of single views, of factors and of groups.
+
+use polyview_core::{Centring, FeatureScaling};
+use polyview_likelihoods::{NoiseBy, RankOptions};
+use serde::{Deserialize, Serialize};
+
+use super::Likelihood;
+
+/// Choices that may differ from view to view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct ViewChoices {
+    /// How the data arise from the linear predictor.
+    pub likelihood: Likelihood,
+    /// What one noise precision is shared by.
+    pub noise: NoiseBy,
+    /// Whether feature means are taken away.
+    pub centring: Centring,
+    /// What values are divided by.
+    pub scaling: FeatureScaling,
+    /// Whether the relevance of each feature is learnt.
+    pub selection: FeatureSelection,
+    /// How a rank view compares its samples; nothing for every other. In effect
+    /// the defaults, where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankOptions>,
+    /// Whether each component of a mixture prior of the factors has weights and
+    /// intercepts of its own in this view: local classifiers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local: bool,
+    /// Whether a fit ends with weights of this view that are settled on factors
+    /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
+    /// new sample whose labels are to be predicted. Where nothing is said: for labels in a
+    /// model of preset `rank` that is fitted by variational Bayes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<bool>,
+    /// Height and width where the features are the pixels of an image, row by
+    /// row: reports then show relevances as that image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<[usize; 2]>,
+}
+
+/// Shapes of the three-parameter beta prior
+/// ([`ThreeParameterBeta`](polyview_priors::ThreeParameterBeta)).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ShrinkageShapes {
+    /// $r > 0$: the smaller, the more mass at zero.
+    pub r: f64,
+    /// $s > 0$: the smaller, the heavier the tails.
+    pub s: f64,
+}
+
+impl Default for ShrinkageShapes {
+    /// The horseshoe.
+    fn default() -> Self {
+        Self { r: 0.5, s: 0.5 }
+    }
+}
+
+/// Whether the relevance of each feature of a view is learnt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureSelection {
+    /// No: all features of a view share the precisions of the factors (ARD).
+    #[default]
+    #[serde(alias = "ard")]
+    None,
+    /// Yes: each feature has a precision of its own besides (double ARD;
+    /// spec/sshiba G8, G9). See [`Fit::relevance`](crate::Fit::relevance).
+    Relevance,
+    /// Single weights: each is zero or not, with a share of those that are not
+    /// for each factor (spike and slab with ARD; spec/mofa B.3). See
+    /// [`Fit::inclusion`](crate::Fit::inclusion).
+    #[serde(alias = "spike-slab")]
+    SpikeAndSlab,
+    /// Single weights: each has a variance of its own under a scale that its
+    /// factor has in this view (of labels: that the label or class has), so
+    /// that small weights vanish and large ones are left alone (the horseshoe,
+    /// or another three-parameter beta prior; spec/maxmargin-rank 2.4). See
+    /// [`Fit::effective_features`](crate::Fit::effective_features).
+    Horseshoe,
+}
+
+/// Which covariances the posterior of factors and weights keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Posterior {
+    /// Those of all factors of a sample, and of all weights of a feature.
+    #[default]
+    Full,
+    /// None, as in MOFA: variances too small and a slower way there, for very
+    /// many factors or to compare.
+    Factorised,
+}
+
+/// Prior of the factors. Where the data have groups of samples, each group has
+/// scales of its own (spec/mofa B.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FactorPrior {
+    /// $z\_{nk} \sim N(0, 1)$.
+    #[default]
+    StandardNormal,
+    /// $z\_{nk} \sim N(0, 1/\alpha^g\_k)$ with the prior of the weights'
+    /// precisions, one a group and factor. The common scale of a factor and its
+    /// weights is then fixed by the hyperpriors alone; ratios between groups
+    /// mean something.
+    Ard,
+    /// As [`FactorPrior::Ard`], and each entry is zero or not, with a share of
+    /// those that are not for each group and factor.
+    SpikeAndSlab,
+    /// Each sample belongs to one of several components, with a mean and a
+    /// precision each ([`mixture`](super::ModelSpec::mixture); spec/maxmargin-rank 2.5).
+    Mixture,
+}
+
+/// What groups of samples have of their own (spec/mofa B.1, B.2, C.3), in every
+/// view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct GroupChoices {
+    /// Noise precisions $\tau\_{gd}$.
+    pub noise: bool,
+    /// Intercepts $b\_{gd}$. Sizes of counts then are those of each group, too.
+    pub intercepts: bool,
+}
+
+/// Whether each feature has an intercept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intercepts {
+    /// Yes: $b\_d \sim N(0, 1/\beta)$.
+    #[default]
+    Learned,
+    /// No, as in the original inter-battery model.
+    None,
+    /// None to learn: where groups of samples have intercepts of their own
+    /// ([`GroupChoices::intercepts`]), those of real views are the means of each
+    /// group's observed values, as if each had been centred by itself
+    /// (spec/mofa B.1); all others are zero.
+    GroupMeans,
+}

@@ -1,0 +1,351 @@
+//! What model to fit and how: every choice with its value.
+
+mod choices;
+mod engines;
+mod likelihood;
+
+pub use choices::{
+    FactorPrior, FeatureSelection, GroupChoices, Intercepts, Posterior, ShrinkageShapes,
+    ViewChoices,
+};
+pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
+pub use likelihood::Likelihood;
+
+use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
+use polyview_infer::{Start, StochasticOptions, VbOptions};
+use polyview_likelihoods::MissingData;
+use polyview_priors::{BetaPrior, MixtureOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ErrorKind, Result};
+use crate::faithful;
+
+/// Every choice of a fit, with its value. Written into the model file, and
+/// the same as a study file (TOML) with every default filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ModelSpec {
+    /// Name of the preset it came from, such as `bibfa`.
+    pub model: String,
+    /// Number of factors to start with.
+    pub factors: usize,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How factors are started.
+    pub start: Start,
+    /// Number of starts; the best bound is kept.
+    pub restarts: usize,
+    /// How complete data are swept.
+    pub path: Path,
+    /// Which samples are kept.
+    pub join: Join,
+    /// Whether there are intercepts.
+    pub intercepts: Intercepts,
+    /// Prior precision of the intercepts, per squared working unit; a hundredth
+    /// of it for binary views, per squared unit of log-odds
+    /// ([`ViewTerm::intercept_precision`](polyview_core::ViewTerm::intercept_precision)).
+    pub intercept_precision: f64,
+    /// Prior of the precision of the weights, one a view and factor.
+    pub weight_prior: GammaPrior,
+    /// Prior of the precisions of single features, where a view selects
+    /// them.
+    pub relevance_prior: GammaPrior,
+    /// Shapes of the prior of single variances, where a view's weights have a
+    /// horseshoe.
+    pub shrinkage_prior: ShrinkageShapes,
+    /// Prior of the share of weights that are not zero, where a view selects
+    /// single weights.
+    pub inclusion_prior: BetaPrior,
+    /// Which covariances the posterior of factors and weights keeps.
+    pub posterior: Posterior,
+    /// Whether steps are those of exact variational Bayes or of mofapy2.
+    pub algorithm: Algorithm,
+    /// Prior of the factors.
+    pub factor_prior: FactorPrior,
+    /// Components of the factors' prior, where it is a mixture.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mixture: MixtureOptions,
+    /// Prior of the noise precisions, per squared working unit.
+    pub noise_prior: GammaPrior,
+    /// Treatment of missing values.
+    pub missing: MissingData,
+    /// What groups of samples have of their own. In effect where the data have
+    /// at least two groups.
+    pub groups: GroupChoices,
+    /// Choices that hold for every view without its own.
+    pub defaults: ViewChoices,
+    /// The engine.
+    pub engine: EngineKind,
+    /// Variational Bayes.
+    pub vb: VbOptions,
+    /// Gibbs sampling.
+    pub gibbs: GibbsOptions,
+    /// Stochastic variational Bayes. Pruning, rotation and, for the exact sweeps
+    /// at its end, tolerances are those of `vb`.
+    pub stochastic: StochasticOptions,
+    /// Views with choices of their own; views without are not listed.
+    pub views: Vec<ViewSpec>,
+}
+
+/// Whether choices are those that nobody made.
+fn is_default(options: &MixtureOptions) -> bool {
+    *options == MixtureOptions::default()
+}
+
+/// Choices of one view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ViewSpec {
+    /// Name of the view.
+    pub name: String,
+    /// Choices.
+    #[serde(flatten)]
+    pub choices: ViewChoices,
+    /// What 0 and 1 stand for, where the data are labels of two values with
+    /// names of their own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub labels: Option<[String; 2]>,
+}
+
+impl Default for ModelSpec {
+    fn default() -> Self {
+        Self {
+            model: "bibfa".to_owned(),
+            factors: 10,
+            seed: 1,
+            start: Start::default(),
+            restarts: 1,
+            path: Path::default(),
+            join: Join::default(),
+            intercepts: Intercepts::default(),
+            intercept_precision: 1.0,
+            weight_prior: GammaPrior::new(1e-6, 1e-6),
+            relevance_prior: GammaPrior::new(1e-6, 1e-6),
+            shrinkage_prior: ShrinkageShapes::default(),
+            inclusion_prior: BetaPrior::uniform(),
+            posterior: Posterior::default(),
+            algorithm: Algorithm::default(),
+            factor_prior: FactorPrior::default(),
+            mixture: MixtureOptions::default(),
+            noise_prior: GammaPrior::new(1e-6, 1e-6),
+            missing: MissingData::default(),
+            groups: GroupChoices::default(),
+            defaults: ViewChoices::default(),
+            engine: EngineKind::default(),
+            vb: VbOptions::default(),
+            gibbs: GibbsOptions::default(),
+            stochastic: StochasticOptions::default(),
+            views: Vec::new(),
+        }
+    }
+}
+
+impl ModelSpec {
+    /// Whether the model looks at the groups of samples.
+    pub fn knows_groups(&self) -> bool {
+        self.groups.noise
+            || self.groups.intercepts
+            || matches!(
+                self.factor_prior,
+                FactorPrior::Ard | FactorPrior::SpikeAndSlab
+            )
+    }
+    /// Whether each group of samples has intercepts of its own in a view, where
+    /// the data have several.
+    pub(crate) fn group_intercepts(&self, view: &str) -> bool {
+        let likelihood = self.view(view).likelihood;
+        let has = match self.intercepts {
+            Intercepts::Learned => {
+                !likelihood.is_rank() && faithful::pseudo_data(self, view).is_none()
+            }
+            Intercepts::GroupMeans => likelihood.is_real(),
+            Intercepts::None => false,
+        };
+        self.groups.intercepts && has
+    }
+
+    /// Choices of the view of that name. Labels, counts and ranks are neither
+    /// centred nor scaled; those of ranks are written out.
+    pub fn view(&self, name: &str) -> ViewChoices {
+        let mut choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        if !choices.likelihood.is_real() {
+            choices.centring = Centring::None;
+            choices.scaling = FeatureScaling::None;
+        }
+        choices.ranks = choices
+            .likelihood
+            .is_rank()
+            .then(|| choices.ranks.unwrap_or_default());
+        if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
+            choices.settle = Some(choices.settle.unwrap_or(true));
+        }
+        choices
+    }
+
+    /// Has the weights of one view settled at the end of the fit
+    /// ([`Fit::settle`](crate::Fit::settle)), or not.
+    #[must_use]
+    pub fn with_settled(self, name: &str, settle: bool) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        let settle = Some(settle);
+        self.with_view(name, ViewChoices { settle, ..choices })
+    }
+
+    /// Sets the likelihood of one view and leaves its other choices.
+    #[must_use]
+    pub fn with_likelihood(self, name: &str, likelihood: Likelihood) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        self.with_view(
+            name,
+            ViewChoices {
+                likelihood,
+                ..choices
+            },
+        )
+    }
+    /// Gives the factors a mixture prior of that many components.
+    #[must_use]
+    pub fn with_mixture(mut self, components: usize) -> Self {
+        self.factor_prior = FactorPrior::Mixture;
+        self.mixture.components = components;
+        self
+    }
+    /// Gives each component of the mixture weights of its own in one view:
+    /// local classifiers.
+    #[must_use]
+    pub fn with_local(self, name: &str) -> Self {
+        let choices = self
+            .views
+            .iter()
+            .find(|v| v.name == name)
+            .map_or(self.defaults, |v| v.choices);
+        self.with_view(
+            name,
+            ViewChoices {
+                local: true,
+                ..choices
+            },
+        )
+    }
+    /// Sets the choices of one view.
+    #[must_use]
+    pub fn with_view(mut self, name: &str, choices: ViewChoices) -> Self {
+        match self.views.iter_mut().find(|v| v.name == name) {
+            Some(v) => v.choices = choices,
+            None => self.views.push(ViewSpec {
+                name: name.to_owned(),
+                choices,
+                labels: None,
+            }),
+        }
+        self
+    }
+    /// What 0 and 1 stand for in a view of labels with names of their own.
+    pub fn labels(&self, view: &str) -> Option<&[String; 2]> {
+        let own = self.views.iter().find(|v| v.name == view)?;
+        own.labels.as_ref()
+    }
+    /// Says what 0 and 1 stand for in a view of labels.
+    #[must_use]
+    pub fn with_labels(self, name: &str, labels: [String; 2]) -> Self {
+        let choices = self.view(name);
+        let mut out = self.with_view(name, choices);
+        if let Some(v) = out.views.iter_mut().find(|v| v.name == name) {
+            v.labels = Some(labels);
+        }
+        out
+    }
+
+    /// Checks what can be checked without data.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoFactors`], [`ErrorKind::Option`];
+    /// [`ErrorKind::Incompatible`] for a view that the engine cannot sample.
+    pub fn validate(&self) -> Result<()> {
+        let bad =
+            |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
+        if self.factors == 0 {
+            return Err(ErrorKind::NoFactors.into());
+        }
+        for v in &self.views {
+            crate::build::no_sampler(self, &v.name, v.choices.likelihood)?;
+            crate::build::cannot_settle(self, &v.name)?;
+        }
+        let ranks = self.views.iter().map(|v| v.choices.ranks);
+        for ranks in ranks.chain([self.defaults.ranks]).flatten() {
+            if let Some((option, value)) = ranks.invalid() {
+                return bad(option, value.to_string());
+            }
+        }
+        if self.restarts == 0 {
+            return bad("restarts", "0".to_owned());
+        }
+        for (option, value) in [
+            ("tolerance", self.vb.tolerance),
+            ("movement", self.vb.movement),
+        ] {
+            if !(value > 0.0 && value < 1.0) {
+                return bad(option, value.to_string());
+            }
+        }
+        if !(self.vb.relaxation > 0.0 && self.vb.relaxation < 2.0) {
+            return bad("relaxation", self.vb.relaxation.to_string());
+        }
+        let ShrinkageShapes { r, s } = self.shrinkage_prior;
+        if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
+            return bad("shrinkage-prior", format!("({r}, {s})"));
+        }
+        if self.mixture.components == 0 {
+            return bad("mixture.components", "0".to_owned());
+        }
+        if !self.inclusion_prior.is_proper() {
+            let BetaPrior { a, b } = self.inclusion_prior;
+            return bad("inclusion-prior", format!("({a}, {b})"));
+        }
+        if self.vb.max_sweeps == 0 {
+            return bad("max-sweeps", "0".to_owned());
+        }
+        if !(self.intercept_precision > 0.0 && self.intercept_precision.is_finite()) {
+            return bad("intercept-precision", self.intercept_precision.to_string());
+        }
+        for (option, prior) in [
+            ("weight-prior", self.weight_prior),
+            ("relevance-prior", self.relevance_prior),
+            ("noise-prior", self.noise_prior),
+            ("mixture.precision", self.mixture.precision),
+            ("mixture.concentration", self.mixture.concentration),
+        ] {
+            if !prior.is_proper() {
+                return bad(option, format!("({}, {})", prior.shape, prior.rate));
+            }
+        }
+        for (option, value) in [
+            ("chains", self.gibbs.chains),
+            ("sweeps", self.gibbs.sweeps),
+            ("thin", self.gibbs.thin),
+        ] {
+            if value == 0 {
+                return bad(option, "0".to_owned());
+            }
+        }
+        if let Some((option, value)) = self.stochastic.fault() {
+            return bad(option, value);
+        }
+        if self.gibbs.thin > self.gibbs.sweeps {
+            return bad("thin", self.gibbs.thin.to_string());
+        }
+        Ok(())
+    }
+}
