@@ -51,6 +51,22 @@ pub enum Failure {
         /// What does not fit, and the mend.
         what: String,
     },
+    /// A kernel.
+    #[error("{}: {source}", path.display())]
+    Kernel {
+        /// The table, or the file of the kernel.
+        path: PathBuf,
+        /// What is wrong.
+        source: polyview_kernels::KernelError,
+    },
+    /// A file that does not describe a kernel.
+    #[error("{}: {why}; give a file that 'polyview kernel --save' wrote", path.display())]
+    KernelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A score.
     #[error(transparent)]
     Metric(#[from] polyview::metrics::MetricError),

@@ -63,6 +63,11 @@ pub struct Options {
     pub threads: usize,
     /// Whether ridge and logistic regression are run too.
     pub baselines: bool,
+    /// Inputs are an RBF kernel with this γ of the standardised features, for
+    /// the ways that fit a factor model.
+    pub gamma: Option<f64>,
+    /// Its reference points, drawn from the training samples.
+    pub references: Option<usize>,
     /// Only rows whose name contains this.
     pub only: Option<String>,
 }
@@ -99,6 +104,8 @@ impl Options {
             seed: 1,
             threads: 1,
             baselines: true,
+            gamma: None,
+            references: None,
             only: None,
         };
         let mut repeats = None;
@@ -133,6 +140,8 @@ impl Options {
                 "--seed" => o.seed = value()?.parse()?,
                 "--threads" => o.threads = value()?.parse()?,
                 "--no-baselines" => o.baselines = false,
+                "--gamma" => o.gamma = Some(value()?.parse()?),
+                "--references" => o.references = Some(value()?.parse()?),
                 "--only" => o.only = Some(value()?),
                 other => return Err(format!("unknown option {other}\n{USAGE}").into()),
             }
@@ -215,4 +224,5 @@ options: --factors K (of ranks also K,K,K) --restarts R --tolerance T --max-swee
   --likelihood bernoulli|bernoulli-latent --noise view|feature
   --scaling none|view|feature --no-intercepts --select --weight-prior A,B
   --gibbs SWEEPS (chains: --restarts)
-  --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT";
+  --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT
+  --gamma G --references R (an RBF kernel of the inputs)";

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use polyview_core::Table;
+use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 use polyview_linalg::Mat;
 
 use crate::data::{Half, build, stacked};
@@ -38,6 +39,14 @@ pub enum Way {
 /// What a fit or the data refuse.
 pub fn run(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Box<dyn Error>> {
     let clock = Instant::now();
+    let mapped;
+    let (train, test) = match (o.gamma, way) {
+        (Some(gamma), Way::Predictive | Way::SemiSupervised) => {
+            mapped = kernelised(train, test, gamma, o)?;
+            (&mapped.0, &mapped.1)
+        }
+        _ => (train, test),
+    };
     let mut score = match way {
         Way::Predictive => {
             let fit = polyview::fit(train.dataset()?, o.spec(train))?;
@@ -115,6 +124,31 @@ fn with_fit(score: Score, fit: &polyview::Fit) -> Score {
         sweeps: fit.record().sweeps as f64,
         ..score
     }
+}
+
+/// The halves with the similarities of their samples to training samples in
+/// place of their inputs (spec/thesis 7.1).
+fn kernelised(
+    train: &Half,
+    test: &Half,
+    gamma: f64,
+    o: &Options,
+) -> Result<(Half, Half), Box<dyn Error>> {
+    let options = KernelOptions {
+        kernel: KernelKind::Rbf { gamma: Some(gamma) },
+        references: o.references,
+        seed: o.seed,
+        standardise: true,
+    };
+    let (mut train, mut test) = (train.clone(), test.clone());
+    for input in &mut train.inputs {
+        let map = KernelMap::learn(input, &options)?;
+        *input = map.apply(input)?;
+        for new in test.inputs.iter_mut().filter(|t| t.name == input.name) {
+            *new = map.apply(new)?;
+        }
+    }
+    Ok((train, test))
 }
 
 /// Inputs of both halves; a view that only one has stays as it is.

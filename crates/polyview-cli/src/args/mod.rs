@@ -3,8 +3,8 @@
 mod verbs;
 
 pub use verbs::{
-    ChooseKArgs, DemoArgs, ExportArgs, ImportArgs, ImputeArgs, InspectArgs, PredictArgs,
-    ProjectArgs, ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
+    ChooseKArgs, DemoArgs, ExportArgs, ImportArgs, ImputeArgs, InspectArgs, KernelArgs, KernelName,
+    PredictArgs, ProjectArgs, ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
 };
 
 use std::path::PathBuf;
@@ -60,6 +60,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Compare numbers of factors and recommend one.
     ChooseK(ChooseKArgs),
+    /// Similarities of samples to reference points, as a table to fit.
+    Kernel(KernelArgs),
     /// Draw data from a model.
     Simulate(SimulateArgs),
     /// Fit real data that come with the program, and report.

@@ -302,6 +302,67 @@ pub struct ChooseKArgs {
     pub repeats: usize,
 }
 
+/// Kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KernelName {
+    /// exp(-gamma * squared distance).
+    Rbf,
+    /// The inner product.
+    Linear,
+    /// (inner product / number of features + offset) to the power of degree.
+    Polynomial,
+}
+
+/// Options of `polyview kernel`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  polyview kernel genes.csv --out similar.csv --references 300 --save genes.kernel\n  polyview fit --model sshiba --view genes=similar.csv --view ill=ill.csv:bernoulli --factors 30 --out model.pv\n  polyview kernel new-genes.csv --map genes.kernel --out new-similar.csv\n  polyview predict model.pv --view genes=new-similar.csv --target ill --out predicted.csv"
+)]
+pub struct KernelArgs {
+    /// The table: samples in rows, features in columns. Samples without any
+    /// value stay empty.
+    pub table: PathBuf,
+    /// Where the similarities go, samples x reference points.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The kernel.
+    #[arg(long, value_enum, default_value = "rbf")]
+    pub kind: KernelName,
+    /// Of rbf, per squared unit of the features. Default: one over their number.
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub gamma: Option<f64>,
+    /// Of polynomial, 1 to 20.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub degree: u32,
+    /// Of polynomial, 0 or larger.
+    #[arg(
+        long,
+        default_value_t = 1.0,
+        value_name = "X",
+        allow_negative_numbers = true
+    )]
+    pub offset: f64,
+    /// Number of reference points, drawn from the samples. Default: all samples.
+    #[arg(long, value_name = "R")]
+    pub references: Option<usize>,
+    /// Seed of that draw.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Take features in their own units; else each is brought to mean 0 and
+    /// standard deviation 1.
+    #[arg(long)]
+    pub raw: bool,
+    /// Keep the kernel with its reference points, for new samples.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Take the kernel and the reference points of this file, which --save wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "gamma", "degree", "offset", "references", "seed", "raw", "save"])]
+    pub map: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
 #[command(

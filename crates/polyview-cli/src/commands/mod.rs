@@ -7,6 +7,7 @@ mod export;
 mod fit;
 mod import;
 mod inspect;
+mod kernel;
 mod report;
 mod score;
 mod simulate;
@@ -36,6 +37,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Export(a) => export::run(cli, a),
         Command::Import(a) => import::run(cli, a),
         Command::ChooseK(a) => choose_k::run(cli, a),
+        Command::Kernel(a) => kernel::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
         Command::Completions { shell } => {

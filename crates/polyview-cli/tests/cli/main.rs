@@ -13,6 +13,7 @@ mod groups;
 mod hdf5;
 #[cfg(unix)]
 mod interrupt;
+mod kernel;
 #[cfg(unix)]
 mod label_options;
 #[cfg(unix)]

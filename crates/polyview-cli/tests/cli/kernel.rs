@@ -1,0 +1,143 @@
+//! Similarities to reference points as a view.
+
+use std::fmt::Write;
+
+use crate::common::{fails, get, ok, put, run};
+
+/// Points of a square, by halves; the label says whether a point lies within a
+/// circle.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (half, first) in [("old", 0_usize), ("new", 180)] {
+        let (mut x, mut y) = ("id,across,up\n".to_owned(), "id,inside\n".to_owned());
+        for n in first..first + 180 {
+            // low-discrepancy points
+            let at = |step: f64| 2.0 * (n as f64 * step).fract() - 1.0;
+            let (u, v) = (at(0.754_877_666), at(0.569_840_291));
+            let _ = writeln!(x, "s{n},{:.4},{:.2}", u, 1000.0 * v);
+            let _ = writeln!(y, "s{n},{}", u8::from(u * u + v * v < 0.64));
+        }
+        put(dir.path(), &format!("{half}-x.csv"), x);
+        put(dir.path(), &format!("{half}-y.csv"), y);
+    }
+    dir
+}
+
+/// Share of labels that a fit on the tables `old` and `new` gets right.
+fn right(at: &std::path::Path, old: &str, new: &str) -> f64 {
+    ok(
+        at,
+        &format!(
+            "fit --model sshiba -k 8 --view x={old} --view y=old-y.csv:bernoulli --out m.pv --force"
+        ),
+    );
+    ok(
+        at,
+        &format!("predict m.pv --view x={new} --target y --out p.csv --force"),
+    );
+    let (p, y) = (get(at, "p.csv"), get(at, "new-y.csv"));
+    let cells = |t: &str| -> Vec<f64> {
+        let lines = t.lines().skip(1);
+        lines
+            .map(|l| {
+                l.split(',')
+                    .nth(1)
+                    .expect("a cell")
+                    .parse()
+                    .expect("a number")
+            })
+            .collect()
+    };
+    let (p, y) = (cells(&p), cells(&y));
+    let hits = p.iter().zip(&y).filter(|(p, y)| (**p > 0.5) == (**y > 0.5));
+    hits.count() as f64 / y.len() as f64
+}
+
+#[test]
+fn a_circle_is_seen_by_similarities() {
+    let dir = folder();
+    let at = dir.path();
+    ok(
+        at,
+        "kernel old-x.csv --references 40 --save x.kernel --out old-k.csv",
+    );
+    ok(at, "kernel new-x.csv --map x.kernel --out new-k.csv");
+    let linear = right(at, "old-x.csv", "new-x.csv");
+    let kernel = right(at, "old-k.csv", "new-k.csv");
+    assert!(linear < 0.7 && kernel > 0.9, "{linear} {kernel}");
+    // the same training table by the file
+    ok(at, "kernel old-x.csv --map x.kernel --out again.csv");
+    assert_eq!(get(at, "again.csv"), get(at, "old-k.csv"));
+    let said = String::from_utf8(run(at, "kernel new-x.csv --kind linear --out l.csv").stderr);
+    assert_eq!(
+        said.expect("words"),
+        "similarities of 180 samples to 180 reference points (2 features) written to l.csv\n"
+    );
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, "kernel old-x.csv --save x.kernel --out k.csv");
+    put(at, "hole.csv", "id,across,up\ns1,1,2\ns2,,3\ns3,3,1\n");
+    put(at, "damaged.kernel", "{\"kernel\": \"linear\"}");
+    for (words, code, expected) in [
+        (
+            "kernel hole.csv --out o.csv",
+            1,
+            "hole.csv: sample 's2' lacks feature 'across'",
+        ),
+        (
+            "kernel old-y.csv --map x.kernel --out o.csv",
+            1,
+            "old-y.csv: the table has no feature 'across'",
+        ),
+        (
+            "kernel old-x.csv --map old-x.csv --out o.csv",
+            1,
+            "old-x.csv: expected value",
+        ),
+        (
+            "kernel old-x.csv --map damaged.kernel --out o.csv",
+            1,
+            "damaged.kernel: missing field",
+        ),
+        ("kernel old-x.csv --map none --out o.csv", 1, "none: "),
+        (
+            "kernel none.csv --out o.csv",
+            1,
+            "none.csv: there is no such file",
+        ),
+        (
+            "kernel old-x.csv --gamma -1 --out o.csv",
+            1,
+            "gamma is -1, must be above 0",
+        ),
+        (
+            "kernel old-x.csv --references 0 --out o.csv",
+            1,
+            "reference points is 0",
+        ),
+        (
+            "kernel old-x.csv --kind polynomial --degree 99 --out o.csv",
+            1,
+            "degree is 99",
+        ),
+        ("kernel old-x.csv --out k.csv", 1, "k.csv: the file exists"),
+        (
+            "kernel old-x.csv --save x.kernel --out o.csv",
+            1,
+            "x.kernel: the file exists",
+        ),
+        (
+            "kernel old-x.csv --map x.kernel --gamma 1 --out o.csv",
+            2,
+            "cannot be used with",
+        ),
+    ] {
+        let said = fails(at, words, code);
+        assert!(said.contains(expected), "{words}: {said}");
+        assert!(!at.join("o.csv").exists(), "{words}");
+    }
+}

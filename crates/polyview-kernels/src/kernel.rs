@@ -1,0 +1,103 @@
+//! The kernels.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::KernelError;
+
+/// Largest degree of a polynomial.
+const DEGREES: u32 = 20;
+
+/// Which kernel, with what is left to the data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum KernelKind {
+    /// [`Kernel::Linear`].
+    Linear,
+    /// [`Kernel::Polynomial`].
+    Polynomial {
+        /// Its degree p, 1 to 20.
+        degree: u32,
+        /// Its constant $c \ge 0$.
+        offset: f64,
+    },
+    /// [`Kernel::Rbf`].
+    Rbf {
+        /// γ, per squared unit of the (standardised) features; one over their
+        /// number where nothing is said.
+        gamma: Option<f64>,
+    },
+}
+
+impl KernelKind {
+    /// The kernel for that many features.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`].
+    pub(crate) fn for_features(self, features: usize) -> Result<Kernel, KernelError> {
+        let kernel = match self {
+            Self::Linear => Kernel::Linear,
+            Self::Polynomial { degree, offset } => Kernel::Polynomial { degree, offset },
+            Self::Rbf { gamma } => Kernel::Rbf {
+                gamma: gamma.unwrap_or_else(|| (features.max(1) as f64).recip()),
+            },
+        };
+        kernel.check()?;
+        Ok(kernel)
+    }
+}
+
+/// A similarity of two samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kernel {
+    /// $x^\top y$: factors as of the features themselves, in as many columns as
+    /// there are references.
+    Linear,
+    /// $(x^\top y / D + c)^p$ of D features.
+    Polynomial {
+        /// p.
+        degree: u32,
+        /// c.
+        offset: f64,
+    },
+    /// $e^{-\gamma\lVert x - y\rVert^2}$.
+    Rbf {
+        /// γ, per squared unit of the (standardised) features.
+        gamma: f64,
+    },
+}
+
+impl Kernel {
+    /// # Errors
+    /// [`KernelError::OutOfRange`].
+    pub(crate) fn check(self) -> Result<(), KernelError> {
+        let out = |what, value, range| Err(KernelError::OutOfRange { what, value, range });
+        match self {
+            Self::Polynomial { degree, .. } if !(1..=DEGREES).contains(&degree) => {
+                out("the degree", f64::from(degree), "1 to 20")
+            }
+            Self::Polynomial { offset, .. } if !(offset >= 0.0 && offset.is_finite()) => {
+                out("the constant of the polynomial", offset, "0 or larger")
+            }
+            Self::Rbf { gamma } if !(gamma > 0.0 && gamma.is_finite()) => {
+                out("gamma", gamma, "above 0")
+            }
+            _ => Ok(()),
+        }
+    }
+    /// From the product of two samples, their squared lengths and the number of
+    /// their features.
+    pub(crate) fn value(self, product: f64, squares: f64, features: usize) -> f64 {
+        match self {
+            Self::Linear => product,
+            Self::Polynomial { degree, offset } => {
+                // at most DEGREES
+                (product / features as f64 + offset).powi(degree as i32)
+            }
+            // rounding may take the distance of near samples below zero
+            Self::Rbf { gamma } => (-gamma * (squares - 2.0 * product).max(0.0)).exp(),
+        }
+    }
+}
