@@ -5,7 +5,7 @@
 
 use polyview_linalg::simd::{Kernel, decay, ln_1p};
 
-use crate::cells::ColumnSites;
+use crate::cells::{ColumnSites, tiles};
 
 /// ω, h and c of labels given ξ (spec/mofa A.2, A.4).
 pub(super) struct Sites<'a> {
@@ -17,16 +17,19 @@ pub(super) struct Sites<'a> {
 impl Kernel for Sites<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let ColumnSites {
-            precision,
-            linear,
-            offset,
-        } = self.out;
-        sites::<FUSED>(self.labels, self.local, precision, linear, offset);
+        for (labels, local, out) in tiles(self.labels, self.local, self.out) {
+            let ColumnSites {
+                precision,
+                linear,
+                offset,
+            } = out;
+            sites::<FUSED>(labels, local, precision, linear, offset);
+        }
     }
 }
 
-/// A function of its own, so that the compiler knows the slices to be apart.
+/// A function of its own, so that the compiler knows the slices to be apart. Exponentials and logarithms have a loop each:
+/// more of these long chains are then under way at one time.
 #[inline(always)]
 fn sites<const FUSED: bool>(
     labels: &[f64],
@@ -35,16 +38,18 @@ fn sites<const FUSED: bool>(
     linear: &mut [f64],
     offset: &mut [f64],
 ) {
-    let out = precision.iter_mut().zip(linear).zip(offset);
-    for ((&x, &xi), ((omega, h), c)) in labels.iter().zip(local).zip(out) {
+    for ((omega, t), xi) in precision.iter_mut().zip(&mut *offset).zip(local) {
         // an even function
-        let xi = xi.abs();
-        let t = decay::<FUSED>(xi);
+        let decay = decay::<FUSED>(xi.abs());
+        *t = decay.value;
         // (1 - e^-ξ)/(4ξ(1 + e^-ξ))
-        let lambda = t.lost / (4.0 * t.over * (1.0 + t.value));
-        *omega = 2.0 * lambda;
+        *omega = 2.0 * (decay.lost / (4.0 * decay.over * (1.0 + decay.value)));
+    }
+    let out = linear.iter_mut().zip(offset).zip(precision);
+    for ((&x, xi), ((h, c), omega)) in labels.iter().zip(local).zip(out) {
+        let (xi, lambda) = (xi.abs(), 0.5 * *omega);
         *h = x - 0.5;
-        *c = lambda * xi * xi - 0.5 * xi - ln_1p::<FUSED>(t.value);
+        *c = lambda * xi * xi - 0.5 * xi - ln_1p::<FUSED>(*c);
     }
 }
 

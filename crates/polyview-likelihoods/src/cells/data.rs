@@ -44,6 +44,18 @@ impl Data {
     pub(super) fn columns(&self) -> usize {
         self.values.ncols()
     }
+    /// Sum over the observed cells of each feature.
+    pub(super) fn sums(&self, of: impl Fn(Cell) -> f64) -> Vec<f64> {
+        (0..self.columns())
+            .map(|d| {
+                let column = self.column(d);
+                (0..self.rows())
+                    .filter_map(|n| column.cell(n))
+                    .map(&of)
+                    .sum()
+            })
+            .collect()
+    }
     /// The data of a feature; with its zeros where these are not stored.
     pub(super) fn column(&self, column: usize) -> Column<'_> {
         let values = match &self.values {

@@ -61,6 +61,7 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
         for (d, column) in drawn.iter().enumerate() {
             values.col_as_slice_mut(d).copy_from_slice(column);
         }
+        self.datum_offsets = (self.data).sums(|cell| self.likelihood.datum_offset(cell));
         self.drawn = true;
         self.stamp = Stamp::fresh();
     }

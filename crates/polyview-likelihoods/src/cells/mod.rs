@@ -28,6 +28,7 @@ mod shared;
 mod sums;
 
 pub use experts::Experts;
+pub(crate) use likelihood::tiles;
 pub use likelihood::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
     LearnedParameters, LocalMoments, Site,
@@ -57,6 +58,8 @@ pub struct Cells<L> {
     features: Vec<String>,
     likelihood: L,
     data: Data,
+    /// Sum of [`CellLikelihood::datum_offset`] over each column.
+    datum_offsets: Vec<f64>,
     locals: Locals,
     /// Whether `locals` are draws.
     drawn: bool,
@@ -97,6 +100,7 @@ impl<L: CellLikelihood> Cells<L> {
         let mut term = Self {
             name,
             features,
+            datum_offsets: data.sums(|cell| likelihood.datum_offset(cell)),
             likelihood,
             data,
             locals,
@@ -143,8 +147,22 @@ impl<L: CellLikelihood> Cells<L> {
     fn weight(&self, sample: usize, column: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w.of(sample, column))
     }
-    /// The sites of a column and, of bounds, their constants; whatever where
-    /// cells are missing, and each as if it counted for 1.
+    /// What the data of a column alone add to the constants.
+    fn datum_offset(&self, column: usize) -> f64 {
+        let Some(weights) = &self.weights else {
+            return self.datum_offsets[column];
+        };
+        let data = self.data.column(column);
+        (0..self.data.rows())
+            .filter_map(|n| {
+                let offset = self.likelihood.datum_offset(data.cell(n)?);
+                Some(weights.of(n, column) * offset)
+            })
+            .sum()
+    }
+    /// The sites of a column and, of bounds, their constants without
+    /// [`Cells::datum_offset`]; whatever where cells are missing, and each as if
+    /// it counted for 1.
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         match (self.drawn, self.likelihood.augmentation()) {
             (true, Some(a)) => {

@@ -205,7 +205,12 @@ impl<L: CellLikelihood> Cells<L> {
                         }
                     }
                 }
-                (sum(precision), sum(linear), sum(&offset))
+                let constant = if self.drawn {
+                    0.0
+                } else {
+                    self.datum_offset(d)
+                };
+                (sum(precision), sum(linear), sum(&offset) + constant)
             })
             .collect();
         if let Some([sums, linear]) = task.sums {

@@ -13,7 +13,7 @@ use super::{is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
-    Cell, CellLikelihood, ColumnData, ColumnParameters, ColumnSites, LocalMoments, Site,
+    Cell, CellLikelihood, ColumnData, ColumnParameters, ColumnSites, LocalMoments, Site, tiles,
 };
 
 /// Largest curvature of $-y\ln\varrho(\eta)$ for one count (spec/mofa B.2,
@@ -105,23 +105,19 @@ struct Sites<'a> {
 impl Kernel for Sites<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let ColumnSites {
-            precision,
-            linear,
-            offset,
-        } = self.out;
-        sites::<FUSED>(
-            self.counts,
-            self.local,
-            self.least,
-            precision,
-            linear,
-            offset,
-        );
+        for (counts, local, out) in tiles(self.counts, self.local, self.out) {
+            let ColumnSites {
+                precision,
+                linear,
+                offset,
+            } = out;
+            sites::<FUSED>(counts, local, self.least, precision, linear, offset);
+        }
     }
 }
 
-/// A function of its own, so that the compiler knows the slices to be apart.
+/// A function of its own, so that the compiler knows the slices to be apart. Each exponential or logarithm is a long chain of
+/// arithmetic: a loop for each kind keeps several cells under way, one loop for all of them does not.
 #[inline(always)]
 fn sites<const FUSED: bool>(
     counts: &[f64],
@@ -131,16 +127,23 @@ fn sites<const FUSED: bool>(
     linear: &mut [f64],
     offset: &mut [f64],
 ) {
+    for (t, zeta) in precision.iter_mut().zip(local) {
+        *t = decay::<FUSED>(zeta.abs()).value;
+    }
+    for ((rate, zeta), &t) in linear.iter_mut().zip(local).zip(&*precision) {
+        *rate = zeta.max(0.0) + ln_1p::<FUSED>(t);
+    }
+    for (ln_rate, &rate) in offset.iter_mut().zip(&*linear) {
+        *ln_rate = ln::<FUSED>(rate);
+    }
     let out = precision.iter_mut().zip(linear).zip(offset);
     for ((&count, &zeta), ((omega, h), c)) in counts.iter().zip(local).zip(out) {
-        let t = decay::<FUSED>(zeta.abs()).value;
-        let rate = zeta.max(0.0) + ln_1p::<FUSED>(t);
+        let (t, rate, ln_rate) = (*omega, *h, *c);
         let part = if zeta < 0.0 { t } else { 1.0 };
         // where the rate vanishes: its logarithm is ζ, and σ/ϱ tends to 1
         let vanishes = zeta < -30.0;
         let (slope, limit) = (part * (rate - count) / ((1.0 + t) * rate), t - count);
         let slope = if vanishes { limit } else { slope };
-        let ln_rate = ln::<FUSED>(rate);
         let ln_rate = if vanishes { zeta } else { ln_rate };
         let largest = if count > least { count } else { least };
         let kappa = 0.25 + COUNT_CURVATURE * largest;
@@ -186,24 +189,16 @@ impl CellLikelihood for Poisson {
         (site, quadratic - value - ln_factorial(cell.value))
     }
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
-        let ColumnSites {
-            precision,
-            linear,
-            offset,
-        } = out;
         dispatch(Sites {
             counts: data.values,
             local,
             least: self.least(data.column),
-            out: ColumnSites {
-                precision,
-                linear,
-                offset: &mut *offset,
-            },
+            out,
         });
-        for (c, &count) in offset.iter_mut().zip(data.values) {
-            *c -= ln_factorial(count);
-        }
+    }
+    /// $-\ln y!$.
+    fn datum_offset(&self, cell: Cell) -> f64 {
+        -ln_factorial(cell.value)
     }
     /// $\varrho^{-1}$ of the mean, half a count added to the sum so that it is
     /// finite.
