@@ -199,11 +199,13 @@ impl SpikeSlabRows {
                 self.slab_mean.col_as_slice(j),
                 self.slab_variance.col_as_slice(j),
             );
-            for r in 0..rows {
-                column[r] = if draw {
-                    mu[r] * mu[r]
+            let spikes = &self.spike_variance[groups.count() * j..];
+            let entries = gamma.iter().zip(mu).zip(v).zip(groups.of_row());
+            for (x, (((gamma, mu), v), g)) in column.iter_mut().zip(entries) {
+                *x = if draw {
+                    mu * mu
                 } else {
-                    gamma[r] * (mu[r] * mu[r] + v[r]) + (1.0 - gamma[r]) * self.spike(r, j)
+                    gamma * (mu * mu + v) + (1.0 - gamma) * spikes[*g as usize]
                 };
             }
             let (own, all) = (groups.sums(&column), groups.sums(gamma));

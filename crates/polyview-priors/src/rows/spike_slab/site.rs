@@ -1,7 +1,11 @@
 //! One entry of spike-and-slab rows: its optimum and its draw (spec/mofa A.3,
 //! A.6b).
 
-use polyview_linalg::{Mat, MatRef};
+// inlined into the function that selects the instruction set
+#![allow(clippy::inline_always)]
+
+use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
+use polyview_linalg::{Mat, MatRef, sum};
 
 use super::prior::SpikeSlab;
 use crate::rows::sweep::{Column, Site};
@@ -39,13 +43,16 @@ impl<'a> Scales<'a> {
         }
     }
     #[inline]
-    fn at(&self, row: usize, k: usize) -> &Scale {
-        let g = if self.groups == 1 {
+    fn group(&self, row: usize) -> u32 {
+        if self.groups == 1 {
             0
         } else {
-            self.of_row[row] as usize
-        };
-        &self.of[g + self.groups * k]
+            self.of_row[row]
+        }
+    }
+    #[inline]
+    fn at(&self, row: usize, k: usize) -> &Scale {
+        &self.of[self.group(row) as usize + self.groups * k]
     }
 }
 
@@ -53,7 +60,6 @@ impl<'a> Scales<'a> {
 struct Entry {
     mean: f64,
     variance: f64,
-    half_ln_variance: f64,
     logit: f64,
 }
 
@@ -94,7 +100,6 @@ fn entry(precision: f64, linear: f64, s: &Scale, half_ln: &mut HalfLn) -> Entry 
     Entry {
         mean,
         variance,
-        half_ln_variance,
         logit: s.log_odds + (s.half_ln_alpha + half_ln_variance + 0.5 * mean * linear),
     }
 }
@@ -126,25 +131,113 @@ fn inclusion(logit: f64) -> (f64, f64, f64) {
 pub(super) struct Optimum<'a>(pub(super) Scales<'a>);
 
 impl Site<5> for Optimum<'_> {
-    fn visit(
-        &self,
-        column: &Column<'_>,
-        [mean, variance, gamma, slab_mean, slab_variance]: [&mut [f64]; 5],
-    ) -> f64 {
-        let mut half_ln = HalfLn::new();
-        let mut sum = 0.0;
-        for (i, &r) in column.rows.iter().enumerate() {
-            let s = self.0.at(r, column.k);
-            let e = entry(column.precision[i], column.linear[i], s, &mut half_ln);
-            let (included, spike, entropy) = inclusion(e.logit);
-            mean[i] = included * e.mean;
-            variance[i] = included * (e.variance + spike * e.mean * e.mean);
-            gamma[i] = included;
-            slab_mean[i] = e.mean;
-            slab_variance[i] = e.variance;
-            sum += entropy + included * e.half_ln_variance - spike * s.half_ln_alpha;
+    fn visit(&self, column: &Column<'_>, out: [&mut [f64]; 5]) -> f64 {
+        let scales = &self.0;
+        let (mut total, mut from, mut out) = (0.0, 0, out);
+        // rows of one group have one scale
+        let same = |a: &usize, b: &usize| scales.group(*a) == scales.group(*b);
+        for rows in column.rows.chunk_by(same) {
+            let part = from..from + rows.len();
+            dispatch(Optima {
+                precision: &column.precision[part.clone()],
+                linear: &column.linear[part.clone()],
+                scale: scales.at(rows[0], column.k),
+                out: out.each_mut().map(|x| &mut x[part.clone()]),
+                sum: &mut total,
+            });
+            from = part.end;
         }
-        sum
+        total
+    }
+}
+
+/// Entries with one scale, in vector instructions.
+struct Optima<'a> {
+    precision: &'a [f64],
+    linear: &'a [f64],
+    scale: &'a Scale,
+    out: [&'a mut [f64]; 5],
+    /// What the entries add to the entropy is added here.
+    sum: &'a mut f64,
+}
+
+impl Kernel for Optima<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let [mean, variance, gamma, slab_mean, slab_variance] = self.out;
+        let (precision, linear, scale) = (self.precision, self.linear, self.scale);
+        slab::<FUSED>(precision, linear, scale, slab_mean, slab_variance, mean);
+        for ((logit, half_ln), (mu, l)) in gamma
+            .iter_mut()
+            .zip(&*mean)
+            .zip(slab_mean.iter().zip(linear))
+        {
+            *logit = scale.log_odds + (scale.half_ln_alpha + half_ln + 0.5 * mu * l);
+        }
+        tails::<FUSED>(gamma, variance);
+        entries::<FUSED>(slab_mean, slab_variance, scale, mean, variance, gamma);
+        *self.sum += sum(mean);
+        for ((mean, gamma), mu) in mean.iter_mut().zip(gamma).zip(slab_mean) {
+            *mean = *gamma * *mu;
+        }
+    }
+}
+
+/// $\mu$, $\sigma^2$ and $\tfrac12\ln\sigma^2$. This and what follows are functions of their own, so that the compiler knows the slices
+/// to be apart.
+#[inline(always)]
+fn slab<const FUSED: bool>(
+    precision: &[f64],
+    linear: &[f64],
+    scale: &Scale,
+    mean: &mut [f64],
+    variance: &mut [f64],
+    half_ln: &mut [f64],
+) {
+    let out = mean.iter_mut().zip(variance).zip(half_ln);
+    for ((p, l), ((mean, variance), half_ln)) in precision.iter().zip(linear).zip(out) {
+        let total = p + scale.alpha;
+        *variance = 1.0 / total;
+        *mean = *variance * l;
+        *half_ln = -0.5 * ln::<FUSED>(total);
+    }
+}
+
+/// $e^{-|x|}$.
+#[inline(always)]
+fn tails<const FUSED: bool>(x: &[f64], out: &mut [f64]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = decay::<FUSED>(x.abs()).value;
+    }
+}
+
+/// Makes of $\tfrac12\ln\sigma^2$ the part of the entropy, of $e^{-|x|}$ the variance of $w$, and of the logit x $\gamma$; as [`inclusion`].
+#[inline(always)]
+fn entries<const FUSED: bool>(
+    slab_mean: &[f64],
+    slab_variance: &[f64],
+    scale: &Scale,
+    half_ln: &mut [f64],
+    tail: &mut [f64],
+    logit: &mut [f64],
+) {
+    let slab = slab_mean.iter().zip(slab_variance);
+    let out = half_ln.iter_mut().zip(tail).zip(logit);
+    for ((mu, v), ((half_ln, tail), logit)) in slab.zip(out) {
+        let (e, x) = (*tail, *logit);
+        let likely = 1.0 / (1.0 + e);
+        let unlikely = e * likely;
+        let both = ln_1p::<FUSED>(e) + x.abs() * unlikely;
+        // an infinite logit has no entropy
+        let entropy = if e > 0.0 { both } else { e };
+        let above = x >= 0.0;
+        let (included, spike) = (
+            if above { likely } else { unlikely },
+            if above { unlikely } else { likely },
+        );
+        *half_ln = entropy + included * *half_ln - spike * scale.half_ln_alpha;
+        *tail = included * (v + spike * mu * mu);
+        *logit = included;
     }
 }
 
@@ -206,7 +299,68 @@ pub(super) fn entropy(
 
 #[cfg(test)]
 mod tests {
-    use super::inclusion;
+    use super::{HalfLn, Optimum, Scale, Scales, entry, inclusion};
+    use crate::rows::sweep::{Column, Site};
+
+    #[test]
+    fn a_column_of_optima_is_its_entries() {
+        let scale = |alpha: f64, log_odds: f64| Scale {
+            alpha,
+            half_ln_alpha: 0.5 * alpha.ln(),
+            log_odds,
+        };
+        // groups that follow one another and that take turns
+        let of_row: Vec<u32> = (0..90).map(|r| u32::from(r >= 40 && r % 3 != 0)).collect();
+        let of = vec![
+            scale(1.0, 0.0),
+            scale(9.0, 1.0),
+            scale(2.5, -3.0),
+            scale(1e-3, 20.0),
+        ];
+        let optimum = Optimum(Scales {
+            of_row: &of_row,
+            groups: 2,
+            of,
+        });
+        let rows: Vec<usize> = (3..90).collect();
+        let precision: Vec<f64> = (0..87).map(|i| 10f64.powi(i % 9 - 4)).collect();
+        // logits from far below zero to some thousands
+        let linear: Vec<f64> = (0..87).map(|i| f64::from(i * i - 40) * 0.07).collect();
+        let column = Column {
+            k: 1,
+            rows: &rows,
+            precision: &precision,
+            linear: &linear,
+        };
+        let mut out = [(); 5].map(|()| vec![f64::NAN; 87]);
+        let sum = optimum.visit(&column, out.each_mut().map(|x| &mut x[..]));
+        let mut expected_sum = 0.0;
+        let close =
+            |found: f64, expected: f64| (found - expected).abs() <= 2e-14 * expected.abs() + 1e-300;
+        for (i, &r) in rows.iter().enumerate() {
+            let s = optimum.0.at(r, 1);
+            let e = entry(precision[i], linear[i], s, &mut HalfLn::new());
+            let (p, q, entropy) = inclusion(e.logit);
+            expected_sum += entropy + p * 0.5 * e.variance.ln() - q * s.half_ln_alpha;
+            let expected = [
+                p * e.mean,
+                p * (e.variance + q * e.mean * e.mean),
+                p,
+                e.mean,
+                e.variance,
+            ];
+            for (out, expected) in out.iter().zip(expected) {
+                // the logit's own rounding is multiplied by its size
+                let tolerance = 1e-15 * e.logit.abs() * expected.abs();
+                assert!(
+                    close(out[i], expected) || (out[i] - expected).abs() <= tolerance,
+                    "{r}: {} {expected}",
+                    out[i]
+                );
+            }
+        }
+        assert!(close(sum, expected_sum), "{sum} {expected_sum}");
+    }
 
     #[test]
     fn inclusion_is_a_sigmoid_with_its_entropy_in_both_tails() {
