@@ -13,6 +13,13 @@ pub(crate) fn as_slice(column: ColRef<'_, f64>) -> Option<&[f64]> {
 pub(crate) fn put_column(column: ColMut<'_, f64>, values: &[f64], accum: Accum) {
     match accum {
         Accum::Replace => write_column(column, values),
+        Accum::Add if column.row_stride() == 1 => {
+            if let Some(entries) = column.try_as_col_major_mut() {
+                for (x, y) in entries.as_slice_mut().iter_mut().zip(values) {
+                    *x += y;
+                }
+            }
+        }
         Accum::Add => {
             for (x, y) in column.iter_mut().zip(values) {
                 *x += y;

@@ -304,7 +304,8 @@ pub(super) fn write_best<L: CellLikelihood>(
                     likelihood.optimise_column(column.all().part(tile.clone()), mean, square, best);
                     write_column(out.as_mut().col_mut(0), best);
                     // one number that is not makes the sum not finite
-                    sum(mean).is_finite() && sum(square).is_finite()
+                    (!wants_mean || sum(mean).is_finite())
+                        && (!wants_square || sum(square).is_finite())
                 },
             )
             .collect();

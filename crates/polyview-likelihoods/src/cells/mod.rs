@@ -371,9 +371,10 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                 *g += s;
             }
         }
-        for j in 0..k {
-            for (i, n) in rows.clone().enumerate() {
-                eq.rhs[(i, j)] += side.linear[(n, j)] - side.sums[(len + j, n)];
+        for (i, n) in rows.enumerate() {
+            let sums = &side.sums.col_as_slice(n)[len..];
+            for (j, sum) in sums.iter().enumerate() {
+                eq.rhs[(i, j)] += side.linear[(n, j)] - sum;
             }
         }
         Ok(())

@@ -311,9 +311,10 @@ impl Gaussian {
                     *g += s;
                 }
             }
-            for j in 0..k {
-                for i in 0..rows {
-                    eq.rhs[(i, j)] += tau * xw[(start + i, j)] - pass.sums[(len + j, i)];
+            for i in 0..rows {
+                let sums = &pass.sums.col_as_slice(i)[len..];
+                for (j, sum) in sums.iter().enumerate() {
+                    eq.rhs[(i, j)] += tau * xw[(start + i, j)] - sum;
                 }
             }
         }
