@@ -6,7 +6,7 @@ use polyview_core::{
 };
 use polyview_infer::{Model, ProjectionRounds, VbOptions, VbRun, ViewPart, project_factors};
 use polyview_likelihoods::{Rank, RankOptions};
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, PackedRows};
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::assemble;
@@ -53,6 +53,11 @@ fn anchor(term: &mut dyn ViewTerm, factors: &RowMoments, weights: &RowMoments) {
 }
 
 fn project(t: &Trained, data: &View) -> RowMoments {
+    project_in(t, data, ProjectionRounds::default()).0
+}
+
+/// The factors, and the number of rounds.
+fn project_in(t: &Trained, data: &View, rounds: ProjectionRounds) -> (RowMoments, usize) {
     let k = t.weights.k();
     let part = ViewPart {
         name: "ranks".into(),
@@ -76,9 +81,9 @@ fn project(t: &Trained, data: &View) -> RowMoments {
         sweep: 0,
         journal: &mut journal,
     };
-    project_factors(&mut model, ProjectionRounds::default(), &mut cx).expect("finite");
+    let rounds = project_factors(&mut model, rounds, &mut cx).expect("finite");
     assert!(journal.entries.is_empty(), "{:?}", journal.entries);
-    model.factors.moments().clone()
+    (model.factors.moments().clone(), rounds)
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
@@ -134,6 +139,48 @@ fn inserted_terms_obey_the_law() {
         crate::common::refresh(elsewhere.as_mut(), &rows(5, 9), &w);
         assert!(total(elsewhere.as_mut(), &z, &w, &b) < best - 1e-6);
     }
+}
+
+/// Precision less slack is the curvature of the bound at its best precisions
+/// for every mean; exactly so for known weights.
+#[test]
+fn slack_is_what_the_precision_has_beyond_the_curvature() {
+    let training = view(12, 4, 0.2, 0.5, 3);
+    let mut term = term(&training, RankOptions::default());
+    let (z, w) = (rows(12, 1), RowMoments::point(rows(4, 2).mean().to_owned()));
+    anchor(&mut term, &z, &w);
+    let mut new = term.rebind(&view(5, 4, 0.2, 0.5, 8)).expect("new samples");
+    let (z, b) = (rows(5, 5), Bias::absent(4));
+    crate::common::refresh(new.as_mut(), &z, &w);
+    let p = Predictor {
+        factors: &z,
+        weights: &w,
+        bias: &b,
+    };
+    let mut eq = polyview_core::NormalEquations::new(K, 0..5);
+    new.factor_gram(0, &p, &mut eq).expect("equations");
+    new.factor_equations(&p, &mut eq).expect("equations");
+    let mut slack = PackedRows::zeros(5, K);
+    new.slack(&p, &mut slack);
+    let h = 1e-3;
+    let mut largest: f64 = 0.0;
+    for r in 0..5 {
+        let precision = eq.row_precision(r);
+        for k in 0..K {
+            let mut at = |step: f64| {
+                let z = nudged(&z, r, k, step, 0.0);
+                crate::common::refresh(new.as_mut(), &z, &w);
+                total(new.as_mut(), &z, &w, &b)
+            };
+            let curvature = -(at(h) - 2.0 * at(0.0) + at(-h)) / (h * h);
+            let own = slack.sym(r).get(k, k);
+            let expected = precision.get(k, k) - own;
+            let gap = (curvature - expected).abs();
+            assert!(gap < 1e-4 * (1.0 + curvature), "{curvature} {expected}");
+            largest = largest.max(own / precision.get(k, k));
+        }
+    }
+    assert!(largest > 0.3, "{largest}");
 }
 
 /// The bound at its best precisions is that of all pairs of a new value with a
@@ -247,6 +294,26 @@ fn inserted_samples_land_where_training_samples_are() {
     let rms = (gap / 300.0).sqrt();
     assert!(rms < 0.1, "{rms}");
     assert!(rms > 0.0);
+}
+
+/// Near their optimum rounds are Newton's: six digits more cost few of them, and
+/// were there in the first place.
+#[test]
+fn rounds_end_at_the_optimum() {
+    let (data, _) = distorted(120, 40, 4);
+    let t = trained(&data, RankOptions::default(), 3);
+    let rounds = |tolerance: f64| ProjectionRounds {
+        tolerance,
+        most: 200,
+    };
+    let (rough, few) = project_in(&t, &data, rounds(1e-6));
+    let (fine, more) = project_in(&t, &data, rounds(1e-12));
+    let gap = (0..3)
+        .flat_map(|k| (0..120).map(move |n| (n, k)))
+        .map(|at| (rough.mean()[at] - fine.mean()[at]).abs())
+        .fold(0.0, f64::max);
+    assert!(gap < 1e-5, "{gap:e}");
+    assert!(more <= few + 8, "{few} {more}");
 }
 
 /// Predictions are in the units of the data and cover what they should.

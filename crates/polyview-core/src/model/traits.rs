@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use polyview_linalg::{Mat, MatMut, MatRef};
+use polyview_linalg::{Mat, MatMut, MatRef, PackedRows};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
@@ -288,6 +288,13 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// have come to rest: their local variables may stay as they are.
     fn rest(&mut self, settled: &[bool]) {
         let _ = settled;
+    }
+    /// Adds, sample by sample, by how much the precision that
+    /// [`ViewTerm::factor_equations`] wrote exceeds the curvature of the bound
+    /// once local variables follow the factors, or less than that: rounds of a
+    /// projection are Newton steps with it. Nothing unless a term says more.
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let _ = (p, slack);
     }
     /// Writes the part of the weights' precision that is common to all rows
     /// (`gram`, `scale`), before the blocks are asked for one by one. Unless a

@@ -20,11 +20,22 @@ const INDEPENDENT: f64 = 1e-6;
 /// The memory of one sample.
 #[derive(Clone, Debug, Default)]
 struct Trail {
-    /// Last image and last step.
+    /// Whether the last step was one of [`LongerSteps`].
+    longer: bool,
+    /// Last image and last step, as they were taken.
     image: Vec<f64>,
     step: Vec<f64>,
     /// Differences of images and of steps, the newest last.
     differences: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Steps that may be taken in place of plain ones.
+#[derive(Debug)]
+pub(super) struct LongerSteps {
+    /// Samples × K.
+    pub(super) steps: Mat<f64>,
+    /// Which samples are to take them.
+    pub(super) fits: Vec<bool>,
 }
 
 /// The next points of all samples.
@@ -54,13 +65,22 @@ impl Extrapolation {
         }
     }
     /// Takes in the images of the points `x` (samples × K, both), and puts the
-    /// next points in place of these.
-    pub(super) fn next(&mut self, x: &mut Mat<f64>, images: MatRef<'_, f64>) {
+    /// next points in place of these. `longer` are steps to be taken instead of
+    /// those to the images, by the samples that say so.
+    pub(super) fn next(
+        &mut self,
+        x: &mut Mat<f64>,
+        images: MatRef<'_, f64>,
+        longer: Option<&LongerSteps>,
+    ) {
         let k = x.ncols();
         self.moved = 0.0;
         for n in 0..x.nrows() {
-            let image: Vec<f64> = (0..k).map(|j| images[(n, j)]).collect();
-            let step: Vec<f64> = (0..k).map(|j| image[j] - x[(n, j)]).collect();
+            let longer = longer.filter(|l| l.fits[n]);
+            let step: Vec<f64> = (0..k)
+                .map(|j| longer.map_or_else(|| images[(n, j)] - x[(n, j)], |l| l.steps[(n, j)]))
+                .collect();
+            let image: Vec<f64> = (0..k).map(|j| x[(n, j)] + step[j]).collect();
             let largest = |v: &[f64]| v.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
             let moved = if image.iter().all(|v| v.is_finite()) {
                 largest(&step) / largest(&image).max(1.0)
@@ -80,7 +100,7 @@ impl Extrapolation {
                 image
             } else {
                 self.moved = self.moved.max(moved);
-                self.trails[n].next(image, step)
+                self.trails[n].next(image, step, longer.is_some())
             };
             if !moved.is_finite() {
                 self.moved = f64::INFINITY;
@@ -101,11 +121,12 @@ impl Extrapolation {
 }
 
 impl Trail {
-    fn next(&mut self, image: Vec<f64>, step: Vec<f64>) -> Vec<f64> {
+    /// Images and steps of one kind alone are mixed.
+    fn next(&mut self, image: Vec<f64>, step: Vec<f64>, longer: bool) -> Vec<f64> {
         let minus =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
-        let longer = dot(&step, &step) > GROWTH * GROWTH * dot(&self.step, &self.step);
-        if self.step.is_empty() || longer {
+        let grows = dot(&step, &step) > GROWTH * GROWTH * dot(&self.step, &self.step);
+        if self.step.is_empty() || grows || longer != self.longer {
             self.differences.clear();
         } else {
             if self.differences.len() == DEPTH {
@@ -136,6 +157,7 @@ impl Trail {
                 basis.push((u, q));
             }
         }
+        self.longer = longer;
         self.image = image;
         self.step = step;
         point
@@ -169,10 +191,10 @@ mod tests {
                 c + rates[j] * (x[(n, j)] - c)
             });
             if depth {
-                to.next(&mut x, g.as_ref());
+                to.next(&mut x, g.as_ref(), None);
             } else {
                 to.trails.fill(Trail::default());
-                to.next(&mut x, g.as_ref());
+                to.next(&mut x, g.as_ref(), None);
             }
             if to.settled().iter().all(|s| *s) {
                 return (round, x);
@@ -193,12 +215,30 @@ mod tests {
         }
     }
 
+    /// Steps that go all the way, by the sample that takes them.
+    #[test]
+    fn longer_steps_are_taken_by_those_that_fit() {
+        let centre = [3.0, -1.0];
+        let mut x = Mat::zeros(2, 2);
+        let mut to = Extrapolation::new(2, 1e-10, 1);
+        for _ in 0..2 {
+            let images = Mat::from_fn(2, 2, |n, j| x[(n, j)] + 0.1 * (centre[j] - x[(n, j)]));
+            let longer = LongerSteps {
+                steps: Mat::from_fn(2, 2, |n, j| centre[j] - x[(n, j)]),
+                fits: vec![true, false],
+            };
+            to.next(&mut x, images.as_ref(), Some(&longer));
+        }
+        assert_eq!(to.settled(), [true, false]);
+        assert!((0..2).all(|j| (x[(0, j)] - centre[j]).abs() < 1e-12));
+    }
+
     #[test]
     fn a_sample_that_is_not_finite_has_not_settled() {
         let mut to = Extrapolation::new(2, 1e-6, 1);
         let mut x = Mat::zeros(2, 1);
         let images = Mat::from_fn(2, 1, |n, _| if n == 0 { f64::NAN } else { 0.0 });
-        to.next(&mut x, images.as_ref());
+        to.next(&mut x, images.as_ref(), None);
         assert_eq!(to.settled(), [false, true]);
         assert!(to.moved().is_infinite());
     }

@@ -1,8 +1,9 @@
 //! Factors of given samples under fixed weights, intercepts and noise.
 
-use polyview_core::{Context, Event, NumericError, Predictor};
+use polyview_core::{Context, Event, NumericError, Predictor, RowCov, RowMoments};
+use polyview_linalg::{PackedRows, factor_rows, solve_rows};
 
-use super::extrapolate::Extrapolation;
+use super::extrapolate::{Extrapolation, LongerSteps};
 use super::{Engine, Vb, assign, update_factors};
 use crate::model::{Model, ViewPart};
 
@@ -31,8 +32,10 @@ impl Default for ProjectionRounds {
 ///
 /// Terms without local variables reach it in one round. Others alternate local
 /// variables and factors, each round at a point extrapolated from the last few,
-/// until the factors of every sample rest; factors with a mixture prior and the
-/// components that they belong to do so too. If they do not within `rounds.most`,
+/// until the factors of every sample rest; near its optimum a sample takes
+/// Newton's steps, where terms know their curvature
+/// ([`polyview_core::ViewTerm::slack`]). Factors with a mixture prior and the
+/// components that they belong to are found so too. If they do not within `rounds.most`,
 /// the journal says how far they still moved.
 ///
 /// # Errors
@@ -72,7 +75,8 @@ pub fn project_factors(
         assign(&Vb, model, cx)?;
         let now = model.factors.moments();
         let mut means = at.mean().to_owned();
-        way.next(&mut means, now.mean());
+        let longer = longer_steps(&model.views, &at, now)?;
+        way.next(&mut means, now.mean(), longer.as_ref());
         if way.settled().iter().all(|s| *s) {
             return Ok(round);
         }
@@ -90,4 +94,57 @@ pub fn project_factors(
     cx.journal
         .note(cx.sweep, "projection", Event::Note { note });
     Ok(rounds.most)
+}
+
+/// Newton's steps in place of those from `at` to `now`. With local
+/// variables held the bound is a quadratic of precision P, and the step $d$ goes
+/// to its top; with local variables that follow it is flatter by R, and the step
+/// is $y = (P - R)^{-1}Pd$. It is zero where $d$ is. The curvature is that of the
+/// neighbourhood, so that only samples take it which it leaves within their posterior:
+/// $y^\top Py \le K$, the mean of its draws. `None` where no term knows of an R.
+fn longer_steps(
+    views: &[ViewPart],
+    at: &RowMoments,
+    now: &RowMoments,
+) -> Result<Option<LongerSteps>, NumericError> {
+    let RowCov::PerRow(covariances) = now.cov() else {
+        return Ok(None);
+    };
+    let (rows, k) = (now.explicit_rows(), now.k());
+    let mut slack = PackedRows::zeros(rows, k);
+    for view in views {
+        let p = Predictor {
+            factors: now,
+            weights: view.weights.moments(),
+            bias: &view.bias,
+        };
+        view.term.slack(&p, &mut slack);
+    }
+    if slack.as_slice().iter().all(|x| *x == 0.0) {
+        return Ok(None);
+    }
+    let failed = |source| NumericError::Linalg {
+        block: "factors".into(),
+        source,
+    };
+    let mut step = now.mean().to_owned();
+    step -= at.mean();
+    let mut logs = vec![0.0; rows];
+    // covariances in, precisions out
+    let mut precision = covariances.clone();
+    solve_rows(&mut precision, step.as_mut(), &mut logs).map_err(failed)?;
+    let mut flat = precision.clone();
+    for (p, r) in flat.as_mut_slice().iter_mut().zip(slack.as_slice()) {
+        *p -= r;
+    }
+    factor_rows(&mut flat, step.as_mut(), &mut logs).map_err(failed)?;
+    let fits = (0..rows).map(|n| {
+        let y: Vec<f64> = step.row(n).iter().copied().collect();
+        let along = precision.sym(n).times_vec(&y);
+        y.iter().zip(along).map(|(y, a)| y * a).sum::<f64>() <= k as f64
+    });
+    Ok(Some(LongerSteps {
+        fits: fits.collect(),
+        steps: step,
+    }))
 }

@@ -41,6 +41,7 @@ mod bound;
 mod frozen;
 mod gibbs;
 mod insertion;
+mod kernels;
 mod levels;
 mod map;
 mod moments;

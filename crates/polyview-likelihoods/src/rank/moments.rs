@@ -4,7 +4,8 @@
 //! r\_{il} + r\_{ih},\qquad r\_{in} = \mathrm{tr}(\langle a\_ia\_i^\top\rangle S\_n)$$
 //!
 //! with $\delta = m\_l - m\_h$. The K² work is done by sample and feature in
-//! products of matrices; a term costs K.
+//! products of matrices; a term costs K, as $\delta^\top S\delta = q\_l + q\_h -
+//! 2m\_h^\top Sm\_l$ with $q\_n = m\_n^\top Sm\_n$.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use polyview_linalg::{
 };
 use rayon::prelude::*;
 
+use super::kernels::{Strip, differences};
 use super::pairs::Pairs;
 
 /// Features whose terms are measured together, and those whose products are
@@ -222,6 +224,7 @@ impl Sides<'_> {
             self.factor_cov.traces(0..n, &moments)
         };
         let mut sums = Vec::with_capacity(features.len());
+        let mut squares = vec![0.0; n];
         let first = self.pairs.start[features.start];
         for start in features.clone().step_by(STACK) {
             let stack = start..(start + STACK).min(features.end);
@@ -230,26 +233,29 @@ impl Sides<'_> {
                 let at = i - features.start;
                 let w = eta.col_as_slice(at);
                 let r = traces.as_ref().map(|t| t.col_as_slice(at));
-                let shift = (i - start) * k;
+                let terms = self.pairs.of(i);
+                let (low, high) = (
+                    &self.pairs.low[terms.clone()],
+                    &self.pairs.high[terms.clone()],
+                );
+                let mut spread = vec![0.0; terms.len()];
+                if let Some(of) = &turned {
+                    let shift = (i - start) * k;
+                    let strip = Strip { of, shift };
+                    differences(
+                        self.factors.all(),
+                        strip,
+                        (low, high),
+                        &mut squares,
+                        &mut spread,
+                    );
+                }
                 let mut sum = 0.0;
-                for t in self.pairs.of(i) {
-                    let (l, h) = (self.pairs.low[t], self.pairs.high[t]);
-                    let mean = w[l as usize] - w[h as usize] + self.epsilon;
-                    let mut square = mean * mean;
-                    if let Some(y) = &turned {
-                        let (a, b) = (self.factors.row(l), self.factors.row(h));
-                        let (ya, yb) = (
-                            &y.col_as_slice(l as usize)[shift..shift + k],
-                            &y.col_as_slice(h as usize)[shift..shift + k],
-                        );
-                        let mut quad = 0.0;
-                        for j in 0..k {
-                            quad += (a[j] - b[j]) * (ya[j] - yb[j]);
-                        }
-                        square += quad.max(0.0);
-                    }
+                for (((t, l), h), spread) in terms.zip(low).zip(high).zip(spread) {
+                    let mean = w[*l as usize] - w[*h as usize] + self.epsilon;
+                    let mut square = mean * mean + spread;
                     if let Some(r) = r {
-                        square += r[l as usize] + r[h as usize];
+                        square += r[*l as usize] + r[*h as usize];
                     }
                     sum += mean;
                     out[t - first] = keep(i, t, mean, square);

@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowCov, RowMoments};
 use polyview_linalg::faer::prelude::ReborrowMut;
+use polyview_linalg::simd::dispatch;
 use polyview_linalg::{
     Accum, Gather, Mat, MatMut, PackedLanes, PackedRows, cross, packed_index, times_small,
     weighted_gram_into,
 };
 use rayon::prelude::*;
 
+use super::kernels::Gathering;
 use super::moments::{RowMajor, Spread};
 use super::pairs::{BySample, Ends, Pairs};
 use super::{LEAST_SQUARE, PairPolicy, Rank, policies};
@@ -114,8 +116,10 @@ impl Rank {
 
     /// Adds $P\_{a\_i}$ and $h\_{a\_i}$ of the features `eq.rows()`.
     ///
-    /// With $d\_n = \sum\_{t\ni n}\pm\kappa\_t\delta\_t$ the means' part of
-    /// $\sum\_t\kappa\_t\delta\_t\delta\_t^\top$ is $\sum\_n d\_n m\_n^\top$: K a term and one product
+    /// With $\omega\_{in} = \sum\_{t\ni n}\kappa\_t$ and $d\_n = \omega\_{in}m\_n -
+    /// 2\sum\_{t: l = n}\kappa\_tm\_h$ the means' part of
+    /// $\sum\_t\kappa\_t\delta\_t\delta\_t^\top$ is the symmetric part of
+    /// $\sum\_n d\_n m\_n^\top$: K a term and one product
     /// a feature. The covariances' part is $\sum\_n\omega\_{in}S\_n$.
     pub(super) fn add_weight_equations(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
         self.factor_rows.sync(p.factors);
@@ -150,7 +154,6 @@ impl Rank {
                 let cell = packed.row_mut(chunk * stack + f);
                 for i in 0..k {
                     for j in 0..=i {
-                        // symmetric but for rounding
                         cell[packed_index(i, j)] +=
                             0.5 * (grams[(f * k + i, j)] + grams[(f * k + j, i)]);
                     }
@@ -240,7 +243,7 @@ impl Rank {
     }
 }
 
-/// Difference vectors of the terms of features, summed by sample.
+/// Sums over the terms of features, by sample.
 struct Differences<'a> {
     pairs: &'a Pairs,
     kappa: &'a [f64],
@@ -253,43 +256,44 @@ struct Differences<'a> {
 impl Differences<'_> {
     /// $c\\,d\_n$ of the features from `first`, one below the other, for all
     /// samples; adds $c\kappa$ to `omega` (samples × features) and the
-    /// right-hand sides to `rhs`.
+    /// right-hand sides to `rhs`, which are $-\sum\_ns\_nm\_n$ with $s\_n =
+    /// \sum\_{t\ni n}\sigma\_{tn}c(1+\epsilon\kappa\_t)$.
     fn stacked(&self, first: usize, mut omega: MatMut<'_, f64>, rhs: &mut [f64]) -> Mat<f64> {
         let (k, count) = (self.k, omega.ncols());
         let mut d = Mat::zeros(count * k, omega.nrows());
-        let mut delta = vec![0.0; k];
+        let (mut kappas, mut slopes) = (Vec::new(), vec![0.0; omega.nrows()]);
         for (f, h) in rhs.chunks_exact_mut(k).enumerate() {
-            let mut omega = omega.rb_mut().col_mut(f);
-            for t in self.pairs.of(first + f) {
-                let (low, high) = (self.pairs.low[t], self.pairs.high[t]);
-                let kappa = self.weight * self.kappa[t];
+            let omega = omega.rb_mut().col_mut(f).try_as_col_major_mut();
+            let omega = omega.expect("a column of a dense matrix").as_slice_mut();
+            let terms = self.pairs.of(first + f);
+            let (low, high) = (
+                &self.pairs.low[terms.clone()],
+                &self.pairs.high[terms.clone()],
+            );
+            kappas.clear();
+            slopes.fill(0.0);
+            for ((l, h), kappa) in low.iter().zip(high).zip(&self.kappa[terms]) {
+                let (l, h) = (*l as usize, *h as usize);
+                let kappa = self.weight * kappa;
                 let slope = self.weight + self.epsilon * kappa;
-                for ((x, a), b) in delta
-                    .iter_mut()
-                    .zip(self.rows.row(low))
-                    .zip(self.rows.row(high))
-                {
-                    *x = a - b;
-                }
-                for (h, x) in h.iter_mut().zip(&delta) {
-                    *h -= slope * x;
-                }
-                let shift = f * k..(f + 1) * k;
-                for (y, x) in d.col_as_slice_mut(low as usize)[shift.clone()]
-                    .iter_mut()
-                    .zip(&delta)
-                {
-                    *y += kappa * x;
-                }
-                for (y, x) in d.col_as_slice_mut(high as usize)[shift]
-                    .iter_mut()
-                    .zip(&delta)
-                {
-                    *y -= kappa * x;
-                }
-                omega[low as usize] += kappa;
-                omega[high as usize] += kappa;
+                omega[l] += kappa;
+                omega[h] += kappa;
+                slopes[l] += slope;
+                slopes[h] -= slope;
+                kappas.push(kappa);
             }
+            dispatch(Gathering {
+                means: self.rows.all(),
+                k,
+                low,
+                high,
+                kappa: &kappas,
+                omega,
+                slope: &slopes,
+                to: &mut d,
+                shift: f * k,
+                rhs: h,
+            });
         }
         d
     }

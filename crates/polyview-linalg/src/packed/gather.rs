@@ -141,10 +141,16 @@ impl Kernel for AddGathered<'_> {
                 let (sums, last) = self.sums.split_at_mut(i);
                 let mut sum = last[0];
                 for ((a, x), s) in before.iter().zip(&self.x[..i]).zip(sums) {
+                    // a loop each, and all is read before anything is written: else
+                    // they are not made vectors
                     for lane in 0..LANES {
                         sum.0[lane] = mul_add::<FUSED>(a.0[lane], x.0[lane], sum.0[lane]);
-                        s.0[lane] = mul_add::<FUSED>(a.0[lane], xi.0[lane], s.0[lane]);
                     }
+                    let mut next = s.0;
+                    for lane in 0..LANES {
+                        next[lane] = mul_add::<FUSED>(a.0[lane], xi.0[lane], next[lane]);
+                    }
+                    s.0 = next;
                 }
                 for lane in 0..LANES {
                     sum.0[lane] = mul_add::<FUSED>(own[0].0[lane], xi.0[lane], sum.0[lane]);

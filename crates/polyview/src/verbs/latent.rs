@@ -35,22 +35,35 @@ pub(super) fn factors(
     weights: WeightUncertainty,
     journal: &mut Journal,
 ) -> Result<Located> {
-    let block = block(fit, component, views, samples, weights, journal)?;
+    let block = block(
+        fit,
+        component,
+        views,
+        start(component, samples),
+        weights,
+        journal,
+    )?;
     let moments = block.moments().clone();
     let shares = block.shares().cloned();
     Ok(Located { moments, shares })
 }
 
-/// As [`factors`], as a block under the fit's prior.
+/// Factors of which nothing is known yet.
+pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
+    RowMoments::isotropic(Mat::zeros(samples, component.factors.k()), 1e-2, 0)
+}
+
+/// As [`factors`], as a block under the fit's prior; `start` is where rounds
+/// begin.
 pub(super) fn block(
     fit: &Fit,
     component: &Component,
     views: &[Option<View>],
-    samples: usize,
+    start: RowMoments,
     weights: WeightUncertainty,
     journal: &mut Journal,
 ) -> Result<Box<dyn RowBlock>> {
-    let k = component.factors.k();
+    let (samples, k) = (start.rows(), start.k());
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
         let Some(view) = view else { continue };
@@ -72,10 +85,9 @@ pub(super) fn block(
     let schedule = Schedule::standard(parts.len());
     // with its covariances, whatever the fit's: exact in one step
     let groups = component.groups.clone();
-    let factors = component.scales.block(
-        groups.unwrap_or_else(|| RowGroups::one(samples)),
-        RowMoments::isotropic(Mat::zeros(samples, k), 1e-2, 0),
-    )?;
+    let factors = component
+        .scales
+        .block(groups.unwrap_or_else(|| RowGroups::one(samples)), start)?;
     let mut model = Model::new(factors, parts, schedule);
     let mut cx = Context {
         key: StreamKey::new(fit.spec().seed),

@@ -9,7 +9,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Fit, is_local};
+use crate::fit::{FactorScales, Fit, is_local};
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
@@ -64,11 +64,22 @@ impl Fit {
             .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
             .collect();
         let mut journal = Journal::default();
+        // those of the fit are near; where the prior allows for several optima they
+        // might leave a trace of the labels
+        let samples = self.samples.len();
+        let start = match &component.scales {
+            FactorScales::StandardNormal | FactorScales::Ard(_)
+                if component.factors.explicit_rows() == samples =>
+            {
+                component.factors.clone()
+            }
+            _ => latent::start(&component, samples),
+        };
         let factors = latent::block(
             self,
             &component,
             &others,
-            self.samples.len(),
+            start,
             WeightUncertainty::Variational,
             &mut journal,
         )?;

@@ -10,6 +10,7 @@
 //! made once a projection, and a round is two products of matrices a feature.
 
 use polyview_core::{RowMoments, Stamp};
+use polyview_linalg::simd::{Kernel, dispatch, mul_add};
 use polyview_linalg::{Mat, cross, packed_dot, packed_index};
 use rayon::prelude::*;
 
@@ -31,6 +32,8 @@ pub(super) struct Grid {
     /// The bracket for a sample above the anchor ($\sigma = -1$), and for one
     /// below it.
     levels: [Vec<f64>; 2],
+    /// $a\_i^\top m\_q$.
+    etas: Vec<f64>,
     /// Sums over the anchors before each place: of the weights, and of weights
     /// times $a\_i^\top m\_q$.
     before: Vec<[f64; 2]>,
@@ -43,6 +46,8 @@ pub(super) struct Grid {
 pub(super) struct Side {
     /// $\sum\kappa$.
     pub(super) omega: f64,
+    /// $\sum\kappa\langle u\rangle^2/\langle u^2\rangle$.
+    pub(super) slack: f64,
     /// $\sum\sigma(w + \epsilon\kappa)$.
     pub(super) push: f64,
     /// Their part of what does not depend on the sample's factors.
@@ -70,6 +75,7 @@ impl Grid {
         let pull = cross(full.as_ref(), means.as_ref());
         let weight: Vec<f64> = anchors.counts[of].iter().map(|c| rate * c).collect();
         let mut levels = [Vec::new(), Vec::new()];
+        let mut etas = Vec::with_capacity(weight.len());
         let mut before = vec![[0.0; 2]];
         let mut sum = [0.0; 2];
         for (q, w) in weight.iter().enumerate() {
@@ -79,12 +85,14 @@ impl Grid {
             for (side, sign) in [-1.0, 1.0].into_iter().enumerate() {
                 levels[side].push(square + epsilon * (epsilon - 2.0 * sign * eta));
             }
+            etas.push(eta);
             sum = [sum[0] + w, sum[1] + w * eta];
             before.push(sum);
         }
         Self {
             weight,
             levels,
+            etas,
             before,
             pull,
         }
@@ -93,23 +101,34 @@ impl Grid {
     pub(super) fn len(&self) -> usize {
         self.weight.len()
     }
-    /// A sample meets the anchors `from..to`, which are all below it (`side`
-    /// 0) or all above it (1). `base` is its part of $\langle u^2\rangle$;
-    /// `products` holds $m\_*^\top\langle a\_ia\_i^\top\rangle m\_q$, which
-    /// $\kappa$ replaces.
+    /// A sample whose predictor is `own` meets the anchors `from..to`, which are
+    /// all below it (`side` 0) or all above it (1). `base` is
+    /// $\langle(a\_i^\top z\_*)^2\rangle$; `products` holds
+    /// $m\_*^\top\langle a\_ia\_i^\top\rangle m\_q$, which $\kappa$ replaces.
     pub(super) fn meet(
         &self,
         (side, from, to): (usize, usize, usize),
         epsilon: f64,
-        base: f64,
+        (own, base): (f64, f64),
         products: &mut [f64],
     ) -> Side {
         let sign = if side == 0 { -1.0 } else { 1.0 };
-        let (w, levels) = (&self.weight[from..to], &self.levels[side][from..to]);
-        let [omega, sizes, squares] = precisions(&mut products[from..to], w, levels, base);
+        let mut out = [0.0; 4];
+        dispatch(Precisions {
+            products: &mut products[from..to],
+            weight: &self.weight[from..to],
+            levels: &self.levels[side][from..to],
+            etas: &self.etas[from..to],
+            base: base + 2.0 * epsilon * sign * own,
+            // squared below, so that the sign is of no matter
+            own: own + sign * epsilon,
+            sums: &mut out,
+        });
+        let [omega, sizes, squares, slack] = out;
         let [w, eta] = [0, 1].map(|i| self.before[to][i] - self.before[from][i]);
         Side {
             omega,
+            slack,
             push: sign * (w + epsilon * omega),
             constant: -(w * epsilon - sign * eta) - 0.5 * (sizes + squares),
         }
@@ -117,29 +136,64 @@ impl Grid {
 }
 
 /// $\kappa = w\langle u^2\rangle^{-1/2}$ in place of the products, and the sums
-/// of $\kappa$, of $w\langle u^2\rangle^{1/2}$ and of $\kappa$ times `levels`.
-fn precisions(products: &mut [f64], weight: &[f64], levels: &[f64], base: f64) -> [f64; 3] {
-    let mut sums = [[0.0; LANES]; 3];
-    for ((x, w), l) in products
-        .chunks_mut(LANES)
-        .zip(weight.chunks(LANES))
-        .zip(levels.chunks(LANES))
-    {
-        let mut size = [1.0; LANES];
-        for ((s, l), x) in size.iter_mut().zip(l).zip(x.iter()) {
-            *s = (base + l - 2.0 * x).max(LEAST_SQUARE);
+/// of $\kappa$, of $w\langle u^2\rangle^{1/2}$, of $\kappa$ times `levels` and of
+/// $\kappa\langle u\rangle^2/\langle u^2\rangle$.
+struct Precisions<'a> {
+    products: &'a mut [f64],
+    weight: &'a [f64],
+    levels: &'a [f64],
+    etas: &'a [f64],
+    base: f64,
+    own: f64,
+    sums: &'a mut [f64; 4],
+}
+
+impl Kernel for Precisions<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let mut sums = [[0.0; LANES]; 4];
+        let (base, own) = (self.base, self.own);
+        let mut step =
+            |x: &mut [f64; LANES], w: &[f64; LANES], l: &[f64; LANES], e: &[f64; LANES]| {
+                for j in 0..LANES {
+                    let size = (base + l[j] - 2.0 * x[j]).max(LEAST_SQUARE).sqrt();
+                    let inverse = size.recip();
+                    let kappa = w[j] * inverse;
+                    let share = (own - e[j]) * inverse;
+                    x[j] = kappa;
+                    sums[0][j] += kappa;
+                    sums[1][j] = mul_add::<FUSED>(w[j], size, sums[1][j]);
+                    sums[2][j] = mul_add::<FUSED>(kappa, l[j], sums[2][j]);
+                    sums[3][j] = mul_add::<FUSED>(kappa, share * share, sums[3][j]);
+                }
+            };
+        let (products, rest) = self.products.as_chunks_mut::<LANES>();
+        let (weight, last) = self.weight.as_chunks::<LANES>();
+        let (levels, last_levels) = self.levels.as_chunks::<LANES>();
+        let (etas, last_etas) = self.etas.as_chunks::<LANES>();
+        for (((x, w), l), e) in products.iter_mut().zip(weight).zip(levels).zip(etas) {
+            step(x, w, l, e);
         }
-        let size = size.map(f64::sqrt);
-        for ((x, w), s) in x.iter_mut().zip(w).zip(&size) {
-            *x = w / s;
+        if !rest.is_empty() {
+            // places beyond the last weigh nothing
+            let mut x = padded(rest);
+            step(
+                &mut x,
+                &padded(last),
+                &padded(last_levels),
+                &padded(last_etas),
+            );
+            rest.copy_from_slice(&x[..rest.len()]);
         }
-        for j in 0..x.len() {
-            sums[0][j] += x[j];
-            sums[1][j] += w[j] * size[j];
-            sums[2][j] += x[j] * l[j];
-        }
+        *self.sums = sums.map(|s| s.iter().sum());
     }
-    sums.map(|s| s.iter().sum())
+}
+
+#[inline(always)]
+fn padded(values: &[f64]) -> [f64; LANES] {
+    let mut out = [0.0; LANES];
+    out[..values.len()].copy_from_slice(values);
+    out
 }
 
 /// The grids of all features under given weights.

@@ -57,6 +57,8 @@ pub(super) struct Inserted {
 struct Sums {
     /// $\sum\_q\kappa\_q$, features × samples.
     omega: Mat<f64>,
+    /// $\sum\_q\kappa\_q\langle u\_q\rangle^2/\langle u\_q^2\rangle$, likewise.
+    slack: Mat<f64>,
     /// Right-hand sides, K × samples.
     rhs: Mat<f64>,
     /// What does not depend on the new factors, one a sample.
@@ -66,6 +68,7 @@ struct Sums {
 /// The part of some features.
 struct Part {
     omega: Mat<f64>,
+    slack: Mat<f64>,
     rhs: Mat<f64>,
     constant: Vec<f64>,
 }
@@ -143,6 +146,7 @@ impl Inserted {
         let etas = cross(a.as_ref(), new.means.as_ref());
         let mut out = Part {
             omega: Mat::zeros(features.len(), count),
+            slack: Mat::zeros(features.len(), count),
             rhs: Mat::zeros(k, count),
             constant: vec![0.0; count],
         };
@@ -165,14 +169,14 @@ impl Inserted {
                     continue;
                 };
                 let (below, above) = (below as usize, above as usize);
-                let shift = 2.0 * epsilon * etas[(f, n)];
-                let base = bases[(f, n)];
+                let own = (etas[(f, n)], bases[(f, n)]);
                 let sides = [
-                    grid.meet((0, 0, below), epsilon, base - shift, column),
-                    grid.meet((1, above, grid.len()), epsilon, base + shift, column),
+                    grid.meet((0, 0, below), epsilon, own, column),
+                    grid.meet((1, above, grid.len()), epsilon, own, column),
                 ];
                 column[below..above].fill(0.0);
                 out.omega[(f, n)] = sides[0].omega + sides[1].omega;
+                out.slack[(f, n)] = sides[0].slack + sides[1].slack;
                 out.constant[n] += sides[0].constant + sides[1].constant;
                 let push = sides[0].push + sides[1].push;
                 for (x, a) in out
@@ -203,6 +207,7 @@ impl Inserted {
         let all = known.is_none();
         let mut sums = known.unwrap_or_else(|| Sums {
             omega: Mat::zeros(features, self.samples),
+            slack: Mat::zeros(features, self.samples),
             rhs: Mat::zeros(k, self.samples),
             constant: vec![0.0; self.samples],
         });
@@ -229,9 +234,11 @@ impl Inserted {
                     for (x, y) in rhs.iter_mut().zip(part.rhs.col_as_slice(n)) {
                         *x += y;
                     }
-                    let at = c * FEATURES;
-                    sums.omega.col_as_slice_mut(sample)[at..at + part.omega.nrows()]
+                    let at = c * FEATURES..c * FEATURES + part.omega.nrows();
+                    sums.omega.col_as_slice_mut(sample)[at.clone()]
                         .copy_from_slice(part.omega.col_as_slice(n));
+                    sums.slack.col_as_slice_mut(sample)[at]
+                        .copy_from_slice(part.slack.col_as_slice(n));
                 }
             }
         }
@@ -335,6 +342,20 @@ impl ViewTerm for Inserted {
             .subcols(rows.start, rows.len())
             .transpose();
         Ok(())
+    }
+    /// $\sum\_i a\_ia\_i^\top\sum\_q\kappa\_q\langle u\_q\rangle^2/\langle u\_q^2\rangle$, of the
+    /// means of the weights: $\sqrt{\langle u^2\rangle}$ has the curvature
+    /// $\kappa[\langle aa^\top\rangle - gg^\top/\langle u^2\rangle]$, where $g$ is
+    /// $\sigma\langle u\rangle a$ but for the weights' covariance.
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let Some(sums) = &self.sums else { return };
+        let known = RowMoments::point(p.weights.mean().to_owned());
+        for start in (0..self.anchors.features()).step_by(SAMPLES) {
+            let range = start..(start + SAMPLES).min(self.anchors.features());
+            let of = sums.slack.as_ref().subrows(start, range.len());
+            let outer = known.second_moment_rows(range);
+            weighted_gram_into(slack, of, &outer, Accum::Add);
+        }
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         if self.sums.is_none() {
