@@ -1,4 +1,6 @@
 //! Inner loops over the terms of a feature: K multiplications a term.
+// only what is inlined is compiled for the wide vectors
+#![allow(clippy::inline_always)]
 
 use polyview_linalg::Mat;
 use polyview_linalg::simd::{Kernel, dispatch, mul_add};

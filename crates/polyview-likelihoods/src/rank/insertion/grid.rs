@@ -8,6 +8,8 @@
 //!
 //! The bracket and $\langle a\_ia\_i^\top\rangle m\_q$ do not depend on the new sample: they are
 //! made once a projection, and a round is two products of matrices a feature.
+// only what is inlined is compiled for the wide vectors
+#![allow(clippy::inline_always)]
 
 use polyview_core::{RowMoments, Stamp};
 use polyview_linalg::simd::{Kernel, dispatch, mul_add};
