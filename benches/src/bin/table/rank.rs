@@ -55,7 +55,8 @@ struct Score {
 
 /// Digits 3 against 5: `pixels.csv` (or `pix.csv`) and `digit.csv`, of
 /// which each repeat trains on a random half; or both with `train_` and `test_`
-/// before their names, which are then the halves.
+/// before their names, which are then the halves; folds of the training halves
+/// where something is to be chosen.
 ///
 /// # Errors
 /// What files, data and fits refuse.
@@ -78,6 +79,14 @@ pub fn digits(o: &Options) -> Result<(), Box<dyn Error>> {
         for r in 0..o.repeats {
             tasks.push(split(&x, &y, 2, 0, o.seed + r as u64));
         }
+    }
+    if let Some(folds) = o.validate {
+        let of = |t: &Task| -> Vec<Task> {
+            (0..folds)
+                .map(|f| split(&t.x[0], &t.y[0], folds, f, o.seed))
+                .collect()
+        };
+        tasks = tasks.iter().flat_map(of).collect();
     }
     let [a, b] = [0, 1].map(|h| tasks.first().map_or(0, |t| t.y[h].len()));
     head(&format!(

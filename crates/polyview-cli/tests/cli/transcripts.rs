@@ -117,6 +117,7 @@ fn help() {
         "report",
         "export",
         "import",
+        "kernel",
         "choose-k",
         "simulate",
         "demo",

@@ -248,7 +248,7 @@ impl Gaussian {
     /// Whether the moments of all features stay in one table for the whole pass:
     /// where that is little beside the data.
     fn keeps_table(&self, k: usize) -> bool {
-        16 * (packed_len(k) + k) <= self.values.nrows()
+        12 * (packed_len(k) + k) <= self.values.nrows()
     }
     /// Sums of the weight table over the observed features of some samples.
     fn sample_sums(&self, pass: &mut SamplePass, samples: Range<usize>, p: &Predictor<'_>) {
