@@ -82,9 +82,15 @@ pub(crate) fn tiles<'a>(
     local: &'a [f64],
     out: ColumnSites<'a>,
 ) -> impl Iterator<Item = (&'a [f64], &'a [f64], ColumnSites<'a>)> {
-    let out = (out.precision.chunks_mut(TILE))
-        .zip(out.linear.chunks_mut(TILE))
-        .zip(out.offset.chunks_mut(TILE));
+    let ColumnSites {
+        precision,
+        linear,
+        offset,
+    } = out;
+    let out = precision
+        .chunks_mut(TILE)
+        .zip(linear.chunks_mut(TILE))
+        .zip(offset.chunks_mut(TILE));
     let cells = data.chunks(TILE).zip(local.chunks(TILE));
     cells
         .zip(out)
