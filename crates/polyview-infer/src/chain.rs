@@ -5,7 +5,7 @@ use polyview_core::{
 };
 use polyview_random::StreamKey;
 
-use crate::engine::{Gibbs, run_step_group, step_groups};
+use crate::engine::{Gibbs, run_steps, step_groups};
 use crate::model::Model;
 
 /// A Gibbs chain in progress. Its random streams are keyed by chain, sweep and
@@ -77,14 +77,13 @@ impl GibbsChain {
     /// [`NumericError`] from the parts.
     pub fn advance(&mut self) -> Result<(), NumericError> {
         self.sweep += 1;
-        for group in step_groups(&self.model.schedule) {
-            let mut cx = Context {
-                key: self.key.sweep(self.sweep as u64),
-                sweep: self.sweep,
-                journal: &mut self.journal,
-            };
-            run_step_group(&Gibbs, &group, &mut self.model, &mut cx)?;
-        }
+        let mut cx = Context {
+            key: self.key.sweep(self.sweep as u64),
+            sweep: self.sweep,
+            journal: &mut self.journal,
+        };
+        let groups = step_groups(&self.model.schedule);
+        run_steps(&Gibbs, &groups, &mut self.model, &mut cx)?;
         Ok(())
     }
     /// Writes what is needed to go on, bit for bit.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Mask, NumericError, PatternTable, Predictor, RowBlock, Schedule, State, StateReader,
-    Stateful, Terms, ViewTerm,
+    Bias, Mask, NumericError, PatternTable, Predictor, RowBlock, RowMoments, Schedule, State,
+    StateReader, Stateful, Terms, ViewTerm,
 };
+use rayon::prelude::*;
 
 /// One view of a model: its data term, weights and intercepts.
 pub struct ViewPart {
@@ -26,6 +27,25 @@ impl ViewPart {
         self.term.save(&format!("{at}/term"), state);
         self.weights.save(&format!("{at}/weights"), state);
         self.bias.save(&format!("{at}/bias"), state);
+    }
+    /// The view's part of [`Model::objective`].
+    fn objective(&mut self, factors: &RowMoments) -> Vec<(String, f64)> {
+        let mut out = Vec::new();
+        let p = Predictor {
+            factors,
+            weights: self.weights.moments(),
+            bias: &self.bias,
+        };
+        named(&mut out, self.term.bound(&p), &self.name, |name| name);
+        let weights = |name| match name {
+            "rows" => "weights",
+            other => other,
+        };
+        named(&mut out, self.weights.bound(), &self.name, weights);
+        if self.bias.is_present() {
+            out.push((format!("bias/{}", self.name), self.bias.bound()));
+        }
+        out
     }
     /// As [`ViewPart::save`], at the end of the view's life: nothing large is
     /// there twice.
@@ -106,27 +126,14 @@ impl Model {
     /// The objective by named term: the bound of variational Bayes, or the log
     /// joint density when the blocks hold draws.
     pub fn objective(&mut self) -> Vec<(String, f64)> {
-        let mut out = Vec::new();
-        for view in &mut self.views {
-            let p = Predictor {
-                factors: self.factors.moments(),
-                weights: view.weights.moments(),
-                bias: &view.bias,
-            };
-            named(&mut out, view.term.bound(&p), &view.name, |name| name);
-            named(
-                &mut out,
-                view.weights.bound(),
-                &view.name,
-                |name| match name {
-                    "rows" => "weights",
-                    other => other,
-                },
-            );
-            if view.bias.is_present() {
-                out.push((format!("bias/{}", view.name), view.bias.bound()));
-            }
-        }
+        let factors = self.factors.moments();
+        let of_views: Vec<_> = self
+            .views
+            .par_iter_mut()
+            .with_max_len(1)
+            .map(|view| view.objective(factors))
+            .collect();
+        let mut out = of_views.concat();
         for (name, value) in self.factors.bound().0 {
             out.push((
                 if name == "rows" {

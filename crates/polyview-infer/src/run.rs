@@ -11,7 +11,7 @@ use polyview_random::StreamKey;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Vb, run_step_group, step_groups};
+use crate::engine::{Vb, run_steps, step_groups};
 use crate::model::Model;
 use crate::prune::{PruneRule, drop_empty, drop_needless};
 use crate::rotation::{RotationOptions, maximise};
@@ -212,34 +212,32 @@ impl VbRun {
             None
         };
         let mut pruned = false;
-        for group in step_groups(&self.model.schedule) {
-            let split: Vec<Vec<Step>> = if audit {
-                group.iter().map(|s| vec![*s]).collect()
-            } else {
-                vec![group]
+        let mut groups = step_groups(&self.model.schedule);
+        if audit {
+            groups = groups.concat().into_iter().map(|s| vec![s]).collect();
+        }
+        let prunes = |group: &[Step]| group == [Step::Prune];
+        for part in groups.chunk_by(|a, b| !audit && !prunes(a) && !prunes(b)) {
+            if part.iter().any(|group| prunes(group)) {
+                let rule = &self.options.prune;
+                let journal = &mut self.record.journal;
+                let dropped = drop_empty(&mut self.model, rule, sweep, journal)?;
+                pruned |= dropped;
+                if dropped && audit {
+                    last = Some(self.model.bound());
+                }
+                continue;
+            }
+            let mut cx = Context {
+                key: self.key.sweep(sweep as u64),
+                sweep,
+                journal: &mut self.record.journal,
             };
-            for group in split {
-                if group == [Step::Prune] {
-                    let rule = &self.options.prune;
-                    let journal = &mut self.record.journal;
-                    let dropped = drop_empty(&mut self.model, rule, sweep, journal)?;
-                    pruned |= dropped;
-                    if dropped && audit {
-                        last = Some(self.model.bound());
-                    }
-                    continue;
-                }
-                let mut cx = Context {
-                    key: self.key.sweep(sweep as u64),
-                    sweep,
-                    journal: &mut self.record.journal,
-                };
-                let report = run_step_group(&Vb, &group, &mut self.model, &mut cx)?;
-                if let Some(old) = last {
-                    let new = self.model.bound();
-                    fell(&report.block, old, new)?;
-                    last = Some(new);
-                }
+            let block = run_steps(&Vb, part, &mut self.model, &mut cx)?;
+            if let Some(old) = last {
+                let new = self.model.bound();
+                fell(&block, old, new)?;
+                last = Some(new);
             }
         }
         let terms = self.model.objective();

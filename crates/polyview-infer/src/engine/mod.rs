@@ -5,6 +5,7 @@ mod gibbs;
 mod project;
 mod sweep;
 mod vb;
+mod views;
 
 use std::ops::Range;
 
@@ -13,12 +14,12 @@ use polyview_linalg::{Mat, MatRef};
 
 pub use gibbs::Gibbs;
 pub use project::{ProjectionRounds, project_factors};
-pub use sweep::{StepReport, assign, run_step_group, step_groups, update_factors};
+pub use sweep::{assign, run_steps, step_groups, update_factors};
 pub use vb::Vb;
 
 /// What an engine does with the equations of one block. Everything else (order,
 /// blocks, caches) is common.
-pub trait Engine {
+pub trait Engine: Sync {
     /// Rows of weights or factors.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, Coupling, NoiseScope, NormalEquations, NumericError, PatternGrams, Predictor,
-    RowBlock, SAMPLE_BLOCK, Schedule, Step, ViewId, column_block, own_column_block,
+    Context, Coupling, NormalEquations, NumericError, PatternGrams, Predictor, RowBlock,
+    SAMPLE_BLOCK, Schedule, Step,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
 
 use super::Engine;
+use super::views::{run_views, view_of};
 use crate::model::{Model, ViewPart};
 
 /// The steps of a schedule, with those that can share one pass over a view's
@@ -29,16 +30,9 @@ pub fn step_groups(schedule: &Schedule) -> Vec<Vec<Step>> {
     groups
 }
 
-/// What a group of steps did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StepReport {
-    /// Name of the block, for messages.
-    pub block: String,
-}
-
 /// Random stream of one step: block 0 belongs to the factors, eight numbers
 /// to each view.
-fn key(base: StreamKey, step: Step) -> StreamKey {
+pub(super) fn key(base: StreamKey, step: Step) -> StreamKey {
     base.block(match step {
         Step::Factors => 0,
         Step::FactorScales => 1,
@@ -52,64 +46,59 @@ fn key(base: StreamKey, step: Step) -> StreamKey {
     })
 }
 
-/// Carries out one group of steps. [`Step::Rotate`] and [`Step::Prune`] belong
-/// to the driver and are skipped here.
+/// Carries out groups of steps in order. Groups of one view depend on the
+/// factors and on that view alone, so views whose groups follow one another
+/// are carried out side by side; what they do does not depend on it. Returns
+/// the name of the last block, for messages. [`Step::Rotate`] and
+/// [`Step::Prune`] belong to the driver and are skipped here.
 ///
 /// # Errors
-/// [`NumericError`] from the parts.
-pub fn run_step_group(
+/// [`NumericError`] from the parts: that of the first view that has one.
+pub fn run_steps(
+    engine: &dyn Engine,
+    groups: &[Vec<Step>],
+    model: &mut Model,
+    cx: &mut Context<'_>,
+) -> Result<String, NumericError> {
+    let mut block = String::new();
+    for stretch in groups.chunk_by(|a, b| view_of(a).is_some() && view_of(b).is_some()) {
+        block = match stretch {
+            [group] if view_of(group).is_none() => run_step_of_all(engine, group, model, cx)?,
+            of_views => run_views(engine, of_views, model, cx)?,
+        };
+    }
+    Ok(block)
+}
+
+/// Carries out a step that concerns all views; the name of its block.
+fn run_step_of_all(
     engine: &dyn Engine,
     group: &[Step],
     model: &mut Model,
     cx: &mut Context<'_>,
-) -> Result<StepReport, NumericError> {
+) -> Result<String, NumericError> {
+    let Some(&step) = group.first() else {
+        return Ok(String::new());
+    };
     let base = cx.key;
-    let block = match group.first() {
-        None | Some(Step::Rotate | Step::Prune) => String::new(),
-        Some(&Step::Local(v)) => {
-            let Model { factors, views, .. } = model;
-            let ViewPart {
-                name,
-                term,
-                weights,
-                bias,
-            } = &mut views[v];
-            cx.key = key(base, group[0]);
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
-                bias,
-            };
-            engine.locals(term.as_mut(), &p, cx)?;
-            format!("local/{name}")
-        }
-        Some(&(Step::Weights(v) | Step::Bias(v) | Step::Noise(v))) => {
-            pass(engine, group, v, model, cx, base)?;
-            format!("weights/{}", model.views[v].name)
-        }
-        Some(&Step::Scales(v)) => {
-            cx.key = key(base, group[0]);
-            engine.scales(model.views[v].weights.as_mut(), cx);
-            format!("scales/{}", model.views[v].name)
-        }
-        Some(Step::Factors) => {
-            cx.key = key(base, Step::Factors);
+    cx.key = key(base, step);
+    let block = match step {
+        Step::Factors => {
             update_factors(engine, model, cx)?;
-            "factors".to_owned()
+            "factors"
         }
-        Some(Step::Assign) => {
-            cx.key = key(base, Step::Assign);
+        Step::Assign => {
             assign(engine, model, cx)?;
-            "assignment".to_owned()
+            "assignment"
         }
-        Some(Step::FactorScales) => {
-            cx.key = key(base, Step::FactorScales);
+        Step::FactorScales => {
             engine.scales(model.factors.as_mut(), cx);
-            "factor-scales".to_owned()
+            "factor-scales"
         }
+        _ => "",
     };
     cx.key = base;
-    Ok(StepReport { block })
+    Ok(block.to_owned())
 }
 
 /// Sweeps before updates go beyond the optimum: first ones come from starts
@@ -117,107 +106,12 @@ pub fn run_step_group(
 const BEFORE_RELAXATION: usize = 3;
 
 /// How far updates of rows go in this sweep.
-fn relaxation(model: &Model, cx: &Context<'_>) -> f64 {
+pub(super) fn relaxation(model: &Model, cx: &Context<'_>) -> f64 {
     if cx.sweep > BEFORE_RELAXATION {
         model.relaxation
     } else {
         1.0
     }
-}
-
-/// One pass over the columns of a view.
-fn pass(
-    engine: &dyn Engine,
-    group: &[Step],
-    v: ViewId,
-    model: &mut Model,
-    cx: &mut Context<'_>,
-    base: StreamKey,
-) -> Result<(), NumericError> {
-    let has = |step: Step| group.contains(&step);
-    let relaxation = relaxation(model, cx);
-    let Model { factors, views, .. } = model;
-    let ViewPart {
-        term,
-        weights,
-        bias,
-        ..
-    } = &mut views[v];
-    let shape = term.shape();
-    let columns = shape.predictor_columns;
-    let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
-    eq.relaxation = relaxation;
-    let with_weights = has(Step::Weights(v));
-    if with_weights {
-        cx.key = key(base, Step::Weights(v));
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: weights.moments(),
-            bias,
-        };
-        term.weight_gram(&p, &mut eq)?;
-        weights.prepare(&eq, cx)?;
-    }
-    let width = if eq.own {
-        own_column_block(shape.samples)
-    } else {
-        column_block(shape.samples)
-    };
-    let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
-    let each = bias.per_column();
-    let (mut precision, mut rhs) = (vec![0.0; width * each], vec![0.0; width * each]);
-    for start in (0..columns).step_by(width) {
-        let block = start..(start + width).min(columns);
-        if with_weights {
-            cx.key = key(base, Step::Weights(v));
-            eq.set_rows(block.clone());
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
-                bias,
-            };
-            term.weight_equations(&p, &mut eq)?;
-            engine.rows(weights.as_mut(), &mut eq, cx)?;
-        }
-        if has(Step::Bias(v)) && bias.is_present() {
-            cx.key = key(base, Step::Bias(v));
-            let count = block.len() * each;
-            let (precision, rhs) = (&mut precision[..count], &mut rhs[..count]);
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
-                bias,
-            };
-            let implicit = term.bias_equations(block.clone(), &p, precision, rhs);
-            engine.bias(bias, block.clone(), precision, rhs, cx);
-            bias.update_implicit(implicit);
-        }
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: weights.moments(),
-            bias,
-        };
-        if by_column {
-            cx.key = key(base, Step::Noise(v));
-            engine.noise(term.as_mut(), block.clone(), &p, cx)?;
-        }
-        if with_weights {
-            term.absorb(block, &p);
-        }
-    }
-    let p = Predictor {
-        factors: factors.moments(),
-        weights: weights.moments(),
-        bias,
-    };
-    if with_weights {
-        term.seal(&p);
-    }
-    if has(Step::Noise(v)) && term.noise_scope() == NoiseScope::View {
-        cx.key = key(base, Step::Noise(v));
-        engine.noise(term.as_mut(), 0..columns, &p, cx)?;
-    }
-    Ok(())
 }
 
 /// All factors from the equations of all views. With weights, intercepts and

@@ -1,0 +1,196 @@
+//! The steps of one view, and those of several views side by side.
+
+use polyview_core::{
+    Context, Journal, NoiseScope, NormalEquations, NumericError, Predictor, RowBlock, Step, ViewId,
+    column_block, own_column_block,
+};
+use rayon::prelude::*;
+
+use super::Engine;
+use super::sweep::{key, relaxation};
+use crate::model::{Model, ViewPart};
+
+/// The view that a group of steps belongs to; `None` if it concerns all.
+pub(super) fn view_of(group: &[Step]) -> Option<ViewId> {
+    match group.first()? {
+        &(Step::Local(v) | Step::Weights(v) | Step::Bias(v) | Step::Noise(v) | Step::Scales(v)) => {
+            Some(v)
+        }
+        Step::Factors | Step::Assign | Step::FactorScales | Step::Rotate | Step::Prune => None,
+    }
+}
+
+/// Carries out groups that belong to a view each: those of one view in order,
+/// the views side by side. Journals come in the order of the views. Returns the
+/// name of the last block.
+pub(super) fn run_views(
+    engine: &dyn Engine,
+    groups: &[Vec<Step>],
+    model: &mut Model,
+    cx: &mut Context<'_>,
+) -> Result<String, NumericError> {
+    let relaxation = relaxation(model, cx);
+    let Model { factors, views, .. } = model;
+    let factors: &dyn RowBlock = factors.as_ref();
+    let (base, sweep) = (cx.key, cx.sweep);
+    let done: Vec<Result<(String, Journal), NumericError>> = views
+        .par_iter_mut()
+        .enumerate()
+        .with_max_len(1)
+        .map(|(v, view)| {
+            let (mut block, mut journal) = (String::new(), Journal::default());
+            for group in groups.iter().filter(|g| view_of(g) == Some(v)) {
+                let mut cx = Context {
+                    key: base,
+                    sweep,
+                    journal: &mut journal,
+                };
+                block = run_view_group(engine, group, v, factors, view, relaxation, &mut cx)?;
+            }
+            Ok((block, journal))
+        })
+        .collect();
+    let mut last = String::new();
+    for view in done {
+        let (block, journal) = view?;
+        cx.journal.entries.extend(journal.entries);
+        if !block.is_empty() {
+            last = block;
+        }
+    }
+    Ok(last)
+}
+
+/// Carries out one group of steps of a view; the name of its block.
+fn run_view_group(
+    engine: &dyn Engine,
+    group: &[Step],
+    v: ViewId,
+    factors: &dyn RowBlock,
+    view: &mut ViewPart,
+    relaxation: f64,
+    cx: &mut Context<'_>,
+) -> Result<String, NumericError> {
+    let base = cx.key;
+    let Some(&first) = group.first() else {
+        return Ok(String::new());
+    };
+    cx.key = key(base, first);
+    let kind = match first {
+        Step::Local(_) => {
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: view.weights.moments(),
+                bias: &view.bias,
+            };
+            engine.locals(view.term.as_mut(), &p, cx)?;
+            "local"
+        }
+        Step::Scales(_) => {
+            engine.scales(view.weights.as_mut(), cx);
+            "scales"
+        }
+        _ => {
+            cx.key = base;
+            pass(engine, group, v, factors, view, relaxation, cx)?;
+            "weights"
+        }
+    };
+    cx.key = base;
+    Ok(format!("{kind}/{}", view.name))
+}
+
+/// One pass over the columns of a view.
+fn pass(
+    engine: &dyn Engine,
+    group: &[Step],
+    v: ViewId,
+    factors: &dyn RowBlock,
+    view: &mut ViewPart,
+    relaxation: f64,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    let has = |step: Step| group.contains(&step);
+    let base = cx.key;
+    let ViewPart {
+        term,
+        weights,
+        bias,
+        ..
+    } = view;
+    let shape = term.shape();
+    let columns = shape.predictor_columns;
+    let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
+    eq.relaxation = relaxation;
+    let with_weights = has(Step::Weights(v));
+    if with_weights {
+        cx.key = key(base, Step::Weights(v));
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: weights.moments(),
+            bias,
+        };
+        term.weight_gram(&p, &mut eq)?;
+        weights.prepare(&eq, cx)?;
+    }
+    let width = if eq.own {
+        own_column_block(shape.samples)
+    } else {
+        column_block(shape.samples)
+    };
+    let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
+    let each = bias.per_column();
+    let (mut precision, mut rhs) = (vec![0.0; width * each], vec![0.0; width * each]);
+    for start in (0..columns).step_by(width) {
+        let block = start..(start + width).min(columns);
+        if with_weights {
+            cx.key = key(base, Step::Weights(v));
+            eq.set_rows(block.clone());
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: weights.moments(),
+                bias,
+            };
+            term.weight_equations(&p, &mut eq)?;
+            engine.rows(weights.as_mut(), &mut eq, cx)?;
+        }
+        if has(Step::Bias(v)) && bias.is_present() {
+            cx.key = key(base, Step::Bias(v));
+            let count = block.len() * each;
+            let (precision, rhs) = (&mut precision[..count], &mut rhs[..count]);
+            let p = Predictor {
+                factors: factors.moments(),
+                weights: weights.moments(),
+                bias,
+            };
+            let implicit = term.bias_equations(block.clone(), &p, precision, rhs);
+            engine.bias(bias, block.clone(), precision, rhs, cx);
+            bias.update_implicit(implicit);
+        }
+        let p = Predictor {
+            factors: factors.moments(),
+            weights: weights.moments(),
+            bias,
+        };
+        if by_column {
+            cx.key = key(base, Step::Noise(v));
+            engine.noise(term.as_mut(), block.clone(), &p, cx)?;
+        }
+        if with_weights {
+            term.absorb(block, &p);
+        }
+    }
+    let p = Predictor {
+        factors: factors.moments(),
+        weights: weights.moments(),
+        bias,
+    };
+    if with_weights {
+        term.seal(&p);
+    }
+    if has(Step::Noise(v)) && term.noise_scope() == NoiseScope::View {
+        cx.key = key(base, Step::Noise(v));
+        engine.noise(term.as_mut(), 0..columns, &p, cx)?;
+    }
+    Ok(())
+}
