@@ -163,9 +163,21 @@ fn enough(
     refuse(&trials.path, counts.table, n, d, found)
 }
 
-/// Whether a table looks like counts: whole numbers from zero on, not all of
-/// them 0 or 1.
-pub fn look_like_counts(table: &ViewTable) -> bool {
+/// Counts above this are large: the bounds of likelihoods with sites as steep as
+/// the counts are slow to move there.
+const STEEP: f64 = 100.0;
+
+/// The likelihood for a table that looks like counts: whole numbers from zero
+/// on, not all of them 0 or 1.
+pub fn likelihood_of_counts(table: &ViewTable) -> Option<Likelihood> {
     let is_count = |x: f64| x.is_nan() || (x >= 0.0 && x.fract() == 0.0);
-    table.cells().all(|c| is_count(c.2)) && table.cells().any(|c| c.2 > 1.0)
+    if !table.cells().all(|c| is_count(c.2)) {
+        return None;
+    }
+    let largest = table.cells().fold(0.0_f64, |m, c| m.max(c.2));
+    match largest {
+        x if x > STEEP => Some(Likelihood::PoissonLogNormal),
+        x if x > 1.0 => Some(Likelihood::NegativeBinomial),
+        _ => None,
+    }
 }

@@ -11,7 +11,7 @@ use polyview_io::{
 
 use crate::args::{Cli, DataArgs};
 use crate::commands::say;
-use crate::counts::{self, Trials, look_like_counts};
+use crate::counts::{self, Trials, likelihood_of_counts};
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
 use crate::labels::{self, labels_option};
@@ -42,10 +42,12 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         } else {
             let (table, guess, mut why) = guessed(&s.path, &options)?;
             let mut otherwise = "if not";
-            let mut likelihood = "LIKELIHOOD";
-            if guess == Likelihood::Gaussian && look_like_counts(&table) {
+            let mut likelihood = "LIKELIHOOD".to_owned();
+            if guess == Likelihood::Gaussian
+                && let Some(counts) = likelihood_of_counts(&table)
+            {
                 why = "whole numbers from 0 on".into();
-                (otherwise, likelihood) = ("if they are counts", "negative-binomial");
+                (otherwise, likelihood) = ("if they are counts", counts.to_string());
             }
             say(
                 cli,

@@ -182,16 +182,20 @@ fn counts_that_are_none() {
     );
     let journal = ok(f, "inspect large.pv --journal");
     assert!(journal.contains("above 1000000"), "{journal}");
-    // what looks like counts is not taken for counts
-    let o = run(
-        f,
-        "fit --model mofa --view y=y.csv -k 1 --max-sweeps 3 --out g.pv",
-    );
-    let err = String::from_utf8_lossy(&o.stderr).into_owned();
-    assert!(
-        err.contains("'y' is gaussian") && err.contains("y=y.csv:negative-binomial"),
-        "{err}"
-    );
+    // what looks like counts is not taken for counts; large ones have a likelihood of their own
+    for (file, likelihood) in [
+        ("y.csv", "negative-binomial"),
+        ("large.csv", "poisson-log-normal"),
+    ] {
+        let fit =
+            format!("fit --model mofa --view y={file} -k 1 --max-sweeps 3 --force --out g.pv");
+        let o = run(f, &fit);
+        let err = String::from_utf8_lossy(&o.stderr).into_owned();
+        assert!(
+            err.contains("'y' is gaussian") && err.contains(&format!("y={file}:{likelihood}")),
+            "{err}"
+        );
+    }
 }
 
 #[test]
