@@ -1,12 +1,14 @@
 //! No block update ever lowers the bound (spec/sshiba 9.6.1; DESIGN 4.7), over
 //! random shapes, masks and compositions.
 
-use polyview_core::{Journal, RowGroups};
-use polyview_infer::{Audit, PruneRule, VbOptions, VbRun};
+use polyview_core::{Context, Journal, RowGroups};
+use polyview_infer::{
+    Audit, Engine, Gibbs, PruneRule, Vb, VbOptions, VbRun, run_steps, step_groups,
+};
 use polyview_likelihoods::{CategoricalOptions, MissingData, NoiseBy};
 use polyview_random::StreamKey;
 use polyview_tests::{
-    Case, Holes, ViewCase, assemble, categorical, gaussian_parts, normal, run, sparse, views,
+    Case, Holes, ViewCase, assemble, categorical, gaussian_parts, model, normal, run, sparse, views,
 };
 use proptest::prelude::*;
 
@@ -83,6 +85,30 @@ proptest! {
     #[test]
     fn no_block_lowers_the_bound(case in case()) {
         rises(run(&case, audited()))?;
+    }
+    /// The steps of views that follow one another are carried out side by side.
+    #[test]
+    fn sweeps_are_their_steps(case in case()) {
+        for engine in [&Vb as &dyn Engine, &Gibbs] {
+            let [mut whole, mut stepwise] = [(); 2].map(|()| model(&case, views(&case, 2)));
+            let groups = step_groups(&whole.schedule);
+            let [mut a, mut b] = [(); 2].map(|()| Journal::default());
+            for sweep in 1..5 {
+                let key = StreamKey::new(case.seed).sweep(sweep as u64);
+                let mut cx = Context { key, sweep, journal: &mut a };
+                let last = run_steps(engine, &groups, &mut whole, &mut cx)
+                    .map_err(|e| TestCaseError::fail(e.to_string()))?;
+                prop_assert_eq!(last, "");
+                for group in &groups {
+                    let group = std::slice::from_ref(group);
+                    let mut cx = Context { key, sweep, journal: &mut b };
+                    run_steps(engine, group, &mut stepwise, &mut cx)
+                        .map_err(|e| TestCaseError::fail(e.to_string()))?;
+                }
+                prop_assert_eq!(whole.objective(), stepwise.objective());
+            }
+            prop_assert_eq!(&a, &b);
+        }
     }
     #[test]
     fn no_block_lowers_the_bound_with_classes(
