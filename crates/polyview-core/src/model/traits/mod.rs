@@ -1,0 +1,39 @@
+//! The traits of a model's parts, and what they say of themselves.
+//!
+//! | file | about |
+//! |---|---|
+//! | `view_term` | data terms: [`ViewTerm`] |
+//! | `augmented` | their draws for Gibbs: [`Augmented`] |
+//! | `kinds` | what a data term says of itself: [`ViewShape`], [`Objective`], ... |
+//! | `rows` | blocks of rows and priors of their scales: [`RowBlock`], [`ScalePrior`] |
+//! | `rotation` | the parts of the rotation objective: [`RotationTerm`] |
+//! | `blocks` | how many columns and samples are worked on together |
+
+mod augmented;
+mod blocks;
+mod kinds;
+mod rotation;
+mod rows;
+mod view_term;
+
+pub use augmented::Augmented;
+pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
+pub use kinds::{Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape};
+pub use rotation::{RotationSide, RotationTerm};
+pub use rows::{RowBlock, ScalePrior};
+pub use view_term::ViewTerm;
+
+use polyview_random::StreamKey;
+
+use crate::journal::Journal;
+
+/// What a step may use besides the model: random streams and the journal.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Key of the current (chain, sweep); a step adds its own block number.
+    pub key: StreamKey,
+    /// Sweep number, from 1; 0 before the first.
+    pub sweep: usize,
+    /// Where to note what happened.
+    pub journal: &'a mut Journal,
+}

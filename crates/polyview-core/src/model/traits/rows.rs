@@ -1,0 +1,122 @@
+//! Blocks of rows and priors of their scales.
+
+use std::sync::Arc;
+
+use polyview_linalg::{Mat, MatRef};
+use polyview_random::StreamKey;
+
+use super::{Context, RotationSide, RotationTerm};
+use crate::error::NumericError;
+use crate::ledger::Terms;
+use crate::model::equations::NormalEquations;
+use crate::model::groups::PrecisionView;
+use crate::model::moments::RowMoments;
+use crate::model::state::{State, Stateful};
+
+/// Gaussian scale mixtures on the entries of a block of rows: automatic
+/// relevance determination, double ARD, three-parameter beta, fixed.
+pub trait ScalePrior: Stateful + Send + Sync {
+    /// Expected precisions.
+    fn precision(&self) -> PrecisionView<'_>;
+    /// Updates the scales from the rows' second moments.
+    fn update(&mut self, rows: &RowMoments);
+    /// Draws the scales given the rows.
+    fn draw(&mut self, rows: &RowMoments, key: StreamKey);
+    /// Draws the scales from their prior.
+    fn draw_prior(&mut self, key: StreamKey);
+    /// $\langle\ln p(\text{rows}\mid\text{scales})\rangle$ without
+    /// $-\tfrac12\ln 2\pi$ an entry.
+    fn expected_log_density(&self, rows: &RowMoments) -> f64;
+    /// Contribution of the scales themselves: −KL, or log prior density.
+    fn bound(&self) -> f64;
+    /// The prior's part of the rotation objective; `None` where a rotation
+    /// would leave the family.
+    fn rotation_term(&self, rows: &RowMoments, side: RotationSide)
+    -> Option<Box<dyn RotationTerm>>;
+    /// Keeps the columns `keep`, in that order.
+    fn select(&mut self, keep: &[usize]);
+}
+
+/// Posterior family of one block of rows: owns how equations become moments.
+pub trait RowBlock: Stateful + Send + Sync {
+    /// Current moments.
+    fn moments(&self) -> &RowMoments;
+    /// Replaces the moments, for starts.
+    fn set_moments(&mut self, moments: RowMoments);
+    /// Factors what the rows share, before they are updated range by range.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Updates the rows `eq.rows()` by variational Bayes. May take the
+    /// buffers of `eq`.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn update(
+        &mut self,
+        eq: &mut NormalEquations,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError>;
+    /// Draws the rows `eq.rows()` from their conditional.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a precision is not positive definite.
+    fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Draws all rows and their scales from the prior.
+    fn draw_prior(&mut self, key: StreamKey);
+    /// Updates the scales of the prior.
+    fn update_scales(&mut self);
+    /// Draws the scales of the prior.
+    fn draw_scales(&mut self, cx: &mut Context<'_>);
+    /// Probabilities that the rows belong to the components of a mixture prior,
+    /// rows × components; `None` for every other prior.
+    fn shares(&self) -> Option<&Arc<Mat<f64>>> {
+        None
+    }
+    /// Updates [`RowBlock::shares`] by variational Bayes, given what the data
+    /// terms say of each row under each component, rows × components.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn assign(
+        &mut self,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let _ = (evidence, cx);
+        Ok(())
+    }
+    /// Draws the component of each row: [`RowBlock::shares`] become zeros and
+    /// ones.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn draw_assignment(
+        &mut self,
+        evidence: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let _ = (evidence, cx);
+        Ok(())
+    }
+    /// Contributions to the bound (or log density, for draws): `rows` and
+    /// `scales`.
+    fn bound(&self) -> Terms;
+    /// The block's part of the rotation objective.
+    fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>>;
+    /// Multiplies the rows by `a` from the right.
+    fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64);
+    /// Keeps the columns `keep`, in that order, times their signs.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a covariance is not positive definite.
+    fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError>;
+    /// The expected prior precisions, for reports.
+    fn precision(&self) -> PrecisionView<'_>;
+    /// As [`Stateful::save`], at the end of the block's life: what is large
+    /// may move.
+    fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
+        self.save(prefix, state);
+    }
+}
