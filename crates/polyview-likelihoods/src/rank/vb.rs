@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowCov, RowMoments};
-use polyview_linalg::faer::prelude::ReborrowMut;
 use polyview_linalg::simd::dispatch;
 use polyview_linalg::{
-    Accum, Gather, Mat, MatMut, PackedLanes, PackedRows, cross, packed_index, times_small,
+    Accum, Gather, Mat, MatRef, PackedLanes, PackedRows, cross, packed_index, times_small,
     weighted_gram_into,
 };
 use rayon::prelude::*;
@@ -124,7 +123,7 @@ impl Rank {
     pub(super) fn add_weight_equations(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
         self.factor_rows.sync(p.factors);
         let (columns, k, n) = (eq.rows(), eq.k(), self.levels.samples());
-        if n == 0 || columns.is_empty() {
+        if n == 0 || k == 0 || columns.is_empty() {
             return;
         }
         let sums = Differences {
@@ -133,17 +132,18 @@ impl Rank {
             rows: &self.factor_rows,
             weight: self.options.weight,
             epsilon: self.epsilon,
+            samples: n,
             k,
         };
-        let stack = (STACK_SIZE / (k * n).max(1)).clamp(1, 8);
-        let mut omega = Mat::zeros(n, columns.len());
+        let stack = (STACK_SIZE / (k * n)).clamp(1, 8);
+        // samples × features, feature after feature
+        let mut omega = vec![0.0; n * columns.len()];
         let parts: Vec<(Mat<f64>, Vec<f64>)> = omega
-            .as_mut()
-            .par_col_chunks_mut(stack)
+            .par_chunks_mut(n * stack)
             .enumerate()
             .map(|(chunk, omega)| {
                 let first = columns.start + chunk * stack;
-                let mut rhs = vec![0.0; omega.ncols() * k];
+                let mut rhs = vec![0.0; omega.len() / n * k];
                 let d = sums.stacked(first, omega, &mut rhs);
                 (times_small(d.as_ref(), p.factors.mean()), rhs)
             })
@@ -160,7 +160,8 @@ impl Rank {
                 }
             }
         }
-        add_spread(&Spread::of(p.factors), &omega, packed);
+        let omega = MatRef::from_column_major_slice(&omega, n, columns.len());
+        add_spread(&Spread::of(p.factors), omega, packed);
         for (chunk, (_, rhs)) in parts.iter().enumerate() {
             for (f, row) in rhs.chunks_exact(k).enumerate() {
                 for (j, x) in row.iter().enumerate() {
@@ -250,21 +251,22 @@ struct Differences<'a> {
     rows: &'a RowMajor,
     weight: f64,
     epsilon: f64,
+    samples: usize,
     k: usize,
 }
 
 impl Differences<'_> {
     /// $c\\,d\_n$ of the features from `first`, one below the other, for all
-    /// samples; adds $c\kappa$ to `omega` (samples × features) and the
-    /// right-hand sides to `rhs`, which are $-\sum\_ns\_nm\_n$ with $s\_n =
+    /// samples; adds $c\kappa$ to `omega` (samples × features, feature after
+    /// feature) and the right-hand sides, K a feature, to `rhs`, which are
+    /// $-\sum\_ns\_nm\_n$ with $s\_n =
     /// \sum\_{t\ni n}\sigma\_{tn}c(1+\epsilon\kappa\_t)$.
-    fn stacked(&self, first: usize, mut omega: MatMut<'_, f64>, rhs: &mut [f64]) -> Mat<f64> {
-        let (k, count) = (self.k, omega.ncols());
-        let mut d = Mat::zeros(count * k, omega.nrows());
-        let (mut kappas, mut slopes) = (Vec::new(), vec![0.0; omega.nrows()]);
-        for (f, h) in rhs.chunks_exact_mut(k).enumerate() {
-            let omega = omega.rb_mut().col_mut(f).try_as_col_major_mut();
-            let omega = omega.expect("a column of a dense matrix").as_slice_mut();
+    fn stacked(&self, first: usize, omega: &mut [f64], rhs: &mut [f64]) -> Mat<f64> {
+        let (k, samples) = (self.k, self.samples);
+        let mut d = Mat::zeros(rhs.len(), samples);
+        let (mut kappas, mut slopes) = (Vec::new(), vec![0.0; samples]);
+        let features = omega.chunks_exact_mut(samples).zip(rhs.chunks_exact_mut(k));
+        for (f, (omega, h)) in features.enumerate() {
             let terms = self.pairs.of(first + f);
             let (low, high) = (
                 &self.pairs.low[terms.clone()],
@@ -300,19 +302,19 @@ impl Differences<'_> {
 }
 
 /// Adds $\sum\_n\omega\_{nj}S\_n$ to each matrix, `omega` rows × matrices.
-fn add_spread(spread: &Spread<'_>, omega: &Mat<f64>, to: &mut PackedRows) {
+fn add_spread(spread: &Spread<'_>, omega: MatRef<'_, f64>, to: &mut PackedRows) {
     match spread {
         Spread::None => {}
         Spread::Shared(s) => {
             for j in 0..omega.ncols() {
-                let sum: f64 = omega.col_as_slice(j).iter().sum();
+                let sum: f64 = omega.col(j).iter().sum();
                 for (x, y) in to.row_mut(j).iter_mut().zip(s.as_slice()) {
                     *x += sum * y;
                 }
             }
         }
         Spread::Diagonal(v) => {
-            let sums = cross(v.as_ref(), omega.as_ref());
+            let sums = cross(v.as_ref(), omega);
             for j in 0..omega.ncols() {
                 let cell = to.row_mut(j);
                 for i in 0..sums.nrows() {
@@ -320,7 +322,7 @@ fn add_spread(spread: &Spread<'_>, omega: &Mat<f64>, to: &mut PackedRows) {
                 }
             }
         }
-        Spread::Rows(s) => weighted_gram_into(to, omega.as_ref(), s, Accum::Add),
+        Spread::Rows(s) => weighted_gram_into(to, omega, s, Accum::Add),
     }
 }
 
