@@ -45,6 +45,14 @@ pub enum GroupNoise {
 /// Data term of a view in groups of samples: one inner term a group.
 ///
 /// With one group it is the inner term itself, to rounding.
+///
+/// It is not for ranks, which compare samples of one group with those of others
+/// and have neither noise nor intercepts that a group could have, nor for
+/// [`Experts`](crate::Experts). So what only these answer is not passed on:
+/// [`ViewTerm::couple`] and [`ViewTerm::settle`], [`ViewTerm::anchor`] and, of
+/// the new samples that anchored ranks are rebound to, [`ViewTerm::rest`] and
+/// [`ViewTerm::slack`]; [`ViewTerm::component_evidence`] and
+/// [`ViewTerm::take_shares`].
 pub struct Grouped {
     groups: RowGroups,
     /// Rows of each group, ascending.
