@@ -14,3 +14,13 @@ pub enum ParameterUncertainty {
     /// P7).
     PlugIn,
 }
+
+impl ParameterUncertainty {
+    /// What a prediction takes the variance of a predictor to be.
+    pub(crate) fn of_predictor(self, variance: f64) -> f64 {
+        match self {
+            Self::Posterior => variance,
+            Self::PlugIn => 0.0,
+        }
+    }
+}

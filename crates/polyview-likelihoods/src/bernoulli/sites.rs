@@ -28,8 +28,9 @@ impl Kernel for Sites<'_> {
     }
 }
 
-/// A function of its own, so that the compiler knows the slices to be apart. Exponentials and logarithms have a loop each:
-/// more of these long chains are then under way at one time.
+/// A function of its own, so that the compiler knows the slices to be apart.
+/// Exponentials and logarithms have a loop each: more of these long chains are
+/// then under way at one time.
 #[inline(always)]
 fn sites<const FUSED: bool>(
     labels: &[f64],

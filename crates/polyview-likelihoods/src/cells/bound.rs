@@ -43,12 +43,13 @@ impl<L: CellLikelihood> Cells<L> {
             let of_column = |j: usize| -> f64 {
                 let d = columns.start + j;
                 let (column, local) = (self.data.column(d), locals.column(j));
-                (0..self.data.rows())
+                let sum: f64 = (0..self.data.rows())
                     .filter_map(|n| {
                         let offset = self.likelihood.offset(column.cell(n)?, local[n]);
                         Some(self.weight(n, d) * offset)
                     })
-                    .sum()
+                    .sum();
+                sum + self.datum_offset(d)
             };
             let of_block: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
             sums.extend(of_block);

@@ -245,7 +245,8 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
         let likelihood = &self.cells.likelihood;
         self.add_up(p, true, evidence, |cell, local, mean, square| {
             let (site, offset) = likelihood.evaluate(cell, local);
-            site.linear * mean - 0.5 * site.precision * square + offset
+            let constant = offset + likelihood.datum_offset(cell);
+            site.linear * mean - 0.5 * site.precision * square + constant
         })
     }
     fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {

@@ -68,11 +68,12 @@ pub struct ColumnSites<'a> {
     pub precision: &'a mut [f64],
     /// h.
     pub linear: &'a mut [f64],
-    /// c, without what depends on the datum alone.
+    /// c, without [`CellLikelihood::datum_offset`].
     pub offset: &'a mut [f64],
 }
 
-/// Cells of a tile: what is made of them in one loop is still in the first-level cache for the next.
+/// Cells of a tile: what is made of them in one loop is still in the first-level
+/// cache for the next.
 const TILE: usize = 128;
 
 /// A column tile by tile: data, local numbers and sites.
@@ -189,28 +190,27 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// h and ω.
     fn site(&self, cell: Cell, local: f64) -> Site;
     /// The constant c, so that $h\eta - \omega\eta^2/2 + c$ bounds the log
-    /// likelihood.
+    /// likelihood, without [`CellLikelihood::datum_offset`].
     fn offset(&self, cell: Cell, local: f64) -> f64;
     /// [`CellLikelihood::site`] and [`CellLikelihood::offset`] at once, where
     /// that is cheaper than one after the other.
     fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
         (self.site(cell, local), self.offset(cell, local))
     }
-    /// The part of c that depends on the datum alone: it is summed once, not in
-    /// every sweep.
+    /// The part of the constant that depends on the datum alone: it is summed
+    /// once, not in every sweep.
     fn datum_offset(&self, cell: Cell) -> f64 {
         let _ = cell;
         0.0
     }
-    /// [`CellLikelihood::evaluate`] for a whole column at once, c without
-    /// [`CellLikelihood::datum_offset`]. Cells that are missing have the datum
-    /// 0; what is written for them does not count.
+    /// [`CellLikelihood::evaluate`] for a whole column at once. Cells that are
+    /// missing have the datum 0; what is written for them does not count.
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         for (n, &local) in local.iter().enumerate() {
             let (site, offset) = self.evaluate(data.cell(n), local);
             out.precision[n] = site.precision;
             out.linear[n] = site.linear;
-            out.offset[n] = offset - self.datum_offset(data.cell(n));
+            out.offset[n] = offset;
         }
     }
     /// The intercept to start from, given the observed cells of a feature.
@@ -302,7 +302,7 @@ mod tests {
             for (found, expected) in [
                 (precision[n], site.precision),
                 (linear[n], site.linear),
-                (offset[n] + likelihood.datum_offset(data.cell(n)), c),
+                (offset[n], c),
             ] {
                 // large terms go against each other where ω ξ² is large
                 let size = expected.abs().max(site.precision * x * x).max(1.0);

@@ -56,7 +56,11 @@ impl CellLikelihood for Binomial {
     }
     fn offset(&self, cell: Cell, xi: f64) -> f64 {
         let one = log_sigmoid(xi) - 0.5 * xi + jaakkola_lambda(xi) * xi * xi;
-        ln_choose(cell) + cell.trials * one
+        cell.trials * one
+    }
+    /// $\ln\binom ny$.
+    fn datum_offset(&self, cell: Cell) -> f64 {
+        ln_choose(cell)
     }
     /// The log-odds of all successes, half a trial added to each side.
     fn start_intercept(&self, cells: &[Cell]) -> f64 {

@@ -6,6 +6,8 @@ mod log_normal;
 mod negative_binomial;
 mod poisson;
 mod scale;
+#[cfg(test)]
+mod tests;
 
 pub use binomial::Binomial;
 pub use log_normal::PoissonLogNormal;
@@ -21,6 +23,9 @@ use crate::cells::Cell;
 /// Counts above this are taken for something else: their bounds are useless
 /// and their logarithms of factorials lose their last digits.
 pub(crate) const LARGEST: f64 = 1e9;
+
+/// What counts are, for errors.
+const NEEDS: &str = "counts: whole numbers from 0 to 1e9";
 
 /// Whether a datum is a count.
 fn is_count(datum: f64) -> bool {

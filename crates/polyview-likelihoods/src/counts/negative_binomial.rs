@@ -4,8 +4,8 @@ use polyview_core::{GammaPrior, PredictedKind};
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
-use super::scale::{ascend, slice};
-use super::{is_count, ln_factorial, remark};
+use super::scale::{Scale, moments};
+use super::{NEEDS, is_count, ln_factorial, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
@@ -65,23 +65,26 @@ impl NegativeBinomial {
     pub fn sizes(&self) -> &[f64] {
         &self.size
     }
-    fn size_of(&self, cell: Cell) -> f64 {
-        self.size.get(cell.column).copied().unwrap_or(1.0)
+    fn size_of(&self, column: usize) -> f64 {
+        self.size.get(column).copied().unwrap_or(1.0)
+    }
+    /// What is common to all sizes.
+    pub(super) fn scale(&self) -> Scale {
+        Scale {
+            prior: self.prior,
+            range: RANGE,
+        }
     }
     fn site(&self, cell: Cell, precision: f64) -> Site {
-        let r = self.size_of(cell);
+        let r = self.size_of(cell.column);
         Site {
             precision,
             linear: 0.5 * (cell.value - r) + precision * r.ln(),
         }
     }
-    /// Log prior density of ln r, without its constant.
-    fn log_scale_prior(&self, r: f64) -> f64 {
-        self.prior.shape * r.ln() - self.prior.rate * r
-    }
-    /// The bound of a column at its best local numbers, with the prior of
-    /// ln r, and its derivative in ln r.
-    fn profile(&self, cells: ColumnCells<'_>, r: f64) -> (f64, f64) {
+    /// The bound of a column at its best local numbers, without what depends on
+    /// the counts alone, and its derivative in ln r.
+    pub(super) fn profile(cells: ColumnCells<'_>, r: f64) -> (f64, f64) {
         let ln_r = r.ln();
         let (ln_gamma_r, digamma_r) = (ln_gamma(r), digamma(r));
         let (mut value, mut slope) = (0.0, 0.0);
@@ -104,17 +107,13 @@ impl NegativeBinomial {
             slope += r * (last.2 - 0.5 * psi - cosh) - 0.5 * (y - r)
                 + 2.0 * (y + r) * jaakkola_lambda(xi) * psi;
         }
-        (
-            value + self.log_scale_prior(r),
-            slope + self.prior.shape - self.prior.rate * r,
-        )
+        (value, slope)
     }
-    /// $\ln p(y\mid\eta)$ of a column as a function of r, and the prior of
-    /// ln r.
-    fn log_conditional(&self, cells: ColumnCells<'_>, r: f64) -> f64 {
+    /// $\ln p(y\mid\eta)$ of a column as a function of r.
+    fn log_conditional(cells: ColumnCells<'_>, r: f64) -> f64 {
         let (ln_r, ln_gamma_r) = (r.ln(), ln_gamma(r));
         let mut last = (f64::NAN, 0.0);
-        let mut value = self.log_scale_prior(r);
+        let mut value = 0.0;
         for (cell, &eta) in cells.cells.iter().zip(cells.mean) {
             let y = cell.value;
             if y != last.0 {
@@ -135,7 +134,7 @@ impl NegativeBinomial {
 
 impl CellLikelihood for NegativeBinomial {
     fn needs(&self) -> &'static str {
-        "counts: whole numbers from 0 to 1e9"
+        NEEDS
     }
     fn admits(&self, cell: Cell) -> bool {
         is_count(cell.value)
@@ -145,19 +144,23 @@ impl CellLikelihood for NegativeBinomial {
     }
     /// $\xi^2 = \langle\psi^2\rangle$.
     fn optimise(&self, cell: Cell, mean: f64, square: f64) -> f64 {
-        let ln_r = self.size_of(cell).ln();
+        let ln_r = self.size_of(cell.column).ln();
         (square - 2.0 * ln_r * mean + ln_r * ln_r).max(0.0).sqrt()
     }
     fn site(&self, cell: Cell, xi: f64) -> Site {
-        let trials = cell.value + self.size_of(cell);
+        let trials = cell.value + self.size_of(cell.column);
         self.site(cell, 2.0 * trials * jaakkola_lambda(xi))
     }
     fn offset(&self, cell: Cell, xi: f64) -> f64 {
-        let (y, r) = (cell.value, self.size_of(cell));
+        let (y, r) = (cell.value, self.size_of(cell.column));
         let (ln_r, lambda) = (r.ln(), jaakkola_lambda(xi));
-        let choose = ln_gamma(y + r) - ln_gamma(r) - ln_factorial(y);
+        let choose = ln_gamma(y + r) - ln_gamma(r);
         let cosh = softplus(-xi) + 0.5 * xi;
         choose - 0.5 * (y - r) * ln_r - (y + r) * (cosh + lambda * (ln_r * ln_r - xi * xi))
+    }
+    /// $-\ln y!$.
+    fn datum_offset(&self, cell: Cell) -> f64 {
+        -ln_factorial(cell.value)
     }
     /// The log of the mean, half a count added to the sum so that it is finite.
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
@@ -167,7 +170,6 @@ impl CellLikelihood for NegativeBinomial {
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
         remark(cells)
     }
-    /// Mean and variance of the count with η normal.
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
@@ -176,20 +178,18 @@ impl CellLikelihood for NegativeBinomial {
     }
     /// $1/e^\eta + 1/r$: that of a count over its squared mean.
     fn link_variance(&self, column: usize, level: f64) -> f64 {
-        (-level).exp() + self.size.get(column).map_or(1.0, |r| r.recip())
+        (-level).exp() + self.size_of(column).recip()
     }
     /// A Poisson count whose mean is a gamma draw.
     fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
-        let r = self.size_of(cell);
+        let r = self.size_of(cell.column);
         let mean = gamma(rng, r, r).map_or(f64::NAN, |g| g * eta.exp());
         poisson(rng, mean).unwrap_or(f64::NAN)
     }
+    /// Mean and variance of the count with η normal.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
-        let r = self.size.get(column).copied().unwrap_or(1.0);
-        let variance = match self.prediction {
-            ParameterUncertainty::Posterior => variance,
-            ParameterUncertainty::PlugIn => 0.0,
-        };
+        let r = self.size_of(column);
+        let variance = self.prediction.of_predictor(variance);
         let first = (mean + 0.5 * variance).exp();
         let spread = first * first * ((1.0 + 1.0 / r) * variance.exp() - 1.0);
         (first, first + spread)
@@ -210,16 +210,16 @@ impl CellLikelihood for NegativeBinomial {
 
 impl CellAugmentation for NegativeBinomial {
     fn draw_local(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64 {
-        let r = self.size_of(cell);
+        let r = self.size_of(cell.column);
         PolyaGamma::new(cell.value + r, eta - r.ln()).map_or(f64::NAN, |pg| pg.sample(rng))
     }
     fn site(&self, cell: Cell, omega: f64) -> Site {
         self.site(cell, omega)
     }
     fn log_density(&self, cell: Cell, eta: f64) -> f64 {
-        let (y, r) = (cell.value, self.size_of(cell));
+        let (y, r) = (cell.value, self.size_of(cell.column));
         let psi = eta - r.ln();
-        ln_gamma(y + r) - ln_gamma(r) - ln_gamma(y + 1.0) + y * psi - (y + r) * softplus(psi)
+        ln_gamma(y + r) - ln_gamma(r) - ln_factorial(y) + y * psi - (y + r) * softplus(psi)
     }
 }
 
@@ -232,9 +232,7 @@ impl ColumnParameters for NegativeBinomial {
     }
     /// By moments: $r = m^2/(s^2 - m)$, within 0.1 and 100.
     fn start(&self, data: &[Cell]) -> f64 {
-        let n = data.len().max(1) as f64;
-        let mean = data.iter().map(|c| c.value).sum::<f64>() / n;
-        let spread = data.iter().map(|c| (c.value - mean).powi(2)).sum::<f64>() / n;
+        let (mean, spread) = moments(data);
         if spread > mean {
             (mean * mean / (spread - mean)).clamp(0.1, 100.0)
         } else {
@@ -252,112 +250,19 @@ impl ColumnParameters for NegativeBinomial {
 impl LearnedParameters for NegativeBinomial {
     /// A step along the slope in ln r, halved until the profile does not fall.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
-        ascend(self.size[column], RANGE, |r| self.profile(cells, r))
+        let profile = |r: f64| Self::profile(cells, r);
+        self.scale().ascend(self.size[column], profile)
     }
     /// Slice sampling on ln r.
     fn draw(&self, column: usize, cells: ColumnCells<'_>, rng: &mut ChaCha8Rng) -> f64 {
-        let log_density = |r: f64| self.log_conditional(cells, r);
-        slice(self.size[column], RANGE, log_density, rng)
+        let log_density = |r: f64| Self::log_conditional(cells, r);
+        self.scale().slice(self.size[column], log_density, rng)
     }
     fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
-        gamma(rng, self.prior.shape, self.prior.rate)
-            .map_or(f64::NAN, |r| r.clamp(RANGE.0, RANGE.1))
+        self.scale().draw_prior(rng)
     }
     /// Density of ln r.
     fn log_prior(&self, r: f64) -> f64 {
-        let GammaPrior { shape, rate } = self.prior;
-        shape * rate.ln() - ln_gamma(shape) + self.log_scale_prior(r)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn column(n: usize) -> (Vec<Cell>, Vec<f64>, Vec<f64>) {
-        let cell = |i: usize| Cell {
-            column: 0,
-            value: ((i * 7) % 11 * (i % 3)) as f64,
-            trials: 1.0,
-        };
-        let mean: Vec<f64> = (0..n).map(|i| 0.3 * (i % 5) as f64 - 0.4).collect();
-        let square = mean.iter().map(|m| m * m + 0.2).collect();
-        ((0..n).map(cell).collect(), mean, square)
-    }
-
-    #[test]
-    fn the_slope_of_the_profile_is_its_difference() {
-        let (cells, mean, square) = column(40);
-        let cells = ColumnCells {
-            cells: &cells,
-            mean: &mean,
-            square: &square,
-        };
-        let nb = NegativeBinomial::default();
-        for r in [1e-2, 0.4, 3.0, 80.0] {
-            let h = 1e-5_f64;
-            let difference = (nb.profile(cells, r * h.exp()).0
-                - nb.profile(cells, r * (-h).exp()).0)
-                / (2.0 * h);
-            let slope = nb.profile(cells, r).1;
-            assert!(
-                (difference - slope).abs() < 1e-6 * (1.0 + slope.abs()),
-                "{r}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_bound_is_below_and_touches() {
-        let mut nb = NegativeBinomial::default();
-        for r in [0.2, 5.0, 300.0] {
-            nb.set(vec![r]);
-            for value in [0.0, 1.0, 7.0, 500.0] {
-                let cell = Cell {
-                    column: 0,
-                    value,
-                    trials: 1.0,
-                };
-                for i in -20..20 {
-                    let centre = f64::from(i) * 0.4;
-                    let xi = nb.optimise(cell, centre, centre * centre);
-                    let site = CellLikelihood::site(&nb, cell, xi);
-                    let at = |eta: f64| {
-                        site.linear * eta - 0.5 * site.precision * eta * eta + nb.offset(cell, xi)
-                    };
-                    let exact = |eta: f64| nb.log_density(cell, eta);
-                    let close = 1e-9 * (1.0 + exact(centre).abs() + (value + r) * centre.abs());
-                    assert!(
-                        (at(centre) - exact(centre)).abs() < close,
-                        "{r} {value} {centre}"
-                    );
-                    for step in [-5.0, -0.5, 0.5, 5.0] {
-                        assert!(at(centre + step) <= exact(centre + step) + close);
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn steps_rise_to_where_the_slope_is_zero() {
-        let (cells, mean, square) = column(60);
-        let cells = ColumnCells {
-            cells: &cells,
-            mean: &mean,
-            square: &square,
-        };
-        for start in [1e-3, 1.0, 1e4] {
-            let mut nb = NegativeBinomial::default();
-            nb.set(vec![start]);
-            let mut value = nb.profile(cells, start).0;
-            for _ in 0..60 {
-                nb.set(vec![nb.update(0, cells)]);
-                let next = nb.profile(cells, nb.sizes()[0]).0;
-                assert!(next >= value);
-                value = next;
-            }
-            assert!(nb.profile(cells, nb.sizes()[0]).1.abs() < 1e-6, "{start}");
-        }
+        self.scale().log_prior(r)
     }
 }

@@ -9,7 +9,7 @@ use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{sigmoid, softplus};
 use serde::{Deserialize, Serialize};
 
-use super::{is_count, ln_factorial, normal_moments, remark};
+use super::{NEEDS, is_count, ln_factorial, normal_moments, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
@@ -116,8 +116,9 @@ impl Kernel for Sites<'_> {
     }
 }
 
-/// A function of its own, so that the compiler knows the slices to be apart. Each exponential or logarithm is a long chain of
-/// arithmetic: a loop for each kind keeps several cells under way, one loop for all of them does not.
+/// A function of its own, so that the compiler knows the slices to be apart.
+/// Each exponential or logarithm is a long chain of arithmetic: a loop for each
+/// kind keeps several cells under way, one loop for all of them does not.
 #[inline(always)]
 fn sites<const FUSED: bool>(
     counts: &[f64],
@@ -155,7 +156,7 @@ fn sites<const FUSED: bool>(
 
 impl CellLikelihood for Poisson {
     fn needs(&self) -> &'static str {
-        "counts: whole numbers from 0 to 1e9"
+        NEEDS
     }
     fn admits(&self, cell: Cell) -> bool {
         is_count(cell.value)
@@ -175,7 +176,7 @@ impl CellLikelihood for Poisson {
     fn site(&self, cell: Cell, zeta: f64) -> Site {
         self.evaluate(cell, zeta).0
     }
-    /// $-f(\zeta) + f\'(\zeta)\zeta - \tfrac\kappa2\zeta^2 - \ln y!$.
+    /// $-f(\zeta) + f\'(\zeta)\zeta - \tfrac\kappa2\zeta^2$.
     fn offset(&self, cell: Cell, zeta: f64) -> f64 {
         self.evaluate(cell, zeta).1
     }
@@ -186,7 +187,7 @@ impl CellLikelihood for Poisson {
             linear: kappa * zeta - slope,
         };
         let quadratic = slope * zeta - 0.5 * kappa * zeta * zeta;
-        (site, quadratic - value - ln_factorial(cell.value))
+        (site, quadratic - value)
     }
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         dispatch(Sites {
@@ -226,10 +227,7 @@ impl CellLikelihood for Poisson {
     }
     /// Mean and variance of the count: of the rate, the mean once more.
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
-        let variance = match self.prediction {
-            ParameterUncertainty::Posterior => variance,
-            ParameterUncertainty::PlugIn => 0.0,
-        };
+        let variance = self.prediction.of_predictor(variance);
         let (rate, spread) = normal_moments(mean, variance, softplus);
         (rate, rate + spread)
     }
@@ -283,6 +281,7 @@ mod tests {
                 let at = |eta: f64| {
                     site.linear * eta - 0.5 * site.precision * eta * eta
                         + likelihood.offset(cell, zeta)
+                        + likelihood.datum_offset(cell)
                 };
                 let exact = |eta: f64| {
                     let y = if count == 0.0 {

@@ -1,13 +1,73 @@
-//! Positive parameters of a feature on the log scale: steps uphill and slices.
+//! Positive parameters of features on the log scale, each with a gamma prior:
+//! steps uphill and slices.
 
-use polyview_random::{ChaCha8Rng, uniform_open01};
+use polyview_core::GammaPrior;
+use polyview_random::{ChaCha8Rng, gamma, uniform_open01};
+use polyview_special::ln_gamma;
+
+use crate::cells::Cell;
+
+/// What is common to the parameters of all features.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) prior: GammaPrior,
+    /// They are kept within it.
+    pub(super) range: (f64, f64),
+}
+
+impl Scale {
+    /// Log prior density of the logarithm, without its constant.
+    fn log_density(&self, x: f64) -> f64 {
+        self.prior.shape * x.ln() - self.prior.rate * x
+    }
+    /// Log prior density of the logarithm.
+    pub(super) fn log_prior(&self, x: f64) -> f64 {
+        let GammaPrior { shape, rate } = self.prior;
+        shape * rate.ln() - ln_gamma(shape) + self.log_density(x)
+    }
+    /// A draw from the prior.
+    pub(super) fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
+        gamma(rng, self.prior.shape, self.prior.rate)
+            .map_or(f64::NAN, |x| x.clamp(self.range.0, self.range.1))
+    }
+    /// Value and derivative in the logarithm of what the data say, with the prior.
+    pub(super) fn with_prior(&self, (value, slope): (f64, f64), x: f64) -> (f64, f64) {
+        (
+            value + self.log_density(x),
+            slope + self.prior.shape - self.prior.rate * x,
+        )
+    }
+    /// A step along the slope of what the data say (`profile`, value and
+    /// derivative in the logarithm) and the prior, which never fall.
+    pub(super) fn ascend(&self, old: f64, profile: impl Fn(f64) -> (f64, f64)) -> f64 {
+        ascend(old, self.range, |x| self.with_prior(profile(x), x))
+    }
+    /// A draw given what the data say (`log_density`), by a slice.
+    pub(super) fn slice(
+        &self,
+        old: f64,
+        log_density: impl Fn(f64) -> f64,
+        rng: &mut ChaCha8Rng,
+    ) -> f64 {
+        let all = |x: f64| log_density(x) + self.log_density(x);
+        slice(old, self.range, all, rng)
+    }
+}
+
+/// Mean and variance of counts, for starts; zeros where there are none.
+pub(super) fn moments(data: &[Cell]) -> (f64, f64) {
+    let n = data.len().max(1) as f64;
+    let mean = data.iter().map(|c| c.value).sum::<f64>() / n;
+    let spread = data.iter().map(|c| (c.value - mean).powi(2)).sum::<f64>() / n;
+    (mean, spread)
+}
 
 /// Half width of a first slice, in units of the logarithm.
 const SLICE: f64 = 0.5;
 
 /// A step in the logarithm of `old` along the slope of `profile` (value and
 /// derivative in the logarithm), halved until the value does not fall.
-pub(super) fn ascend(old: f64, range: (f64, f64), profile: impl Fn(f64) -> (f64, f64)) -> f64 {
+fn ascend(old: f64, range: (f64, f64), profile: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (value, slope) = profile(old);
     // curvature by a difference: one more visit, and steps near Newton's
     let (_, beside) = profile(old * 1.01);
@@ -31,7 +91,7 @@ pub(super) fn ascend(old: f64, range: (f64, f64), profile: impl Fn(f64) -> (f64,
 /// A draw that leaves the law with this log density of the logarithm as it is:
 /// slice sampling from `old`, stepping out (Neal 2003). NaN where the density
 /// is not finite there.
-pub(super) fn slice(
+fn slice(
     old: f64,
     range: (f64, f64),
     log_density: impl Fn(f64) -> f64,

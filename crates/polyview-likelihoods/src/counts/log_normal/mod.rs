@@ -3,11 +3,10 @@
 mod rates;
 
 use polyview_core::{GammaPrior, PredictedKind};
-use polyview_random::{ChaCha8Rng, gamma, poisson, standard_normal};
-use polyview_special::ln_gamma;
+use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
-use super::scale::{ascend, slice};
-use super::{is_count, remark};
+use super::scale::{Scale, moments};
+use super::{NEEDS, is_count, ln_factorial, remark};
 use rates::{Rate, best, draw_log_rate, log_mass};
 
 use crate::ParameterUncertainty;
@@ -22,8 +21,9 @@ use crate::cells::{
 const RANGE: (f64, f64) = (1e-2, 1e4);
 
 /// Counts of a log rate with normal noise, $y\sim\mathrm{Poisson}(e^x)$,
-/// $x\sim N(\eta, 1/\tau)$, one precision τ a feature (Aitchison and Ho 1989,
-/// "The multivariate Poisson-log normal distribution").
+/// $x\sim N(\eta, 1/\tau)$, one precision τ a feature, per squared natural
+/// logarithm of the rate (Aitchison and Ho 1989, "The multivariate Poisson-log
+/// normal distribution").
 ///
 /// Variational Bayes gives each cell a $q(x) = N(m, v)$ (Chiquet, Mariadassou and
 /// Robin 2018, "Variational inference for probabilistic Poisson PCA"):
@@ -44,7 +44,7 @@ const RANGE: (f64, f64) = (1e-2, 1e4);
 /// numbers; the sampler draws it by slices with x summed out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoissonLogNormal {
-    /// Prior of the precisions.
+    /// Prior of the precisions; its rate is in squared natural logarithms.
     pub prior: GammaPrior,
     /// How sure predictions take the predictor to be.
     pub prediction: ParameterUncertainty,
@@ -73,23 +73,25 @@ impl PoissonLogNormal {
         self.prediction = prediction;
         self
     }
-    /// Noise precisions of the log rates, one a feature; empty before the first
-    /// data.
+    /// Noise precisions τ of the log rates, per squared natural logarithm, one a
+    /// feature, between 0.01 and 10 000; empty before the first data.
     pub fn precisions(&self) -> &[f64] {
         &self.precision
     }
     fn precision_of(&self, column: usize) -> f64 {
         self.precision.get(column).copied().unwrap_or(1.0)
     }
-    /// Log prior density of ln τ, without its constant.
-    fn log_scale_prior(&self, tau: f64) -> f64 {
-        self.prior.shape * tau.ln() - self.prior.rate * tau
+    /// What is common to all noise precisions.
+    pub(super) fn scale(&self) -> Scale {
+        Scale {
+            prior: self.prior,
+            range: RANGE,
+        }
     }
-    /// The bound of a column at its best local numbers, with the prior of
-    /// ln τ, and its derivative in ln τ.
-    fn profile(&self, cells: ColumnCells<'_>, tau: f64) -> (f64, f64) {
-        let mut value = self.log_scale_prior(tau);
-        let mut slope = self.prior.shape - self.prior.rate * tau;
+    /// The bound of a column at its best local numbers, without what depends on
+    /// the counts alone, and its derivative in ln τ.
+    pub(super) fn profile(cells: ColumnCells<'_>, tau: f64) -> (f64, f64) {
+        let (mut value, mut slope) = (0.0, 0.0);
         for ((cell, &mean), &square) in cells.cells.iter().zip(cells.mean).zip(cells.square) {
             let q = Rate::new(best(cell.value, mean, tau), tau);
             value += q.offset(cell.value, tau) + tau * (q.mean * mean - 0.5 * square);
@@ -99,18 +101,16 @@ impl PoissonLogNormal {
         }
         (value, slope)
     }
-    /// $\ln p(y\mid\eta)$ of a column as a function of τ, and the prior of
-    /// ln τ.
-    fn log_conditional(&self, cells: ColumnCells<'_>, tau: f64) -> f64 {
+    /// $\ln p(y\mid\eta)$ of a column as a function of τ.
+    fn log_conditional(cells: ColumnCells<'_>, tau: f64) -> f64 {
         let cells = cells.cells.iter().zip(cells.mean);
-        let sum: f64 = cells.map(|(c, &eta)| log_mass(c.value, eta, tau)).sum();
-        sum + self.log_scale_prior(tau)
+        cells.map(|(c, &eta)| log_mass(c.value, eta, tau)).sum()
     }
 }
 
 impl CellLikelihood for PoissonLogNormal {
     fn needs(&self) -> &'static str {
-        "counts: whole numbers from 0 to 1e9"
+        NEEDS
     }
     fn admits(&self, cell: Cell) -> bool {
         is_count(cell.value)
@@ -140,6 +140,10 @@ impl CellLikelihood for PoissonLogNormal {
         };
         (site, q.offset(cell.value, tau))
     }
+    /// $-\ln y!$.
+    fn datum_offset(&self, cell: Cell) -> f64 {
+        -ln_factorial(cell.value)
+    }
     /// The mean logarithm, half a count added so that it is finite.
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let sum: f64 = cells.iter().map(|c| (c.value + 0.5).ln()).sum();
@@ -166,11 +170,7 @@ impl CellLikelihood for PoissonLogNormal {
     }
     /// Mean and variance of the count with its log rate normal.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
-        let variance = self.precision_of(column).recip()
-            + match self.prediction {
-                ParameterUncertainty::Posterior => variance,
-                ParameterUncertainty::PlugIn => 0.0,
-            };
+        let variance = self.precision_of(column).recip() + self.prediction.of_predictor(variance);
         let first = (mean + 0.5 * variance).exp();
         (first, first + first * first * variance.exp_m1())
     }
@@ -203,7 +203,8 @@ impl CellAugmentation for PoissonLogNormal {
         }
     }
     fn log_density(&self, cell: Cell, eta: f64) -> f64 {
-        log_mass(cell.value, eta, self.precision_of(cell.column))
+        let tau = self.precision_of(cell.column);
+        log_mass(cell.value, eta, tau) - ln_factorial(cell.value)
     }
 }
 
@@ -217,9 +218,7 @@ impl ColumnParameters for PoissonLogNormal {
     /// By moments, half of the variance above that of a Poisson count left to
     /// the factors; within 0.1 and 100.
     fn start(&self, data: &[Cell]) -> f64 {
-        let n = data.len().max(1) as f64;
-        let mean = data.iter().map(|c| c.value).sum::<f64>() / n;
-        let spread = data.iter().map(|c| (c.value - mean).powi(2)).sum::<f64>() / n;
+        let (mean, spread) = moments(data);
         let noise = 0.5 * ((spread - mean) / (mean * mean)).ln_1p();
         // neither without counts nor with little spread
         if noise > 0.01 {
@@ -239,22 +238,20 @@ impl ColumnParameters for PoissonLogNormal {
 impl LearnedParameters for PoissonLogNormal {
     /// A step along the slope in ln τ, halved until the profile does not fall.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
-        let profile = |tau: f64| self.profile(cells, tau);
-        ascend(self.precision[column], RANGE, profile)
+        let profile = |tau: f64| Self::profile(cells, tau);
+        self.scale().ascend(self.precision[column], profile)
     }
     /// Slice sampling on ln τ.
     fn draw(&self, column: usize, cells: ColumnCells<'_>, rng: &mut ChaCha8Rng) -> f64 {
-        let log_density = |tau: f64| self.log_conditional(cells, tau);
-        slice(self.precision[column], RANGE, log_density, rng)
+        let log_density = |tau: f64| Self::log_conditional(cells, tau);
+        self.scale().slice(self.precision[column], log_density, rng)
     }
     fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
-        gamma(rng, self.prior.shape, self.prior.rate)
-            .map_or(f64::NAN, |tau| tau.clamp(RANGE.0, RANGE.1))
+        self.scale().draw_prior(rng)
     }
     /// Density of ln τ.
     fn log_prior(&self, tau: f64) -> f64 {
-        let GammaPrior { shape, rate } = self.prior;
-        shape * rate.ln() - ln_gamma(shape) + self.log_scale_prior(tau)
+        self.scale().log_prior(tau)
     }
 }
 

@@ -3,8 +3,6 @@
 
 use polyview_random::{ChaCha8Rng, uniform_open01};
 
-use super::super::ln_factorial;
-
 const LN_2PI: f64 = 1.837_877_066_409_345_3;
 
 /// What the variational posterior of a log rate is, given its local number.
@@ -25,14 +23,14 @@ impl Rate {
             variance,
         }
     }
-    /// The bound without what depends on η.
+    /// The bound without what depends on η, and without $\ln y!$.
     pub(super) fn offset(&self, y: f64, tau: f64) -> f64 {
         let Self {
             expected,
             mean: m,
             variance: v,
         } = *self;
-        y * m - expected - ln_factorial(y) - 0.5 * tau * (m * m + v) + 0.5 * (v * tau).ln() + 0.5
+        y * m - expected - 0.5 * tau * (m * m + v) + 0.5 * (v * tau).ln() + 0.5
     }
 }
 
@@ -76,9 +74,9 @@ fn log_rate_density(x: f64, y: f64, eta: f64, tau: f64) -> (f64, f64) {
     (value, y - rate - tau * far)
 }
 
-/// $\ln p(y\mid\eta)$: the trapezoid rule over the log rate, whose density is
-/// smooth and log-concave, so that it converges faster than any power of the
-/// step.
+/// $\ln p(y\mid\eta) + \ln y!$: the trapezoid rule over the log rate, whose
+/// density is smooth and log-concave, so that it converges faster than any power
+/// of the step.
 pub(super) fn log_mass(y: f64, eta: f64, tau: f64) -> f64 {
     let mode = root(y, eta, tau, 0.0);
     let at = |x: f64| log_rate_density(x, y, eta, tau).0;
@@ -99,7 +97,7 @@ pub(super) fn log_mass(y: f64, eta: f64, tau: f64) -> f64 {
             }
         }
     }
-    top + (sum * step).ln() + 0.5 * (tau.ln() - LN_2PI) - ln_factorial(y)
+    top + (sum * step).ln() + 0.5 * (tau.ln() - LN_2PI)
 }
 
 /// A draw of the log rate given its count, by rejection: the log density lies
