@@ -23,8 +23,9 @@ pub enum KernelKind {
     },
     /// [`Kernel::Rbf`].
     Rbf {
-        /// γ, per squared unit of the (standardised) features; one over their
-        /// number where nothing is said.
+        /// $\gamma > 0$, per squared unit of the features: per squared standard
+        /// deviation where they are standardised. One over their number where
+        /// nothing is said.
         gamma: Option<f64>,
     },
 }
@@ -47,7 +48,10 @@ impl KernelKind {
     }
 }
 
-/// A similarity of two samples.
+/// A similarity of two samples, of vectors x and y of their features: in units of
+/// the table, or in standard deviations where these are standardised
+/// ([`KernelOptions::standardise`](crate::KernelOptions::standardise)).
+/// Linear, polynomial and RBF kernels are those of spec/thesis 7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -57,14 +61,15 @@ pub enum Kernel {
     Linear,
     /// $(x^\top y / D + c)^p$ of D features.
     Polynomial {
-        /// p.
+        /// p, 1 to 20.
         degree: u32,
-        /// c.
+        /// $c \ge 0$, in the unit of $x^\top y / D$.
         offset: f64,
     },
     /// $e^{-\gamma\lVert x - y\rVert^2}$.
     Rbf {
-        /// γ, per squared unit of the (standardised) features.
+        /// $\gamma > 0$, per squared unit of the features: per squared standard
+        /// deviation where they are standardised.
         gamma: f64,
     },
 }

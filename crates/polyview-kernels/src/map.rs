@@ -116,13 +116,15 @@ impl TryFrom<Parts> for KernelMap {
 }
 
 impl KernelMap {
-    /// Learns scales and reference points of the samples of a table. Samples
-    /// without any value are left out.
+    /// Learns scales and reference points of the samples of a table, samples ×
+    /// features in any units (spec/thesis 7.1). Samples without any value are
+    /// left out; a feature that is constant over the others is centred only.
     ///
     /// # Errors
-    /// [`KernelError::Missing`] where a sample has some of its features only,
-    /// [`KernelError::Infinite`], [`KernelError::Empty`],
-    /// [`KernelError::OutOfRange`] of the options.
+    /// [`KernelError::OutOfRange`] for a kernel that cannot be, or no reference
+    /// points; [`KernelError::Missing`] where a sample has some of its features
+    /// only; [`KernelError::Infinite`]; [`KernelError::Empty`] where no sample
+    /// has values.
     pub fn learn(table: &Table, options: &KernelOptions) -> Result<Self, KernelError> {
         let d = table.features.len();
         let kernel = options.kernel.for_features(d)?;
@@ -178,13 +180,17 @@ impl KernelMap {
     pub fn references(&self) -> &[String] {
         &self.references
     }
-    /// Similarities of the samples of a table to the reference points, samples ×
-    /// references; `NaN` for samples without any value. Features are matched by
-    /// name; others than the map's do not count.
+    /// Similarities of the samples of a table, in the units that the map was
+    /// learnt in, to the reference points: samples × references, in the unit of
+    /// the [`Kernel`]; `NaN` for samples without any value. Features are matched
+    /// by name, in any order; others than the map's do not count. The columns are
+    /// called as the reference samples (spec/thesis 7.1, test points).
     ///
     /// # Errors
-    /// [`KernelError::Absent`], [`KernelError::Missing`],
-    /// [`KernelError::Infinite`], [`KernelError::TooLarge`].
+    /// [`KernelError::Absent`] where a feature of the map is not in the table;
+    /// [`KernelError::Missing`] where a sample has some of them only;
+    /// [`KernelError::Infinite`]; [`KernelError::TooLarge`] where a similarity is
+    /// not finite.
     pub fn apply(&self, table: &Table) -> Result<Table, KernelError> {
         let places: HashMap<&str, usize> = table
             .features
