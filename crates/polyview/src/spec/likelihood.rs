@@ -91,8 +91,10 @@ impl Likelihood {
         )
     }
     /// Whether the data are counts with a variance of their own,
-    /// $\mu + \mu^2/r$ at a mean μ: their sizes r are learnt from all cells of a
-    /// feature.
+    /// $\mu + \mu^2/r$ at a mean μ, both in counts: their sizes r, positive
+    /// numbers without a unit, are learnt from all cells of a feature. Those of
+    /// [`Likelihood::PoissonLogNormal`] follow from its noise precisions τ:
+    /// $r = 1/(e^{1/\tau} - 1)$.
     pub fn has_sizes(self) -> bool {
         matches!(self, Self::NegativeBinomial | Self::PoissonLogNormal)
     }

@@ -167,11 +167,7 @@ impl ModelSpec {
     /// Choices of the view of that name. Labels, counts and ranks are neither
     /// centred nor scaled; those of ranks are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
-        let mut choices = self
-            .views
-            .iter()
-            .find(|v| v.name == name)
-            .map_or(self.defaults, |v| v.choices);
+        let mut choices = self.written(name);
         if !choices.likelihood.is_real() {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;
@@ -190,30 +186,13 @@ impl ModelSpec {
     /// ([`Fit::settle`](crate::Fit::settle)), or not.
     #[must_use]
     pub fn with_settled(self, name: &str, settle: bool) -> Self {
-        let choices = self
-            .views
-            .iter()
-            .find(|v| v.name == name)
-            .map_or(self.defaults, |v| v.choices);
-        let settle = Some(settle);
-        self.with_view(name, ViewChoices { settle, ..choices })
+        self.with_changed(name, |choices| choices.settle = Some(settle))
     }
 
     /// Sets the likelihood of one view and leaves its other choices.
     #[must_use]
     pub fn with_likelihood(self, name: &str, likelihood: Likelihood) -> Self {
-        let choices = self
-            .views
-            .iter()
-            .find(|v| v.name == name)
-            .map_or(self.defaults, |v| v.choices);
-        self.with_view(
-            name,
-            ViewChoices {
-                likelihood,
-                ..choices
-            },
-        )
+        self.with_changed(name, |choices| choices.likelihood = likelihood)
     }
     /// Gives the factors a mixture prior of that many components.
     #[must_use]
@@ -226,18 +205,18 @@ impl ModelSpec {
     /// local classifiers.
     #[must_use]
     pub fn with_local(self, name: &str) -> Self {
-        let choices = self
-            .views
-            .iter()
-            .find(|v| v.name == name)
-            .map_or(self.defaults, |v| v.choices);
-        self.with_view(
-            name,
-            ViewChoices {
-                local: true,
-                ..choices
-            },
-        )
+        self.with_changed(name, |choices| choices.local = true)
+    }
+    /// Choices of the view of that name as they were written.
+    fn written(&self, name: &str) -> ViewChoices {
+        let view = self.views.iter().find(|v| v.name == name);
+        view.map_or(self.defaults, |v| v.choices)
+    }
+    /// Changes some choices of one view and leaves the others as written.
+    fn with_changed(self, name: &str, change: impl FnOnce(&mut ViewChoices)) -> Self {
+        let mut choices = self.written(name);
+        change(&mut choices);
+        self.with_view(name, choices)
     }
     /// Sets the choices of one view.
     #[must_use]

@@ -294,7 +294,9 @@ impl Fitting {
     }
 
     /// The bound of variational Bayes as it stands, before the first sweep as
-    /// well; `None` for the other engines.
+    /// well: a lower bound on the log evidence of the data in working units, in
+    /// nats, constants included; of a pseudo-evidence where views have a
+    /// pseudo-likelihood. `None` for the other engines.
     pub fn bound(&mut self) -> Option<f64> {
         match &mut self.stage {
             Stage::Vb { run, .. } => Some(on_pool(|| run.model_mut().bound())),
