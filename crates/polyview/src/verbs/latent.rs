@@ -35,14 +35,8 @@ pub(super) fn factors(
     weights: WeightUncertainty,
     journal: &mut Journal,
 ) -> Result<Located> {
-    let block = block(
-        fit,
-        component,
-        views,
-        start(component, samples),
-        weights,
-        journal,
-    )?;
+    let start = start(component, samples);
+    let (block, _) = block(fit, component, views, start, weights, journal)?;
     let moments = block.moments().clone();
     let shares = block.shares().cloned();
     Ok(Located { moments, shares })
@@ -53,8 +47,8 @@ pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
     RowMoments::isotropic(Mat::zeros(samples, component.factors.k()), 1e-2, 0)
 }
 
-/// As [`factors`], as a block under the fit's prior; `start` is where rounds
-/// begin.
+/// As [`factors`], as a block under the fit's prior, with the number of rounds;
+/// `start` is where these begin.
 pub(super) fn block(
     fit: &Fit,
     component: &Component,
@@ -62,7 +56,7 @@ pub(super) fn block(
     start: RowMoments,
     weights: WeightUncertainty,
     journal: &mut Journal,
-) -> Result<Box<dyn RowBlock>> {
+) -> Result<(Box<dyn RowBlock>, usize)> {
     let (samples, k) = (start.rows(), start.k());
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
@@ -94,7 +88,7 @@ pub(super) fn block(
         sweep: 0,
         journal,
     };
-    project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
+    let rounds = project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
     let means = model.factors.moments().mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
@@ -102,7 +96,7 @@ pub(super) fn block(
             what: "a projected factor",
         }));
     }
-    Ok(model.factors)
+    Ok((model.factors, rounds))
 }
 
 /// Notes of what a journal holds.

@@ -1,6 +1,6 @@
 //! Views of labels settled on factors that did not see them.
 
-use polyview_core::{Event, Journal, Schedule, Step};
+use polyview_core::{Event, Journal, RowMoments, Schedule, Step};
 use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_linalg::on_pool;
 use polyview_random::StreamKey;
@@ -9,7 +9,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{FactorScales, Fit, is_local};
+use crate::fit::{Component, FactorScales, Fit, is_local};
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
@@ -23,10 +23,26 @@ const MOVEMENT: f64 = 1e-4;
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settled {
+    /// Rounds of the projection of the training samples, 1 or more.
+    pub rounds: usize,
     /// How the sweeps ended.
     pub outcome: Outcome,
     /// Sweeps over weights, intercepts, scales and noise of the views.
     pub sweeps: usize,
+}
+
+/// Where the rounds of the training samples' projection begin: the factors of the
+/// fit are near; where the prior allows for several optima they might leave a
+/// trace of the labels.
+pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
+    match &component.scales {
+        FactorScales::StandardNormal | FactorScales::Ard(_)
+            if component.factors.explicit_rows() == samples =>
+        {
+            component.factors.clone()
+        }
+        _ => latent::start(component, samples),
+    }
 }
 
 impl Fit {
@@ -64,22 +80,11 @@ impl Fit {
             .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
             .collect();
         let mut journal = Journal::default();
-        // those of the fit are near; where the prior allows for several optima they
-        // might leave a trace of the labels
-        let samples = self.samples.len();
-        let start = match &component.scales {
-            FactorScales::StandardNormal | FactorScales::Ard(_)
-                if component.factors.explicit_rows() == samples =>
-            {
-                component.factors.clone()
-            }
-            _ => latent::start(&component, samples),
-        };
-        let factors = latent::block(
+        let (factors, rounds) = latent::block(
             self,
             &component,
             &others,
-            start,
+            start(&component, self.samples.len()),
             WeightUncertainty::Variational,
             &mut journal,
         )?;
@@ -146,6 +151,7 @@ impl Fit {
             self.note_before_the_end(&format!("weights/{name}"), Event::Note { note });
         }
         Ok(Settled {
+            rounds,
             outcome,
             sweeps: record.sweep,
         })

@@ -1,12 +1,17 @@
 //! Views settled on factors that did not see them.
 
-use polyview_core::Table;
+use polyview_core::{Journal, RowMoments, Table};
 use polyview_infer::Audit;
 use polyview_linalg::{Mat, solve_spd};
 
+use super::super::latent;
+use super::super::settle::start;
 use super::discriminative::{TRAIN, data, some, tables};
 use crate::models::{self, Table1};
-use crate::{EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, Projection};
+use crate::{
+    EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, Projection,
+    WeightUncertainty,
+};
 
 /// What is projected of the training samples without the view `y`.
 fn projected(fit: &Fit, x: &Table) -> Projection {
@@ -144,6 +149,66 @@ fn labels_fit_better_what_a_prediction_meets() {
             "{label} {local}: {joint} to {settled}"
         );
     }
+}
+
+/// The projection of the training samples starts where the fit ended, which is
+/// near, and comes to the same factors as from nothing; not so under a prior with
+/// several optima, where it would stay at that of the labels.
+#[test]
+fn settling_starts_where_the_fit_ended() {
+    let (x, y) = tables(false);
+    for (model, warm) in [
+        (Table1::RankLinearSvm, true),
+        (Table1::RankMixtureSvm, false),
+    ] {
+        let mut spec = model.spec(3, &["y"]).with_settled("y", false);
+        spec.mixture.components = 2;
+        spec.vb.max_sweeps = 60;
+        let mut fit = train(&x, &y, spec);
+        let component = fit.component(0).unwrap();
+        let others = [Some(fit.data().unwrap()[0].clone()), None];
+        let rounds = |start: RowMoments| {
+            let weights = WeightUncertainty::Variational;
+            let journal = &mut Journal::default();
+            let found = latent::block(&fit, &component, &others, start, weights, journal);
+            let (block, rounds) = found.unwrap();
+            (block.moments().mean().to_owned(), rounds)
+        };
+        let own = start(&component, TRAIN);
+        let (from_own, few) = rounds(own.clone());
+        let (from_nothing, many) = rounds(latent::start(&component, TRAIN));
+        if warm {
+            assert_eq!(own.mean(), component.factors.mean());
+            assert!(few < many, "{few} {many}");
+            let gap = &from_own - &from_nothing;
+            assert!(gap.norm_max() < 1e-4, "{}", gap.norm_max());
+        } else {
+            assert_eq!((own.mean().norm_max(), few), (0.0, many));
+        }
+        assert_eq!(fit.settle(&["y"]).unwrap().rounds, few);
+    }
+}
+
+/// A second time finds weights, intercepts, scales and noise where they belong.
+#[test]
+fn what_is_settled_stays() {
+    let (x, y) = tables(false);
+    let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
+    spec = spec.with_settled("y", false);
+    spec.vb.max_sweeps = 60;
+    let mut fit = train(&x, &y, spec);
+    let first = fit.settle(&["y"]).unwrap();
+    let once = fit.weights("y").unwrap();
+    let second = fit.settle(&["y"]).unwrap();
+    let twice = fit.weights("y").unwrap();
+    assert_eq!(first.rounds, second.rounds);
+    assert!(4 * second.sweeps < first.sweeps, "{first:?} {second:?}");
+    let gap = &once.mean - &twice.mean;
+    assert!(
+        gap.norm_max() < 1e-3 * once.mean.norm_max(),
+        "{}",
+        gap.norm_max()
+    );
 }
 
 #[test]
