@@ -18,22 +18,23 @@
 //! Missing cells are integrated out (`[M]`, spec/sshiba 2.5) or have a
 //! mean-field factor of their own (`[I]`, U10).
 //!
-//! What is kept between calls: $Z^\top X$ ($Z^\top S$ of sparse values) after the weights, $XW$ after
-//! the pass. Both are guarded by stamps; whatever is stale is made anew by
-//! reading the data again.
+//! What is kept between calls: $Z^\top X$ ($Z^\top S$ of sparse values) after the
+//! weights, $XW$ after the pass (`products`). Both are guarded by stamps; whatever
+//! is stale is made anew by reading the data again.
 
 mod cells;
 mod dense;
 mod gibbs;
 mod impute;
 mod latent;
+mod products;
 mod scores;
 mod term;
 
 use std::ops::Range;
 
 use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Values, View};
-use polyview_linalg::{Accum, Mat, MatRef, SymPacked, sparse_cross, sparse_times_into};
+use polyview_linalg::{Mat, SymPacked};
 use serde::{Deserialize, Serialize};
 
 use crate::ParameterUncertainty;
@@ -339,107 +340,6 @@ impl Gaussian {
         match &self.values {
             Values::Dense(_) => b,
             Values::Sparse(x) => b - x.base()[column],
-        }
-    }
-    fn xw_key(&self, p: &Predictor<'_>) -> XwKey {
-        XwKey {
-            weights: p.weights.stamp(),
-            data: self.data_stamp,
-            noise: (self.scope == NoiseBy::Feature).then_some(self.noise_stamp),
-        }
-    }
-    /// Adds `X_cols · diag(t) W_cols` to `out`.
-    fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
-        let w = p.weights.mean().subrows(columns.start, columns.len());
-        let mut add = |w: MatRef<'_, f64>| match &self.values {
-            Values::Dense(x) => {
-                let x = x.as_ref().subcols(columns.start, columns.len());
-                polyview_linalg::times(x, w, out.as_mut(), Accum::Add);
-            }
-            Values::Sparse(x) => {
-                sparse_times_into(x.entries(), columns.clone(), w, out.as_mut());
-            }
-        };
-        match self.column_weights() {
-            None => add(w),
-            Some(t) => {
-                let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
-                    t[columns.start + i] * w[(i, j)]
-                });
-                add(scaled.as_ref());
-            }
-        }
-    }
-    /// Makes sure that `cache.xw` fits the current weights.
-    fn ensure_xw(&mut self, p: &Predictor<'_>) {
-        let key = self.xw_key(p);
-        if !matches!(&self.cache.xw, Some((k, _)) if *k == key) {
-            let mut out = Mat::zeros(self.values.nrows(), p.weights.k());
-            for block in blocks(self.values.nrows(), self.values.ncols()) {
-                self.add_xw(&block, p, &mut out);
-            }
-            self.cache.xw = Some((key, out));
-        }
-    }
-    /// Whether `cache.zx` fits the current factors.
-    fn has_zx(&self, p: &Predictor<'_>) -> bool {
-        matches!(&self.cache.zx, Some((z, x, _)) if *z == p.factors.stamp() && *x == self.data_stamp)
-    }
-    /// $Z^\top X$ of some columns, written to the cache.
-    fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
-        let z = p.factors.mean();
-        let block = match &self.values {
-            Values::Dense(x) => {
-                let x = x.as_ref().subcols(columns.start, columns.len());
-                polyview_linalg::cross(z, x)
-            }
-            Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),
-        };
-        let (k, d) = (p.factors.k(), self.values.ncols());
-        let key = (p.factors.stamp(), self.data_stamp);
-        let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);
-        if !fits {
-            // marked as valid only by the caller that fills every column
-            self.cache.zx = Some((
-                Stamp::fresh(),
-                self.data_stamp,
-                match self.cache.zx.take() {
-                    Some((_, _, m)) if m.nrows() == k && m.ncols() == d => m,
-                    _ => Mat::zeros(k, d),
-                },
-            ));
-        }
-        if let Some((_, _, zx)) = &mut self.cache.zx {
-            zx.as_mut()
-                .subcols_mut(columns.start, columns.len())
-                .copy_from(&block);
-        }
-    }
-    /// Makes sure that `cache.zx` fits the current factors.
-    fn ensure_zx(&mut self, p: &Predictor<'_>) {
-        if !self.has_zx(p) {
-            for block in blocks(self.values.nrows(), self.values.ncols()) {
-                self.fill_zx(&block, p);
-            }
-            self.mark_zx(p);
-        }
-    }
-    /// Makes sure that these columns of `cache.zx` fit the current factors.
-    fn ensure_zx_of(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
-        let filled = matches!(&self.cache.filled, Some(f) if f.start <= columns.start && columns.end <= f.end);
-        if !filled {
-            self.ensure_zx(p);
-        }
-    }
-    fn mark_zx(&mut self, p: &Predictor<'_>) {
-        if let Some((z, _, _)) = &mut self.cache.zx {
-            *z = p.factors.stamp();
-        }
-    }
-    fn zx(&self) -> MatRef<'_, f64> {
-        match &self.cache.zx {
-            Some((_, _, m)) => m.as_ref(),
-            None => MatRef::from_column_major_slice(&[], 0, 0),
         }
     }
     fn check(&self, values: &[f64], what: &'static str) -> Result<(), NumericError> {

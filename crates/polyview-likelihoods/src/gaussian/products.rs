@@ -1,0 +1,115 @@
+//! Products of data and model that are kept between calls: $XW$ and $Z^\top X$.
+
+use std::ops::Range;
+
+use polyview_core::{Predictor, Stamp, Values};
+use polyview_linalg::{Accum, Mat, MatRef, cross, sparse_cross, sparse_times_into, times};
+
+use super::{Gaussian, NoiseBy, XwKey, blocks};
+
+impl Gaussian {
+    /// What `cache.xw` belongs to.
+    pub(super) fn xw_key(&self, p: &Predictor<'_>) -> XwKey {
+        XwKey {
+            weights: p.weights.stamp(),
+            data: self.data_stamp,
+            noise: (self.scope == NoiseBy::Feature).then_some(self.noise_stamp),
+        }
+    }
+    /// Adds `X_cols · diag(t) W_cols` to `out`.
+    pub(super) fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
+        let w = p.weights.mean().subrows(columns.start, columns.len());
+        let mut add = |w: MatRef<'_, f64>| match &self.values {
+            Values::Dense(x) => {
+                let x = x.as_ref().subcols(columns.start, columns.len());
+                times(x, w, out.as_mut(), Accum::Add);
+            }
+            Values::Sparse(x) => {
+                sparse_times_into(x.entries(), columns.clone(), w, out.as_mut());
+            }
+        };
+        match self.column_weights() {
+            None => add(w),
+            Some(t) => {
+                let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
+                    t[columns.start + i] * w[(i, j)]
+                });
+                add(scaled.as_ref());
+            }
+        }
+    }
+    /// Makes sure that `cache.xw` fits the current weights.
+    pub(super) fn ensure_xw(&mut self, p: &Predictor<'_>) {
+        let key = self.xw_key(p);
+        if !matches!(&self.cache.xw, Some((k, _)) if *k == key) {
+            let mut out = Mat::zeros(self.values.nrows(), p.weights.k());
+            for block in blocks(self.values.nrows(), self.values.ncols()) {
+                self.add_xw(&block, p, &mut out);
+            }
+            self.cache.xw = Some((key, out));
+        }
+    }
+    /// Whether `cache.zx` fits the current factors.
+    pub(super) fn has_zx(&self, p: &Predictor<'_>) -> bool {
+        matches!(&self.cache.zx, Some((z, x, _)) if *z == p.factors.stamp() && *x == self.data_stamp)
+    }
+    /// $Z^\top X$ of some columns, written to the cache.
+    pub(super) fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        let z = p.factors.mean();
+        let block = match &self.values {
+            Values::Dense(x) => {
+                let x = x.as_ref().subcols(columns.start, columns.len());
+                cross(z, x)
+            }
+            Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),
+        };
+        let (k, d) = (p.factors.k(), self.values.ncols());
+        let key = (p.factors.stamp(), self.data_stamp);
+        let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);
+        if !fits {
+            // marked as valid only by the caller that fills every column
+            self.cache.zx = Some((
+                Stamp::fresh(),
+                self.data_stamp,
+                match self.cache.zx.take() {
+                    Some((_, _, m)) if m.nrows() == k && m.ncols() == d => m,
+                    _ => Mat::zeros(k, d),
+                },
+            ));
+        }
+        if let Some((_, _, zx)) = &mut self.cache.zx {
+            zx.as_mut()
+                .subcols_mut(columns.start, columns.len())
+                .copy_from(&block);
+        }
+    }
+    /// Makes sure that `cache.zx` fits the current factors.
+    pub(super) fn ensure_zx(&mut self, p: &Predictor<'_>) {
+        if !self.has_zx(p) {
+            for block in blocks(self.values.nrows(), self.values.ncols()) {
+                self.fill_zx(&block, p);
+            }
+            self.mark_zx(p);
+        }
+    }
+    /// Makes sure that these columns of `cache.zx` fit the current factors.
+    pub(super) fn ensure_zx_of(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
+        let filled = matches!(&self.cache.filled, Some(f) if f.start <= columns.start && columns.end <= f.end);
+        if !filled {
+            self.ensure_zx(p);
+        }
+    }
+    /// Marks `cache.zx` as that of the current factors: every column is filled.
+    pub(super) fn mark_zx(&mut self, p: &Predictor<'_>) {
+        if let Some((z, _, _)) = &mut self.cache.zx {
+            *z = p.factors.stamp();
+        }
+    }
+    /// $Z^\top X$ as it was last made, K × features.
+    pub(super) fn zx(&self) -> MatRef<'_, f64> {
+        match &self.cache.zx {
+            Some((_, _, m)) => m.as_ref(),
+            None => MatRef::from_column_major_slice(&[], 0, 0),
+        }
+    }
+}
