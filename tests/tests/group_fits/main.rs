@@ -1,10 +1,11 @@
 //! Whole fits of data in groups of samples.
 
-use std::path::PathBuf;
+mod files;
+mod number_of_factors;
 
 use polyview::{
-    ChooseK, ChooseKOptions, EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices,
-    Likelihood, ModelSpec, ProjectOptions, choose_k, models,
+    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec,
+    ProjectOptions, models,
 };
 use polyview_core::{DataError, Dataset, RowGroups, Table, Values, View, ViewTerm};
 use polyview_likelihoods::{Gaussian, GaussianOptions, GroupNoise, Grouped};
@@ -181,62 +182,6 @@ fn new_samples_are_matched_by_the_names_of_groups() {
     assert!(fit.project(&strange, &ProjectOptions::default()).is_err());
 }
 
-fn path(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("polyview-groups-{}-{name}.pv", std::process::id()))
-}
-
-#[test]
-fn models_in_groups_are_saved_and_read() {
-    for (i, prior) in [
-        FactorPrior::StandardNormal,
-        FactorPrior::Ard,
-        FactorPrior::SpikeAndSlab,
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        for (noise, intercepts) in [(true, true), (false, true), (true, false)] {
-            let mut spec = spec(noise, intercepts, prior);
-            spec.vb.max_sweeps = 8;
-            let fit = fit(&NAMES, spec);
-            let path = path(&format!("{i}{noise}{intercepts}"));
-            fit.save(&path, polyview::Overwrite::Replace)
-                .expect("saved");
-            let again = Fit::load(&path);
-            std::fs::remove_file(&path).expect("removed");
-            let again = again.expect("read");
-            let (a, b) = (fit.fitted("x"), again.fitted("x"));
-            assert_eq!(a.expect("x").mean, b.expect("x").mean);
-            let (a, b) = (fit.simulate(5, 3), again.simulate(5, 3));
-            let (a, b) = (a.expect("data"), b.expect("data"));
-            assert_eq!(a, b);
-            assert_eq!(a.groups().map(|g| g.of_sample.len()), Some(5));
-        }
-    }
-}
-
-#[test]
-fn fits_in_groups_go_on_from_checkpoints_of_the_same_groups() {
-    let mut spec = full();
-    spec.vb.max_sweeps = 12;
-    let mut first = Fitting::new(data(&NAMES), spec.clone()).expect("a fit");
-    for _ in 0..5 {
-        first.step().expect("a sweep");
-    }
-    let checkpoint = first.checkpoint().expect("a checkpoint");
-    let mut second = Fitting::new(data(&NAMES), spec.clone()).expect("a fit");
-    second.resume(&checkpoint).expect("the same fit");
-    let ends = [&mut first, &mut second].map(|fitting| {
-        (0..7)
-            .map(|_| fitting.step().expect("a sweep").objective)
-            .fold(0.0, |_, b| b)
-    });
-    assert_eq!(ends[0], ends[1]);
-    let mut other = Fitting::new(data(&["brain", "liver", "kidney"]), spec).expect("a fit");
-    let error = other.resume(&checkpoint).expect_err("other groups");
-    assert!(error.to_string().contains("samples"), "{error}");
-}
-
 #[test]
 fn gibbs_works_in_groups() {
     for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
@@ -302,39 +247,6 @@ fn constant_features_of_a_group_are_noted() {
     assert!(fit.factors().expect("factors").mean.is_all_finite());
 }
 
-fn chosen(data: &Dataset, spec: &ModelSpec, share: f64) -> ChooseK {
-    let options = ChooseKOptions {
-        candidates: vec![1, 2, 3],
-        repeats: 3,
-        restarts: 2,
-        share,
-        ..ChooseKOptions::default()
-    };
-    choose_k(data.clone(), spec, &options, &mut |_| {}).expect("a comparison")
-}
-
-/// Levels that differ between groups are no factor where groups have intercepts
-/// of their own, whatever the number of threads.
-#[test]
-fn the_number_of_factors_is_found_in_groups() {
-    let data = data(&NAMES);
-    let mut spec = full();
-    spec.vb.max_sweeps = 60;
-    let found = chosen(&data, &spec, 0.1);
-    assert_eq!(found.recommended, 2, "{found:?}");
-    spec.groups.intercepts = false;
-    let levels = chosen(&data, &spec, 0.1);
-    assert_eq!(levels.recommended, 3, "{levels:?}");
-    spec.groups.intercepts = true;
-    let rows = format!("{:?}", found.rows);
-    for threads in [1, 3] {
-        let again = Threads::new(threads)
-            .expect("a pool")
-            .install(|| chosen(&data, &spec, 0.1));
-        assert_eq!(rows, format!("{:?}", again.rows), "{threads}");
-    }
-}
-
 /// Levels far apart are nothing to start from where groups have intercepts of
 /// their own: the fit need not unlearn them.
 #[test]
@@ -372,33 +284,6 @@ fn factors_start_from_what_groups_do_not_explain() {
     }
     // after few sweeps most of the way is behind
     assert!(own[19] > own[99] - 5.0, "{} {}", own[19], own[99]);
-}
-
-/// Hidden cells may be all that a small group has of a feature.
-#[test]
-fn the_number_of_factors_in_small_groups() {
-    let all = data(&[]);
-    let few = |n: usize| if n < 3 { "few" } else { "many" };
-    let mut builder = Dataset::builder().groups(
-        (0..N)
-            .map(|n| (format!("s{n}"), few(n).to_owned()))
-            .collect(),
-    );
-    for v in all.views() {
-        builder = builder.view(table(v.name(), v.values().to_owned()));
-    }
-    let data = builder.build().expect("data");
-    for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
-        let mut spec = spec(true, true, prior);
-        spec.vb.max_sweeps = 20;
-        let found = chosen(&data, &spec, 0.5);
-        for row in &found.rows {
-            assert!(
-                row.log_density.is_finite() && row.r2.is_finite(),
-                "{found:?}"
-            );
-        }
-    }
 }
 
 /// Many samples in turns of two groups: numbers with holes, labels and counts.
@@ -481,26 +366,6 @@ fn bits_of_groups_do_not_depend_on_threads() {
                 assert!(first == bits(other), "{prior:?} {engine:?}");
             }
         }
-    }
-}
-
-/// What a view has no intercepts by group for is not looked for in a file.
-#[test]
-fn views_without_intercepts_by_group_are_saved_and_read() {
-    let data = data(&NAMES);
-    let faithful = models::mofapy2(2).with_likelihood("y", Likelihood::Bernoulli);
-    let ranks = full().with_likelihood("x", Likelihood::Rank);
-    for mut spec in [faithful, ranks] {
-        spec.vb.max_sweeps = 5;
-        let fit = polyview::fit(data.clone(), spec).expect("a fit");
-        let again = Fit::from_bytes(&fit.to_bytes().expect("bytes")).expect("read");
-        for v in ["x", "y"] {
-            let (a, b) = (fit.fitted(v).expect("it"), again.fitted(v).expect("it"));
-            assert_eq!(a.mean, b.mean);
-        }
-        again
-            .project(&data, &ProjectOptions::default())
-            .expect("factors");
     }
 }
 
