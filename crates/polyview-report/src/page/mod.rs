@@ -3,6 +3,7 @@
 mod check_sections;
 mod data_sections;
 mod html;
+mod raw_section;
 mod result_sections;
 mod style;
 mod table;
@@ -38,7 +39,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     check_sections::comparison(&mut page, report)?;
     result_sections::choose_k(&mut page, report)?;
     data_sections::journal(&mut page, report);
-    result_sections::raw_numbers(&mut page, report);
+    raw_section::raw_numbers(&mut page, report);
     let (contents, sections) = page.finish();
 
     let title = if report.title.trim().is_empty() {

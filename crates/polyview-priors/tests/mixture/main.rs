@@ -2,6 +2,8 @@
 //! 5.6, its densities by simulation, and conditionals that keep the prior.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
+mod plain;
+
 use polyview_core::{
     Context, GammaPrior, Journal, NormalEquations, RotationSide, RowBlock, RowCov, RowMoments,
     State, Stateful,
@@ -10,6 +12,8 @@ use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_priors::{Mixture, MixtureOptions, MixtureRows};
 use polyview_random::{Gamma, Rng, StreamKey, standard_normal, uniform_open01};
 use polyview_special::{digamma, ln_gamma};
+
+use plain::Plain;
 
 const N: usize = 7;
 const K: usize = 3;
@@ -52,149 +56,6 @@ fn saved(block: &MixtureRows, name: &str) -> Vec<f64> {
     let mut state = State::new();
     block.save("z", &mut state);
     state.arrays()[&format!("z/{name}")].values.clone()
-}
-
-/// q of a block, as plain numbers.
-struct Plain {
-    m: Mat<f64>,
-    s: Vec<Mat<f64>>,
-    phi: Mat<f64>,
-    mu: Mat<f64>,
-    varsigma: Vec<f64>,
-    psi: Vec<(f64, f64)>,
-    nu: Vec<(f64, f64)>,
-    alpha: (f64, f64),
-}
-
-impl Plain {
-    fn of(b: &MixtureRows) -> Self {
-        let pairs = |at: &str, a: &str, b_: &str| -> Vec<(f64, f64)> {
-            let (a, c) = (
-                saved(b, &format!("{at}/{a}")),
-                saved(b, &format!("{at}/{b_}")),
-            );
-            a.into_iter().zip(c).collect()
-        };
-        let z = b.moments();
-        Self {
-            m: z.mean().to_owned(),
-            s: (0..z.rows()).map(|n| z.row_cov(n).to_mat()).collect(),
-            phi: b.shares().unwrap().as_ref().clone(),
-            mu: b.mixture().means().clone(),
-            varsigma: b.mixture().variances().to_vec(),
-            psi: pairs("prior/precision", "shape", "rate"),
-            nu: pairs("prior/sticks", "a", "b"),
-            alpha: pairs("prior/concentration", "shape", "rate")[0],
-        }
-    }
-    fn psi_mean(&self, t: usize) -> f64 {
-        self.psi[t].0 / self.psi[t].1
-    }
-    fn d(&self, n: usize, t: usize) -> f64 {
-        (0..K)
-            .map(|j| {
-                let gap = self.m[(n, j)] - self.mu[(t, j)];
-                gap * gap + self.s[n][(j, j)] + self.varsigma[t]
-            })
-            .sum()
-    }
-    fn log_q(&self, t: usize) -> f64 {
-        let ln = |(a, b): (f64, f64)| digamma(a) - digamma(a + b);
-        let not = |(a, b): (f64, f64)| digamma(b) - digamma(a + b);
-        let own = if t < T - 1 { ln(self.nu[t]) } else { 0.0 };
-        own + self.nu[..t].iter().map(|s| not(*s)).sum::<f64>()
-    }
-    fn count(&self, t: usize) -> f64 {
-        (0..N).map(|n| self.phi[(n, t)]).sum()
-    }
-    /// φ, then μ, ψ, ν, α by 5.5.
-    fn components(&mut self, evidence: &Mat<f64>) {
-        for n in 0..N {
-            let log = |t: usize| {
-                let (a, b) = self.psi[t];
-                self.log_q(t) + 0.5 * K as f64 * (digamma(a) - b.ln())
-                    - 0.5 * self.psi_mean(t) * self.d(n, t)
-                    + evidence[(n, t)]
-            };
-            let logs: Vec<f64> = (0..T).map(log).collect();
-            let total: f64 = logs.iter().map(|l| l.exp()).sum();
-            for t in 0..T {
-                self.phi[(n, t)] = logs[t].exp() / total;
-            }
-        }
-        for t in 0..T {
-            let psi = self.psi_mean(t);
-            self.varsigma[t] = 1.0 / (1.0 + self.count(t) * psi);
-            for j in 0..K {
-                let sum: f64 = (0..N).map(|n| self.phi[(n, t)] * self.m[(n, j)]).sum();
-                self.mu[(t, j)] = self.varsigma[t] * psi * sum;
-            }
-        }
-        for t in 0..T {
-            let sum: f64 = (0..N).map(|n| self.phi[(n, t)] * self.d(n, t)).sum();
-            self.psi[t] = (3.0 + 0.5 * K as f64 * self.count(t), 2.0 + 0.5 * sum);
-        }
-        let mean = self.alpha.0 / self.alpha.1;
-        for t in 0..T - 1 {
-            let after: f64 = (t + 1..T).map(|s| self.count(s)).sum();
-            self.nu[t] = (1.0 + self.count(t), mean + after);
-        }
-        let not: f64 = self
-            .nu
-            .iter()
-            .map(|(a, b)| digamma(*b) - digamma(a + b))
-            .sum();
-        self.alpha = (2.0 + (T - 1) as f64, 1.5 - not);
-    }
-    /// z given data precisions and right-hand sides, by 5.5.
-    fn rows(&mut self, gram: &SymPacked, rhs: &Mat<f64>) {
-        for n in 0..N {
-            let mut precision = gram.clone();
-            let own: f64 = (0..T).map(|t| self.phi[(n, t)] * self.psi_mean(t)).sum();
-            precision.add_diag(&[own; K]);
-            self.s[n] = SpdFactor::factor(&precision).unwrap().0.inverse().to_mat();
-            for j in 0..K {
-                self.m[(n, j)] = (0..K)
-                    .map(|i| {
-                        let prior: f64 = (0..T)
-                            .map(|t| self.phi[(n, t)] * self.psi_mean(t) * self.mu[(t, i)])
-                            .sum();
-                        self.s[n][(j, i)] * (rhs[(n, i)] + prior)
-                    })
-                    .sum();
-            }
-        }
-    }
-    fn compare(&self, b: &MixtureRows) {
-        let other = Self::of(b);
-        for n in 0..N {
-            for j in 0..K {
-                close(other.m[(n, j)], self.m[(n, j)]);
-                for i in 0..K {
-                    close(other.s[n][(i, j)], self.s[n][(i, j)]);
-                }
-            }
-            for t in 0..T {
-                close(other.phi[(n, t)], self.phi[(n, t)]);
-            }
-        }
-        for t in 0..T {
-            close(other.varsigma[t], self.varsigma[t]);
-            for j in 0..K {
-                close(other.mu[(t, j)], self.mu[(t, j)]);
-            }
-        }
-        let pairs = |p: &Self| {
-            let mut all = p.psi.clone();
-            all.extend(&p.nu);
-            all.push(p.alpha);
-            all
-        };
-        for (x, y) in pairs(&other).into_iter().zip(pairs(self)) {
-            close(x.0, y.0);
-            close(x.1, y.1);
-        }
-    }
 }
 
 /// Data precision, right-hand sides and evidence.
