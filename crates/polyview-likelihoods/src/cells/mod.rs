@@ -400,8 +400,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             self.likelihood.predict(columns.start + j, mean, variance)
         })
     }
-    /// One stream of random numbers a column. Successes are out of the trials of the term's own samples, where it has
-    /// as many; out of one trial each where it has none.
+    /// One stream of random numbers a column. Successes are out of the trials of
+    /// the term's own samples, where it has as many; out of one trial each where
+    /// it has none.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
         let trials = self.data.trials.as_ref().filter(|t| t.nrows() == rows);
