@@ -5,8 +5,7 @@ use polyview_core::{
     Table, UnknownClass, View, ViewTerm,
 };
 use polyview_infer::{
-    GibbsChain, Model, PruneRule, Rotate, Vb, VbOptions, VbRun, ViewPart, run_step_group,
-    update_factors,
+    GibbsChain, Model, PruneRule, Rotate, Vb, VbOptions, VbRun, ViewPart, run_steps, update_factors,
 };
 use polyview_likelihoods::{
     Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
@@ -263,7 +262,7 @@ fn projecting_a_training_row_is_its_posterior() {
         journal: &mut journal,
     };
     for _ in 0..300 {
-        run_step_group(&Vb, &[Step::Local(1)], &mut model, &mut cx).expect("locals");
+        run_steps(&Vb, &[vec![Step::Local(1)]], &mut model, &mut cx).expect("locals");
         update_factors(&Vb, &mut model, &mut cx).expect("factors");
     }
     let (z, all) = (

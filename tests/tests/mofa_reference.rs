@@ -7,7 +7,7 @@ use polyview_core::{
     Bias, Context, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowMoments, Schedule, Step,
     Table, View, ViewTerm,
 };
-use polyview_infer::{Model, Vb, ViewPart, run_step_group, step_groups};
+use polyview_infer::{Model, Vb, ViewPart, run_steps, step_groups};
 use polyview_likelihoods::{
     Bernoulli as Labels, Cells, Curvature, Gaussian, GaussianOptions, MissingData, NoiseBy,
     Poisson as Counts, PseudoData, PseudoKind,
@@ -166,7 +166,7 @@ fn follows(mut model: Model, expected: [f64; 7]) {
                     sweep,
                     journal: &mut journal,
                 };
-                run_step_group(&Vb, &group, &mut model, &mut cx).expect("a step");
+                run_steps(&Vb, std::slice::from_ref(&group), &mut model, &mut cx).expect("a step");
             }
         }
         if let Some(at) = [0, 1, 2, 5, 10, 30, 59].iter().position(|s| *s == sweep) {
@@ -344,7 +344,7 @@ fn corrected(kinds: &[Kind]) -> Model {
 /// Local variables and intercepts three times in turn, then local variables.
 fn refresh(model: &mut Model, v: usize, cx: &mut Context<'_>) {
     for pass in 0..4 {
-        run_step_group(&Vb, &[Step::Local(v)], model, cx).expect("a step");
+        run_steps(&Vb, &[vec![Step::Local(v)]], model, cx).expect("a step");
         let Model { factors, views, .. } = model;
         let view = &mut views[v];
         if pass == 3 || !view.bias.is_present() {
@@ -381,7 +381,8 @@ fn follows_corrected(kinds: &[Kind], expected: [f64; 6]) {
                 [Step::Local(v)] => refresh(&mut model, v, &mut cx),
                 _ if sweep == 0 => {}
                 _ => {
-                    run_step_group(&Vb, &group, &mut model, &mut cx).expect("a step");
+                    run_steps(&Vb, std::slice::from_ref(&group), &mut model, &mut cx)
+                        .expect("a step");
                 }
             }
         }

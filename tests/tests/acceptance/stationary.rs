@@ -5,7 +5,7 @@ use polyview_core::{
     Context, Coupling, Journal, NoiseScope, PrecisionView, RowCov, RowMoments, State, Stateful,
     Step, View,
 };
-use polyview_infer::{Model, Vb, ViewPart, run_step_group};
+use polyview_infer::{Model, Vb, ViewPart, run_steps};
 use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::{Mat, PackedRows, SymPacked, log_abs_det, packed_index};
 use polyview_random::{Rng, StreamKey, standard_normal};
@@ -161,7 +161,7 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
                 sweep,
                 journal: &mut journal,
             };
-            run_step_group(&Vb, &[step], model, &mut cx).expect("a step");
+            run_steps(&Vb, &[vec![step]], model, &mut cx).expect("a step");
             if sweep < 4 {
                 continue;
             }

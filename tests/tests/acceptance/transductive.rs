@@ -2,7 +2,7 @@
 //! 2.4).
 
 use polyview_core::{Context, Journal, View};
-use polyview_infer::{Model, Vb, run_step_group, update_factors};
+use polyview_infer::{Model, Vb, run_steps, update_factors};
 use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_random::StreamKey;
@@ -37,7 +37,7 @@ fn model(missing: MissingData, second: Species) -> (Model, [View; 2]) {
     for sweep in 1..=6 {
         for step in &steps {
             let mut cx = context(sweep, &mut journal);
-            run_step_group(&Vb, &[*step], &mut model, &mut cx).expect("a step");
+            run_steps(&Vb, &[vec![*step]], &mut model, &mut cx).expect("a step");
         }
     }
     (model, data)
@@ -92,7 +92,13 @@ fn gap(missing: MissingData, second: Species, shrunk: bool) -> f64 {
     let mut journal = Journal::default();
     for _ in 0..3000 {
         let mut cx = context(7, &mut journal);
-        run_step_group(&Vb, &[polyview_core::Step::Local(1)], &mut model, &mut cx).expect("locals");
+        run_steps(
+            &Vb,
+            &[vec![polyview_core::Step::Local(1)]],
+            &mut model,
+            &mut cx,
+        )
+        .expect("locals");
         update_factors(&Vb, &mut model, &mut cx).expect("factors");
     }
     let mut worst: f64 = 0.0;
