@@ -47,14 +47,16 @@ fn classes(c: &mut Criterion) {
         b.iter(|| {
             term.refresh(&p, &mut cx)?;
             let mut eq = NormalEquations::new(K, 0..0);
-            term.weight_gram(&p, &mut eq)?;
+            term.equations().weight_gram(&p, &mut eq)?;
             eq.set_rows(0..CLASSES);
-            term.weight_equations(&p, &mut eq)?;
-            term.absorb(0..CLASSES, &p);
-            term.seal(&p);
+            term.equations().weight_equations(&p, &mut eq)?;
+            term.equations().absorb(0..CLASSES, &p);
+            term.equations().seal(&p);
             let mut eq = NormalEquations::new(K, 0..SAMPLES);
-            term.factor_gram(0, &p, &mut eq).expect("equations");
-            term.factor_equations(&p, &mut eq)
+            term.equations()
+                .factor_gram(0, &p, &mut eq)
+                .expect("equations");
+            term.equations().factor_equations(&p, &mut eq)
         });
     });
     g.bench_function("predict", |b| {

@@ -89,8 +89,12 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
         grams: PackedRows::zeros(table.present.len(), K),
         table: Arc::new(table),
     });
-    term.factor_gram(0, &p, &mut eq).expect("equations");
-    term.factor_equations(&p, &mut eq).expect("equations");
+    term.equations()
+        .factor_gram(0, &p, &mut eq)
+        .expect("equations");
+    term.equations()
+        .factor_equations(&p, &mut eq)
+        .expect("equations");
     for r in 0..n {
         let precision = eq.row_precision(r);
         // what other samples say is asked for sample by sample
@@ -108,9 +112,13 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
     }
 
     let mut eq = NormalEquations::new(K, 0..0);
-    term.weight_gram(&p, &mut eq).expect("equations");
+    term.equations()
+        .weight_gram(&p, &mut eq)
+        .expect("equations");
     eq.set_rows(0..d);
-    term.weight_equations(&p, &mut eq).expect("equations");
+    term.equations()
+        .weight_equations(&p, &mut eq)
+        .expect("equations");
     for r in 0..d {
         let precision = eq.row_precision(r);
         for k in 0..K {
@@ -126,7 +134,8 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
 
     // intercepts obey the same law
     let (mut precision, mut rhs) = (vec![0.0; count], vec![0.0; count]);
-    term.bias_equations(0..d, &p, &mut precision, &mut rhs);
+    term.equations()
+        .bias_equations(0..d, &p, &mut precision, &mut rhs);
     for r in 0..count {
         let moved = |by: f64| {
             let mut c = b.clone();

@@ -132,8 +132,12 @@ fn the_law_notices_a_wrong_precision() {
         bias: &b,
     };
     let mut eq = NormalEquations::new(K, 0..6);
-    term.factor_gram(0, &p, &mut eq).expect("equations");
-    term.factor_equations(&p, &mut eq).expect("equations");
+    term.equations()
+        .factor_gram(0, &p, &mut eq)
+        .expect("equations");
+    term.equations()
+        .factor_equations(&p, &mut eq)
+        .expect("equations");
     let slope = |term: &mut Gaussian| {
         (total(term, &nudged(&z, 0, 0, 1e-4, 0.0), &w, &b)
             - total(term, &nudged(&z, 0, 0, -1e-4, 0.0), &w, &b))

@@ -358,6 +358,7 @@ fn refresh(model: &mut Model, v: usize, cx: &mut Context<'_>) {
             bias: &view.bias,
         };
         view.term
+            .equations()
             .bias_equations(0..columns, &p, &mut precision, &mut rhs);
         let b = rhs.iter().zip(&precision).map(|(r, p)| r / p).collect();
         view.bias.set(b, vec![0.0; columns]);

@@ -57,10 +57,10 @@ pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
-    Augmented, Bias, Context, Coupling, GammaPrior, Gammas, NoiseScope, NormalEquations, Objective,
-    OrderStatistics, PatternGrams, PatternTable, PrecisionView, PredictedBlock, PredictedKind,
-    Predictor, RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments, SAMPLE_BLOCK,
-    ScalePrior, Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm, column_block,
-    own_column_block,
+    Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, NoiseScope, NormalEquations,
+    Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView, PredictedBlock,
+    PredictedKind, Predictor, RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments,
+    SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm,
+    column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, Mask, NoiseScope, NormalEquations, NumericError, Objective, PredictedBlock,
-    PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Context, DataError, Equations, Mask, NoiseScope, NormalEquations, NumericError, Objective,
+    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::{Mat, cross, packed_len, times_small};
 use polyview_random::StreamKey;
@@ -180,42 +181,8 @@ impl ViewTerm for PseudoData {
         }
         Ok(())
     }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let (k, columns) = (eq.k(), eq.rows());
-        let len = packed_len(k);
-        let precision = self
-            .precision
-            .as_ref()
-            .subcols(columns.start, columns.len());
-        let sums = cross(p.factors.moment_table().as_ref().transpose(), precision);
-        let linear = Mat::from_fn(precision.nrows(), columns.len(), |n, j| {
-            precision[(n, j)] * self.pseudo[(n, columns.start + j)]
-        });
-        let rhs = cross(linear.as_ref(), p.factors.mean());
-        let packed = eq.packed_mut();
-        for i in 0..columns.len() {
-            let column = &sums.col_as_slice(i)[..len];
-            for (g, s) in packed.row_mut(i).iter_mut().zip(column) {
-                *g += s;
-            }
-        }
-        eq.rhs += rhs;
-        Ok(())
-    }
-    fn bias_equations(
-        &mut self,
-        _columns: Range<usize>,
-        _p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        precision.fill(0.0);
-        rhs.fill(0.0);
-        0.0
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
     }
     /// spec/mofa B.5, node `Tau`: precisions of labels from the $\zeta$ of the
     /// sweep's start.
@@ -233,31 +200,6 @@ impl ViewTerm for PseudoData {
                 }
             }
         }
-        Ok(())
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let (k, rows) = (eq.k(), eq.rows());
-        let columns = self.values.ncols();
-        let len = packed_len(k);
-        let second = p.weights.second_moment_rows(0..columns);
-        let table = Mat::from_fn(columns, len, |d, i| second.row(d)[i]);
-        let precision = self.precision.as_ref().subrows(rows.start, rows.len());
-        let sums = times_small(precision, table.as_ref());
-        let linear = Mat::from_fn(rows.len(), columns, |n, d| {
-            precision[(n, d)] * self.pseudo[(rows.start + n, d)]
-        });
-        let rhs = times_small(linear.as_ref(), p.weights.mean());
-        let packed = eq.packed_mut();
-        for i in 0..rows.len() {
-            for (j, g) in packed.row_mut(i).iter_mut().enumerate() {
-                *g += sums[(i, j)];
-            }
-        }
-        eq.rhs += rhs;
         Ok(())
     }
     /// spec/mofa B.6, items 2 and 3, at the $\zeta$ of the last refresh and
@@ -312,6 +254,80 @@ impl ViewTerm for PseudoData {
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         check_features(view, self.values.ncols())?;
         Ok(Box::new(Self::new(view.clone(), self.kind)?))
+    }
+}
+
+impl Equations for PseudoData {
+    /// Each row has a precision of its own.
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        eq.own = true;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let (k, columns) = (eq.k(), eq.rows());
+        let len = packed_len(k);
+        let precision = self
+            .precision
+            .as_ref()
+            .subcols(columns.start, columns.len());
+        let sums = cross(p.factors.moment_table().as_ref().transpose(), precision);
+        let linear = Mat::from_fn(precision.nrows(), columns.len(), |n, j| {
+            precision[(n, j)] * self.pseudo[(n, columns.start + j)]
+        });
+        let rhs = cross(linear.as_ref(), p.factors.mean());
+        let packed = eq.packed_mut();
+        for i in 0..columns.len() {
+            let column = &sums.col_as_slice(i)[..len];
+            for (g, s) in packed.row_mut(i).iter_mut().zip(column) {
+                *g += s;
+            }
+        }
+        eq.rhs += rhs;
+        Ok(())
+    }
+    fn bias_equations(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        precision.fill(0.0);
+        rhs.fill(0.0);
+        0.0
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let (k, rows) = (eq.k(), eq.rows());
+        let columns = self.values.ncols();
+        let len = packed_len(k);
+        let second = p.weights.second_moment_rows(0..columns);
+        let table = Mat::from_fn(columns, len, |d, i| second.row(d)[i]);
+        let precision = self.precision.as_ref().subrows(rows.start, rows.len());
+        let sums = times_small(precision, table.as_ref());
+        let linear = Mat::from_fn(rows.len(), columns, |n, d| {
+            precision[(n, d)] * self.pseudo[(rows.start + n, d)]
+        });
+        let rhs = times_small(linear.as_ref(), p.weights.mean());
+        let packed = eq.packed_mut();
+        for i in 0..rows.len() {
+            for (j, g) in packed.row_mut(i).iter_mut().enumerate() {
+                *g += sums[(i, j)];
+            }
+        }
+        eq.rhs += rhs;
+        Ok(())
     }
 }
 

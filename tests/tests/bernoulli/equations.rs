@@ -67,12 +67,15 @@ fn assert_cell_sums(term: &mut Cells<Bernoulli>, p: &Predictor<'_>) {
         p.weights.second_moment_rows(0..d),
     );
     let mut eq = NormalEquations::new(K, 0..0);
-    term.weight_gram(p, &mut eq).expect("equations");
+    term.equations().weight_gram(p, &mut eq).expect("equations");
     assert!(eq.own);
     eq.set_rows(0..d);
-    term.weight_equations(p, &mut eq).expect("equations");
+    term.equations()
+        .weight_equations(p, &mut eq)
+        .expect("equations");
     let (mut precision, mut rhs) = (vec![0.0; d], vec![0.0; d]);
-    term.bias_equations(0..d, p, &mut precision, &mut rhs);
+    term.equations()
+        .bias_equations(0..d, p, &mut precision, &mut rhs);
     for j in 0..d {
         let row = eq.row_precision(j);
         let sites: Vec<_> = (0..n).map(|i| term.site(i, j)).collect();
@@ -95,8 +98,12 @@ fn assert_cell_sums(term: &mut Cells<Bernoulli>, p: &Predictor<'_>) {
         close(rhs[j], sum);
     }
     let mut eq = NormalEquations::new(K, 0..n);
-    term.factor_gram(0, p, &mut eq).expect("equations");
-    term.factor_equations(p, &mut eq).expect("equations");
+    term.equations()
+        .factor_gram(0, p, &mut eq)
+        .expect("equations");
+    term.equations()
+        .factor_equations(p, &mut eq)
+        .expect("equations");
     for i in 0..n {
         let row = eq.row_precision(i);
         for (q, found) in row.as_slice().iter().enumerate() {
@@ -271,8 +278,12 @@ fn bits_do_not_depend_on_threads() {
             let mut term = term(kind, s.view.clone());
             with_context(1, 2, |cx| term.refresh(&p, cx)).expect("finite");
             let mut eq = NormalEquations::new(K, 0..3000);
-            term.factor_gram(0, &p, &mut eq).expect("equations");
-            term.factor_equations(&p, &mut eq).expect("equations");
+            term.equations()
+                .factor_gram(0, &p, &mut eq)
+                .expect("equations");
+            term.equations()
+                .factor_equations(&p, &mut eq)
+                .expect("equations");
             let row = eq.row_precision(1234).as_slice().to_vec();
             (term.bound(&p).sum().to_bits(), row, eq.rhs[(77, 1)])
         })

@@ -152,7 +152,9 @@ fn a_wide_prior_leaves_a_rare_intercept_alone() {
             };
             crate::with_context(1, 2, |cx| m.term.refresh(&p, cx)).expect("finite");
             let (mut precision, mut rhs) = ([0.0], [0.0]);
-            m.term.bias_equations(0..1, &p, &mut precision, &mut rhs);
+            m.term
+                .equations()
+                .bias_equations(0..1, &p, &mut precision, &mut rhs);
             b.update(0..1, &precision, &rhs);
         }
         b.mean()[0]

@@ -115,8 +115,12 @@ fn inserted_terms_obey_the_law() {
             bias: &b,
         };
         let mut eq = polyview_core::NormalEquations::new(K, 0..5);
-        new.factor_gram(0, &p, &mut eq).expect("equations");
-        new.factor_equations(&p, &mut eq).expect("equations");
+        new.equations()
+            .factor_gram(0, &p, &mut eq)
+            .expect("equations");
+        new.equations()
+            .factor_equations(&p, &mut eq)
+            .expect("equations");
         let h = 1e-4;
         for r in 0..5 {
             let precision = eq.row_precision(r);
@@ -158,8 +162,12 @@ fn slack_is_what_the_precision_has_beyond_the_curvature() {
         bias: &b,
     };
     let mut eq = polyview_core::NormalEquations::new(K, 0..5);
-    new.factor_gram(0, &p, &mut eq).expect("equations");
-    new.factor_equations(&p, &mut eq).expect("equations");
+    new.equations()
+        .factor_gram(0, &p, &mut eq)
+        .expect("equations");
+    new.equations()
+        .factor_equations(&p, &mut eq)
+        .expect("equations");
     let mut slack = PackedRows::zeros(5, K);
     new.slack(&p, &mut slack);
     let h = 1e-3;

@@ -135,8 +135,12 @@ fn equations_are_sums_over_pairs() {
                 (m, a)
             };
             let mut eq = NormalEquations::new(K, 0..8);
-            term.factor_gram(0, &p, &mut eq).expect("equations");
-            term.factor_equations(&p, &mut eq).expect("equations");
+            term.equations()
+                .factor_gram(0, &p, &mut eq)
+                .expect("equations");
+            term.equations()
+                .factor_equations(&p, &mut eq)
+                .expect("equations");
             for n in 0..8 {
                 let (mut precision, mut rhs) = (SymPacked::zeros(K), vec![0.0; K]);
                 for i in 0..5 {
@@ -162,9 +166,13 @@ fn equations_are_sums_over_pairs() {
                 }
             }
             let mut eq = NormalEquations::new(K, 0..0);
-            term.weight_gram(&p, &mut eq).expect("equations");
+            term.equations()
+                .weight_gram(&p, &mut eq)
+                .expect("equations");
             eq.set_rows(1..5);
-            term.weight_equations(&p, &mut eq).expect("equations");
+            term.equations()
+                .weight_equations(&p, &mut eq)
+                .expect("equations");
             for i in 1..5 {
                 let mut precision = SymPacked::zeros(K);
                 for pair in term.pairs(i) {

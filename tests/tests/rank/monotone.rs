@@ -196,8 +196,12 @@ fn permuting_the_samples_permutes_the_factors() {
             bias: &bias,
         };
         let mut eq = NormalEquations::new(K, 0..n);
-        term.factor_gram(0, &p, &mut eq).expect("equations");
-        term.factor_equations(&p, &mut eq).expect("equations");
+        term.equations()
+            .factor_gram(0, &p, &mut eq)
+            .expect("equations");
+        term.equations()
+            .factor_equations(&p, &mut eq)
+            .expect("equations");
         let rhs: Vec<Vec<f64>> = (0..n)
             .map(|i| {
                 let mut rhs = vec![0.0; K];

@@ -176,8 +176,12 @@ fn frozen_sites_are_those_of_the_repaired_paper() {
         bias: &bias,
     };
     let mut eq = NormalEquations::new(K, 0..n);
-    term.factor_gram(0, &p, &mut eq).expect("equations");
-    term.factor_equations(&p, &mut eq).expect("equations");
+    term.equations()
+        .factor_gram(0, &p, &mut eq)
+        .expect("equations");
+    term.equations()
+        .factor_equations(&p, &mut eq)
+        .expect("equations");
     for (a, row) in sites.iter().enumerate() {
         for k in 0..K {
             let h: f64 = (0..d).map(|i| row[i].1 * w.mean()[(i, k)]).sum();
@@ -187,9 +191,13 @@ fn frozen_sites_are_those_of_the_repaired_paper() {
         }
     }
     let mut eq = NormalEquations::new(K, 0..0);
-    term.weight_gram(&p, &mut eq).expect("equations");
+    term.equations()
+        .weight_gram(&p, &mut eq)
+        .expect("equations");
     eq.set_rows(0..d);
-    term.weight_equations(&p, &mut eq).expect("equations");
+    term.equations()
+        .weight_equations(&p, &mut eq)
+        .expect("equations");
     for i in 0..d {
         for k in 0..K {
             let h: f64 = (0..n).map(|a| sites[a][i].1 * z.mean()[(a, k)]).sum();

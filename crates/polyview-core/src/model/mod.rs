@@ -20,7 +20,7 @@ pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
-    Augmented, Context, Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind,
+    Augmented, Context, Coupling, Equations, NoiseScope, Objective, PredictedBlock, PredictedKind,
     RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
     column_block, own_column_block,
 };

@@ -142,7 +142,7 @@ pub fn update_factors(
             weights: view.weights.moments(),
             bias: &view.bias,
         };
-        view.term.factor_gram(v, &p, &mut eq)?;
+        view.term.equations().factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
     let coupled = views.iter().any(|v| v.term.coupling() == Coupling::Rows);
@@ -158,7 +158,7 @@ pub fn update_factors(
                 weights: view.weights.moments(),
                 bias: &view.bias,
             };
-            view.term.factor_equations(&p, &mut eq)?;
+            view.term.equations().factor_equations(&p, &mut eq)?;
         }
         if let Some(one) = &mut one {
             for row in block.clone() {
@@ -174,7 +174,7 @@ pub fn update_factors(
                 weights: view.weights.moments(),
                 bias: &view.bias,
             };
-            view.term.absorb_samples(block.clone(), &p);
+            view.term.equations().absorb_samples(block.clone(), &p);
         }
     }
     for view in views.iter_mut() {
@@ -183,7 +183,7 @@ pub fn update_factors(
             weights: view.weights.moments(),
             bias: &view.bias,
         };
-        view.term.seal_samples(&p);
+        view.term.equations().seal_samples(&p);
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ fn pass(
             weights: weights.moments(),
             bias,
         };
-        term.weight_gram(&p, &mut eq)?;
+        term.equations().weight_gram(&p, &mut eq)?;
         weights.prepare(&eq, cx)?;
     }
     let width = if eq.own {
@@ -151,7 +151,7 @@ fn pass(
                 weights: weights.moments(),
                 bias,
             };
-            term.weight_equations(&p, &mut eq)?;
+            term.equations().weight_equations(&p, &mut eq)?;
             engine.rows(weights.as_mut(), &mut eq, cx)?;
         }
         if has(Step::Bias(v)) && bias.is_present() {
@@ -163,7 +163,9 @@ fn pass(
                 weights: weights.moments(),
                 bias,
             };
-            let implicit = term.bias_equations(block.clone(), &p, precision, rhs);
+            let implicit = term
+                .equations()
+                .bias_equations(block.clone(), &p, precision, rhs);
             engine.bias(bias, block.clone(), precision, rhs, cx);
             bias.update_implicit(implicit);
         }
@@ -177,7 +179,7 @@ fn pass(
             engine.noise(term.as_mut(), block.clone(), &p, cx)?;
         }
         if with_weights {
-            term.absorb(block, &p);
+            term.equations().absorb(block, &p);
         }
     }
     let p = Predictor {
@@ -186,7 +188,7 @@ fn pass(
         bias,
     };
     if with_weights {
-        term.seal(&p);
+        term.equations().seal(&p);
     }
     if has(Step::Noise(v)) && term.noise_scope() == NoiseScope::View {
         cx.key = key(base, Step::Noise(v));

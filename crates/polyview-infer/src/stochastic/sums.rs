@@ -132,7 +132,7 @@ impl ViewSums {
             bias: &none,
         };
         let mut eq = NormalEquations::new(k, 0..0);
-        term.weight_gram(&at(&zero), &mut eq)?;
+        term.equations().weight_gram(&at(&zero), &mut eq)?;
         let shared = match (&eq.scale, &unit) {
             _ if eq.own => false,
             (None, Unit::Column(_)) => false,
@@ -155,9 +155,10 @@ impl ViewSums {
         for start in (0..columns).step_by(width) {
             let block = start..(start + width).min(columns);
             eq.set_rows(block.clone());
-            term.weight_equations(&at(&zero), &mut eq)?;
+            term.equations().weight_equations(&at(&zero), &mut eq)?;
             let (precision, rhs) = (&mut precision[..block.len()], &mut rhs[..block.len()]);
-            term.bias_equations(block.clone(), &at(&zero), precision, rhs);
+            term.equations()
+                .bias_equations(block.clone(), &at(&zero), precision, rhs);
             for (i, d) in block.clone().enumerate() {
                 let by = add / unit.at(d);
                 for j in 0..k {
@@ -179,7 +180,8 @@ impl ViewSums {
             }
             let totals = rhs.to_vec();
             for (j, axis) in axes.iter().enumerate() {
-                term.bias_equations(block.clone(), &at(axis), precision, rhs);
+                term.equations()
+                    .bias_equations(block.clone(), &at(axis), precision, rhs);
                 for (i, d) in block.clone().enumerate() {
                     self.factors[(d, j)] += add / unit.at(d) * (totals[i] - rhs[i]);
                 }

@@ -27,9 +27,8 @@ mod scores;
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NormalEquations, NumericError, PredictedBlock,
-    PredictedKind, Predictor, State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape,
-    ViewTerm,
+    Augmented, Context, DataError, Equations, Mask, NumericError, PredictedBlock, PredictedKind,
+    Predictor, State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{StreamKey, uniform_open01};
@@ -169,56 +168,8 @@ impl ViewTerm for Categorical {
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_scores(p)
     }
-    fn weight_gram(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.weight_gram(p, eq)
-    }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.weight_equations(p, eq)
-    }
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        self.layer.bias_equations(columns, p, precision, rhs)
-    }
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        self.layer.absorb(columns, p);
-    }
-    fn seal(&mut self, p: &Predictor<'_>) {
-        self.layer.seal(p);
-    }
-    /// Nothing: the precision is 1.
-    fn factor_gram(
-        &mut self,
-        view: usize,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.factor_gram(view, p, eq)
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.factor_equations(p, eq)
-    }
-    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
-        self.layer.absorb_samples(samples, p);
-    }
-    fn seal_samples(&mut self, p: &Predictor<'_>) {
-        self.layer.seal_samples(p);
+    fn equations(&mut self) -> &mut dyn Equations {
+        &mut self.layer
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let energy = self.layer.energy(p);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NormalEquations, NumericError, Objective, PredictedBlock,
+    Augmented, Context, DataError, Equations, Mask, NumericError, Objective, PredictedBlock,
     PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, Values, View, ViewShape,
     ViewTerm,
 };
@@ -258,36 +258,8 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
         self.check()?;
         self.cells.refresh(p, cx)
     }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.check()?;
-        self.cells.weight_equations(p, eq)
-    }
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        self.cells.bias_equations(columns, p, precision, rhs)
-    }
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        self.cells.absorb(columns, p);
-    }
-    fn seal(&mut self, p: &Predictor<'_>) {
-        self.cells.seal(p);
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.check()?;
-        self.cells.factor_equations(p, eq)
+    fn equations(&mut self) -> &mut dyn Equations {
+        &mut self.cells
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         self.cells.bound(p)

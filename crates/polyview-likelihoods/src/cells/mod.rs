@@ -38,9 +38,9 @@ pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_c
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Event, NormalEquations, NumericError, Objective, PredictedBlock,
-    PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm, own_column_block,
+    Augmented, Context, DataError, Equations, Event, NormalEquations, NumericError, Objective,
+    PredictedBlock, PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
+    ViewShape, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, packed_len};
 use polyview_random::StreamKey;
@@ -301,6 +301,76 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         self.update_parameters(p);
         self.optimise(p)
     }
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
+    }
+    /// With drawn local numbers it is $\sum\log p(x\mid\eta)$: the
+    /// augmentation is summed out.
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let constants = self.constants(p);
+        let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
+        let mut terms = vec![("likelihood", constants + quadratic)];
+        terms.extend(self.parameter_prior());
+        Terms(terms)
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let mean = p.mean(samples.clone(), columns.clone());
+        let variance = p.variance(samples, columns.clone());
+        predict_cells(mean, variance, |j, mean, variance| {
+            self.likelihood.predict(columns.start + j, mean, variance)
+        })
+    }
+    /// One stream of random numbers a column. Successes are out of the trials of
+    /// the term's own samples, where it has as many; out of one trial each where
+    /// it has none.
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
+        let trials = self.data.trials.as_ref().filter(|t| t.nrows() == rows);
+        let mut out = Mat::zeros(rows, columns);
+        for block in blocks(rows, columns) {
+            let eta = p.mean(0..rows, block.clone());
+            for (j, d) in block.enumerate() {
+                let mut rng = data.chunk(d as u32).rng();
+                for n in 0..rows {
+                    let cell = Cell {
+                        column: d,
+                        value: 0.0,
+                        trials: trials.map_or(1.0, |t| t[(n, d)]),
+                    };
+                    out[(n, d)] = self.likelihood.draw_datum(cell, eta[(n, j)], &mut rng);
+                }
+            }
+        }
+        out
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        check_features(view, self.data.columns())?;
+        Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        if self.likelihood.augmentation().is_some() {
+            Some(self)
+        } else {
+            None
+        }
+    }
+}
+
+impl<L: CellLikelihood> Equations for Cells<L> {
+    /// Each row has a precision of its own.
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        eq.own = true;
+        Ok(())
+    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,
@@ -378,61 +448,6 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             }
         }
         Ok(())
-    }
-    /// With drawn local numbers it is $\sum\log p(x\mid\eta)$: the
-    /// augmentation is summed out.
-    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
-        let constants = self.constants(p);
-        let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
-        let mut terms = vec![("likelihood", constants + quadratic)];
-        terms.extend(self.parameter_prior());
-        Terms(terms)
-    }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mean = p.mean(samples.clone(), columns.clone());
-        let variance = p.variance(samples, columns.clone());
-        predict_cells(mean, variance, |j, mean, variance| {
-            self.likelihood.predict(columns.start + j, mean, variance)
-        })
-    }
-    /// One stream of random numbers a column. Successes are out of the trials of
-    /// the term's own samples, where it has as many; out of one trial each where
-    /// it has none.
-    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
-        let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
-        let trials = self.data.trials.as_ref().filter(|t| t.nrows() == rows);
-        let mut out = Mat::zeros(rows, columns);
-        for block in blocks(rows, columns) {
-            let eta = p.mean(0..rows, block.clone());
-            for (j, d) in block.enumerate() {
-                let mut rng = data.chunk(d as u32).rng();
-                for n in 0..rows {
-                    let cell = Cell {
-                        column: d,
-                        value: 0.0,
-                        trials: trials.map_or(1.0, |t| t[(n, d)]),
-                    };
-                    out[(n, d)] = self.likelihood.draw_datum(cell, eta[(n, j)], &mut rng);
-                }
-            }
-        }
-        out
-    }
-    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
-        check_features(view, self.data.columns())?;
-        Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
-    }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
-        if self.likelihood.augmentation().is_some() {
-            Some(self)
-        } else {
-            None
-        }
     }
 }
 

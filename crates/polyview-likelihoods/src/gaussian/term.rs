@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Gammas, Mask, NoiseScope, NormalEquations, NumericError,
-    PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    Augmented, Context, DataError, Equations, Gammas, Mask, NoiseScope, NormalEquations,
+    NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
+    ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -56,6 +56,112 @@ impl ViewTerm for Gaussian {
         self.impute_means(p);
         Ok(())
     }
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
+    }
+    fn update_noise(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<(), NumericError> {
+        let posterior = self.noise_posterior(columns.clone(), p)?;
+        let first = if self.scope == NoiseBy::View {
+            0
+        } else {
+            columns.start
+        };
+        for (i, (a, b)) in posterior.into_iter().enumerate() {
+            self.noise.set(first + i, a, b);
+        }
+        self.noise_stamp = Stamp::fresh();
+        Ok(())
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let energy = if self.by_cells() {
+            self.cells_energy(p)
+        } else {
+            self.dense_energy(p)
+        };
+        let l2p = (2.0 * std::f64::consts::PI).ln();
+        let constants: f64 = (0..self.counts.len())
+            .map(|d| 0.5 * self.counts[d] * (self.tau_ln(d) - l2p))
+            .sum();
+        let implicit = 0.5 * self.samples * self.implicit_columns as f64 * (self.tau_ln(0) - l2p);
+        Terms(vec![
+            (
+                "likelihood",
+                constants + implicit - 0.5 * energy + self.imputed_entropy(),
+            ),
+            ("noise", self.noise.bound()),
+        ])
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        let mean = p.mean(samples.clone(), columns.clone());
+        let mut variance = p.variance(samples, columns.clone());
+        for (j, d) in columns.enumerate() {
+            let noise = match self.prediction {
+                ParameterUncertainty::Posterior => self.link_variance(d, 0.0),
+                ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
+            };
+            for n in 0..variance.nrows() {
+                variance[(n, j)] += noise;
+            }
+        }
+        PredictedBlock { mean, variance }
+    }
+    /// One stream of random numbers a noise precision, one a column.
+    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let mut noise = self.noise.clone();
+        if !noise.is_draw() {
+            for i in 0..noise.len() {
+                let (shape, rate) = (noise.shape()[i], noise.rate()[i]);
+                noise.draw(i, shape, rate, parameters.chunk(i as u32));
+            }
+        }
+        let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
+        let mut out = Mat::zeros(rows, columns);
+        for d in 0..columns {
+            let at = if self.scope == NoiseBy::View { 0 } else { d };
+            let sd = noise.mean()[at].sqrt().recip();
+            let mut rng = data.chunk(d as u32).rng();
+            for (n, x) in out.col_as_slice_mut(d).iter_mut().enumerate() {
+                let noise = sd * standard_normal(&mut rng);
+                *x = p.mean_cell(n, d) + noise;
+            }
+        }
+        out
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        if view.n_features() != self.values.ncols() + self.implicit_columns {
+            return Err(DataError::LengthMismatch {
+                view: view.name().to_owned(),
+                what: "features",
+                expected: self.values.ncols() + self.implicit_columns,
+                found: view.n_features(),
+            });
+        }
+        let mut term = Self::new(
+            view.clone(),
+            GaussianOptions {
+                noise: self.scope,
+                prior: self.noise.prior(),
+                ..GaussianOptions::default()
+            },
+        );
+        term.set_noise(self.noise.clone());
+        Ok(Box::new(term.with_prediction(self.prediction)))
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Equations for Gaussian {
     fn weight_gram(
         &mut self,
         p: &Predictor<'_>,
@@ -161,23 +267,6 @@ impl ViewTerm for Gaussian {
             self.cells_seal_columns();
         }
     }
-    fn update_noise(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        let posterior = self.noise_posterior(columns.clone(), p)?;
-        let first = if self.scope == NoiseBy::View {
-            0
-        } else {
-            columns.start
-        };
-        for (i, (a, b)) in posterior.into_iter().enumerate() {
-            self.noise.set(first + i, a, b);
-        }
-        self.noise_stamp = Stamp::fresh();
-        Ok(())
-    }
     fn factor_gram(
         &mut self,
         view: usize,
@@ -212,89 +301,6 @@ impl ViewTerm for Gaussian {
         if self.by_cells() {
             self.cells_seal(p);
         }
-    }
-    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
-        let energy = if self.by_cells() {
-            self.cells_energy(p)
-        } else {
-            self.dense_energy(p)
-        };
-        let l2p = (2.0 * std::f64::consts::PI).ln();
-        let constants: f64 = (0..self.counts.len())
-            .map(|d| 0.5 * self.counts[d] * (self.tau_ln(d) - l2p))
-            .sum();
-        let implicit = 0.5 * self.samples * self.implicit_columns as f64 * (self.tau_ln(0) - l2p);
-        Terms(vec![
-            (
-                "likelihood",
-                constants + implicit - 0.5 * energy + self.imputed_entropy(),
-            ),
-            ("noise", self.noise.bound()),
-        ])
-    }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mean = p.mean(samples.clone(), columns.clone());
-        let mut variance = p.variance(samples, columns.clone());
-        for (j, d) in columns.enumerate() {
-            let noise = match self.prediction {
-                ParameterUncertainty::Posterior => self.link_variance(d, 0.0),
-                ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
-            };
-            for n in 0..variance.nrows() {
-                variance[(n, j)] += noise;
-            }
-        }
-        PredictedBlock { mean, variance }
-    }
-    /// One stream of random numbers a noise precision, one a column.
-    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
-        let mut noise = self.noise.clone();
-        if !noise.is_draw() {
-            for i in 0..noise.len() {
-                let (shape, rate) = (noise.shape()[i], noise.rate()[i]);
-                noise.draw(i, shape, rate, parameters.chunk(i as u32));
-            }
-        }
-        let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
-        let mut out = Mat::zeros(rows, columns);
-        for d in 0..columns {
-            let at = if self.scope == NoiseBy::View { 0 } else { d };
-            let sd = noise.mean()[at].sqrt().recip();
-            let mut rng = data.chunk(d as u32).rng();
-            for (n, x) in out.col_as_slice_mut(d).iter_mut().enumerate() {
-                let noise = sd * standard_normal(&mut rng);
-                *x = p.mean_cell(n, d) + noise;
-            }
-        }
-        out
-    }
-    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
-        if view.n_features() != self.values.ncols() + self.implicit_columns {
-            return Err(DataError::LengthMismatch {
-                view: view.name().to_owned(),
-                what: "features",
-                expected: self.values.ncols() + self.implicit_columns,
-                found: view.n_features(),
-            });
-        }
-        let mut term = Self::new(
-            view.clone(),
-            GaussianOptions {
-                noise: self.scope,
-                prior: self.noise.prior(),
-                ..GaussianOptions::default()
-            },
-        );
-        term.set_noise(self.noise.clone());
-        Ok(Box::new(term.with_prediction(self.prediction)))
-    }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
-        Some(self)
     }
 }
 

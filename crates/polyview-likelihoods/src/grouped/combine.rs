@@ -42,7 +42,7 @@ impl Grouped {
         let mut grams = Vec::with_capacity(self.inner.len());
         for (g, term) in self.inner.iter_mut().enumerate() {
             let mut own = NormalEquations::new(k, 0..0);
-            term.weight_gram(&split.of(g, p), &mut own)?;
+            term.equations().weight_gram(&split.of(g, p), &mut own)?;
             eq.own |= own.own;
             if own.scale.is_some() || own.gram.as_slice().iter().any(|x| *x != 0.0) {
                 grams.push(WeightGram {
@@ -94,7 +94,7 @@ impl Grouped {
         for g in 0..self.inner.len() {
             let term = &mut self.inner[g];
             let mut own = one_pattern(k);
-            term.factor_gram(0, &split.of(g, p), &mut own)?;
+            term.equations().factor_gram(0, &split.of(g, p), &mut own)?;
             let mut gram = own.gram;
             if let Some(patterns) = &own.patterns {
                 gram.add_scaled(1.0, &patterns.grams.sym(0));
@@ -147,7 +147,9 @@ impl Grouped {
             let range = self.within(g, &samples);
             let mut own = one_pattern(k);
             own.set_rows(range.clone());
-            self.inner[g].factor_equations(&split.of(g, p), &mut own)?;
+            self.inner[g]
+                .equations()
+                .factor_equations(&split.of(g, p), &mut own)?;
             if let Some(gram) = &self.loose[g] {
                 let mask = self.inner[g].mask().cloned();
                 let packed = own.packed_mut();

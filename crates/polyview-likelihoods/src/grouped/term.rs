@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, Coupling, DataError, Gammas, Mask, NoiseScope, NormalEquations,
+    Augmented, Context, Coupling, DataError, Equations, Gammas, Mask, NoiseScope, NormalEquations,
     NumericError, Objective, PredictedBlock, PredictedKind, Predictor, RowGroups, State,
     StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
@@ -157,74 +157,8 @@ impl ViewTerm for Grouped {
         cx.key = key;
         Ok(())
     }
-    fn weight_gram(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let split = self.split(p);
-        if let [only] = &mut self.inner[..] {
-            return only.weight_gram(&split.of(0, p), eq);
-        }
-        self.sum_weight_grams(p, eq)
-    }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let split = self.split(p);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            term.weight_equations(&split.of(g, p), eq)?;
-        }
-        self.add_weight_grams(eq);
-        Ok(())
-    }
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        let (split, count) = (self.split(p), columns.len());
-        let own = p.bias.groups().is_some();
-        let (mut prec, mut right) = (vec![0.0; count], vec![0.0; count]);
-        let mut implicit = 0.0;
-        if !own {
-            precision[..count].fill(0.0);
-            rhs[..count].fill(0.0);
-        }
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            prec.fill(0.0);
-            right.fill(0.0);
-            let p = split.of(g, p);
-            implicit += term.bias_equations(columns.clone(), &p, &mut prec, &mut right);
-            if own {
-                precision[g * count..][..count].copy_from_slice(&prec);
-                rhs[g * count..][..count].copy_from_slice(&right);
-            } else {
-                for (x, y) in precision.iter_mut().zip(&prec) {
-                    *x += y;
-                }
-                for (x, y) in rhs.iter_mut().zip(&right) {
-                    *x += y;
-                }
-            }
-        }
-        implicit
-    }
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        let split = self.split(p);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            term.absorb(columns.clone(), &split.of(g, p));
-        }
-    }
-    fn seal(&mut self, p: &Predictor<'_>) {
-        let split = self.split(p);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            term.seal(&split.of(g, p));
-        }
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
     }
     fn update_noise(
         &mut self,
@@ -248,48 +182,6 @@ impl ViewTerm for Grouped {
             term.update_noise(columns.clone(), &split.of(g, p))?;
         }
         Ok(())
-    }
-    fn factor_gram(
-        &mut self,
-        view: usize,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let split = self.split_weights(p);
-        if let [only] = &mut self.inner[..] {
-            return only.factor_gram(view, &split.of(0, p), eq);
-        }
-        self.add_factor_grams(view, p, eq)
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let split = self.split_weights(p);
-        if let [only] = &mut self.inner[..] {
-            return only.factor_equations(&split.of(0, p), eq);
-        }
-        self.add_factor_equations(p, eq)
-    }
-    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
-        if !self.by_cells() {
-            return;
-        }
-        let split = self.take_samples(&samples, p);
-        let ranges: Vec<Range<usize>> = (0..self.rows.len())
-            .map(|g| self.within(g, &samples))
-            .collect();
-        for ((g, term), range) in self.inner.iter_mut().enumerate().zip(ranges) {
-            term.absorb_samples(range, &split.of(g, p));
-        }
-    }
-    fn seal_samples(&mut self, p: &Predictor<'_>) {
-        self.keep_pass(p);
-        let split = self.split(p);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            term.seal_samples(&split.of(g, p));
-        }
     }
     /// The sum of the groups'; noise that they share counts once.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
@@ -370,6 +262,122 @@ impl ViewTerm for Grouped {
             Some(self)
         } else {
             None
+        }
+    }
+}
+
+impl Equations for Grouped {
+    fn weight_gram(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let split = self.split(p);
+        if let [only] = &mut self.inner[..] {
+            return only.equations().weight_gram(&split.of(0, p), eq);
+        }
+        self.sum_weight_grams(p, eq)
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let split = self.split(p);
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            term.equations().weight_equations(&split.of(g, p), eq)?;
+        }
+        self.add_weight_grams(eq);
+        Ok(())
+    }
+    fn bias_equations(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+        precision: &mut [f64],
+        rhs: &mut [f64],
+    ) -> f64 {
+        let (split, count) = (self.split(p), columns.len());
+        let own = p.bias.groups().is_some();
+        let (mut prec, mut right) = (vec![0.0; count], vec![0.0; count]);
+        let mut implicit = 0.0;
+        if !own {
+            precision[..count].fill(0.0);
+            rhs[..count].fill(0.0);
+        }
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            prec.fill(0.0);
+            right.fill(0.0);
+            let p = split.of(g, p);
+            implicit += term
+                .equations()
+                .bias_equations(columns.clone(), &p, &mut prec, &mut right);
+            if own {
+                precision[g * count..][..count].copy_from_slice(&prec);
+                rhs[g * count..][..count].copy_from_slice(&right);
+            } else {
+                for (x, y) in precision.iter_mut().zip(&prec) {
+                    *x += y;
+                }
+                for (x, y) in rhs.iter_mut().zip(&right) {
+                    *x += y;
+                }
+            }
+        }
+        implicit
+    }
+    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
+        let split = self.split(p);
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            term.equations().absorb(columns.clone(), &split.of(g, p));
+        }
+    }
+    fn seal(&mut self, p: &Predictor<'_>) {
+        let split = self.split(p);
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            term.equations().seal(&split.of(g, p));
+        }
+    }
+    fn factor_gram(
+        &mut self,
+        view: usize,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let split = self.split_weights(p);
+        if let [only] = &mut self.inner[..] {
+            return only.equations().factor_gram(view, &split.of(0, p), eq);
+        }
+        self.add_factor_grams(view, p, eq)
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let split = self.split_weights(p);
+        if let [only] = &mut self.inner[..] {
+            return only.equations().factor_equations(&split.of(0, p), eq);
+        }
+        self.add_factor_equations(p, eq)
+    }
+    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        if !self.by_cells() {
+            return;
+        }
+        let split = self.take_samples(&samples, p);
+        let ranges: Vec<Range<usize>> = (0..self.rows.len())
+            .map(|g| self.within(g, &samples))
+            .collect();
+        for ((g, term), range) in self.inner.iter_mut().enumerate().zip(ranges) {
+            term.equations().absorb_samples(range, &split.of(g, p));
+        }
+    }
+    fn seal_samples(&mut self, p: &Predictor<'_>) {
+        self.keep_pass(p);
+        let split = self.split(p);
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            term.equations().seal_samples(&split.of(g, p));
         }
     }
 }

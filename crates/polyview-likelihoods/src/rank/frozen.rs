@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, NormalEquations, NumericError, Objective, OrderStatistics,
-    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    Augmented, Context, DataError, Equations, NormalEquations, NumericError, Objective,
+    OrderStatistics, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
+    View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, cross, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -196,6 +196,46 @@ impl ViewTerm for FrozenRank {
         self.sites(p, cx.sweep);
         Ok(())
     }
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
+    }
+    fn anchor(&mut self, training: &Predictor<'_>) {
+        self.pairs.anchor(training);
+    }
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        self.pairs.bound(p)
+    }
+    fn predict(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        self.pairs.predict(p, samples, columns)
+    }
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> Option<PredictedBlock> {
+        self.pairs.predicted_scores(p, samples, columns)
+    }
+    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
+        self.pairs.order_statistics(column)
+    }
+    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        self.pairs.simulate(p, parameters, data)
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        self.pairs.rebind(view)
+    }
+    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+}
+
+impl Equations for FrozenRank {
     fn weight_gram(
         &mut self,
         p: &Predictor<'_>,
@@ -254,40 +294,6 @@ impl ViewTerm for FrozenRank {
             weighted_gram_into(eq.packed_mut(), omega.as_ref(), &moments, Accum::Add);
         }
         Ok(())
-    }
-    fn anchor(&mut self, training: &Predictor<'_>) {
-        self.pairs.anchor(training);
-    }
-    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
-        self.pairs.bound(p)
-    }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        self.pairs.predict(p, samples, columns)
-    }
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> Option<PredictedBlock> {
-        self.pairs.predicted_scores(p, samples, columns)
-    }
-    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
-        self.pairs.order_statistics(column)
-    }
-    fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
-        self.pairs.simulate(p, parameters, data)
-    }
-    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
-        self.pairs.rebind(view)
-    }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
-        Some(self)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, Coupling, DataError, NormalEquations, NumericError, Objective,
+    Augmented, Context, Coupling, DataError, Equations, NormalEquations, NumericError, Objective,
     OrderStatistics, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
     View, ViewShape, ViewTerm,
 };
@@ -60,33 +60,8 @@ impl ViewTerm for Rank {
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_kappa(p, cx)
     }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.add_weight_equations(p, eq);
-        Ok(())
-    }
-    fn factor_gram(
-        &mut self,
-        _view: usize,
-        p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.factor_rows.sync(p.factors);
-        self.weight_rows.sync(p.weights);
-        self.by_sample.fill(&self.pairs, &self.kappa);
-        Ok(())
-    }
-    /// The precisions: they do not depend on the other samples.
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.add_factor_precisions(p, eq);
-        Ok(())
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
     }
     fn couple(
         &mut self,
@@ -142,6 +117,46 @@ impl ViewTerm for Rank {
     }
     fn augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+}
+
+impl Equations for Rank {
+    /// Each row has a precision of its own.
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        eq.own = true;
+        Ok(())
+    }
+    fn weight_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.add_weight_equations(p, eq);
+        Ok(())
+    }
+    fn factor_gram(
+        &mut self,
+        _view: usize,
+        p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.factor_rows.sync(p.factors);
+        self.weight_rows.sync(p.weights);
+        self.by_sample.fill(&self.pairs, &self.kappa);
+        Ok(())
+    }
+    /// The precisions: they do not depend on the other samples.
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        self.add_factor_precisions(p, eq);
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 //! | file | about |
 //! |---|---|
 //! | `view_term` | data terms: [`ViewTerm`] |
+//! | `equations` | what they say of rows: [`Equations`] |
 //! | `augmented` | their draws for Gibbs: [`Augmented`] |
 //! | `kinds` | what a data term says of itself: [`ViewShape`], [`Objective`], ... |
 //! | `rows` | blocks of rows and priors of their scales: [`RowBlock`], [`ScalePrior`] |
@@ -11,6 +12,7 @@
 
 mod augmented;
 mod blocks;
+mod equations;
 mod kinds;
 mod rotation;
 mod rows;
@@ -18,6 +20,7 @@ mod view_term;
 
 pub use augmented::Augmented;
 pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
+pub use equations::Equations;
 pub use kinds::{Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape};
 pub use rotation::{RotationSide, RotationTerm};
 pub use rows::{RowBlock, ScalePrior};

@@ -7,12 +7,12 @@ use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
 
 use super::{
-    Augmented, Context, Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape,
+    Augmented, Context, Coupling, Equations, NoiseScope, Objective, PredictedBlock, PredictedKind,
+    ViewShape,
 };
 use crate::dataset::{Mask, View};
 use crate::error::{DataError, NumericError};
 use crate::ledger::Terms;
-use crate::model::equations::NormalEquations;
 use crate::model::gammas::Gammas;
 use crate::model::groups::RowGroups;
 use crate::model::order::OrderStatistics;
@@ -21,10 +21,8 @@ use crate::model::state::Stateful;
 
 /// The data term of one view. Object safe: one call a step, all loops inside.
 ///
-/// A term hands out **normal equations**, to the weights by blocks of
-/// predictor columns and to the factors by samples; every engine works with
-/// these alone. It may cache sums between calls, guarded by the stamps of the
-/// blocks they were made from.
+/// A term hands out **normal equations** ([`ViewTerm::equations`]); every engine
+/// works with these alone.
 ///
 /// The one law of a term: central differences of [`ViewTerm::bound`] in the
 /// mean of a row equal `rhs − P·mean`, and in a diagonal entry of its
@@ -188,7 +186,7 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn rest(&mut self, settled: &[bool]) {
         let _ = settled;
     }
-    /// Adds by how much the precision that [`ViewTerm::factor_equations`] wrote
+    /// Adds by how much the precision that [`Equations::factor_equations`] wrote
     /// exceeds the curvature of the bound in a sample's factors once local
     /// variables follow these, or less than that:
     /// $P - (-\partial^2\mathcal L/\partial z\_n\partial z\_n^\top)$, in nats per
@@ -199,56 +197,9 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
         let _ = (p, slack);
     }
-    /// Writes the part of the weights' precision that is common to all rows
-    /// (`gram`, `scale`), before the blocks are asked for one by one. Unless a
-    /// term says more, rows have own precisions where samples have.
-    ///
-    /// # Errors
-    /// [`NumericError`] on numbers that are not finite.
-    fn weight_gram(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let _ = p;
-        eq.own |= self.by_cells();
-        Ok(())
-    }
-    /// Adds right-hand sides and own precisions of the rows `eq.rows()`.
-    ///
-    /// # Errors
-    /// [`NumericError`] on numbers that are not finite.
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError>;
-    /// Data precision and right-hand side of the intercepts of some columns,
-    /// group after group where groups have their own
-    /// ([`Bias::by_group`](crate::Bias::by_group)); returns the precision of
-    /// implicit columns. Zero for a term that has no intercepts.
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        let _ = (columns, p);
-        precision.fill(0.0);
-        rhs.fill(0.0);
-        0.0
-    }
-    /// Tells the term that weights, intercepts (and noise, where it is by
-    /// column) of these columns are final in this pass, while their data are
-    /// still in cache.
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        let _ = (columns, p);
-    }
-    /// Tells the term that a pass over all columns is over.
-    fn seal(&mut self, p: &Predictor<'_>) {
-        let _ = p;
-    }
+    /// What it hands out to weights, intercepts and factors: itself, or the layer
+    /// that it adds latent scores or shares to.
+    fn equations(&mut self) -> &mut dyn Equations;
     /// Updates the noise precision of some columns ([`NoiseScope::Column`]) or
     /// of the view ([`NoiseScope::View`], all columns at once).
     ///
@@ -262,33 +213,9 @@ pub trait ViewTerm: Stateful + Send + Sync {
         let _ = (columns, p);
         Ok(())
     }
-    /// Adds the part of the samples' precision that all of them, or all of one
-    /// pattern, have in common (`gram`, `patterns`), before the blocks are
-    /// asked for one by one. `view` is the term's place in `eq.patterns`.
-    ///
-    /// # Errors
-    /// [`NumericError`] on numbers that are not finite.
-    fn factor_gram(
-        &mut self,
-        view: usize,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let _ = (view, p, eq);
-        Ok(())
-    }
-    /// Adds own precisions and right-hand sides of the samples `eq.rows()`.
-    ///
-    /// # Errors
-    /// [`NumericError`] on numbers that are not finite.
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError>;
     /// Adds to the right-hand side of one sample what the **present** factors of
     /// other samples say about it ([`Coupling::Rows`]). It comes after
-    /// [`ViewTerm::factor_equations`] of the sample's block, and right before
+    /// [`Equations::factor_equations`] of the sample's block, and right before
     /// the sample is updated; the precision does not depend on the order.
     ///
     /// # Errors
@@ -311,15 +238,6 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// for others need it; the others do not care.
     fn anchor(&mut self, training: &Predictor<'_>) {
         let _ = training;
-    }
-    /// Tells the term that the factors of these samples are final in this
-    /// pass, while what it made for their equations is still at hand.
-    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
-        let _ = (samples, p);
-    }
-    /// Tells the term that a pass over all samples is over.
-    fn seal_samples(&mut self, p: &Predictor<'_>) {
-        let _ = p;
     }
     /// Contributions to the bound at the **current** local variables,
     /// constants included. With factors and weights known exactly and local

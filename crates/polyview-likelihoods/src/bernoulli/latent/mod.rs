@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Event, GammaPrior, Gammas, Mask, NoiseScope, NormalEquations,
+    Augmented, Context, DataError, Equations, Event, GammaPrior, Gammas, Mask, NoiseScope,
     NumericError, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
     View, ViewShape, ViewTerm,
 };
@@ -281,34 +281,8 @@ impl ViewTerm for LatentBernoulli {
             Err(self.not_finite("a latent score"))
         }
     }
-    fn weight_gram(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.scores.weight_gram(p, eq)
-    }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.scores.weight_equations(p, eq)
-    }
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        self.scores.bias_equations(columns, p, precision, rhs)
-    }
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        self.scores.absorb(columns, p);
-    }
-    fn seal(&mut self, p: &Predictor<'_>) {
-        self.scores.seal(p);
+    fn equations(&mut self) -> &mut dyn Equations {
+        &mut self.scores
     }
     /// U6 with the scores' variances (E1).
     fn update_noise(
@@ -320,27 +294,6 @@ impl ViewTerm for LatentBernoulli {
             return Ok(());
         }
         self.scores.update_noise(columns, p)
-    }
-    fn factor_gram(
-        &mut self,
-        view: usize,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.scores.factor_gram(view, p, eq)
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.scores.factor_equations(p, eq)
-    }
-    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
-        self.scores.absorb_samples(samples, p);
-    }
-    fn seal_samples(&mut self, p: &Predictor<'_>) {
-        self.scores.seal_samples(p);
     }
     /// L7, L8; with drawn scores the log density of scores and labels.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {

@@ -13,9 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, NormalEquations, NumericError, Objective, OrderStatistics, PredictedBlock,
-    PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    Context, DataError, Equations, NormalEquations, NumericError, Objective, OrderStatistics,
+    PredictedBlock, PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms,
+    View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, cross, packed_dot, times, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -292,56 +292,8 @@ impl ViewTerm for Inserted {
     fn rest(&mut self, settled: &[bool]) {
         self.settled = settled.to_vec();
     }
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        Err(self.not_of_training())
-    }
-    fn weight_equations(
-        &mut self,
-        _p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        Err(self.not_of_training())
-    }
-    fn factor_gram(
-        &mut self,
-        _view: usize,
-        p: &Predictor<'_>,
-        _eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        if self.sums.is_none() {
-            self.update(p);
-        }
-        Ok(())
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        let Some(sums) = &self.sums else {
-            return Ok(());
-        };
-        let rows = eq.rows();
-        for start in (0..self.anchors.features()).step_by(SAMPLES) {
-            let range = start..(start + SAMPLES).min(self.anchors.features());
-            let omega = sums
-                .omega
-                .as_ref()
-                .submatrix(start, rows.start, range.len(), rows.len());
-            let moments = p.weights.second_moment_rows(range);
-            weighted_gram_into(eq.packed_mut(), omega, &moments, Accum::Add);
-        }
-        let mut to = eq.rhs.as_mut();
-        to += sums
-            .rhs
-            .as_ref()
-            .subcols(rows.start, rows.len())
-            .transpose();
-        Ok(())
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
     }
     /// $\sum\_i a\_ia\_i^\top\sum\_q\kappa\_q\langle u\_q\rangle^2/\langle u\_q^2\rangle$, of the
     /// means of the weights: $\sqrt{\langle u^2\rangle}$ has the curvature
@@ -408,6 +360,60 @@ impl ViewTerm for Inserted {
             &self.anchors,
             &self.training,
         )?))
+    }
+}
+
+impl Equations for Inserted {
+    fn weight_gram(
+        &mut self,
+        _p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        Err(self.not_of_training())
+    }
+    fn weight_equations(
+        &mut self,
+        _p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        Err(self.not_of_training())
+    }
+    fn factor_gram(
+        &mut self,
+        _view: usize,
+        p: &Predictor<'_>,
+        _eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        if self.sums.is_none() {
+            self.update(p);
+        }
+        Ok(())
+    }
+    fn factor_equations(
+        &mut self,
+        p: &Predictor<'_>,
+        eq: &mut NormalEquations,
+    ) -> Result<(), NumericError> {
+        let Some(sums) = &self.sums else {
+            return Ok(());
+        };
+        let rows = eq.rows();
+        for start in (0..self.anchors.features()).step_by(SAMPLES) {
+            let range = start..(start + SAMPLES).min(self.anchors.features());
+            let omega = sums
+                .omega
+                .as_ref()
+                .submatrix(start, rows.start, range.len(), rows.len());
+            let moments = p.weights.second_moment_rows(range);
+            weighted_gram_into(eq.packed_mut(), omega, &moments, Accum::Add);
+        }
+        let mut to = eq.rhs.as_mut();
+        to += sums
+            .rhs
+            .as_ref()
+            .subcols(rows.start, rows.len())
+            .transpose();
+        Ok(())
     }
 }
 

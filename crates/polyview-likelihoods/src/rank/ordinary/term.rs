@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Mask, NormalEquations, NumericError, Objective, OrderStatistics,
+    Augmented, Context, DataError, Equations, Mask, NumericError, Objective, OrderStatistics,
     PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
     ViewTerm,
 };
@@ -54,55 +54,8 @@ impl ViewTerm for OrdinaryRank {
             Err(self.not_finite("a score"))
         }
     }
-    fn weight_gram(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.weight_gram(p, eq)
-    }
-    fn weight_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.weight_equations(p, eq)
-    }
-    fn bias_equations(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-        precision: &mut [f64],
-        rhs: &mut [f64],
-    ) -> f64 {
-        self.layer.bias_equations(columns, p, precision, rhs)
-    }
-    fn absorb(&mut self, columns: Range<usize>, p: &Predictor<'_>) {
-        self.layer.absorb(columns, p);
-    }
-    fn seal(&mut self, p: &Predictor<'_>) {
-        self.layer.seal(p);
-    }
-    fn factor_gram(
-        &mut self,
-        view: usize,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.factor_gram(view, p, eq)
-    }
-    fn factor_equations(
-        &mut self,
-        p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        self.layer.factor_equations(p, eq)
-    }
-    fn absorb_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
-        self.layer.absorb_samples(samples, p);
-    }
-    fn seal_samples(&mut self, p: &Predictor<'_>) {
-        self.layer.seal_samples(p);
+    fn equations(&mut self) -> &mut dyn Equations {
+        &mut self.layer
     }
     fn anchor(&mut self, training: &Predictor<'_>) {
         self.training = Training::new(training, &self.anchors).map(Arc::new);
