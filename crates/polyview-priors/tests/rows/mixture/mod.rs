@@ -1,6 +1,5 @@
 //! The mixture prior against plain loops over spec/maxmargin-rank 4.5, 5.5 and
 //! 5.6, its densities by simulation, and conditionals that keep the prior.
-#![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 mod plain;
 

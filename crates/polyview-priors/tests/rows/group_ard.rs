@@ -1,10 +1,7 @@
 //! Group-wise ARD: one group is plain ARD, rows are those of dense inverses,
 //! and the rotation says what it gains.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{KINDS, Kind, close, groups, problem, start};
+use crate::common::{KINDS, Kind, close, groups, problem, start};
 use polyview_core::{
     DataError, GammaPrior, Groups, NumericError, RotationSide, RowBlock, RowCov, RowGroups,
     RowMoments, ScalePrior, State, Stateful,

@@ -1,6 +1,5 @@
 //! Double ARD: the law of the prior, its updates, its rotation, and the rows
 //! under it.
-#![allow(clippy::unwrap_used)]
 
 use polyview_core::{
     Context, GammaPrior, Gammas, Journal, NormalEquations, RotationSide, RowBlock, RowCov,

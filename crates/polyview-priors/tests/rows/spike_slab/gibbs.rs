@@ -1,11 +1,8 @@
 //! Draws of spike-and-slab rows: the conditional of one entry, and Geweke
 //! (2004) with a Gaussian term: drawing parameters given data and data given
 //! parameters in turn leaves the joint distribution alone.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Kind, groups, normal, problem, start};
+use crate::common::{Kind, groups, normal, problem, start};
 use polyview_core::{Context, GammaPrior, Journal, NormalEquations, RowBlock, RowMoments};
 use polyview_linalg::{Mat, gram};
 use polyview_priors::{BetaPrior, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};

@@ -1,5 +1,4 @@
 //! Random equations of all kinds, and the objective of a block alone.
-#![allow(clippy::unwrap_used, dead_code)]
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,10 +1,7 @@
 //! Factorised rows: against a naive coordinate ascent, full rows, and
 //! themselves.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{KINDS, Kind, Problem, close, groups, problem, start};
+use crate::common::{KINDS, Kind, Problem, close, groups, problem, start};
 use polyview_core::{
     GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, ScalePrior, State,
     Stateful,
