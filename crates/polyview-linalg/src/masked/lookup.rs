@@ -23,6 +23,11 @@ impl<const LANES: usize> Scratch<LANES> {
         }
     }
 
+    /// Sets the sums to zero.
+    pub(super) fn clear(&mut self) {
+        self.sums.fill([Lane::ZERO; LANES]);
+    }
+
     /// Sum of one of the distinct columns.
     pub(super) fn sum(&self, source: usize) -> &Vector<LANES> {
         &self.sums[source]

@@ -128,13 +128,17 @@ fn dense_columns(plan: &Plan, table: MatRef<'_, f64>, out: MatMut<'_, f64>, accu
     const NARROW: usize = 8;
     out.par_row_chunks_mut(WIDE)
         .zip(table.par_row_chunks(WIDE))
-        .for_each(|(out, table)| {
-            if out.nrows() > NARROW {
-                dense_chunk::<2>(plan, table, out, accum);
-            } else {
-                dense_chunk::<1>(plan, table, out, accum);
-            }
-        });
+        .for_each_init(
+            || Scratch::new(plan.distinct()),
+            |scratch, (out, table)| {
+                if out.nrows() > NARROW {
+                    dense_chunk::<2>(plan, table, out, accum, scratch);
+                } else {
+                    let mut scratch = Scratch::new(plan.distinct());
+                    dense_chunk::<1>(plan, table, out, accum, &mut scratch);
+                }
+            },
+        );
 }
 
 /// Sums of `LANES` lanes of eight entries, for the columns of the plan.
@@ -143,13 +147,14 @@ fn dense_chunk<const LANES: usize>(
     table: MatRef<'_, f64>,
     out: MatMut<'_, f64>,
     accum: Accum,
+    scratch: &mut Scratch<LANES>,
 ) {
     let mut out = out;
-    let mut scratch = Scratch::<LANES>::new(plan.distinct());
+    scratch.clear();
     dispatch(Lookup {
         plan,
         table,
-        scratch: &mut scratch,
+        scratch,
     });
     for (column, source) in plan.columns() {
         let sum = scratch.sum(source).map(|lane| lane.0);

@@ -2,6 +2,7 @@
 
 use crate::BitMask;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Rows in one table.
 pub(super) const TABLE_ROWS: usize = 5;
@@ -44,7 +45,8 @@ impl Plan {
     ) -> Self {
         let mut columns = Vec::with_capacity(long.len());
         let mut distinct: Vec<&[u8]> = Vec::new();
-        let mut seen = HashMap::new();
+        let mut seen: HashMap<u64, u32, BuildHasherDefault<Hashed>> =
+            HashMap::with_capacity_and_hasher(long.len(), BuildHasherDefault::default());
         for (column, _) in long.iter().enumerate().filter(|(_, long)| **long) {
             let bytes = mask.column_bytes(first + column);
             let next = distinct.len() as u32;
@@ -103,6 +105,22 @@ fn block_word(bytes: &[u8], block: usize) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(word)
+}
+
+/// Takes a fingerprint, whose bits are mixed already, for its hash.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = fingerprint(bytes);
+    }
+    fn write_u64(&mut self, fingerprint: u64) {
+        self.0 = fingerprint;
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 fn fingerprint(bytes: &[u8]) -> u64 {
