@@ -6,6 +6,7 @@ use polyview_core::{
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
+use rayon::prelude::*;
 
 use super::Engine;
 use super::views::{run_views, view_of};
@@ -152,6 +153,15 @@ pub fn update_factors(
     for start in (0..rows).step_by(width) {
         let block = start..(start + width).min(rows);
         eq.set_rows(block.clone());
+        let z = factors.moments();
+        views.par_iter_mut().with_max_len(1).for_each(|view| {
+            let p = Predictor {
+                factors: z,
+                weights: view.weights.moments(),
+                bias: &view.bias,
+            };
+            view.term.equations().prepare_samples(block.clone(), &p);
+        });
         for view in views.iter_mut() {
             let p = Predictor {
                 factors: factors.moments(),

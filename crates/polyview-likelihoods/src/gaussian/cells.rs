@@ -49,6 +49,8 @@ pub(super) struct SamplePass {
     features: Range<usize>,
     /// Samples of the current block.
     rows: Range<usize>,
+    /// Whether their sums have been made ahead of their equations.
+    prepared: bool,
     /// Sums of the table over the observed features of each of them.
     sums: Mat<f64>,
     /// Energy of the samples that are done.
@@ -73,6 +75,7 @@ impl SamplePass {
             table: Mat::new(),
             features: 0..0,
             rows: 0..0,
+            prepared: false,
             sums: Mat::new(),
             energy: 0.0,
             done: 0,
@@ -291,16 +294,28 @@ impl Gaussian {
         self.ensure_xw(p);
         self.cache.pass = Some(SamplePass::new());
     }
-    /// U1m: own precision and right-hand side of each sample.
-    pub(super) fn cells_factors(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+    /// The sums that the equations of some samples are made of.
+    pub(super) fn cells_prepare(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
         if self.cache.pass.is_none() {
             self.cells_factor_gram(p);
+        }
+        if let Some(mut pass) = self.cache.pass.take() {
+            self.sample_sums(&mut pass, samples, p);
+            pass.prepared = true;
+            self.cache.pass = Some(pass);
+        }
+    }
+    /// U1m: own precision and right-hand side of each sample.
+    pub(super) fn cells_factors(&mut self, p: &Predictor<'_>, eq: &mut NormalEquations) {
+        let ready = |pass: &SamplePass| pass.prepared && pass.rows == eq.rows();
+        if !self.cache.pass.as_ref().is_some_and(ready) {
+            self.cells_prepare(eq.rows(), p);
         }
         self.ensure_xw(p);
         let Some(mut pass) = self.cache.pass.take() else {
             return;
         };
-        self.sample_sums(&mut pass, eq.rows(), p);
+        pass.prepared = false;
         if let Some((_, xw)) = &self.cache.xw {
             let (k, start, tau) = (eq.k(), eq.rows().start, self.common_tau());
             let len = packed_len(k);

@@ -280,6 +280,11 @@ impl Equations for Gaussian {
         }
         Ok(())
     }
+    fn prepare_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        if self.by_cells() {
+            self.cells_prepare(samples, p);
+        }
+    }
     fn factor_equations(
         &mut self,
         p: &Predictor<'_>,

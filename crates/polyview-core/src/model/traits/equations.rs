@@ -78,6 +78,12 @@ pub trait Equations: Send + Sync {
         let _ = (view, p, eq);
         Ok(())
     }
+    /// Makes what [`Equations::factor_equations`] of these samples adds up, where
+    /// that takes long: the views do it side by side, then they add one after
+    /// the other.
+    fn prepare_samples(&mut self, samples: Range<usize>, p: &Predictor<'_>) {
+        let _ = (samples, p);
+    }
     /// Adds own precisions and right-hand sides of the samples `eq.rows()`.
     ///
     /// # Errors
