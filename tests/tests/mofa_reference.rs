@@ -164,13 +164,8 @@ fn sweep(model: &mut Model, sweep: usize, corrected: bool, journal: &mut Journal
         };
         match group[..] {
             [Step::Local(v)] if corrected => refresh(model, v, &mut cx),
-            [Step::Local(_)] => {
-                run_steps(&Vb, &[group], model, &mut cx).expect("a step");
-            }
-            _ if sweep == 0 => {}
-            _ => {
-                run_steps(&Vb, &[group], model, &mut cx).expect("a step");
-            }
+            [step, ..] if sweep == 0 && !matches!(step, Step::Local(_)) => {}
+            _ => run_steps(&Vb, &[group], model, &mut cx).expect("a step"),
         }
     }
 }

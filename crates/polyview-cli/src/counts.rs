@@ -164,7 +164,7 @@ fn enough(
 }
 
 /// Counts above this are large: the bounds of likelihoods with sites as steep as
-/// the counts are slow to move there.
+/// the counts are slow to move there. A round number: it chooses what a hint says.
 const STEEP: f64 = 100.0;
 
 /// The likelihood for a table that looks like counts: whole numbers from zero

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use polyview_core::{
     Bias, Mask, NumericError, PatternTable, Predictor, RowBlock, RowMoments, Schedule, State,
-    StateReader, Stateful, Terms, ViewTerm,
+    StateReader, Stateful, Step, Terms, ViewId, ViewTerm,
 };
 use rayon::prelude::*;
 
@@ -21,6 +21,19 @@ pub struct ViewPart {
 }
 
 impl ViewPart {
+    /// The term, and the window that it has on the rest of the model: `factors`
+    /// (samples × K), weights and intercepts of the view.
+    pub fn with<'a>(
+        &'a mut self,
+        factors: &'a RowMoments,
+    ) -> (&'a mut dyn ViewTerm, Predictor<'a>) {
+        let p = Predictor {
+            factors,
+            weights: self.weights.moments(),
+            bias: &self.bias,
+        };
+        (self.term.as_mut(), p)
+    }
     /// Writes the view's part of what the [`Model`] saves under `prefix`.
     pub fn save(&self, prefix: &str, state: &mut State) {
         let at = format!("{prefix}views/{}", self.name);
@@ -31,12 +44,9 @@ impl ViewPart {
     /// The view's part of [`Model::objective`].
     fn objective(&mut self, factors: &RowMoments) -> Vec<(String, f64)> {
         let mut out = Vec::new();
-        let p = Predictor {
-            factors,
-            weights: self.weights.moments(),
-            bias: &self.bias,
-        };
-        named(&mut out, self.term.bound(&p), &self.name, |name| name);
+        let (term, p) = self.with(factors);
+        let terms = term.bound(&p);
+        named(&mut out, terms, &self.name, |name| name);
         let weights = |name| match name {
             "rows" => "weights",
             other => other,
@@ -108,6 +118,19 @@ impl Model {
             for view in &mut self.views {
                 view.term.take_shares(shares);
             }
+        }
+    }
+    /// Name of the block that a step updates, for messages.
+    pub(crate) fn block_name(&self, step: Step) -> String {
+        let of = |kind: &str, v: ViewId| format!("{kind}/{}", self.views[v].name);
+        match step {
+            Step::Local(v) => of("local", v),
+            Step::Weights(v) | Step::Bias(v) | Step::Noise(v) => of("weights", v),
+            Step::Scales(v) => of("scales", v),
+            Step::Factors => "factors".into(),
+            Step::Assign => "assignment".into(),
+            Step::FactorScales => "factor-scales".into(),
+            Step::Rotate | Step::Prune => String::new(),
         }
     }
     /// Number of factors.

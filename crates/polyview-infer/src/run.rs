@@ -233,10 +233,10 @@ impl VbRun {
                 sweep,
                 journal: &mut self.record.journal,
             };
-            let block = run_steps(&Vb, part, &mut self.model, &mut cx)?;
-            if let Some(old) = last {
+            run_steps(&Vb, part, &mut self.model, &mut cx)?;
+            if let (Some(old), [step]) = (last, part.concat().as_slice()) {
                 let new = self.model.bound();
-                fell(&block, old, new)?;
+                fell(&self.model.block_name(*step), old, new)?;
                 last = Some(new);
             }
         }

@@ -1,8 +1,8 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, Coupling, NormalEquations, NumericError, PatternGrams, Predictor, RowBlock,
-    SAMPLE_BLOCK, Schedule, Step,
+    Context, Coupling, NormalEquations, NumericError, PatternGrams, RowBlock, SAMPLE_BLOCK,
+    Schedule, Step,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
@@ -49,9 +49,9 @@ pub(super) fn key(base: StreamKey, step: Step) -> StreamKey {
 
 /// Carries out groups of steps in order. Groups of one view depend on the
 /// factors and on that view alone, so views whose groups follow one another
-/// are carried out side by side; what they do does not depend on it. Returns
-/// the name of the last block, for messages. [`Step::Rotate`] and
-/// [`Step::Prune`] belong to the driver and are skipped here.
+/// are carried out side by side; what they do does not depend on it.
+/// [`Step::Rotate`] and [`Step::Prune`] belong to the driver and are skipped
+/// here.
 ///
 /// # Errors
 /// [`NumericError`] from the parts: that of the first view that has one.
@@ -60,46 +60,37 @@ pub fn run_steps(
     groups: &[Vec<Step>],
     model: &mut Model,
     cx: &mut Context<'_>,
-) -> Result<String, NumericError> {
-    let mut block = String::new();
+) -> Result<(), NumericError> {
     for stretch in groups.chunk_by(|a, b| view_of(a).is_some() && view_of(b).is_some()) {
-        block = match stretch {
-            [group] if view_of(group).is_none() => run_step_of_all(engine, group, model, cx)?,
+        match stretch {
+            [group] if view_of(group).is_none() => {
+                for &step in group {
+                    run_step_of_all(engine, step, model, cx)?;
+                }
+            }
             of_views => run_views(engine, of_views, model, cx)?,
-        };
+        }
     }
-    Ok(block)
+    Ok(())
 }
 
-/// Carries out a step that concerns all views; the name of its block.
+/// Carries out a step that concerns all views.
 fn run_step_of_all(
     engine: &dyn Engine,
-    group: &[Step],
+    step: Step,
     model: &mut Model,
     cx: &mut Context<'_>,
-) -> Result<String, NumericError> {
-    let Some(&step) = group.first() else {
-        return Ok(String::new());
-    };
+) -> Result<(), NumericError> {
     let base = cx.key;
     cx.key = key(base, step);
-    let block = match step {
-        Step::Factors => {
-            update_factors(engine, model, cx)?;
-            "factors"
-        }
-        Step::Assign => {
-            assign(engine, model, cx)?;
-            "assignment"
-        }
-        Step::FactorScales => {
-            engine.scales(model.factors.as_mut(), cx);
-            "factor-scales"
-        }
-        _ => "",
-    };
+    match step {
+        Step::Factors => update_factors(engine, model, cx)?,
+        Step::Assign => assign(engine, model, cx)?,
+        Step::FactorScales => engine.scales(model.factors.as_mut(), cx),
+        _ => {}
+    }
     cx.key = base;
-    Ok(block.to_owned())
+    Ok(())
 }
 
 /// Sweeps before updates go beyond the optimum: first ones come from starts
@@ -138,12 +129,8 @@ pub fn update_factors(
         table,
     });
     for (v, view) in views.iter_mut().enumerate() {
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        view.term.equations().factor_gram(v, &p, &mut eq)?;
+        let (term, p) = view.with(factors.moments());
+        term.equations().factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
     let coupled = views.iter().any(|v| v.term.coupling() == Coupling::Rows);
@@ -155,20 +142,12 @@ pub fn update_factors(
         eq.set_rows(block.clone());
         let z = factors.moments();
         views.par_iter_mut().with_max_len(1).for_each(|view| {
-            let p = Predictor {
-                factors: z,
-                weights: view.weights.moments(),
-                bias: &view.bias,
-            };
-            view.term.equations().prepare_samples(block.clone(), &p);
+            let (term, p) = view.with(z);
+            term.equations().prepare_samples(block.clone(), &p);
         });
         for view in views.iter_mut() {
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: view.weights.moments(),
-                bias: &view.bias,
-            };
-            view.term.equations().factor_equations(&p, &mut eq)?;
+            let (term, p) = view.with(factors.moments());
+            term.equations().factor_equations(&p, &mut eq)?;
         }
         if let Some(one) = &mut one {
             for row in block.clone() {
@@ -179,21 +158,13 @@ pub fn update_factors(
             engine.rows(factors.as_mut(), &mut eq, cx)?;
         }
         for view in views.iter_mut() {
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: view.weights.moments(),
-                bias: &view.bias,
-            };
-            view.term.equations().absorb_samples(block.clone(), &p);
+            let (term, p) = view.with(factors.moments());
+            term.equations().absorb_samples(block.clone(), &p);
         }
     }
     for view in views.iter_mut() {
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        view.term.equations().seal_samples(&p);
+        let (term, p) = view.with(factors.moments());
+        term.equations().seal_samples(&p);
     }
     Ok(())
 }
@@ -209,24 +180,16 @@ fn update_coupled(
 ) -> Result<(), NumericError> {
     let mut rhs: Vec<f64> = one.rhs.row(0).iter().copied().collect();
     for view in views.iter_mut() {
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        view.term.couple(row, &p, &mut rhs)?;
+        let (term, p) = view.with(factors.moments());
+        term.couple(row, &p, &mut rhs)?;
     }
     for (j, x) in rhs.iter().enumerate() {
         one.rhs[(0, j)] = *x;
     }
     engine.rows(factors, one, cx)?;
     for view in views.iter_mut() {
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        view.term.settle(row, &p);
+        let (term, p) = view.with(factors.moments());
+        term.settle(row, &p);
     }
     Ok(())
 }
@@ -249,12 +212,8 @@ pub fn assign(
     };
     let mut evidence = Mat::zeros(shares.nrows(), shares.ncols());
     for view in views.iter_mut() {
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        engine.evidence(view.term.as_mut(), &p, &mut evidence)?;
+        let (term, p) = view.with(factors.moments());
+        engine.evidence(term, &p, &mut evidence)?;
     }
     engine.assign(factors.as_mut(), evidence.as_ref(), cx)?;
     model.share();
@@ -264,12 +223,8 @@ pub fn assign(
             continue;
         }
         cx.key = base.block(8 * (v as u32 + 1) + 5);
-        let p = Predictor {
-            factors: factors.moments(),
-            weights: view.weights.moments(),
-            bias: &view.bias,
-        };
-        engine.reassigned(view.term.as_mut(), &p, cx)?;
+        let (term, p) = view.with(factors.moments());
+        engine.reassigned(term, &p, cx)?;
     }
     cx.key = base;
     Ok(())

@@ -21,47 +21,41 @@ pub(super) fn view_of(group: &[Step]) -> Option<ViewId> {
 }
 
 /// Carries out groups that belong to a view each: those of one view in order,
-/// the views side by side. Journals come in the order of the views. Returns the
-/// name of the last block.
+/// the views side by side. Journals come in the order of the views.
 pub(super) fn run_views(
     engine: &dyn Engine,
     groups: &[Vec<Step>],
     model: &mut Model,
     cx: &mut Context<'_>,
-) -> Result<String, NumericError> {
+) -> Result<(), NumericError> {
     let relaxation = relaxation(model, cx);
     let Model { factors, views, .. } = model;
     let factors: &dyn RowBlock = factors.as_ref();
     let (base, sweep) = (cx.key, cx.sweep);
-    let done: Vec<Result<(String, Journal), NumericError>> = views
+    let done: Vec<Result<Journal, NumericError>> = views
         .par_iter_mut()
         .enumerate()
         .with_max_len(1)
         .map(|(v, view)| {
-            let (mut block, mut journal) = (String::new(), Journal::default());
+            let mut journal = Journal::default();
             for group in groups.iter().filter(|g| view_of(g) == Some(v)) {
                 let mut cx = Context {
                     key: base,
                     sweep,
                     journal: &mut journal,
                 };
-                block = run_view_group(engine, group, v, factors, view, relaxation, &mut cx)?;
+                run_view_group(engine, group, v, factors, view, relaxation, &mut cx)?;
             }
-            Ok((block, journal))
+            Ok(journal)
         })
         .collect();
-    let mut last = String::new();
-    for view in done {
-        let (block, journal) = view?;
-        cx.journal.entries.extend(journal.entries);
-        if !block.is_empty() {
-            last = block;
-        }
+    for journal in done {
+        cx.journal.entries.extend(journal?.entries);
     }
-    Ok(last)
+    Ok(())
 }
 
-/// Carries out one group of steps of a view; the name of its block.
+/// Carries out one group of steps of a view.
 fn run_view_group(
     engine: &dyn Engine,
     group: &[Step],
@@ -70,34 +64,24 @@ fn run_view_group(
     view: &mut ViewPart,
     relaxation: f64,
     cx: &mut Context<'_>,
-) -> Result<String, NumericError> {
+) -> Result<(), NumericError> {
     let base = cx.key;
-    let Some(&first) = group.first() else {
-        return Ok(String::new());
-    };
-    cx.key = key(base, first);
-    let kind = match first {
-        Step::Local(_) => {
-            let p = Predictor {
-                factors: factors.moments(),
-                weights: view.weights.moments(),
-                bias: &view.bias,
-            };
-            engine.locals(view.term.as_mut(), &p, cx)?;
-            "local"
+    if let Some(&first) = group.first() {
+        cx.key = key(base, first);
+    }
+    match group.first() {
+        Some(Step::Local(_)) => {
+            let (term, p) = view.with(factors.moments());
+            engine.locals(term, &p, cx)?;
         }
-        Step::Scales(_) => {
-            engine.scales(view.weights.as_mut(), cx);
-            "scales"
-        }
+        Some(Step::Scales(_)) => engine.scales(view.weights.as_mut(), cx),
         _ => {
             cx.key = base;
             pass(engine, group, v, factors, view, relaxation, cx)?;
-            "weights"
         }
-    };
+    }
     cx.key = base;
-    Ok(format!("{kind}/{}", view.name))
+    Ok(())
 }
 
 /// One pass over the columns of a view.

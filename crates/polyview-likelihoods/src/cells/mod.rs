@@ -362,15 +362,6 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
 }
 
 impl<L: CellLikelihood> Equations for Cells<L> {
-    /// Each row has a precision of its own.
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        eq.own = true;
-        Ok(())
-    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,

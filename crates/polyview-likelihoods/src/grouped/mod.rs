@@ -52,7 +52,9 @@ pub enum GroupNoise {
 /// [`ViewTerm::couple`] and [`ViewTerm::settle`], [`ViewTerm::anchor`] and, of
 /// the new samples that anchored ranks are rebound to, [`ViewTerm::rest`] and
 /// [`ViewTerm::slack`]; [`ViewTerm::component_evidence`] and
-/// [`ViewTerm::take_shares`].
+/// [`ViewTerm::take_shares`]. Nor is [`Equations::prepare_samples`](polyview_core::Equations::prepare_samples): the samples
+/// of a block are others in each group, whose terms make their sums when they are
+/// asked for equations.
 pub struct Grouped {
     groups: RowGroups,
     /// Rows of each group, ascending.

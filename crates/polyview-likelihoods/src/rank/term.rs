@@ -121,15 +121,6 @@ impl ViewTerm for Rank {
 }
 
 impl Equations for Rank {
-    /// Each row has a precision of its own.
-    fn weight_gram(
-        &mut self,
-        _p: &Predictor<'_>,
-        eq: &mut NormalEquations,
-    ) -> Result<(), NumericError> {
-        eq.own = true;
-        Ok(())
-    }
     fn weight_equations(
         &mut self,
         p: &Predictor<'_>,

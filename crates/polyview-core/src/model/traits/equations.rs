@@ -15,8 +15,8 @@ use crate::model::predictor::Predictor;
 /// beneath ([`ViewTerm::equations`](super::ViewTerm::equations)).
 pub trait Equations: Send + Sync {
     /// Writes the part of the weights' precision that is common to all rows
-    /// (`gram`, `scale`), before the blocks are asked for one by one. Nothing,
-    /// unless a term says more.
+    /// (`gram`, `scale`), before the blocks are asked for one by one. Unless a
+    /// term says more, each row has a precision of its own.
     ///
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
@@ -25,7 +25,8 @@ pub trait Equations: Send + Sync {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
-        let _ = (p, eq);
+        let _ = p;
+        eq.own = true;
         Ok(())
     }
     /// Adds right-hand sides and own precisions of the rows `eq.rows()`.
