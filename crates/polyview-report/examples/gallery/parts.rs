@@ -1,23 +1,17 @@
-//! Renders reports of simulated fits: `cargo run -p polyview-report --example gallery -- FOLDER`.
-//!
-//! Writes `vb.html` (a variational fit of four views), `gibbs.html` (a sampler with many views and a
-//! hostile choice of names), `tiny.html` (one sample, one factor) and every picture of the first as
-//! a file of its own.
+//! Parts of the reports, simulated.
 
 use polyview_report::{
-    BoundTrace, Chain, ChainTraces, Check, CheckStatistic, ChooseK, ComparedView, Comparison,
-    Coverage, Diagnostic, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells, Intervals,
-    JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin, Progress, Report,
-    ReportError, Severity, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewSummary, ViewWeights, pictures, write_report,
+    BoundTrace, Check, CheckStatistic, ComparedView, Comparison, Coverage, Event, EventKind,
+    Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, MetadataValues, OptionValue,
+    Origin, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary,
+    ViewWeights,
 };
-use std::path::{Path, PathBuf};
 
 /// A linear congruential generator: enough for pictures, the same on every machine.
-struct Lcg(u64);
+pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -26,24 +20,24 @@ impl Lcg {
     }
 
     /// Roughly standard normal: twelve uniforms.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    fn pick<'a>(&mut self, names: &[&'a str]) -> &'a str {
+    pub(crate) fn pick<'a>(&mut self, names: &[&'a str]) -> &'a str {
         names[((self.uniform() * names.len() as f64) as usize).min(names.len() - 1)]
     }
 }
 
-const FACTORS: usize = 8;
-const VIEWS: [(&str, usize, &str); 4] = [
+pub(crate) const FACTORS: usize = 8;
+pub(crate) const VIEWS: [(&str, usize, &str); 4] = [
     ("rna", 1200, "gaussian"),
     ("protein", 180, "gaussian"),
     ("methylation", 640, "gaussian"),
     ("mutations", 46, "bernoulli"),
 ];
 /// Strength of each factor (rows) in each view (columns).
-const STRENGTH: [[f64; 4]; FACTORS] = [
+pub(crate) const STRENGTH: [[f64; 4]; FACTORS] = [
     [0.24, 0.17, 0.12, 0.05],
     [0.11, 0.09, 0.0, 0.0],
     [0.02, 0.0, 0.14, 0.0],
@@ -54,11 +48,11 @@ const STRENGTH: [[f64; 4]; FACTORS] = [
     [0.018, 0.0, 0.0, -0.001],
 ];
 
-fn names(prefix: &str, n: usize) -> Vec<String> {
+pub(crate) fn names(prefix: &str, n: usize) -> Vec<String> {
     (1..=n).map(|i| format!("{prefix}{i}")).collect()
 }
 
-fn coverage(n: usize, rng: &mut Lcg) -> Coverage {
+pub(crate) fn coverage(n: usize, rng: &mut Lcg) -> Coverage {
     let mut rows = Vec::new();
     for _ in 0..n {
         for m in 0..VIEWS.len() {
@@ -78,7 +72,7 @@ fn coverage(n: usize, rng: &mut Lcg) -> Coverage {
     }
 }
 
-fn bound(sweeps: usize, rng: &mut Lcg) -> BoundTrace {
+pub(crate) fn bound(sweeps: usize, rng: &mut Lcg) -> BoundTrace {
     let mut values = Vec::new();
     for s in 0..sweeps {
         let t = s as f64;
@@ -115,7 +109,7 @@ fn bound(sweeps: usize, rng: &mut Lcg) -> BoundTrace {
     }
 }
 
-fn variance() -> VarianceExplained {
+pub(crate) fn variance() -> VarianceExplained {
     let marginal = Grid::from_fn(VIEWS.len(), FACTORS, |m, k| {
         STRENGTH[k][m] + 0.0004 * ((m * 5 + k) % 4) as f64
     });
@@ -136,7 +130,7 @@ fn variance() -> VarianceExplained {
     }
 }
 
-fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
+pub(crate) fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
     let subtypes = ["luminal A", "luminal B", "basal-like", "HER2-enriched"];
     let (mut subtype, mut age, mut batch, mut means) = (vec![], vec![], vec![], vec![]);
     for _ in 0..n {
@@ -194,7 +188,7 @@ fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
 }
 
 /// Some proteins that matter, and an image with a bright spot.
-fn relevance() -> Vec<ViewRelevance> {
+pub(crate) fn relevance() -> Vec<ViewRelevance> {
     let (height, width) = (40, 56);
     let spot = |d: usize| {
         let (y, x) = ((d / width) as f64 - 14.0, (d % width) as f64 - 30.0);
@@ -220,7 +214,7 @@ fn relevance() -> Vec<ViewRelevance> {
 }
 
 /// Large weights are surely there, small ones hardly.
-fn inclusion(weights: &[ViewWeights]) -> Vec<ViewInclusion> {
+pub(crate) fn inclusion(weights: &[ViewWeights]) -> Vec<ViewInclusion> {
     let of_view = |w: &ViewWeights| ViewInclusion {
         view: w.view.clone(),
         features: w.features.clone(),
@@ -232,7 +226,7 @@ fn inclusion(weights: &[ViewWeights]) -> Vec<ViewInclusion> {
     weights.iter().take(2).map(of_view).collect()
 }
 
-fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
+pub(crate) fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
     let genes = [
         "ESR1", "GATA3", "FOXA1", "KRT5", "KRT17", "ERBB2", "MKI67", "TP53", "CDH1", "PGR",
         "AURKA", "EGFR",
@@ -275,7 +269,7 @@ fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
 }
 
 /// Skewness of features that the model takes for normal, standard deviations that it learns.
-fn check(rng: &mut Lcg) -> Check {
+pub(crate) fn check(rng: &mut Lcg) -> Check {
     let mut statistic = |name: &str, level: f64, spread: f64, off: f64| {
         let replicated: Vec<f64> = (0..60).map(|_| level + spread * rng.normal()).collect();
         let observed: Vec<f64> = replicated
@@ -307,7 +301,7 @@ fn check(rng: &mut Lcg) -> Check {
 }
 
 /// A fit that is too sure of itself, against a sampler.
-fn comparison(rng: &mut Lcg) -> Comparison {
+pub(crate) fn comparison(rng: &mut Lcg) -> Comparison {
     let mean: Vec<f64> = (0..1500).map(|_| rng.normal()).collect();
     let other_sd: Vec<f64> = (0..1500).map(|_| 0.3 + 0.1 * rng.uniform()).collect();
     let spreads = |median| Spreads {
@@ -334,7 +328,7 @@ fn comparison(rng: &mut Lcg) -> Comparison {
     }
 }
 
-fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
+pub(crate) fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
     let numeric = |n: usize, noise: f64, unit: &str, rng: &mut Lcg| {
         let predicted: Vec<f64> = (0..n).map(|_| 1.4 * rng.normal()).collect();
         let truth: Vec<f64> = predicted.iter().map(|p| p + noise * rng.normal()).collect();
@@ -408,7 +402,7 @@ fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
     ]
 }
 
-fn summary(n: usize) -> Summary {
+pub(crate) fn summary(n: usize) -> Summary {
     let option = |section: &str, name: &str, value: &str, origin| OptionValue {
         section: section.into(),
         name: name.into(),
@@ -451,223 +445,4 @@ fn summary(n: usize) -> Summary {
                 .into(),
         ),
     }
-}
-
-fn variational() -> Report {
-    let mut rng = Lcg(7);
-    let n = 1000;
-    let (factors, metadata) = factors(n, &mut rng);
-    let entry = |sweep, block: &str, message: &str, severity| JournalEntry {
-        sweep,
-        block: block.into(),
-        message: message.into(),
-        severity,
-    };
-    let coverage = coverage(n, &mut rng);
-    let bound = bound(118, &mut rng);
-    let weights = weights(&mut rng);
-    Report {
-        groups: None,
-        title: "Four molecular views of 1000 tumours".into(),
-        introduction: "A simulated fit, to show what a report looks like: numbers come from a small generator, \
-            not from patients."
-            .into(),
-        summary: summary(n),
-        coverage: Some(coverage),
-        progress: Some(Progress::Bound(bound)),
-        variance: Some(variance()),
-        factors: Some(factors),
-        metadata,
-        inclusion: inclusion(&weights),
-        weights,
-        relevance: relevance(),
-        correlations: None,
-        held_out: held_out(&mut rng),
-        checks: vec![check(&mut rng)],
-        comparison: Some(comparison(&mut rng)),
-        choose_k: Some(ChooseK {
-            factors: vec![2, 4, 6, 8, 10, 12, 16],
-            score: vec![-1.42, -1.31, -1.24, -1.212, -1.209, -1.213, -1.222],
-            score_error: Some(vec![0.012, 0.011, 0.009, 0.009, 0.009, 0.011, 0.012]),
-            score_name: "held-out log density per cell (nats)".into(),
-            bound: Some(vec![-431_020.0, -421_311.0, -414_004.0, -412_170.0, -412_201.0, -412_236.0, -412_390.0]),
-            stability: Some(vec![0.99, 0.98, 0.98, 0.97, 0.88, 0.79, 0.61]),
-            recommended: Some(8),
-            rule: "fewest factors within one standard error of the best score".into(),
-        }),
-        journal: vec![
-            entry(None, "data", "4 tables joined on sample names: 1000 samples in the union", Severity::Info),
-            entry(Some(32), "factors", "factor 9 removed: largest |weight| 3.1e-4, variance explained 0.002%", Severity::Notice),
-            entry(Some(59), "factors", "factor 10 removed: largest |weight| 8.7e-5, variance explained 0.001%", Severity::Notice),
-            entry(Some(74), "weights/protein", "jitter 1e-10 added to one precision (row 31, pivot 4)", Severity::Warning),
-            entry(Some(118), "fit", "converged", Severity::Info),
-        ],
-        citations: vec![
-            "Argelaguet R. et al. (2018). Multi-Omics Factor Analysis. Molecular Systems Biology 14:e8124.".into(),
-            "The polyview developers (2025). polyview: modular Bayesian factor models for multi-view data.".into(),
-        ],
-        versions: vec![("polyview".into(), "0.1.0".into()), ("faer".into(), "0.24.0".into())],
-        options: Options::default(),
-    }
-}
-
-fn sampler() -> Report {
-    let mut rng = Lcg(99);
-    let n = 90;
-    let (mut factors, mut metadata) = factors(n, &mut rng);
-    metadata.truncate(2);
-    metadata[0].name = "<script>alert(\"subtype\")</script> & 'friends'".into();
-    factors.names[0] = "Luftröhrenschwingungsfaktor 🧬 сверхдлинное имя фактора".into();
-    let views: Vec<String> = (1..=14)
-        .map(|m| format!("tissue section no. {m} (拡張)"))
-        .collect();
-    let observed = Grid::from_fn(n, 14, |i, m| {
-        if (i * 7 + m * 3) % 5 == 0 {
-            0.0
-        } else {
-            1.0 - 0.05 * ((i + m) % 4) as f64
-        }
-    });
-    let chains = (1..=4)
-        .map(|c| {
-            let mut level = -9000.0 - 400.0 * f64::from(c);
-            let values = (0..4000)
-                .map(|_| {
-                    level += 0.02 * (-8200.0 - level) + 6.0 * rng.normal();
-                    level
-                })
-                .collect();
-            Chain {
-                name: format!("chain {c}"),
-                first_sweep: 1,
-                values,
-            }
-        })
-        .collect();
-    let diagnostic = |quantity: &str, r_hat, ess_bulk, ess_tail| Diagnostic {
-        quantity: quantity.into(),
-        quantities: 1,
-        worst: String::new(),
-        r_hat,
-        r_hat_median: r_hat,
-        ess_bulk,
-        ess_bulk_median: ess_bulk,
-        ess_tail,
-    };
-    Report {
-        title: "A sampler with <b>hostile</b> names & many views".into(),
-        summary: Summary {
-            model: "sshiba".into(),
-            engine: "Gibbs, 4 chains".into(),
-            samples: n,
-            factors_kept: FACTORS,
-            factors_started: FACTORS,
-            outcome: "all sweeps done".into(),
-            ..Summary::default()
-        },
-        coverage: Some(Coverage {
-            views: views.clone(),
-            observed,
-        }),
-        progress: Some(Progress::Chains(ChainTraces {
-            quantity: "log joint density (nats)".into(),
-            chains,
-            warm_up: 800,
-            diagnostics: vec![
-                diagnostic("log joint density", 1.004, 812.0, 1204.0),
-                diagnostic("noise precision of rna", 1.031, 141.0, 210.0),
-                diagnostic("sparsity", f64::NAN, f64::NAN, f64::NAN),
-            ],
-        })),
-        variance: Some(VarianceExplained {
-            views: views.clone(),
-            factors: factors.names.clone(),
-            marginal: Grid::from_fn(14, FACTORS, |m, k| {
-                if (m + k) % 4 == 0 {
-                    0.2 / (k + 1) as f64
-                } else {
-                    -0.011 * ((m * k) % 3) as f64
-                }
-            }),
-            joint: (0..14)
-                .map(|m| {
-                    if m == 3 {
-                        -0.02
-                    } else {
-                        0.1 + 0.01 * f64::from(m)
-                    }
-                })
-                .collect(),
-            unique: None,
-            model_share: None,
-            activity: Some(Grid::from_fn(14, FACTORS, |m, k| {
-                f64::from(u8::from((m + k) % 4 == 0 || k == 0))
-            })),
-        }),
-        factors: Some(factors),
-        metadata,
-        ..Report::default()
-    }
-}
-
-fn tiny() -> Report {
-    Report {
-        title: "One sample, one factor".into(),
-        variance: Some(VarianceExplained {
-            views: vec!["only".into()],
-            factors: vec!["Factor 1".into()],
-            marginal: Grid::from_fn(1, 1, |_, _| f64::NAN),
-            joint: vec![f64::NAN],
-            ..VarianceExplained::default()
-        }),
-        coverage: Some(Coverage {
-            views: vec!["only".into()],
-            observed: Grid::from_fn(1, 1, |_, _| 1.0),
-        }),
-        progress: Some(Progress::Bound(BoundTrace::default())),
-        factors: Some(Factors {
-            samples: vec!["s1".into()],
-            names: vec!["Factor 1".into()],
-            means: Grid::from_fn(1, 1, |_, _| 0.3),
-            sds: None,
-        }),
-        metadata: vec![MetadataColumn {
-            name: "group".into(),
-            unit: String::new(),
-            values: MetadataValues::Categories(vec![Some("a".into())]),
-        }],
-        weights: vec![ViewWeights {
-            view: "only".into(),
-            features: vec![],
-            means: Grid::from_fn(0, 1, |_, _| 0.0),
-            sds: None,
-        }],
-        ..Report::default()
-    }
-}
-
-fn save(folder: &Path, name: &str, report: &Report) -> Result<(), ReportError> {
-    let mut page = Vec::new();
-    write_report(report, &mut page)?;
-    std::fs::write(folder.join(name), page)?;
-    Ok(())
-}
-
-fn main() -> Result<(), ReportError> {
-    let folder = std::env::args_os().nth(1).map_or_else(
-        || std::env::temp_dir().join("polyview-gallery"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder)?;
-    let report = variational();
-    save(&folder, "vb.html", &report)?;
-    save(&folder, "gibbs.html", &sampler())?;
-    save(&folder, "tiny.html", &tiny())?;
-    for picture in pictures(&report)? {
-        std::fs::write(
-            folder.join(format!("{}.svg", picture.stem)),
-            picture.picture.to_svg(),
-        )?;
-    }
-    Ok(())
 }
