@@ -270,7 +270,9 @@ proptest! {
         let x = normal_quantile(p);
         // The condition number of ln Phi at x is about x^2 below and grows above.
         let slope = inverse_mills(x) * x.abs().max(1e-3);
-        prop_assert!((ln_normal_cdf(x) - p.ln()).abs() <= 1e-15 * slope + 2e-16 * p.ln().abs());
+        // Where x is small, Phi itself is good to a few units in the last place of 1.
+        let rounding = 4e-16 * (1.0 + p.ln().abs());
+        prop_assert!((ln_normal_cdf(x) - p.ln()).abs() <= 1e-15 * slope + rounding);
     }
 
     #[test]
