@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use polyview_core::{Dataset, View};
+use polyview_core::{Dataset, PredictedKind, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -49,7 +49,8 @@ pub struct ChooseKRow {
     /// Factors left at the end of the best fit of the full data.
     pub kept: f64,
     /// Mean log predictive density of a hidden cell, nats, mean over the
-    /// repeats.
+    /// repeats. Ranks have none: cells of their views do not count here, and it
+    /// is `NaN` where there is no other view.
     pub log_density: f64,
     /// Its standard error over the repeats; `NaN` for one.
     pub log_density_se: f64,
@@ -138,7 +139,8 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 /// over the repeats (the hidden cells are the same for every number, so the
 /// difference is what counts), or by less than one nat over all hidden cells
 /// of a repeat (numbers whose superfluous factors are removed all end at the
-/// same answer, to rounding).
+/// same answer, to rounding). Ranks have no density: in a model of nothing but
+/// ranks the same is done with $R^2$.
 ///
 /// # Errors
 /// [`ErrorKind::Option`] for counts of 0 and shares out of range; what a fit
@@ -191,15 +193,17 @@ pub fn choose_k(
     let mut densities = vec![Vec::new(); specs.len()];
     let mut r2s = vec![Vec::new(); specs.len()];
     let mut cells = Vec::with_capacity(options.repeats);
+    let mut dense = 0.0;
     for r in 0..options.repeats {
         let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
         cells.push(hidden.cells.iter().sum());
         for (i, s) in specs.iter().enumerate() {
             tell(s.factors, ChooseKStage::HeldOut(r + 1));
             let fit = crate::fit(hidden.data.clone(), s.clone())?;
-            let (density, r2) = held_out(&fit, &data)?;
-            densities[i].push(density);
-            r2s[i].push(r2);
+            let score = held_out(&fit, &data)?;
+            densities[i].push(score.density);
+            r2s[i].push(score.r2);
+            dense = score.dense;
         }
     }
     let mut rows = Vec::with_capacity(specs.len());
@@ -228,8 +232,11 @@ pub fn choose_k(
             stability: agreement(&loadings)?,
         });
     }
-    let hidden = cells.iter().sum::<usize>() as f64 / cells.len().max(1) as f64;
-    let (recommended, reason) = recommend(&rows, &densities, hidden);
+    let (recommended, reason) = if dense > 0.0 {
+        recommend(&rows, &densities, Measure::Density { cells: dense })
+    } else {
+        recommend(&rows, &r2s, Measure::R2)
+    };
     Ok(ChooseK {
         rows,
         cells,
@@ -243,7 +250,7 @@ pub fn choose_k(
 pub(super) fn best(ends: &[(f64, usize)]) -> (f64, usize) {
     let mut out = ends.first().copied().unwrap_or((f64::NAN, 0));
     for end in ends {
-        if end.0 > out.0 {
+        if end.0 > out.0 || (out.0.is_nan() && !end.0.is_nan()) {
             out = *end;
         }
     }
@@ -263,19 +270,34 @@ fn agreement(loadings: &[Mat<f64>]) -> Result<f64> {
     Ok(found.mean)
 }
 
-/// Mean log density and R² over the hidden cells of all views.
-fn held_out(fit: &Fit, truth: &Dataset) -> Result<(f64, f64)> {
-    let (mut cells, mut density, mut r2, mut varying) = (0.0, 0.0, 0.0, 0.0);
+/// How well the hidden cells of one fit are predicted.
+struct HiddenScore {
+    /// Mean log density of the cells that have one.
+    density: f64,
+    /// Their number.
+    dense: f64,
+    /// R² over all views.
+    r2: f64,
+}
+
+fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
+    let (mut dense, mut density, mut r2, mut varying) = (0.0, 0.0, 0.0, 0.0);
     for h in fit.held_out_score(truth)? {
         let n = h.cells as f64;
-        cells += n;
-        density += n * h.log_density;
+        if h.kind != PredictedKind::Ranked {
+            dense += n;
+            density += n * h.log_density;
+        }
         if h.r2.is_finite() {
             varying += n;
             r2 += n * h.r2;
         }
     }
-    Ok((density / cells, r2 / varying))
+    Ok(HiddenScore {
+        density: density / dense,
+        dense,
+        r2: r2 / varying,
+    })
 }
 
 /// One fit of the full data: the first from the start that the choices name,
@@ -327,20 +349,57 @@ pub(super) fn mean_and_error(x: &[f64]) -> (f64, f64) {
     (mean, error)
 }
 
-/// The one-standard-error rule on paired differences, and its words; `hidden`
-/// is the number of hidden cells of a repeat.
+/// What numbers of factors are compared by; more is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Measure {
+    /// Mean log density of a hidden cell.
+    Density {
+        /// Hidden cells of a repeat that have one.
+        cells: f64,
+    },
+    /// R² of the hidden cells.
+    R2,
+}
+
+impl Measure {
+    /// The measure of one number of factors.
+    fn of(self, row: &ChooseKRow) -> f64 {
+        match self {
+            Self::Density { .. } => row.log_density,
+            Self::R2 => row.r2,
+        }
+    }
+    /// Whether a mean shortfall is none whatever its error.
+    fn is_rounding(self, shortfall: f64) -> bool {
+        match self {
+            Self::Density { cells } => shortfall * cells < 1.0,
+            Self::R2 => shortfall < 1e-6,
+        }
+    }
+    fn words(self, row: &ChooseKRow) -> String {
+        match self {
+            Self::Density { .. } => format!("{:.4} nats a cell", row.log_density),
+            Self::R2 => format!("R2 {:.4}; ranks have no density", row.r2),
+        }
+    }
+}
+
+/// The one-standard-error rule on paired differences, and its words; `scores`
+/// by candidate and repeat.
 pub(super) fn recommend(
     rows: &[ChooseKRow],
-    densities: &[Vec<f64>],
-    hidden: f64,
+    scores: &[Vec<f64>],
+    measure: Measure,
 ) -> (usize, String) {
-    let best = (0..rows.len())
-        .max_by(|&a, &b| rows[a].log_density.total_cmp(&rows[b].log_density))
-        .unwrap_or(0);
+    let (_, best) = best(
+        &(rows.iter().enumerate())
+            .map(|(i, row)| (measure.of(row), i))
+            .collect::<Vec<_>>(),
+    );
     let shortfall = |i: usize| -> (f64, f64) {
-        let differences: Vec<f64> = densities[best]
+        let differences: Vec<f64> = scores[best]
             .iter()
-            .zip(&densities[i])
+            .zip(&scores[i])
             .map(|(b, x)| b - x)
             .collect();
         let (mean, error) = mean_and_error(&differences);
@@ -349,27 +408,35 @@ pub(super) fn recommend(
     let chosen = (0..best)
         .find(|&i| {
             let (mean, error) = shortfall(i);
-            mean <= error || mean * hidden < 1.0
+            mean <= error || measure.is_rounding(mean)
         })
         .unwrap_or(best);
     let (row, top) = (&rows[chosen], &rows[best]);
-    let mut reason = if chosen == best {
-        format!(
-            "hidden cells are predicted best with {} factors ({:.4} nats a cell), and no smaller \
-             number comes within one standard error of it",
-            top.factors, top.log_density
+    let mut reason = format!(
+        "hidden cells are predicted best with {} factors ({})",
+        top.factors,
+        measure.words(top)
+    );
+    let _ = if chosen == best {
+        write!(
+            reason,
+            ", and no smaller number comes within one standard error of it"
         )
     } else {
         let (mean, error) = shortfall(chosen);
-        let margin = if mean <= error {
-            format!("no more than one standard error ({mean:.4}, standard error {error:.4})")
-        } else {
-            format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
+        let margin = match measure {
+            _ if mean <= error => {
+                format!("no more than one standard error ({mean:.4}, standard error {error:.4})")
+            }
+            Measure::Density { .. } => {
+                format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
+            }
+            Measure::R2 => "nothing but rounding".to_owned(),
         };
-        format!(
-            "hidden cells are predicted best with {} factors ({:.4} nats a cell); {} is the \
-             smallest number that falls short of it by {margin}",
-            top.factors, top.log_density, row.factors
+        write!(
+            reason,
+            "; {} is the smallest number that falls short of it by {margin}",
+            row.factors
         )
     };
     if row.kept < row.factors as f64 {

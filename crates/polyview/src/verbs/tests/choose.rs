@@ -3,7 +3,7 @@ use polyview_datasets::Missing;
 use polyview_likelihoods::NoiseBy;
 
 use super::simulated;
-use crate::verbs::choose_k::{best, mean_and_error, recommend};
+use crate::verbs::choose_k::{Measure, best, mean_and_error, recommend};
 use crate::{
     ChooseKOptions, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k, default_candidates,
     models,
@@ -72,6 +72,10 @@ fn row(factors: usize, log_density: f64) -> ChooseKRow {
     }
 }
 
+fn cells(cells: f64) -> Measure {
+    Measure::Density { cells }
+}
+
 #[test]
 fn one_standard_error_of_the_difference() {
     let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0]);
@@ -86,13 +90,13 @@ fn one_standard_error_of_the_difference() {
         vec![-2.02, -1.02, -0.02],
     ];
     // 2 falls short by 0.005, with a standard error of 0.0058
-    assert_eq!(recommend(&rows, &densities, 500.0).0, 2);
+    assert_eq!(recommend(&rows, &densities, cells(500.0)).0, 2);
     let mut steady = densities.clone();
     steady[1] = vec![-2.005, -1.005, -0.005];
-    let (k, why) = recommend(&rows, &steady, 500.0);
+    let (k, why) = recommend(&rows, &steady, cells(500.0));
     assert_eq!(k, 3, "{why}");
     // 0.005 nats of each of 100 cells are half a nat in all
-    let (k, why) = recommend(&rows, &steady, 100.0);
+    let (k, why) = recommend(&rows, &steady, cells(100.0));
     assert!(k == 2 && why.contains("one nat"), "{k}: {why}");
     // one repeat: no standard error, the best it is
     let single: Vec<Vec<f64>> = densities.iter().map(|d| d[..1].to_vec()).collect();
@@ -101,13 +105,17 @@ fn one_standard_error_of_the_difference() {
         .zip(&single)
         .map(|(r, d)| row(r.factors, d[0]))
         .collect();
-    assert_eq!(recommend(&rows, &single, 500.0).0, 2);
+    assert_eq!(recommend(&rows, &single, cells(500.0)).0, 2);
     let mut rows = vec![row(1, -2.0), row(2, -1.0)];
     let two = vec![vec![-2.0, -2.0], vec![-1.0, -1.0]];
-    assert!(recommend(&rows, &two, 500.0).1.contains("try larger ones"));
+    assert!(
+        recommend(&rows, &two, cells(500.0))
+            .1
+            .contains("try larger ones")
+    );
     rows[1].kept = 1.0;
     rows[1].stability = 0.5;
-    let why = recommend(&rows, &two, 500.0).1;
+    let why = recommend(&rows, &two, cells(500.0)).1;
     assert!(
         why.contains("keeps 1") && why.contains("0.50") && !why.contains("larger"),
         "{why}"
@@ -115,10 +123,24 @@ fn one_standard_error_of_the_difference() {
 }
 
 #[test]
+fn without_densities_r2_decides() {
+    let of = |factors: usize, r2: f64| ChooseKRow {
+        r2,
+        ..row(factors, f64::NAN)
+    };
+    let rows = [of(1, 0.2), of(2, 0.6), of(3, 0.601)];
+    let r2s = vec![vec![0.2, 0.2], vec![0.61, 0.59], vec![0.6, 0.602]];
+    let (k, why) = recommend(&rows, &r2s, Measure::R2);
+    assert!(k == 2 && why.contains("R2 0.6010"), "{k}: {why}");
+    assert!(!why.contains("NaN") && !why.contains("nats"), "{why}");
+}
+
+#[test]
 fn the_best_restart_counts() {
     assert_eq!(best(&[(-5.0, 3), (-2.0, 2), (-4.0, 4)]), (-2.0, 2));
     let (bound, kept) = best(&[(f64::NAN, 3), (f64::NAN, 2)]);
     assert!(bound.is_nan() && kept == 3);
+    assert_eq!(best(&[(f64::NAN, 3), (-2.0, 2)]), (-2.0, 2));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 
 use crate::{
-    CheckOptions, EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices,
-    hold_out, models,
+    CheckOptions, ChooseKOptions, EngineKind, ErrorKind, Fit, Likelihood, ModelSpec,
+    ProjectOptions, ViewChoices, choose_k, hold_out, models,
 };
 
 const N: usize = 90;
@@ -185,6 +185,34 @@ fn monotone_transforms_change_no_bit_of_the_posterior() {
             fit.factors().unwrap().mean
         };
         assert!(factors(f64::exp) == factors(|x| x.powi(3) + 1e3));
+    }
+}
+
+/// Ranks have no density: other views decide, and where there is none the R².
+#[test]
+fn the_number_of_factors_is_chosen_with_ranks() {
+    let options = ChooseKOptions {
+        candidates: vec![1, 2, 3],
+        repeats: 2,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    let both = simulated(f64::exp, 0..N);
+    let skew = both.view("skew").unwrap().to_values_with_nan();
+    let ranks = Dataset::builder()
+        .view(table("skew", 0, skew))
+        .build()
+        .unwrap();
+    for (data, dense) in [(both, true), (ranks, false)] {
+        let found = choose_k(data, &spec(Likelihood::Rank), &options, &mut |_| {}).unwrap();
+        assert_eq!(found.recommended, 2, "{found:?}");
+        assert!(
+            found
+                .rows
+                .iter()
+                .all(|r| r.log_density.is_finite() == dense)
+        );
+        assert!(!found.reason.contains("NaN"), "{}", found.reason);
     }
 }
 
