@@ -37,7 +37,8 @@ pub struct VbOptions {
     /// own (missing cells, labels, counts, ranks): 1 is the optimum given
     /// everything else, and between 0 and 2 the bound does not fall. Beyond 1
     /// (over-relaxation) fewer sweeps are needed where steps are short, as those
-    /// of rank views are.
+    /// of rank views are. Spike-and-slab rows, whose bound is no quadratic, go to
+    /// their optimum whatever it is.
     #[serde(skip_serializing_if = "is_one")]
     pub relaxation: f64,
 }

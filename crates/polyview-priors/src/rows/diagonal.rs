@@ -16,7 +16,8 @@ use super::sweep::{self, Column, Site};
 /// $$v\_{rk} = (P\_{r,kk} + \alpha\_{rk})^{-1},\qquad m\_{rk} = v\_{rk}\Big(
 /// b\_{rk} - \sum\_{j\ne k} P\_{r,kj} m\_{rj}\Big)$$
 ///
-/// column after column from the present means, with the data precision
+/// column after column from the present means (beyond or short of it under
+/// [`NormalEquations::relaxation`], where rows have precisions of their own), with the data precision
 /// $P\_r$, right-hand side $b\_r$ and expected prior precision $\alpha$. Each
 /// step is the optimum of its entry, so the bound never falls; the data are
 /// not read again. The fixed point has the means of
@@ -122,13 +123,20 @@ fn diagonal(variances: &[f64]) -> RowCov {
 /// Means and variances; the sum is that of $\ln v$.
 struct Gaussian<'a> {
     prior: PrecisionView<'a>,
+    /// How far means go ([`NormalEquations::relaxation`]).
+    rate: f64,
 }
 
 impl Site<2> for Gaussian<'_> {
     fn visit(&self, column: &Column<'_>, [mean, variance]: [&mut [f64]; 2]) -> f64 {
         for (i, &r) in column.rows.iter().enumerate() {
             variance[i] = 1.0 / (column.precision[i] + self.prior.at(r, column.k));
-            mean[i] = variance[i] * column.linear[i];
+            let best = variance[i] * column.linear[i];
+            mean[i] = if self.rate == 1.0 {
+                best
+            } else {
+                mean[i] + self.rate * (best - mean[i])
+            };
         }
         solve::sum_of_logs(variance)
     }
@@ -167,7 +175,13 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
         let prior = self.prior.precision();
         let (explicit, all) = (self.moments.explicit_rows(), self.moments.rows() as f64);
-        let tiles = sweep::sweep(eq, self.moments.mean(), self.passes, &Gaussian { prior });
+        let rate = if eq.packed.is_some() {
+            eq.relaxation
+        } else {
+            1.0
+        };
+        let site = Gaussian { prior, rate };
+        let tiles = sweep::sweep(eq, self.moments.mean(), self.passes, &site);
         let (mean, cov, log_det) = self.moments.parts_mut();
         sweep::scatter(&tiles, 0, mean);
         if alike(prior, eq) {

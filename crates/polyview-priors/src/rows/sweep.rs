@@ -38,8 +38,8 @@ pub(super) struct Column<'a> {
 
 /// What becomes of an entry.
 pub(super) trait Site<const OUT: usize>: Sync {
-    /// Sets one column. `out[0]` takes the new means, which the columns that
-    /// follow see; the others are the family's own. Returns the column's
+    /// Sets one column. `out[0]` has the present means and takes the new ones,
+    /// which the columns that follow see; the others are the family's own. Returns the column's
     /// part of a sum that the family keeps.
     fn visit(&self, column: &Column<'_>, out: [&mut [f64]; OUT]) -> f64;
 }

@@ -178,15 +178,34 @@ proptest! {
     #[test]
     fn no_step_lowers_the_objective(
         seed in any::<u64>(), rows in 1usize..40, k in 1usize..7, passes in 1usize..3,
-        kind in prop::sample::select(KINDS.to_vec()),
+        kind in prop::sample::select(KINDS.to_vec()), rate in 0.1..1.95f64,
     ) {
-        let p = problem(kind, rows, k, seed);
+        let mut p = problem(kind, rows, k, seed);
+        p.shared.relaxation = rate;
         let at = || start(rows, k, seed);
         rises(&p, DiagonalRows::new("w", ard(k), at()).with_passes(passes))?;
         rises(&p, DiagonalRows::new("w", double(rows, k), at()).with_passes(passes))?;
         rises(&p, DiagonalRows::new("w", group_ard(rows, k), at()).with_passes(passes))?;
         rises(&p, DiagonalRows::new("w", Fixed::standard_normal(k), at()).with_passes(passes))?;
     }
+}
+
+/// Beyond the optimum on the way, and at the same end.
+#[test]
+fn relaxed_steps_end_where_others_do() {
+    let (rows, k) = (30, 4);
+    let mut p = problem(Kind::Own, rows, k, 8);
+    let mut run = |rate: f64, steps: usize| {
+        p.shared.relaxation = rate;
+        let mut b = DiagonalRows::new("w", ard(k), start(rows, k, 1));
+        for _ in 0..steps {
+            p.update(&mut b, &[rows]);
+        }
+        b.moments().mean().to_owned()
+    };
+    let apart = |a: &Mat<f64>, b: &Mat<f64>| (a - b).norm_max();
+    assert!(apart(&run(1.0, 1), &run(1.4, 1)) > 1e-3);
+    assert!(apart(&run(1.0, 400), &run(1.4, 400)) < 1e-9);
 }
 
 fn state(b: &dyn RowBlock) -> State {

@@ -45,7 +45,7 @@ fn spd(k: usize, rng: &mut (impl Rng + ?Sized)) -> SymPacked {
 pub struct Problem {
     pub rows: usize,
     pub k: usize,
-    shared: NormalEquations,
+    pub shared: NormalEquations,
     rhs: Mat<f64>,
     own: Option<PackedRows>,
 }

@@ -58,6 +58,9 @@ pub(super) fn check(
     if spec.restarts > 1 {
         return refuse("", "more than one restart");
     }
+    if spec.vb.relaxation != 1.0 {
+        return refuse("", "relaxation");
+    }
     if matches!(spec.path, Path::CompressSamples | Path::CompressFeatures) {
         return refuse("", "compression of the data");
     }

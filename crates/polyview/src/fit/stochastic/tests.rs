@@ -149,6 +149,7 @@ fn what_the_engine_cannot_do_is_refused() {
         (|s| s.engine = EngineKind::Vb) as fn(&mut ModelSpec),
         |s| s.engine = EngineKind::Gibbs,
         |s| s.restarts = 2,
+        |s| s.vb.relaxation = 1.5,
         |s| s.missing = polyview_likelihoods::MissingData::Impute,
         |s| s.factor_prior = crate::FactorPrior::Ard,
         |s| s.path = crate::Path::CompressSamples,
