@@ -47,6 +47,7 @@ pub(crate) fn validate_views(
     for v in views {
         let likelihood = spec.view(v.name()).likelihood;
         no_sampler(spec, v.name(), likelihood)?;
+        cannot_settle(spec, v.name())?;
         if v.trials().is_some() && likelihood != Likelihood::Binomial {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),

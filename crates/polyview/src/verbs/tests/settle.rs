@@ -324,6 +324,12 @@ fn what_cannot_be_settled_is_refused() {
     let mut fit = train(&x, &y, real.clone());
     let error = kind(fit.settle(&["y"]).unwrap_err());
     assert!(matches!(error, ErrorKind::NotWithEngine { .. }));
+    // for all views at once, which only the data name
+    let mut all = real.clone();
+    all.defaults.settle = Some(true);
+    let both = data([some(&x, 0..TRAIN), some(&y, 0..TRAIN)]);
+    let error = crate::validate(&all, &both).unwrap_err();
+    assert!(matches!(kind(error), ErrorKind::Incompatible { .. }));
     let error = real.with_settled("y", true).validate().unwrap_err();
     assert!(matches!(kind(error), ErrorKind::Incompatible { .. }));
     // the preset alone does not ask it of an engine that cannot
