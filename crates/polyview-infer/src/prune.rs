@@ -123,10 +123,16 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
             .collect();
         let signal: f64 = columns.iter().zip(&energies).map(|(c, z)| c.0 * z).sum();
         let noise: f64 = if rule.least_explained > 0.0 {
-            let level = |d: usize| view.bias.mean()[view.bias.place(0, d)];
-            (0..w.explicit_rows())
-                .map(|d| view.term.link_variance(d, level(d)))
-                .sum()
+            let of = |d: usize| view.term.mean_link_variance(&view.bias, d);
+            let explicit: f64 = (0..w.explicit_rows()).map(of).sum();
+            // columns that are not spelled out have the noise of all
+            let implicit = w.implicit_rows() as f64;
+            explicit
+                + if implicit > 0.0 {
+                    implicit * of(0)
+                } else {
+                    0.0
+                }
         } else {
             0.0
         };

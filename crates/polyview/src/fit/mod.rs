@@ -130,15 +130,7 @@ impl ComponentView {
     /// Variance that link and noise add to a column; with groups the mean over
     /// the samples.
     pub(crate) fn link_variance(&self, column: usize) -> f64 {
-        let level = |g: usize| self.bias.mean()[self.bias.place(g, column)];
-        let Some(groups) = self.bias.groups() else {
-            return self.term.link_variance(column, level(0));
-        };
-        let all: f64 = groups.sizes().iter().sum();
-        let of = |(g, size): (usize, &f64)| {
-            size / all.max(1.0) * self.term.link_variance_in(g, column, level(g))
-        };
-        groups.sizes().iter().enumerate().map(of).sum()
+        self.term.mean_link_variance(&self.bias, column)
     }
     /// Weights and intercepts at their means.
     fn known(mut self) -> Self {

@@ -13,6 +13,7 @@ use super::{
 use crate::dataset::{Mask, View};
 use crate::error::{DataError, NumericError};
 use crate::ledger::Terms;
+use crate::model::bias::Bias;
 use crate::model::gammas::Gammas;
 use crate::model::groups::RowGroups;
 use crate::model::order::OrderStatistics;
@@ -66,6 +67,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// that factors of given samples take several rounds (spec/sshiba 4.1).
     fn has_locals(&self) -> bool {
         false
+    }
+    /// Whether rounds of local variables and factors may go to points
+    /// extrapolated from the last few when samples are projected; not where
+    /// several fixed points lie near one another.
+    fn extrapolates(&self) -> bool {
+        true
     }
     /// Whether intercepts mean anything: not where only differences of
     /// predictors between samples count.
@@ -289,5 +296,26 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// The exact augmentation for Gibbs, where there is one.
     fn augmented(&mut self) -> Option<&mut dyn Augmented> {
         None
+    }
+}
+
+impl dyn ViewTerm + '_ {
+    /// [`ViewTerm::link_variance_in`] at the intercept of that group.
+    pub fn link_variance_at(&self, bias: &Bias, group: usize, column: usize) -> f64 {
+        let level = bias.mean()[bias.place(group, column)];
+        self.link_variance_in(group, column, level)
+    }
+    /// The mean of [`ViewTerm::link_variance_at`] over the samples; without
+    /// samples each group counts the same.
+    pub fn mean_link_variance(&self, bias: &Bias, column: usize) -> f64 {
+        let Some(groups) = bias.groups().or_else(|| self.groups()) else {
+            return self.link_variance_at(bias, 0, column);
+        };
+        let all: f64 = groups.sizes().iter().sum();
+        let each = 1.0 / groups.count().max(1) as f64;
+        let weight = |size: f64| if all > 0.0 { size / all } else { each };
+        (groups.sizes().iter().enumerate())
+            .map(|(g, &size)| weight(size) * self.link_variance_at(bias, g, column))
+            .sum()
     }
 }

@@ -258,8 +258,8 @@ impl Fit {
                     let (latent, draws) = sums::linear_predictor(view, draws, at, names, &columns)?;
                     sums.add(&sums_of(&latent, &draws, 0, strata)?);
                     for (j, d) in columns.enumerate() {
-                        let cells = observed_in(&latent, j, strata) as f64;
-                        sums.total += cells * posterior.link_variance(at, d);
+                        let rows = observed_rows(&latent, j, strata);
+                        sums.total += posterior.link_variance(at, d, &rows);
                     }
                 }
                 out.deviance.push(if null > 0.0 {
@@ -336,16 +336,22 @@ fn sums_of(view: &View, draws: &[Draw], at: usize, strata: &[Vec<usize>]) -> Res
 
 /// Observed cells of all rows, or of those of some strata.
 fn observed(view: &View, strata: &[Vec<usize>]) -> usize {
-    (0..view.n_features())
-        .map(|d| observed_in(view, d, strata))
-        .sum()
+    let of = |d: usize| {
+        if strata.is_empty() {
+            view.mask().count_feature(d, view.n_samples())
+        } else {
+            observed_rows(view, d, strata).len()
+        }
+    };
+    (0..view.n_features()).map(of).sum()
 }
 
-/// Observed cells of a feature.
-fn observed_in(view: &View, feature: usize, strata: &[Vec<usize>]) -> usize {
+/// Rows with an observed cell of a feature, among all or those of some strata.
+fn observed_rows(view: &View, feature: usize, strata: &[Vec<usize>]) -> Vec<usize> {
+    let seen = |n: &usize| view.is_observed(*n, feature);
     if strata.is_empty() {
-        return view.mask().count_feature(feature, view.n_samples());
+        (0..view.n_samples()).filter(seen).collect()
+    } else {
+        strata.iter().flatten().copied().filter(seen).collect()
     }
-    let seen = |n: &&usize| view.is_observed(**n, feature);
-    strata.iter().flatten().filter(seen).count()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{DataError, Mask, PredictedKind, RowMoments, View, column_block};
+use polyview_core::{DataError, Mask, PredictedKind, RowGroups, RowMoments, View, column_block};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
 
@@ -29,8 +29,8 @@ pub(super) struct Posterior {
     /// Known factors and the views' parts, one a component, where there are
     /// labels or counts.
     components: Vec<(RowMoments, Vec<ComponentView>)>,
-    /// Variance that link and noise add to a column, by component and view.
-    link_variance: Vec<Vec<Vec<f64>>>,
+    /// What link and noise add, by component and view.
+    links: Vec<Vec<Link>>,
 }
 
 impl Posterior {
@@ -40,14 +40,9 @@ impl Posterior {
             .map(|m| component.linear_weights(m))
             .collect();
         let parts = component.views;
-        let link = |v: &ComponentView| {
-            (0..v.term.predicted_columns())
-                .map(|d| v.link_variance(d))
-                .collect()
-        };
         self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
         self.by_group = parts.iter().map(|v| v.bias.groups().is_some()).collect();
-        self.link_variance.push(parts.iter().map(link).collect());
+        self.links.push(parts.iter().map(Link::of).collect());
         self.draws.push(Draw { factors, weights });
         if self.kinds.iter().any(|k| !k.is_real())
             && let Some(draw) = self.draws.last()
@@ -67,10 +62,46 @@ impl Posterior {
         out
     }
 
-    /// Variance that link and noise add to a column of a view, on average.
-    pub(super) fn link_variance(&self, at: usize, column: usize) -> f64 {
-        let sum: f64 = self.link_variance.iter().map(|c| c[at][column]).sum();
-        sum / self.link_variance.len().max(1) as f64
+    /// Variance that link and noise add to the cells of a column of a view, those
+    /// of the samples `rows`, on average over the components.
+    pub(super) fn link_variance(&self, at: usize, column: usize, rows: &[usize]) -> f64 {
+        let sum: f64 = self.links.iter().map(|c| c[at].over(column, rows)).sum();
+        sum / self.links.len().max(1) as f64
+    }
+}
+
+/// Variance that link and noise add to the cells of a view.
+struct Link {
+    /// By group, by column.
+    variance: Vec<Vec<f64>>,
+    /// Group of each sample; none where all are alike.
+    of_row: Vec<u32>,
+}
+
+impl Link {
+    fn of(v: &ComponentView) -> Self {
+        let groups = v.bias.groups().or_else(|| v.term.groups());
+        let of_group = |g: usize| {
+            (0..v.term.predicted_columns())
+                .map(|d| v.term.link_variance_at(&v.bias, g, d))
+                .collect()
+        };
+        Self {
+            variance: (0..groups.map_or(1, RowGroups::count))
+                .map(of_group)
+                .collect(),
+            of_row: groups.map_or_else(Vec::new, |g| g.of_row().to_vec()),
+        }
+    }
+
+    /// The sum over some samples.
+    fn over(&self, column: usize, rows: &[usize]) -> f64 {
+        let mut cells = vec![0.0; self.variance.len()];
+        for &n in rows {
+            cells[self.of_row.get(n).map_or(0, |g| *g as usize)] += 1.0;
+        }
+        let of_group = |(cells, v): (&f64, &Vec<f64>)| cells * v[column];
+        cells.iter().zip(&self.variance).map(of_group).sum()
     }
 }
 

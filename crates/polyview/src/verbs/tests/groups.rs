@@ -98,6 +98,41 @@ fn counts_of_groups_have_sizes_of_their_own() {
     assert!((again.deviance[0] - found).abs() < 1e-3);
 }
 
+/// What the link adds is that of each group, at its own level.
+#[test]
+fn shares_of_counts_are_of_each_groups_own_level() {
+    let data = counts([1.0, 20.0]);
+    let mut spec = models::mofa(2).with_likelihood("y", Likelihood::NegativeBinomial);
+    spec.groups.intercepts = true;
+    spec.vb.max_sweeps = 100;
+    let fit = crate::fit(data, spec).unwrap();
+    let c = fit.component(0).unwrap();
+    let part = &c.views[0];
+    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let mut sums = [[0.0, 0.0]; 2];
+    for d in 0..D {
+        for (g, sum) in sums.iter_mut().enumerate() {
+            let own: Vec<f64> = (0..N)
+                .filter(|&n| group(n) == g)
+                .map(|n| eta[(n, d)])
+                .collect();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            sum[0] += own.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+            let level = part.bias.mean()[part.bias.place(g, d)];
+            sum[1] += own.len() as f64 * part.term.link_variance_in(g, d, level);
+        }
+    }
+    assert!(sums[0][1] > 2.0 * sums[1][1], "{sums:?}");
+    let share = |[own, link]: [f64; 2]| own / (own + link);
+    for (g, name) in ["a", "b"].into_iter().enumerate() {
+        let found = fit.explain_group(name).unwrap().total[0];
+        assert!((found - share(sums[g])).abs() < 1e-9, "{name}: {found}");
+    }
+    let all = share([sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]]);
+    let found = fit.explain().unwrap().total[0];
+    assert!((found - all).abs() < 1e-9, "{found} {all}");
+}
+
 #[test]
 fn what_intercepts_of_groups_explain_is_nobodys_share() {
     let (eta, mut rng) = (predictor(), StreamKey::new(7).rng());
