@@ -1,7 +1,7 @@
 //! The compressed paths give the iterates of the streaming path (DESIGN 5).
 
 use polyview::{FeatureSelection, Fit, Fitting, Intercepts, ModelSpec, Path, models};
-use polyview_core::{Centring, Dataset, FeatureScaling, Table};
+use polyview_core::{Centring, Dataset, Event, FeatureScaling, Table};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
 use polyview_linalg::Mat;
@@ -193,4 +193,31 @@ fn the_choice_is_in_the_journal() {
             "{path} for {n} x {d:?}"
         );
     }
+}
+
+/// The way of mofapy2 ends elsewhere than a compressed sweep.
+#[test]
+fn mofapy2_reads_the_data_as_they_are() {
+    let tall = data(300, &[8], 6);
+    let mut spec = models::mofapy2(3);
+    spec.vb.max_sweeps = 3;
+    let journal = fit(&tall, spec.clone()).record().journal.clone();
+    let streaming = |e: &polyview_core::Entry| matches!(&e.event, Event::Path { path, .. } if path == "streaming");
+    assert!(journal.entries.iter().any(streaming), "{journal:?}");
+    spec.path = Path::CompressSamples;
+    assert!(Fitting::new(tall, spec).is_err());
+}
+
+/// What a factor explains is a share of all columns' variance, spelled out or not.
+#[test]
+fn the_same_factors_explain_little_on_both_paths() {
+    let wide = data(15, &[900, 40], 7);
+    let kept = |path| {
+        let mut s = spec(path, Centring::Feature, Intercepts::Learned, 40);
+        s.factors = 8;
+        s.vb.prune.least_explained = 0.04;
+        fit(&wide, s).k()
+    };
+    let (all, compressed) = (kept(Path::Streaming), kept(Path::CompressFeatures));
+    assert!(all == compressed && all < 8, "{all} {compressed}");
 }

@@ -37,6 +37,11 @@ const RATE_OFFSET: f64 = 1e-4;
 /// zeros in that mean. The bound may fall, there is no intercept, and
 /// predictions are those of $\langle\eta\rangle$ alone.
 ///
+/// New samples are another matter, of which that program knows nothing: the means
+/// that their pseudo-data lose and the curvature of counts are those of training,
+/// and precisions of labels do not lag, so that what is found of a sample does not
+/// depend on those beside it.
+///
 /// It is for comparison with that program; [`Cells`](crate::Cells) is the
 /// right form.
 #[derive(Clone, Debug)]
@@ -50,6 +55,13 @@ pub struct PseudoData {
     pseudo: Mat<f64>,
     /// Precisions, zero where missing.
     precision: Mat<f64>,
+    /// Largest precision of each column at the start: the curvature of counts.
+    curvature: Vec<f64>,
+    /// Means that the pseudo-data of each column lost at the last refresh; empty
+    /// before the first.
+    centres: Vec<f64>,
+    /// Whether curvature and centres are those of other samples, and stay.
+    trained: bool,
 }
 
 /// $\varrho - y\ln\varrho$ and its derivative.
@@ -83,31 +95,47 @@ impl PseudoData {
         })?;
         let (_, _, values, mask) = view.into_parts();
         let (rows, columns) = values.shape();
-        let mut precision = Mat::zeros(rows, columns);
-        for d in 0..columns {
-            let largest = values.col(d).iter().fold(0.0_f64, |m, x| m.max(*x));
-            let start = match kind {
+        let largest = |d: usize| values.col(d).iter().fold(0.0_f64, |m, x| m.max(*x));
+        let curvature = (0..columns)
+            .map(|d| match kind {
                 PseudoKind::Bernoulli => 1.0,
-                PseudoKind::Poisson => 0.25 + 0.17 * largest,
-            };
-            for n in 0..rows {
-                if mask.is_observed(n, d) {
-                    precision[(n, d)] = start;
-                }
-            }
-        }
-        Ok(Self {
+                PseudoKind::Poisson => 0.25 + 0.17 * largest(d),
+            })
+            .collect();
+        let mut term = Self {
             kind,
             mask,
             zeta: Mat::zeros(rows, columns),
             pseudo: Mat::zeros(rows, columns),
-            precision,
+            precision: Mat::zeros(rows, columns),
+            curvature,
+            centres: Vec::new(),
+            trained: false,
             values,
-        })
+        };
+        term.start_precisions();
+        Ok(term)
     }
-    fn curvature(&self, column: usize) -> f64 {
-        let of = |n: usize| self.precision[(n, column)];
-        (0..self.values.nrows()).map(of).fold(0.0, f64::max)
+    fn start_precisions(&mut self) {
+        for d in 0..self.values.ncols() {
+            for n in 0..self.values.nrows() {
+                if self.mask.is_observed(n, d) {
+                    self.precision[(n, d)] = self.curvature[d];
+                }
+            }
+        }
+    }
+    /// Precisions of labels from the $\zeta$ of the last refresh.
+    fn update_precisions(&mut self, columns: Range<usize>) {
+        if self.kind == PseudoKind::Bernoulli {
+            for d in columns {
+                for n in 0..self.values.nrows() {
+                    if self.mask.is_observed(n, d) {
+                        self.precision[(n, d)] = 2.0 * jaakkola_lambda(self.zeta[(n, d)]);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -132,6 +160,11 @@ impl ViewTerm for PseudoData {
     fn has_locals(&self) -> bool {
         true
     }
+    /// The loss of counts is no convex function far to the left, where what is
+    /// added to the rate counts, and the lost means pull there.
+    fn extrapolates(&self) -> bool {
+        self.kind == PseudoKind::Bernoulli
+    }
     fn predicted_kind(&self) -> PredictedKind {
         match self.kind {
             PseudoKind::Bernoulli => PredictedKind::Probability,
@@ -147,11 +180,12 @@ impl ViewTerm for PseudoData {
     /// spec/mofa B.2 and B.5, node `Y`.
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (rows, columns) = self.values.shape();
+        self.centres.resize(columns, 0.0);
         for block in blocks(rows, columns) {
             let mean = p.mean(0..rows, block.clone());
             let square = p.square(0..rows, block.clone());
             for (j, d) in block.enumerate() {
-                let kappa = self.curvature(d);
+                let kappa = self.curvature[d];
                 let mut sum = 0.0;
                 for n in 0..rows {
                     let (y, seen) = (self.values[(n, d)], self.mask.is_observed(n, d));
@@ -170,14 +204,20 @@ impl ViewTerm for PseudoData {
                     self.pseudo[(n, d)] = pseudo;
                     sum += pseudo;
                 }
+                if !self.trained {
+                    self.centres[d] = sum / rows as f64;
+                }
                 for n in 0..rows {
                     self.pseudo[(n, d)] = if self.mask.is_observed(n, d) {
-                        self.pseudo[(n, d)] - sum / rows as f64
+                        self.pseudo[(n, d)] - self.centres[d]
                     } else {
                         0.0
                     };
                 }
             }
+        }
+        if self.trained {
+            self.update_precisions(0..columns);
         }
         Ok(())
     }
@@ -191,15 +231,7 @@ impl ViewTerm for PseudoData {
         columns: Range<usize>,
         _p: &Predictor<'_>,
     ) -> Result<(), NumericError> {
-        if self.kind == PseudoKind::Bernoulli {
-            for d in columns {
-                for n in 0..self.values.nrows() {
-                    if self.mask.is_observed(n, d) {
-                        self.precision[(n, d)] = 2.0 * jaakkola_lambda(self.zeta[(n, d)]);
-                    }
-                }
-            }
-        }
+        self.update_precisions(columns);
         Ok(())
     }
     /// spec/mofa B.6, items 2 and 3, at the $\zeta$ of the last refresh and
@@ -211,7 +243,7 @@ impl ViewTerm for PseudoData {
             let mean = p.mean(0..rows, block.clone());
             let square = p.square(0..rows, block.clone());
             for (j, d) in block.enumerate() {
-                let kappa = self.curvature(d);
+                let kappa = self.curvature[d];
                 for n in (0..rows).filter(|&n| self.mask.is_observed(n, d)) {
                     let (y, zeta) = (self.values[(n, d)], self.zeta[(n, d)]);
                     let (x, x2) = (mean[(n, j)], square[(n, j)]);
@@ -253,7 +285,14 @@ impl ViewTerm for PseudoData {
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         check_features(view, self.values.ncols())?;
-        Ok(Box::new(Self::new(view.clone(), self.kind)?))
+        let mut term = Self::new(view.clone(), self.kind)?;
+        if !self.centres.is_empty() {
+            term.curvature.clone_from(&self.curvature);
+            term.centres.clone_from(&self.centres);
+            term.trained = true;
+            term.start_precisions();
+        }
+        Ok(Box::new(term))
     }
 }
 
@@ -331,9 +370,27 @@ impl Stateful for PseudoData {
         ] {
             state.put_mat(&format!("{prefix}/local/{name}"), m.as_ref());
         }
+        state.put_vec(&format!("{prefix}/curvature"), &self.curvature);
+        if !self.centres.is_empty() {
+            state.put_vec(&format!("{prefix}/centres"), &self.centres);
+        }
     }
-    /// A term without samples takes parameters only, and there are none.
+    /// A term without samples takes parameters only; the first files lacked them.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        for (name, own) in [
+            ("curvature", &mut self.curvature),
+            ("centres", &mut self.centres),
+        ] {
+            let name = format!("{prefix}/{name}");
+            if !state.has(&name) {
+                continue;
+            }
+            let saved = state.vec(&name)?;
+            if saved.len() != self.values.ncols() {
+                return Err(NumericError::BadState { name });
+            }
+            *own = saved;
+        }
         if self.values.nrows() == 0 {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
 use crate::build::{factor_block, gaussian_options, model, several, view_part};
 use crate::error::{ErrorKind, Result};
-use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path};
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path};
 
 /// Sweeps that the cost model reckons with.
 const SWEEPS: f64 = 100.0;
@@ -64,9 +64,12 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
     let n = views.first().map_or(0, View::n_samples) as f64;
     let d: f64 = views.iter().map(|v| v.n_features() as f64).sum();
     let k = k as f64;
-    // samples that differ in anything but their data cannot be mixed
+    // samples that differ in anything but their data cannot be mixed; mofapy2
+    // goes another way, which ends elsewhere
     let grouped = several(groups).is_some() && (spec.groups.noise || spec.groups.intercepts);
-    let plain = !grouped && spec.factor_prior == FactorPrior::StandardNormal;
+    let plain = !grouped
+        && spec.factor_prior == FactorPrior::StandardNormal
+        && spec.algorithm == Algorithm::Corrected;
     // compressed, sparse values would be dense
     let complete = plain
         && (views.iter()).all(|v| matches!(v.mask(), Mask::Complete) && v.sparse().is_none())
@@ -122,13 +125,13 @@ impl Plan {
             Path::CompressSamples if costs.samples.is_none() => {
                 return refused(
                     "compress-samples",
-                    "these data: it needs complete Gaussian views that are not sparse, more samples than features, standard normal factors, and nothing that groups have of their own",
+                    "these data: it needs complete Gaussian views that are not sparse, more samples than features, standard normal factors, nothing that groups have of their own, and the corrected algorithm",
                 );
             }
             Path::CompressFeatures if costs.features.is_none() => {
                 return refused(
                     "compress-features",
-                    "these data: it needs complete Gaussian views that are not sparse, noise by view, no selection of features, more features than samples in every view, standard normal factors, and nothing that groups have of their own",
+                    "these data: it needs complete Gaussian views that are not sparse, noise by view, no selection of features, more features than samples in every view, standard normal factors, nothing that groups have of their own, and the corrected algorithm",
                 );
             }
             Path::CompressSamples => (Path::CompressSamples, "asked for".to_owned()),

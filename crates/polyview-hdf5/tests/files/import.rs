@@ -281,6 +281,11 @@ fn imported_models_are_models() {
         assert_eq!(again.record().assumptions(), fit.record().assumptions());
         assert_eq!(again.k(), 3);
         again.active(0.01).unwrap();
+        // known weights turn as others do
+        let (turned, own) = (again.varimax().unwrap(), again.explain().unwrap());
+        for (x, y) in turned.explain().unwrap().total.iter().zip(&own.total) {
+            assert!((x - y).abs() < 1e-9, "{name}: {x} {y}");
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct LongerSteps {
 #[derive(Debug)]
 pub(super) struct Extrapolation {
     trails: Vec<Trail>,
+    /// Whether next points are other than images.
+    mixes: bool,
     tolerance: f64,
     /// Steps in a row that count as none, by sample.
     calm: Vec<u8>,
@@ -57,12 +59,17 @@ impl Extrapolation {
     pub(super) fn new(samples: usize, tolerance: f64, enough: u8) -> Self {
         Self {
             trails: vec![Trail::default(); samples],
+            mixes: true,
             tolerance,
             calm: vec![0; samples],
             enough,
             settled: vec![false; samples],
             moved: 0.0,
         }
+    }
+    /// The same without memory: next points are the images, if not `mixes`.
+    pub(super) fn mixing(self, mixes: bool) -> Self {
+        Self { mixes, ..self }
     }
     /// Takes in the images of the points `x` (samples × K, both), and puts the
     /// next points in place of these. `longer` are steps to be taken instead of
@@ -100,7 +107,11 @@ impl Extrapolation {
                 image
             } else {
                 self.moved = self.moved.max(moved);
-                self.trails[n].next(image, step, longer.is_some())
+                if self.mixes {
+                    self.trails[n].next(image, step, longer.is_some())
+                } else {
+                    image
+                }
             };
             if !moved.is_finite() {
                 self.moved = f64::INFINITY;

@@ -13,9 +13,13 @@ pub struct ProjectionRounds {
     /// Largest change of a factor's mean that counts as none, relative to the
     /// largest mean of that sample or to 1 where that is smaller.
     pub tolerance: f64,
-    /// Most rounds.
+    /// Most rounds; ten times as many of plain ones, where a term wants these
+    /// ([`polyview_core::ViewTerm::extrapolates`]).
     pub most: usize,
 }
+
+/// Plain rounds in place of one at extrapolated points.
+const PLAIN: usize = 10;
 
 impl Default for ProjectionRounds {
     fn default() -> Self {
@@ -31,7 +35,8 @@ impl Default for ProjectionRounds {
 /// number of rounds.
 ///
 /// Terms without local variables reach it in one round. Others alternate local
-/// variables and factors, each round at a point extrapolated from the last few,
+/// variables and factors, each round at a point extrapolated from the last few
+/// (the image of the last one, where a term wants no more),
 /// until the factors of every sample rest; near its optimum a sample takes
 /// Newton's steps, where terms know their curvature
 /// ([`polyview_core::ViewTerm::slack`]). Factors with a mixture prior and the
@@ -52,9 +57,16 @@ pub fn project_factors(
     }
     let samples = model.factors.moments().explicit_rows();
     // components follow the factors one round later
-    let mut way = Extrapolation::new(samples, rounds.tolerance, if mixture { 2 } else { 1 });
+    let enough = if mixture { 2 } else { 1 };
+    let mixes = model.views.iter().all(|v| v.term.extrapolates());
+    let mut way = Extrapolation::new(samples, rounds.tolerance, enough).mixing(mixes);
+    let most = if mixes {
+        rounds.most
+    } else {
+        PLAIN * rounds.most
+    };
     let mut at = model.factors.moments().clone();
-    for round in 1..=rounds.most {
+    for round in 1..=most {
         for ViewPart {
             term,
             weights,
@@ -87,13 +99,10 @@ pub fn project_factors(
         }
     }
     let moved = way.moved();
-    let note = format!(
-        "the factors still moved by {moved:.1e} after {} rounds",
-        rounds.most
-    );
+    let note = format!("the factors still moved by {moved:.1e} after {most} rounds");
     cx.journal
         .note(cx.sweep, "projection", Event::Note { note });
-    Ok(rounds.most)
+    Ok(most)
 }
 
 /// Newton's steps in place of those from `at` to `now`. With local

@@ -72,6 +72,9 @@ impl ViewTerm for Grouped {
     fn has_locals(&self) -> bool {
         self.inner.iter().any(|t| t.has_locals())
     }
+    fn extrapolates(&self) -> bool {
+        self.inner.iter().all(|t| t.extrapolates())
+    }
     /// The mean of the groups', by their samples.
     fn start_intercepts(&self) -> Option<Vec<f64>> {
         let all: f64 = self.groups.sizes().iter().sum();

@@ -7,7 +7,7 @@ use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 use crate::build::parameters;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo, share};
-use crate::spec::{FeatureSelection, Posterior};
+use crate::spec::{FactorPrior, FeatureSelection, Posterior};
 
 impl Fit {
     /// The same answer with its factors turned by varimax: the orthogonal
@@ -23,8 +23,8 @@ impl Fit {
     /// the journal says what was done.
     ///
     /// # Errors
-    /// [`ErrorKind::Incompatible`] for sparse weights and factorised posteriors:
-    /// turned, they would be neither, and sparse weights need no turning.
+    /// [`ErrorKind::Incompatible`] for sparse weights or factors and factorised
+    /// posteriors: turned, they would be neither, and sparse weights need no turning.
     /// [`crate::ErrorKind::Linalg`]; when a component's state is damaged.
     pub fn varimax(&self) -> Result<Self> {
         let sparse = |v: &&ViewInfo| {
@@ -48,6 +48,9 @@ impl Fit {
         }
         if self.spec.posterior == Posterior::Factorised {
             return Err(refused("", "a factorised posterior").into());
+        }
+        if self.spec.factor_prior == FactorPrior::SpikeAndSlab {
+            return Err(refused("", "spike-and-slab factors").into());
         }
         let k = self.k();
         let options = VarimaxOptions {

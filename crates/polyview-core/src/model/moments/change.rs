@@ -102,6 +102,8 @@ impl RowMoments {
         };
         self.log_det = match &self.cov {
             RowCov::Zero => 0.0,
+            // rows that are known, in a model of parts
+            RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0) => 0.0,
             RowCov::Shared(s) => self.rows() as f64 * one(s)?,
             RowCov::Basis { vectors, scales } => basis::log_det(vectors.as_ref(), scales.as_ref())
                 .map_err(|source| NumericError::Linalg {

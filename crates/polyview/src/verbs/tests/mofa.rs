@@ -2,9 +2,11 @@
 
 use polyview_core::{Dataset, Event, Table};
 use polyview_linalg::Mat;
-use polyview_random::{StreamKey, standard_normal, uniform_open01};
+use polyview_random::{StreamKey, poisson, standard_normal, uniform_open01};
 
-use crate::{EngineKind, ErrorKind, Fit, Likelihood, Posterior, models};
+use crate::{
+    EngineKind, ErrorKind, FactorPrior, Fit, Likelihood, Posterior, ProjectOptions, models,
+};
 
 const N: usize = 200;
 const D: usize = 60;
@@ -163,4 +165,81 @@ fn factors_that_explain_little_are_dropped() {
     // nothing explains that much
     spec.vb.prune.least_explained = 0.99;
     assert_eq!(crate::fit(data, spec).unwrap().k(), 1);
+}
+
+/// Zeros among the factors would not outlive a rotation.
+#[test]
+fn sparse_factors_are_not_turned() {
+    let (data, _, _) = simulated();
+    let mut spec = models::bibfa(3);
+    spec.factor_prior = FactorPrior::SpikeAndSlab;
+    spec.vb.max_sweeps = 5;
+    let error = crate::fit(data, spec).unwrap().varimax().unwrap_err();
+    assert!(
+        error.to_string().contains("spike-and-slab factors"),
+        "{error}"
+    );
+}
+
+/// What the way of mofapy2 finds of a sample does not depend on those beside it,
+/// and training samples land where they are.
+#[test]
+fn samples_of_mofapy2_are_projected_one_by_one() {
+    let (_, z, w) = simulated();
+    let (a, b) = (&z * w[0].transpose(), &z * w[1].transpose());
+    let mut rng = StreamKey::new(3).rng();
+    let labels = Mat::from_fn(N, D, |n, d| {
+        let p = 1.0 / (1.0 + (-2.0 * a[(n, d)]).exp());
+        f64::from(u8::from(uniform_open01(&mut rng) < p))
+    });
+    let counts = Mat::from_fn(N, D, |n, d| {
+        poisson(&mut rng, (1.0 + (b[(n, d)] + 1.0).exp()).ln()).unwrap()
+    });
+    let table = |name: &str, values: &Mat<f64>, rows: std::ops::Range<usize>| Table {
+        name: name.into(),
+        samples: rows.clone().map(|n| format!("s{n}")).collect(),
+        features: (0..D).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values: values.subrows(rows.start, rows.len()).to_owned(),
+    };
+    for (name, values, likelihood) in [
+        ("a", &labels, Likelihood::Bernoulli),
+        ("b", &counts, Likelihood::Poisson),
+    ] {
+        let of = |rows| {
+            Dataset::builder()
+                .view(table(name, values, rows))
+                .build()
+                .unwrap()
+        };
+        let mut spec = models::mofapy2(3).with_likelihood(name, likelihood);
+        spec.vb.max_sweeps = 400;
+        let fit = crate::fit(of(0..N), spec).unwrap();
+        // as a file keeps it, without training data
+        let mut saved = fit.clone();
+        saved.forget_data();
+        let saved = Fit::from_bytes(&saved.to_bytes().unwrap()).unwrap();
+        let project = |f: &Fit, rows| {
+            f.project(&of(rows), &ProjectOptions::default())
+                .unwrap()
+                .mean
+        };
+        let own = fit.factors().unwrap().mean;
+        let (all, one, again) = (
+            project(&fit, 0..N),
+            project(&fit, 7..8),
+            project(&saved, 7..8),
+        );
+        for k in 0..fit.k() {
+            assert_eq!(one[(0, k)], again[(0, k)], "{name}");
+            assert!(
+                (one[(0, k)] - all[(7, k)]).abs() < 1e-4,
+                "{name} {k}: {one:?}"
+            );
+            let (x, y): (Vec<f64>, Vec<f64>) = (0..N).map(|n| (all[(n, k)], own[(n, k)])).unzip();
+            let r = correlation(&x, &y);
+            let empty = y.iter().all(|y| y.abs() < 1e-6);
+            assert!(r > 0.999 || empty, "{name} {k}: {r}");
+        }
+    }
 }
