@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use polyview_core::{OrderStatistics, PredictedBlock, Predictor, RowMoments};
-use polyview_linalg::{Mat, SymPacked};
+use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
 use polyview_special::normal_quantile;
 use rayon::prelude::*;
@@ -32,7 +32,10 @@ pub(super) struct Training {
 struct Link {
     centre: f64,
     slope: f64,
+    /// About the predictors of the training samples.
     spread: f64,
+    /// About a predictor that the datum had no part in.
+    apart: f64,
 }
 
 impl Training {
@@ -62,7 +65,46 @@ impl Training {
             .into_par_iter()
             .map(|i| out.link(i, p.weights, anchors))
             .collect();
+        out.set_apart(p.weights, anchors);
         Some(out)
+    }
+    /// The variance of a normal score about a predictor that it had no part in:
+    /// $v/(1-h)^2$ with the leverage $h$ of a datum on its own predictor, through the
+    /// factors of its sample and through the weights of its feature. The leverage is that of the normal
+    /// scores' own regression, $x = c + b(zw^\top) + \varepsilon$ with $b^2/v$ for the
+    /// precision of a predictor: the rank likelihood counts a datum once a pair,
+    /// so that its posterior says nothing about it. Other views are left out: with them
+    /// the leverage is smaller, and the intervals are on the safe side.
+    fn set_apart(&mut self, weights: &RowMoments, anchors: &Anchors) {
+        let (n, k) = (self.means.len() / self.k.max(1), self.k);
+        let precision = |link: &Link| link.slope * link.slope / link.spread;
+        let share: Vec<f64> = (0..self.links.len())
+            .map(|i| anchors.counts[anchors.of(i)].iter().sum::<f64>())
+            .collect();
+        let row = |i: usize| -> Vec<f64> { (0..k).map(|j| weights.mean()[(i, j)]).collect() };
+        let mut of_sample = SymPacked::identity(k);
+        for (i, link) in self.links.iter().enumerate() {
+            let t = precision(link) * share[i] / n.max(1) as f64;
+            of_sample.add_outer(t, &row(i));
+        }
+        let mut of_feature = SymPacked::zeros(k);
+        for z in self.means.chunks_exact(k.max(1)) {
+            of_feature.add_outer(1.0 / n.max(1) as f64, z);
+        }
+        let Ok((factor, _)) = SpdFactor::factor(&of_sample) else {
+            return;
+        };
+        let cov = factor.inverse();
+        for (i, link) in self.links.iter_mut().enumerate() {
+            let t = precision(link);
+            let through_factors = t * cov.quad(&row(i));
+            let mut own = SymPacked::identity(k);
+            own.add_scaled(t * share[i], &of_feature);
+            let through_weights =
+                SpdFactor::factor(&own).map_or(0.0, |(f, _)| t * f.inverse().dot(&of_feature));
+            let h = (through_factors + through_weights).min(0.9);
+            link.apart = link.spread / ((1.0 - h) * (1.0 - h));
+        }
     }
     /// Mean factors of an anchor.
     #[inline]
@@ -93,10 +135,12 @@ impl Training {
         let wg = mean(&|p| (p.1 - w) * (p.2 - g));
         let gg = mean(&|p| (p.2 - g).powi(2));
         let slope = if ww > 0.0 { (wg / ww).max(0.0) } else { 0.0 };
+        let spread = (gg - slope * wg).max(LEAST_SPREAD);
         Link {
             centre: g - slope * w,
             slope,
-            spread: (gg - slope * wg).max(LEAST_SPREAD),
+            spread,
+            apart: spread,
         }
     }
     /// Variance that is left, in squared units of the predictor.
@@ -138,6 +182,7 @@ pub(super) fn scores(
                 centre: 0.0,
                 slope: 0.0,
                 spread: 1.0,
+                apart: 1.0,
             },
             |t| t.links[i],
         );
@@ -145,7 +190,7 @@ pub(super) fn scores(
             *x = link.centre + link.slope * *x;
         }
         for v in variance.col_as_slice_mut(j) {
-            *v = link.slope * link.slope * v.max(0.0) + link.spread;
+            *v = link.slope * link.slope * v.max(0.0) + link.apart;
         }
     }
     PredictedBlock { mean, variance }

@@ -462,3 +462,30 @@ fn choices_of_ranks_are_checked_written_out_and_used() {
     let named = format!("{ledger:?}");
     assert!(named.contains("bias/real") && !named.contains("bias/skew"));
 }
+
+/// Predictors of training samples have seen the data; hidden ones they have not,
+/// the less the more factors there are to see with.
+#[test]
+fn intervals_of_hidden_values_hold_them() {
+    let mut rng = StreamKey::new(2).rng();
+    let mut normal = |r, c| Mat::from_fn(r, c, |_, _| standard_normal(&mut rng));
+    let (z, w) = (normal(250, 4), normal(60, 4));
+    let x = &z * w.transpose() + 1.5 * normal(250, 60);
+    let part = |at, columns| x.subcols(at, columns).map(|x| f64::exp(0.2 * x));
+    let data = Dataset::builder()
+        .view(table("a", 0, part(0, 35)))
+        .view(table("b", 0, part(35, 25)))
+        .build()
+        .unwrap();
+    let split = hold_out(&data, 0.2, 3).unwrap();
+    for k in [4, 9] {
+        let mut spec = models::bibfa(k).with_likelihood("a", Likelihood::Rank);
+        spec = spec.with_likelihood("b", Likelihood::Rank);
+        spec.vb.max_sweeps = 60;
+        let fit = crate::fit(split.data.clone(), spec).unwrap();
+        for s in fit.held_out_score(&data).unwrap() {
+            let (view, found) = (&s.view, s.coverage);
+            assert!((0.925..0.975).contains(&found), "{k} {view}: {found}");
+        }
+    }
+}
