@@ -420,13 +420,17 @@ pub(super) fn recommend(
     let _ = if chosen == best {
         write!(
             reason,
-            ", and no smaller number comes within one standard error of it"
+            ", and every smaller number falls short of it by more than one standard error of the \
+             difference between the repeats"
         )
     } else {
         let (mean, error) = shortfall(chosen);
         let margin = match measure {
             _ if mean <= error => {
-                format!("no more than one standard error ({mean:.4}, standard error {error:.4})")
+                format!(
+                    "no more than one standard error of the difference between the repeats \
+                     ({mean:.4}, standard error {error:.4})"
+                )
             }
             Measure::Density { .. } => {
                 format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
