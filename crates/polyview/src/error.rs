@@ -46,7 +46,7 @@ pub enum ErrorKind {
         value: String,
     },
     /// Choices that cannot go together.
-    #[error("view '{view}': {what} cannot be combined with {with}")]
+    #[error("{}{what} cannot be combined with {with}", place(view))]
     Incompatible {
         /// The view; empty for the whole model.
         view: String,
@@ -248,17 +248,7 @@ impl Error {
                 format!("ask for at most {samples}; superfluous components stay empty")
             }
             ErrorKind::NoClusters => "fit it again with factor-prior = \"mixture\"".to_owned(),
-            ErrorKind::Option { option, .. } => match *option {
-                "batch" => {
-                    "give a share above 0 and at most 1, or a number of samples above 1 and at most \
-                     all of them"
-                        .to_owned()
-                }
-                "learning-rate" => "give a number above 0 and at most 1".to_owned(),
-                "forgetting" => "give a number from 0 on".to_owned(),
-                "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" => "give a number above 0 and below 1".to_owned(),
-                _ => "see the documentation of the option for its range".to_owned(),
-            },
+            ErrorKind::Option { option, .. } => range(option).to_owned(),
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
             ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
@@ -313,6 +303,47 @@ impl Error {
     }
 }
 
+/// What to give for an option.
+fn range(option: &str) -> &'static str {
+    match option {
+        "batch" => {
+            "give a share above 0 and at most 1, or a number of samples above 1 and at most all of \
+             them"
+        }
+        "restarts" | "max-sweeps" | "chains" | "sweeps" | "epochs" | "rounds" | "repeats"
+        | "replicates" | "samples" | "mixture.components" | "partners" | "anchors" => {
+            "give a whole number from 1 on"
+        }
+        "thin" => "give a whole number from 1 to the number of sweeps kept (sweeps)",
+        "trials" => "give a whole number from 1 to 1000000000",
+        "learning-rate" => "give a number above 0 and at most 1",
+        "forgetting" | "threshold" => "give a number from 0 on",
+        "relaxation" => "give a number above 0 and below 2",
+        "share" => "give a share above 0 and below 1, of data that are large enough for it",
+        "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
+            "give a number above 0 and below 1"
+        }
+        "intercept-precision" | "margin" | "weight" => "give a finite number above 0",
+        "shrinkage-prior"
+        | "inclusion-prior"
+        | "weight-prior"
+        | "relevance-prior"
+        | "noise-prior"
+        | "mixture.precision"
+        | "mixture.concentration" => "give two finite numbers above 0",
+        _ => "see the documentation of the option for its range",
+    }
+}
+
+/// The view that a message is about, before it; nothing for the whole model.
+fn place(view: &str) -> String {
+    if view.is_empty() {
+        String::new()
+    } else {
+        format!("view '{view}': ")
+    }
+}
+
 impl<K: Into<ErrorKind>> From<K> for Error {
     fn from(kind: K) -> Self {
         Self(Box::new(Inner {
@@ -353,7 +384,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = self.0.kind.to_string();
         if let Some(v) = &self.0.view {
-            let place = format!("view '{v}': ");
+            let place = place(v);
             if !what.starts_with(&place) {
                 f.write_str(&place)?;
             }

@@ -67,7 +67,11 @@ impl Origin {
             sha256: mark(info, view),
         });
         Self {
-            spec: spec.clone(),
+            spec: ModelSpec {
+                // told and guessed are the same fit
+                from_data: Vec::new(),
+                ..spec.clone()
+            },
             samples: hex(&ids.finalize()),
             views: marks.collect(),
         }

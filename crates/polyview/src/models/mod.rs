@@ -11,3 +11,22 @@ pub use mofa::mofa;
 pub use mofapy2::mofapy2;
 pub use rank::{Table1, rank};
 pub use sshiba::sshiba;
+
+use crate::spec::ModelSpec;
+
+/// Names of the models of [`preset`].
+pub const PRESETS: [&str; 5] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank"];
+
+/// The choices of the model of that name ([`PRESETS`]), with the number of
+/// factors of the default.
+pub fn preset(name: &str) -> Option<ModelSpec> {
+    let factors = ModelSpec::default().factors;
+    Some(match name {
+        "bibfa" => bibfa(factors),
+        "sshiba" => sshiba(factors),
+        "mofa" => mofa(factors),
+        "mofapy2" => mofapy2(factors),
+        "rank" => rank(factors),
+        _ => return None,
+    })
+}

@@ -83,6 +83,10 @@ pub struct ModelSpec {
     /// Stochastic variational Bayes. Pruning, rotation and, for the exact sweeps
     /// at its end, tolerances are those of `vb`.
     pub stochastic: StochasticOptions,
+    /// Choices that nobody made and that the data decided, by their places:
+    /// `views/diet/likelihood` was guessed. A remark, without any effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from_data: Vec<String>,
     /// Views with choices of their own; views without are not listed.
     pub views: Vec<ViewSpec>,
 }
@@ -135,6 +139,7 @@ impl Default for ModelSpec {
             vb: VbOptions::default(),
             gibbs: GibbsOptions::default(),
             stochastic: StochasticOptions::default(),
+            from_data: Vec::new(),
             views: Vec::new(),
         }
     }
