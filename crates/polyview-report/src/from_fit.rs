@@ -12,9 +12,13 @@ use crate::svg::number::percent;
 use crate::{
     BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
     GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues,
-    OptionValue, Options, Origin, Progress, Report, Severity, Summary, VarianceExplained,
-    ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
+    Options, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights,
 };
+
+mod choices;
+
+use choices::options;
 
 impl Report {
     /// Everything that a fitted model has to show. Parts that need the
@@ -245,7 +249,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         extra: (explained.map(deviances).unwrap_or_default().into_iter())
             .chain(clusters.map(cluster_sizes))
             .collect(),
-        options: options(fit),
+        options: options(fit.spec()),
         spec_text: None,
     }
 }
@@ -262,62 +266,6 @@ fn deviances(e: &Explained) -> Vec<(String, String)> {
         .filter(|(_, d)| !d.is_nan())
         .map(|(v, d)| (format!("deviance of {v} explained"), percent(*d)))
         .collect()
-}
-
-/// Every choice, by section, marked where it is not the default.
-fn options(fit: &Fit) -> Vec<OptionValue> {
-    let (Ok(chosen), Ok(default)) = (
-        serde_json::to_value(fit.spec()),
-        serde_json::to_value(polyview::ModelSpec::default()),
-    ) else {
-        return Vec::new();
-    };
-    let mut out = Vec::new();
-    collect("", &chosen, Some(&default), &mut out);
-    out
-}
-
-fn collect(
-    section: &str,
-    value: &serde_json::Value,
-    default: Option<&serde_json::Value>,
-    out: &mut Vec<OptionValue>,
-) {
-    use serde_json::Value;
-    let Value::Object(map) = value else { return };
-    for (name, v) in map {
-        let d = default.and_then(|d| d.get(name));
-        match v {
-            Value::Object(_) => collect(&join(section, name), v, d, out),
-            Value::Array(items) if items.iter().any(Value::is_object) => {
-                for (i, item) in items.iter().enumerate() {
-                    let of = item
-                        .get("name")
-                        .and_then(Value::as_str)
-                        .map_or_else(|| i.to_string(), str::to_owned);
-                    collect(&join(section, &of), item, None, out);
-                }
-            }
-            _ => out.push(OptionValue {
-                section: section.to_owned(),
-                name: name.clone(),
-                value: v.as_str().map_or_else(|| v.to_string(), str::to_owned),
-                origin: if d == Some(v) {
-                    Origin::Default
-                } else {
-                    Origin::Chosen
-                },
-            }),
-        }
-    }
-}
-
-fn join(section: &str, name: &str) -> String {
-    if section.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{section}/{name}")
-    }
 }
 
 fn coverage(fit: &Fit) -> Option<Coverage> {

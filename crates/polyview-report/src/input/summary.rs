@@ -73,6 +73,8 @@ pub enum Origin {
     Chosen,
     /// The preset or the program supplied it.
     Default,
+    /// The data decided it.
+    Guessed,
 }
 
 /// Which cells of which samples were observed.

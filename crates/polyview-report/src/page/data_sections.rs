@@ -103,6 +103,7 @@ fn options(options: &[OptionValue]) -> Table {
         let origin = match option.origin {
             Origin::Chosen => Cell::Plain("user".to_owned()),
             Origin::Default => Cell::Classed("def", "default".to_owned()),
+            Origin::Guessed => Cell::Plain("guessed".to_owned()),
         };
         table.row(vec![
             option.name.as_str().into(),

@@ -1,0 +1,118 @@
+//! Every choice of a fit, and who made it.
+
+use polyview::{ModelSpec, ViewSpec, models};
+use serde_json::Value;
+
+use crate::{OptionValue, Origin};
+
+/// Every choice, by section: those of the model's preset are defaults, those of
+/// single views, too, where nobody made them.
+pub(super) fn options(spec: &ModelSpec) -> Vec<OptionValue> {
+    let default = untouched(spec);
+    let (Ok(chosen), Ok(default)) = (serde_json::to_value(spec), serde_json::to_value(default))
+    else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    collect("", &chosen, Some(&default), &spec.from_data, &mut out);
+    out
+}
+
+/// The choices when all that anybody says are the model, its views and their
+/// labels.
+fn untouched(spec: &ModelSpec) -> ModelSpec {
+    let preset = models::preset(&spec.model).unwrap_or_default();
+    let view = |v: &ViewSpec| {
+        let of_kind = preset
+            .clone()
+            .with_likelihood(&v.name, v.choices.likelihood);
+        let mut choices = of_kind.view(&v.name);
+        choices.likelihood = preset.defaults.likelihood;
+        ViewSpec {
+            name: v.name.clone(),
+            choices,
+            labels: v.labels.clone(),
+        }
+    };
+    ModelSpec {
+        model: ModelSpec::default().model,
+        views: spec.views.iter().map(view).collect(),
+        ..preset
+    }
+}
+
+fn collect(
+    section: &str,
+    value: &Value,
+    default: Option<&Value>,
+    guessed: &[String],
+    out: &mut Vec<OptionValue>,
+) {
+    let Value::Object(map) = value else { return };
+    for (name, v) in map.iter().filter(|(name, _)| *name != "from-data") {
+        let d = default.and_then(|d| d.get(name));
+        let place = join(section, name);
+        match v {
+            Value::Object(_) => collect(&place, v, d, guessed, out),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for (i, item) in items.iter().enumerate() {
+                    let of = item
+                        .get("name")
+                        .and_then(Value::as_str)
+                        .map_or_else(|| i.to_string(), str::to_owned);
+                    let d = d.and_then(|d| d.get(i));
+                    collect(&join(&place, &of), item, d, guessed, out);
+                }
+            }
+            _ => out.push(OptionValue {
+                section: section.to_owned(),
+                name: name.clone(),
+                value: v.as_str().map_or_else(|| v.to_string(), str::to_owned),
+                origin: match d {
+                    _ if guessed.contains(&place) => Origin::Guessed,
+                    Some(d) if d == v => Origin::Default,
+                    _ => Origin::Chosen,
+                },
+            }),
+        }
+    }
+}
+
+fn join(section: &str, name: &str) -> String {
+    if section.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{section}/{name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview::Likelihood;
+
+    use super::*;
+
+    #[test]
+    fn choices_that_nobody_made_are_no_users() {
+        let filled = |spec: ModelSpec, name: &str| {
+            let choices = spec.view(name);
+            spec.with_view(name, choices)
+        };
+        let mut spec = models::mofa(7).with_likelihood("y", Likelihood::Bernoulli);
+        spec = filled(filled(spec, "x"), "y");
+        spec = spec.with_likelihood("z", Likelihood::Poisson);
+        spec = filled(spec, "z").with_settled("z", true);
+        spec.from_data = vec!["views/y/likelihood".to_owned()];
+        let all = options(&spec);
+        let by = |origin: Origin| -> Vec<String> {
+            let those = all.iter().filter(|o| o.origin == origin);
+            those.map(|o| join(&o.section, &o.name)).collect()
+        };
+        assert_eq!(by(Origin::Guessed), ["views/y/likelihood"]);
+        assert_eq!(
+            by(Origin::Chosen),
+            ["factors", "model", "views/z/likelihood", "views/z/settle"]
+        );
+        assert!(by(Origin::Default).contains(&"views/y/scaling".to_owned()));
+    }
+}
