@@ -33,7 +33,7 @@
 //! |---|---|
 //! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays: numbers, or class names ([`Content`]) |
 //! | [`read_market`], [`read_view`] | a sparse matrix (Matrix Market, as 10x has it); any of them |
-//! | [`read_metadata`] | numbers and categories about the samples |
+//! | [`read_metadata`], [`read_metadata_with`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
 //! | [`write_atomic`], [`ensure_writable`], [`Overwrite`] | any file, whole or not at all |
@@ -56,12 +56,12 @@ pub use classes::class_names;
 pub use error::{
     Action, ArrayError, Axis, Cell, Foreign, IoError, MarketError, NameKind, NumberHint, RaggedHint,
 };
-pub use market::{read_market, read_view};
+pub use market::{market_names, read_market, read_view};
 pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
 pub use on_disk::OnDisk;
 pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;
-pub use text::{Delimiter, StringTable, read_metadata, read_string_table};
+pub use text::{Delimiter, StringTable, read_metadata, read_metadata_with, read_string_table};
 pub use write::{
     MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, write_atomic, write_matrix,
     write_string_table,

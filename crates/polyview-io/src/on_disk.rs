@@ -92,6 +92,10 @@ impl OnDisk {
     pub fn sample_names(&self) -> &[String] {
         &self.samples
     }
+    /// Feature names, one list a view.
+    pub fn features(&self) -> impl Iterator<Item = &[String]> {
+        self.views.iter().map(|v| v.features.as_slice())
+    }
 }
 
 impl BlockSource for OnDisk {

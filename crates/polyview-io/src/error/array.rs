@@ -98,7 +98,7 @@ pub enum ArrayError {
     },
     /// No array that could be meant.
     #[error(
-        "no two-dimensional array 'x' or 'values' among {found:?}; name one of them so, or ask for it by name"
+        "no two-dimensional array 'x' or 'values' among {found:?}; name one of them so, or ask for it by name (FILE.npz#NAME)"
     )]
     NoArray {
         /// Arrays there are.
@@ -106,7 +106,7 @@ pub enum ArrayError {
     },
     /// Several arrays that could be meant.
     #[error(
-        "several two-dimensional arrays: {candidates:?}; call the right one 'x', or ask for it by name"
+        "several two-dimensional arrays: {candidates:?}; call the right one 'x', or ask for it by name (FILE.npz#NAME)"
     )]
     Ambiguous {
         /// The candidates.

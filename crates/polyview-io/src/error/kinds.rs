@@ -151,10 +151,10 @@ impl fmt::Display for NumberHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DecimalComma => {
-                "it looks like a decimal comma: write a point, or read the file with decimal commas"
+                "it looks like a decimal comma: write a point, or read the file with decimal commas (--decimal-comma)"
             }
             Self::DecimalPoint => {
-                "it looks like a decimal point, but the file is read with decimal commas"
+                "it looks like a decimal point, but the file is read with decimal commas: write a comma, or leave --decimal-comma out"
             }
             Self::StrayQuote => "it spans several lines: look for a quotation mark out of place",
             Self::Words => {
@@ -171,6 +171,8 @@ pub enum RaggedHint {
     /// The header lacks the name of the first column, as R's `write.table`
     /// leaves it out.
     HeaderLacksFirstName,
+    /// All that the line has more than the header is empty.
+    TrailingDelimiter,
     /// Nothing in particular.
     Plain,
 }
@@ -180,6 +182,10 @@ impl fmt::Display for RaggedHint {
         f.write_str(match self {
             Self::HeaderLacksFirstName => {
                 "the header seems to lack the name of the first column; put 'sample' before it"
+            }
+            Self::TrailingDelimiter => {
+                "what it has more is empty: remove the delimiter at its end (or, if its last value is missing and the header lacks the name of \
+                 the first column, put 'sample' before the header)"
             }
             Self::Plain => {
                 "look for a missing value without its delimiter, or for a delimiter inside a name that needs quotation marks"

@@ -286,8 +286,13 @@ fn split_hint(likely: Option<char>) -> String {
     match likely {
         Some(other) => {
             format!(
-                ", but {} occur in it; read it with that delimiter",
-                show_delimiter(other)
+                ", but {} occur in it; read it with that delimiter (--delimiter {})",
+                show_delimiter(other),
+                match other {
+                    '\t' => "tab",
+                    ';' => "semicolon",
+                    _ => "comma",
+                }
             )
         }
         None => "; it needs sample IDs and at least one feature".to_owned(),

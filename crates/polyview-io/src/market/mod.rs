@@ -13,6 +13,7 @@ use crate::options::{Content, Orientation, ReadOptions, default_name};
 use crate::read::read_table;
 use crate::source::{Source, open};
 use names::Names;
+pub use names::market_names;
 
 /// How every Matrix Market file begins.
 const BANNER: &[u8] = b"%%MatrixMarket";

@@ -35,6 +35,46 @@ fn beside(folder: &Path, names: &[String]) -> Option<PathBuf> {
     all.into_iter().find(|p| p.is_file())
 }
 
+/// The two files of names beside a matrix.
+enum Beside {
+    /// Of rows and of columns.
+    Own([PathBuf; 2]),
+    /// Of features and of barcodes, as 10x has them.
+    TenX([PathBuf; 2]),
+}
+
+fn beside_matrix(path: &Path) -> Option<Beside> {
+    let (folder, stem) = stem(path)?;
+    let own = |part: &str| beside(&folder, &[format!("{stem}.{part}.txt")]);
+    if let (Some(rows), Some(columns)) = (own("rows"), own("cols")) {
+        return Some(Beside::Own([rows, columns]));
+    }
+    let prefix = stem.strip_suffix("matrix")?;
+    let features = ["features.tsv", "genes.tsv"].map(|n| format!("{prefix}{n}"));
+    let barcodes = [format!("{prefix}barcodes.tsv")];
+    let features = beside(&folder, &features)?;
+    Some(Beside::TenX([features, beside(&folder, &barcodes)?]))
+}
+
+/// The files of names that [`read_market`](crate::read_market) reads beside this
+/// one; none beside a file whose name does not end in `.mtx` or `.mtx.gz`.
+pub fn market_names(path: impl AsRef<Path>) -> Vec<PathBuf> {
+    let path = path.as_ref();
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
+    if name
+        .strip_suffix(".gz")
+        .unwrap_or(name)
+        .strip_suffix(".mtx")
+        .is_none()
+    {
+        return Vec::new();
+    }
+    match beside_matrix(path) {
+        Some(Beside::Own(files) | Beside::TenX(files)) => files.into(),
+        None => Vec::new(),
+    }
+}
+
 impl Names {
     /// The names of a matrix of that shape, as they stand beside its file.
     pub(super) fn of(
@@ -42,30 +82,23 @@ impl Names {
         orientation: Orientation,
         shape: [usize; 2],
     ) -> Result<Self, IoError> {
-        let Some((folder, stem)) = stem(path) else {
-            return Self::numbered(path, orientation, shape);
-        };
-        let own = |part: &str| beside(&folder, &[format!("{stem}.{part}.txt")]);
-        if let (Some(rows), Some(columns)) = (own("rows"), own("cols")) {
-            let (row_kind, column_kind) = match orientation {
-                Orientation::SamplesInRows => (NameKind::Sample, NameKind::Feature),
-                Orientation::FeaturesInRows => (NameKind::Feature, NameKind::Sample),
-            };
-            let rows = read(&rows, row_kind, shape[0])?;
-            let columns = read(&columns, column_kind, shape[1])?;
-            return Ok(Self::lying(rows, columns, orientation));
-        }
-        if let Some(prefix) = stem.strip_suffix("matrix") {
-            let features = ["features.tsv", "genes.tsv"].map(|n| format!("{prefix}{n}"));
-            let barcodes = [format!("{prefix}barcodes.tsv")];
-            let found = (beside(&folder, &features), beside(&folder, &barcodes));
-            if let (Some(features), Some(barcodes)) = found {
+        match beside_matrix(path) {
+            Some(Beside::Own([rows, columns])) => {
+                let (row_kind, column_kind) = match orientation {
+                    Orientation::SamplesInRows => (NameKind::Sample, NameKind::Feature),
+                    Orientation::FeaturesInRows => (NameKind::Feature, NameKind::Sample),
+                };
+                let rows = read(&rows, row_kind, shape[0])?;
+                let columns = read(&columns, column_kind, shape[1])?;
+                Ok(Self::lying(rows, columns, orientation))
+            }
+            Some(Beside::TenX([features, barcodes])) => {
                 let features = read(&features, NameKind::Feature, shape[0])?;
                 let samples = read(&barcodes, NameKind::Sample, shape[1])?;
-                return Ok(Self::lying(features, samples, Orientation::FeaturesInRows));
+                Ok(Self::lying(features, samples, Orientation::FeaturesInRows))
             }
+            None => Self::numbered(path, orientation, shape),
         }
-        Self::numbered(path, orientation, shape)
     }
     fn lying(rows: Vec<String>, columns: Vec<String>, orientation: Orientation) -> Self {
         let (samples, features) = match orientation {

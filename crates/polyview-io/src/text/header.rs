@@ -121,7 +121,9 @@ pub(crate) fn line_name(
             line: records.line(),
             expected,
             found,
-            hint: if first_line && found == expected + 1 {
+            hint: if (expected..found).all(|i| records.field(i).is_empty()) && found > expected {
+                RaggedHint::TrailingDelimiter
+            } else if first_line && found == expected + 1 {
                 RaggedHint::HeaderLacksFirstName
             } else {
                 RaggedHint::Plain

@@ -9,5 +9,5 @@ pub use header::Delimiter;
 pub(crate) use header::{check_lines, duplicate, line_name, read_header};
 pub(crate) use records::Records;
 pub(crate) use strings::read_words;
-pub use strings::{StringTable, read_metadata, read_string_table};
+pub use strings::{StringTable, read_metadata, read_metadata_with, read_string_table};
 pub(crate) use table::{numbers, read_text_table};

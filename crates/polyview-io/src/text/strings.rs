@@ -7,7 +7,7 @@ use polyview_core::{Metadata, MetadataValues};
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
 use crate::error::{Cell, Foreign, IoError, excerpt};
-use crate::number::{MISSING_WORD, Parsed, is_missing, parse};
+use crate::number::{DecimalMark, MISSING_WORD, Parsed, is_missing, parse};
 use crate::options::{Orientation, ReadOptions, default_name};
 use crate::source::{Source, open};
 
@@ -79,11 +79,27 @@ pub fn read_string_table(
 /// As [`read_string_table`]; and [`IoError::Infinite`] where a column is
 /// numeric but for an infinite value.
 pub fn read_metadata(path: impl AsRef<Path>) -> Result<Vec<(Vec<String>, Metadata)>, IoError> {
+    read_metadata_with(path, &ReadOptions::default())
+}
+
+/// As [`read_metadata`]; `options.delimiter` and `options.decimal` count, the
+/// rest does not apply.
+///
+/// # Errors
+/// As [`read_metadata`].
+pub fn read_metadata_with(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+) -> Result<Vec<(Vec<String>, Metadata)>, IoError> {
     let path = path.as_ref();
-    let raw = read_raw(path, &ReadOptions::default())?;
+    let in_rows = ReadOptions {
+        orientation: Orientation::SamplesInRows,
+        ..options.clone()
+    };
+    let raw = read_raw(path, &in_rows)?;
     let mut out = Vec::with_capacity(raw.columns.len());
     for (column, (name, cells)) in raw.columns.into_iter().zip(raw.values).enumerate() {
-        let values = match guess(&cells) {
+        let values = match guess(&cells, options.decimal) {
             Guess::Numbers(numbers) => MetadataValues::Numbers(numbers),
             Guess::InfiniteAt(row) => {
                 return Err(IoError::Infinite {
@@ -115,12 +131,12 @@ enum Guess {
     Words,
 }
 
-fn guess(cells: &[String]) -> Guess {
+fn guess(cells: &[String], decimal: DecimalMark) -> Guess {
     let mut numbers = Vec::with_capacity(cells.len());
     let mut infinite = None;
     let mut any = false;
     for (row, cell) in cells.iter().enumerate() {
-        numbers.push(match parse(cell.as_bytes(), crate::DecimalMark::Point) {
+        numbers.push(match parse(cell.as_bytes(), decimal) {
             Parsed::Number(x) => {
                 any = true;
                 x

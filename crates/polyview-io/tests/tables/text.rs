@@ -6,7 +6,7 @@ use crate::common::{Fixture, cells, gzip, message, read, read_as};
 use polyview_core::MetadataValues;
 use polyview_io::{
     DecimalMark, Delimiter, IoError, MISSING_NUMBER, Orientation, ReadOptions, read_metadata,
-    read_string_table, read_table,
+    read_metadata_with, read_string_table, read_table,
 };
 
 #[test]
@@ -167,6 +167,10 @@ const REFUSED: &[(&str, &str)] = &[
         "t.csv: line 2 has 3 columns, the header has 2; the header seems to lack the name of the first column; put 'sample' before it",
     ),
     (
+        "sample,a,b\ns1,1,2,,\ns2,1,2,,\n",
+        "t.csv: line 2 has 5 columns, the header has 3; what it has more is empty: remove the delimiter at its end (or, if its last value is missing and the header lacks the name of the first column, put 'sample' before the header)",
+    ),
+    (
         "sample,a,,b\ns1,1,2,3\n",
         "t.csv: column 3 has no name in the header; name it, or remove a trailing delimiter",
     ),
@@ -188,11 +192,11 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "sample;a;b\ns1;1;2,5\n",
-        "t.csv: line 2 ('s1'), column 3 ('b'): '2,5' is not a number; it looks like a decimal comma: write a point, or read the file with decimal commas",
+        "t.csv: line 2 ('s1'), column 3 ('b'): '2,5' is not a number; it looks like a decimal comma: write a point, or read the file with decimal commas (--decimal-comma)",
     ),
     (
         "sample,a,b\ns1,\"1,5\",2\n",
-        "t.csv: line 2 ('s1'), column 2 ('a'): '1,5' is not a number; it looks like a decimal comma: write a point, or read the file with decimal commas",
+        "t.csv: line 2 ('s1'), column 2 ('a'): '1,5' is not a number; it looks like a decimal comma: write a point, or read the file with decimal commas (--decimal-comma)",
     ),
     (
         "sample,a,b\ns1,\"1\n2\",2\n",
@@ -232,7 +236,9 @@ fn a_decimal_point_where_commas_were_asked_for() {
     };
     let e = read_as("t.csv", "sample;a\ns1;1.5\n", &options).unwrap_err();
     assert!(
-        message(&e).ends_with("but the file is read with decimal commas"),
+        message(&e).ends_with(
+            "but the file is read with decimal commas: write a comma, or leave --decimal-comma out"
+        ),
         "{e}"
     );
 }
@@ -242,7 +248,7 @@ fn the_wrong_delimiter_is_named() {
     let e = read_as("t.tsv", "sample,a\ns1,1\n", &ReadOptions::default()).unwrap_err();
     assert_eq!(
         message(&e),
-        "t.tsv: the header has one column when split at tabs, but ',' occur in it; read it with that delimiter"
+        "t.tsv: the header has one column when split at tabs, but ',' occur in it; read it with that delimiter (--delimiter comma)"
     );
 }
 
@@ -391,6 +397,22 @@ fn metadata_guesses_numbers_and_categories() {
     assert_eq!(words(3), ["<missing>"; 3]);
     assert_eq!(words(4), ["1", "x", "3"]);
     assert_eq!(words(5), ["none", "-", "."]);
+}
+
+#[test]
+fn metadata_with_decimal_commas() {
+    let file = Fixture::new("m.csv", b"sample;age;code\nm1;9,5;1.5\nm2;;2\n");
+    let options = ReadOptions {
+        decimal: DecimalMark::Comma,
+        orientation: Orientation::FeaturesInRows,
+        ..ReadOptions::default()
+    };
+    let columns = read_metadata_with(&file.path, &options).unwrap();
+    assert!(matches!(&columns[0].1.values, MetadataValues::Numbers(x) if x[0] == 9.5));
+    assert!(matches!(
+        &columns[1].1.values,
+        MetadataValues::Categories(_)
+    ));
 }
 
 #[test]
