@@ -9,6 +9,7 @@ use polyview_io::{ReadOptions, read_table};
 use crate::args::Cli;
 use crate::commands::say;
 use crate::failure::{Failure, Outcome};
+use crate::inputs::archive;
 
 /// Counts above this are noted.
 const LARGE: f64 = 1e6;
@@ -26,9 +27,10 @@ pub struct Trials {
 impl Trials {
     /// Reads the numbers of trials of a view.
     pub fn read(path: &Path, options: &ReadOptions) -> Outcome<Self> {
+        let (file, options) = archive(path, options.clone());
         Ok(Self {
             path: path.to_owned(),
-            table: read_table(path, options)?,
+            table: read_table(file, &options)?,
         })
     }
 }

@@ -1,21 +1,22 @@
 //! Reading data sets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
 use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, MetadataValues, ViewTable};
 use polyview_io::{
-    Content, IoError, NumberHint, Orientation, ReadOptions, read_metadata, read_table, read_view,
+    IoError, NumberHint, Orientation, ReadOptions, read_metadata_with, read_table, read_view,
 };
 
 use crate::args::{Cli, DataArgs};
 use crate::commands::say;
-use crate::counts::{self, Trials, likelihood_of_counts};
+use crate::counts::{self, Trials};
 use crate::failure::{Failure, Outcome};
+use crate::guess::{Guess, as_classes, is_bit};
 use crate::hdf5;
 use crate::labels::{self, labels_option};
-use crate::study::{Study, parsed, view_option};
+use crate::study::{Study, parsed, trials_twice, view_option};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
 /// the study then has them.
@@ -24,40 +25,36 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     for s in study.data.clone() {
         if let Some(column) = &s.column {
             let known = study.model.labels(&s.name).cloned();
-            let words = labels::read(&s.path)?;
+            let words = labels::read(&s.path, &study.format())?;
             let (mut table, names) = labels::task(&s.path, &words, column, known.as_ref())?;
             table.name.clone_from(&s.name);
             study.model = study.model.clone().with_labels(&s.name, names);
             builder = builder.view(table);
             continue;
         }
-        let options = read_options(&s.name, study.transposed);
+        let options = read_options(&s.name, study.transposed, study.format());
         let trials = s.trials.as_deref();
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
             let table = view(cli, &s.path, &options, l, trials.as_ref())?;
+            note_header(cli, &s.path, &options, table.features());
             builder = builder.view(stored(cli, study, table, l, trials.is_some()));
-            study.guess(&s.name, l);
+            study.take(&s.name, l);
         } else {
-            let (table, guess, mut why) = guessed(&s.path, &options)?;
-            let mut otherwise = "if not";
-            let mut likelihood = "LIKELIHOOD".to_owned();
-            if guess == Likelihood::Gaussian
-                && let Some(counts) = likelihood_of_counts(&table)
-            {
-                why = "whole numbers from 0 on".into();
-                (otherwise, likelihood) = ("if they are counts", counts.to_string());
-            }
+            let Guess {
+                table,
+                likelihood: guess,
+                why,
+                advice,
+            } = Guess::of(&s.path, &options)?;
+            let file = format!("{}={}", s.name, s.path.display());
+            let advice = advice.replace("FILE", &file);
             say(
                 cli,
-                format!(
-                    "guess: view '{}' is {guess} ({why}); {otherwise}, say --view {}={}:{likelihood}",
-                    s.name,
-                    s.name,
-                    s.path.display()
-                ),
+                format!("guess: view '{}' is {guess} ({why}); {advice}", s.name),
             );
+            note_header(cli, &s.path, &options, table.features());
             study.guess(&s.name, guess);
             builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
         }
@@ -65,7 +62,50 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             builder = builder.trials(t.table);
         }
     }
-    Ok(with_metadata(builder, study.metadata.as_deref(), study.groups.as_deref())?.build()?)
+    let metadata = study.metadata.as_deref();
+    let (builder, about) =
+        with_metadata(builder, metadata, study.groups.as_deref(), &study.format())?;
+    let data = builder.build()?;
+    warn_strangers(cli, metadata, &about, data.samples());
+    Ok(data)
+}
+
+/// Says where the header of a table looks like data.
+pub fn note_header(cli: &Cli, path: &Path, options: &ReadOptions, features: &[String]) {
+    let is_number = |name: &String| name.parse::<f64>().is_ok();
+    if options.orientation == Orientation::SamplesInRows && features.iter().all(is_number) {
+        let first = features.first().map_or("", String::as_str);
+        say(
+            cli,
+            format!(
+                "note: {}: the first row holds numbers alone (first '{first}') and was taken as the names of the features; if it holds data, \
+                 put a row of names before it",
+                path.display()
+            ),
+        );
+    }
+}
+
+/// What is to be said of a table about samples that knows none of these.
+pub fn strangers(about: &[Column], samples: &[String]) -> Option<String> {
+    let known: HashSet<&String> = samples.iter().collect();
+    let ids = &about.first()?.0;
+    let none = ids.iter().all(|id| !known.contains(id));
+    let first = |ids: &[String]| ids.first().cloned().unwrap_or_default();
+    none.then(|| {
+        format!(
+            "none of its samples is one of the data (first ones: '{}' and '{}'); give the same IDs to both",
+            first(ids),
+            first(samples)
+        )
+    })
+}
+
+/// Warns of a table about samples that knows none of these.
+pub fn warn_strangers(cli: &Cli, path: Option<&Path>, about: &[Column], samples: &[String]) {
+    if let (Some(path), Some(what)) = (path, strangers(about, samples)) {
+        say(cli, format!("warning: {}: {what}", path.display()));
+    }
 }
 
 /// New data given on the command line, for the views of a model.
@@ -91,7 +131,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
                 )));
             }
         }
-        let options = read_options(&name, args.transposed);
+        let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
         let table = view(cli, &path, &options, known, trials.as_ref());
@@ -100,6 +140,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             Failure::Words { source, .. } => (*source).into(),
             other => other,
         })?;
+        note_header(cli, &path, &options, table.features());
         builder = builder.view(match table {
             ViewTable::Sparse(t) if !known.stays_sparse() || trials.is_some() => {
                 t.to_dense().into()
@@ -112,7 +153,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     }
     for text in &args.labels {
         let (path, _) = labels_option(text);
-        let words = labels::read(&path)?;
+        let words = labels::read(&path, &args.format.options())?;
         for column in &words.columns {
             let (_, view) = fit.view(column)?;
             let known = fit.spec().labels(&view.name);
@@ -124,7 +165,11 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             "--trials: there is no --view {name}=FILE; add it, or leave the trials out"
         )));
     }
-    Ok(with_metadata(builder, args.metadata.as_deref(), args.groups.as_deref())?.build()?)
+    let (metadata, format) = (args.metadata.as_deref(), args.format.options());
+    let (builder, about) = with_metadata(builder, metadata, args.groups.as_deref(), &format)?;
+    let data = builder.build()?;
+    warn_strangers(cli, metadata, &about, data.samples());
+    Ok(data)
 }
 
 /// Files of trials by view, for the binomial views of a model.
@@ -138,9 +183,29 @@ fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
                 "--trials: view '{name}' is {likelihood} in this model, not binomial; leave them out"
             )));
         }
-        out.insert(name, path);
+        if out.insert(name.clone(), path).is_some() {
+            return Err(trials_twice(&name));
+        }
     }
     Ok(out)
+}
+
+/// The files of options for data, as far as these can be read.
+pub fn files(args: &DataArgs) -> Vec<PathBuf> {
+    let views = args
+        .views
+        .iter()
+        .filter_map(|v| Some(view_option(v).ok()?.1));
+    let labels = args.labels.iter().map(|l| labels_option(l).0);
+    let trials = args
+        .trials
+        .iter()
+        .filter_map(|t| Some(named_file("--trials", t).ok()?.1));
+    views
+        .chain(labels)
+        .chain(trials)
+        .chain(args.metadata.clone())
+        .collect()
 }
 
 /// The table as the model wants it: sparse where it is and may be.
@@ -181,15 +246,16 @@ fn view(
     let name = options.name.clone().unwrap_or_default();
     let classes = likelihood == Likelihood::Categorical;
     let inside = hdf5::table(path, &name, classes)?;
+    let (file, options) = &archive(path, options.clone());
     if classes {
         return match inside {
             Some(table) => Ok(table),
-            None => Ok(read_table(path, &as_classes(options))?.into()),
+            None => Ok(read_table(file, &as_classes(options))?.into()),
         };
     }
     let table = match inside {
         Some(table) => table,
-        None => read_view(path, options).map_err(|e| words(name, e))?,
+        None => read_view(file, options).map_err(|e| words(name, e))?,
     };
     if likelihood.is_label() {
         let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
@@ -199,54 +265,6 @@ fn view(
         counts::check(cli, path, &table, likelihood, trials)?;
     }
     Ok(table)
-}
-
-/// The table of a view and what it looks like.
-fn guessed(path: &Path, options: &ReadOptions) -> Outcome<(ViewTable, Likelihood, String)> {
-    let name = options.name.clone().unwrap_or_default();
-    if let Some(table) = hdf5::table(path, &name, false)? {
-        return Ok(of_numbers(table));
-    }
-    let error = match read_view(path, options) {
-        Ok(table) => return Ok(of_numbers(table)),
-        Err(e) => e,
-    };
-    let is_words = matches!(
-        error,
-        IoError::NotNumber {
-            hint: NumberHint::Words,
-            ..
-        }
-    );
-    if !is_words {
-        return Err(error.into());
-    }
-    match read_table(path, &as_classes(options)) {
-        Ok(table) => {
-            let why = format!("one column of words, {} classes", table.levels.len());
-            Ok((table.into(), Likelihood::Categorical, why))
-        }
-        Err(IoError::ManyClassColumns { .. }) => Err(error.into()),
-        Err(other) => Err(other.into()),
-    }
-}
-
-/// What a table of numbers looks like.
-fn of_numbers(table: ViewTable) -> (ViewTable, Likelihood, String) {
-    let binary =
-        table.cells().all(|c| c.2.is_nan() || is_bit(c.2)) && table.cells().any(|c| is_bit(c.2));
-    if binary {
-        (table, Likelihood::Bernoulli, "all values are 0 or 1".into())
-    } else {
-        (table, Likelihood::Gaussian, "numbers".into())
-    }
-}
-
-fn as_classes(options: &ReadOptions) -> ReadOptions {
-    ReadOptions {
-        content: Content::Classes,
-        ..options.clone()
-    }
 }
 
 /// Says what to do where words stand in a table of numbers.
@@ -261,10 +279,6 @@ fn words(view: String, error: IoError) -> Failure {
         },
         other => other.into(),
     }
-}
-
-fn is_bit(x: f64) -> bool {
-    x == 0.0 || x == 1.0
 }
 
 /// Refuses a value that is neither 0 nor 1; `mend` ends "correct it, leave the
@@ -282,14 +296,28 @@ pub fn zeros_and_ones(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()>
 }
 
 /// How a view's file is read.
-pub fn read_options(name: &str, transposed: bool) -> ReadOptions {
+pub fn read_options(name: &str, transposed: bool, format: ReadOptions) -> ReadOptions {
     ReadOptions {
         orientation: if transposed {
             Orientation::FeaturesInRows
         } else {
             Orientation::SamplesInRows
         },
-        ..ReadOptions::named(name)
+        name: Some(name.to_owned()),
+        ..format
+    }
+}
+
+/// The archive of `FILE.npz#ARRAY`, and options that ask for that array; any
+/// other path as it is.
+pub fn archive(path: &Path, mut options: ReadOptions) -> (PathBuf, ReadOptions) {
+    let parts = path.to_str().and_then(|p| p.rsplit_once('#'));
+    match parts {
+        Some((file, array)) if file.to_ascii_lowercase().ends_with(".npz") && !path.exists() => {
+            options.array = Some(array.to_owned());
+            (file.into(), options)
+        }
+        _ => (path.to_owned(), options),
     }
 }
 
@@ -297,9 +325,12 @@ fn with_metadata(
     mut builder: DatasetBuilder,
     path: Option<&Path>,
     groups: Option<&str>,
-) -> Outcome<DatasetBuilder> {
-    let Some(path) = path else { return Ok(builder) };
-    let columns = about_samples(path)?;
+    format: &ReadOptions,
+) -> Outcome<(DatasetBuilder, Vec<Column>)> {
+    let Some(path) = path else {
+        return Ok((builder, Vec::new()));
+    };
+    let columns = about_samples(path, format)?;
     if let Some(wanted) = groups {
         let (ids, column) = columns
             .iter()
@@ -330,14 +361,17 @@ fn with_metadata(
             .collect();
         builder = builder.groups(pairs);
     }
-    for (ids, column) in columns {
+    for (ids, column) in columns.clone() {
         builder = builder.metadata(ids, column);
     }
-    Ok(builder)
+    Ok((builder, columns))
 }
 
+/// A column about samples, and their IDs.
+pub type Column = (Vec<String>, Metadata);
+
 /// Columns about the samples, of a table or of an HDF5 file.
-pub fn about_samples(path: &Path) -> Outcome<Vec<(Vec<String>, Metadata)>> {
+pub fn about_samples(path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
     match hdf5::metadata(path)? {
         Some((columns, notes)) => {
             for note in notes {
@@ -345,7 +379,7 @@ pub fn about_samples(path: &Path) -> Outcome<Vec<(Vec<String>, Metadata)>> {
             }
             Ok(columns)
         }
-        None => Ok(read_metadata(path)?),
+        None => Ok(read_metadata_with(path, format)?),
     }
 }
 

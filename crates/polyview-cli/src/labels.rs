@@ -20,9 +20,8 @@ pub fn labels_option(text: &str) -> (PathBuf, Option<&str>) {
 }
 
 /// Reads a table of labels.
-pub fn read(path: &Path) -> Outcome<StringTable> {
-    let options = ReadOptions::default();
-    Ok(read_string_table(path, &options)?)
+pub fn read(path: &Path, options: &ReadOptions) -> Outcome<StringTable> {
+    Ok(read_string_table(path, options)?)
 }
 
 /// What 0 and 1 are called in a column, in the order of class names.

@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod counts;
 mod failure;
+mod files;
+mod guess;
 mod hdf5;
 mod inputs;
 mod labels;

@@ -3,24 +3,15 @@
 use polyview::{ModelSpec, models};
 use toml::{Table, Value};
 
-/// The models that have a name.
-pub const KNOWN: [&str; 5] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank"];
+pub use polyview::models::PRESETS as KNOWN;
 
 /// The choices of the model of that name; an unknown one is kept for
 /// the complaint.
 pub fn preset(name: &str) -> ModelSpec {
-    let factors = ModelSpec::default().factors;
-    match name {
-        "mofa" => models::mofa(factors),
-        "mofapy2" => models::mofapy2(factors),
-        "rank" => models::rank(factors),
-        "sshiba" => models::sshiba(factors),
-        "bibfa" => models::bibfa(factors),
-        other => ModelSpec {
-            model: other.to_owned(),
-            ..ModelSpec::default()
-        },
-    }
+    models::preset(name).unwrap_or_else(|| ModelSpec {
+        model: name.to_owned(),
+        ..ModelSpec::default()
+    })
 }
 
 /// Fills the choices that a study file leaves out from the preset of that

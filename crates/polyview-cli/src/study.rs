@@ -5,13 +5,19 @@ use std::path::{Path, PathBuf};
 
 use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
 use polyview_core::Join;
+use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
-use crate::labels::{self, labels_option};
 use crate::preset::{KNOWN, filled, preset};
+
+mod data;
+mod engines;
+
+use data::{distinct, sources};
+pub use data::{trials_twice, view_option};
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +51,12 @@ pub struct Study {
     pub groups: Option<String>,
     /// Whether tables have features in rows.
     pub transposed: bool,
+    /// What parts the columns of text files.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delimiter: Delimiter,
+    /// Which character parts the whole from the fraction in text files.
+    #[serde(skip_serializing_if = "is_default")]
+    pub decimal: DecimalMark,
     /// The views' files.
     pub data: Vec<Source>,
     /// The model.
@@ -62,6 +74,7 @@ pub struct Study {
 struct Told {
     views: HashSet<String>,
     all: bool,
+    factors: bool,
 }
 
 impl Study {
@@ -90,48 +103,28 @@ impl Study {
     }
 
     fn add_data(&mut self, args: &DataArgs) -> Outcome<()> {
-        for text in &args.views {
-            let (name, path, likelihood) = view_option(text)?;
-            let likelihood = likelihood.map(|l| parsed("likelihood", &l)).transpose()?;
-            match self.data.iter_mut().find(|s| s.name == name) {
-                Some(s) => {
-                    s.path = path;
-                    s.likelihood = likelihood.or(s.likelihood);
+        let mut options = self.format();
+        args.format.set(&mut options);
+        (self.delimiter, self.decimal) = (options.delimiter, options.decimal);
+        let given = sources(args, &options)?;
+        distinct(&given)?;
+        for s in given {
+            match self.data.iter_mut().find(|known| known.name == s.name) {
+                Some(known) if s.column.is_none() => {
+                    known.path = s.path;
+                    known.likelihood = s.likelihood.or(known.likelihood);
                 }
-                None => self.data.push(Source {
-                    name,
-                    path,
-                    likelihood,
-                    ..Source::default()
-                }),
+                Some(known) => *known = s,
+                None => self.data.push(s),
             }
         }
-        for text in &args.labels {
-            let (path, likelihood) = labels_option(text);
-            let Some(word) = likelihood else {
-                return Err(Failure::Usage(format!(
-                    "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
-                )));
-            };
-            let likelihood: Likelihood = parsed("likelihood", word)?;
-            if !likelihood.is_label() || likelihood.has_classes() {
-                return Err(Failure::Usage(format!(
-                    "--labels: {likelihood} is not for labels of two values; choose bernoulli"
-                )));
-            }
-            for name in labels::read(&path)?.columns {
-                self.data.retain(|s| s.name != name);
-                self.data.push(Source {
-                    column: Some(name.clone()),
-                    name,
-                    path: path.clone(),
-                    likelihood: Some(likelihood),
-                    ..Source::default()
-                });
-            }
-        }
+        distinct(&self.data)?;
+        let mut with_trials = HashSet::new();
         for text in &args.trials {
             let (name, path) = named_file("--trials", text)?;
+            if !with_trials.insert(name.clone()) {
+                return Err(trials_twice(&name));
+            }
             let known: Vec<String> = self.data.iter().map(|s| s.name.clone()).collect();
             match self.data.iter_mut().find(|s| s.name == name) {
                 Some(s) => s.trials = Some(path),
@@ -166,6 +159,8 @@ impl Study {
             if let Some(l) = s.likelihood.take() {
                 self.model = self.model.clone().with_likelihood(&s.name, l);
                 self.told.views.insert(s.name.clone());
+                let place = format!("views/{}/likelihood", s.name);
+                self.model.from_data.retain(|p| *p != place);
             }
         }
     }
@@ -180,6 +175,38 @@ impl Study {
 
     /// Takes a guess as the likelihood of a view.
     pub fn guess(&mut self, view: &str, likelihood: Likelihood) {
+        self.take(view, likelihood);
+        self.decided(format!("views/{view}/likelihood"));
+    }
+
+    /// Remarks that the data decided a choice.
+    fn decided(&mut self, place: String) {
+        if !self.model.from_data.contains(&place) {
+            self.model.from_data.push(place);
+        }
+    }
+
+    /// Whether somebody gave a number of factors.
+    pub fn has_factors(&self) -> bool {
+        self.told.factors
+    }
+
+    /// Where nobody gave a number of factors, takes no more than `most`, which
+    /// the data carry; says so.
+    pub fn fit_factors(&mut self, most: usize) -> Option<String> {
+        let default = self.model.factors;
+        if self.told.factors || default <= most || most == 0 {
+            return None;
+        }
+        self.model.factors = most;
+        self.decided("factors".to_owned());
+        Some(format!(
+            "note: {most} factors, the most that these data carry (the default is {default})"
+        ))
+    }
+
+    /// Takes the likelihood of a view as told.
+    pub fn take(&mut self, view: &str, likelihood: Likelihood) {
         self.model = self.model.clone().with_likelihood(view, likelihood);
         self.told.views.insert(view.to_owned());
         self.localise(view);
@@ -236,6 +263,7 @@ impl Study {
                 KNOWN.join(", ")
             )));
         }
+        self.told.factors |= args.factors.is_some();
         set(&mut m.factors, args.factors);
         set(&mut m.seed, args.seed);
         set(&mut m.restarts, args.restarts);
@@ -352,13 +380,37 @@ impl Study {
         Ok(())
     }
 
+    /// How its text files are read.
+    pub fn format(&self) -> ReadOptions {
+        ReadOptions {
+            delimiter: self.delimiter,
+            decimal: self.decimal,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// The files with its data.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let views = self
+            .data
+            .iter()
+            .flat_map(|s| [Some(&s.path), s.trials.as_ref()]);
+        let all = views.chain([self.metadata.as_ref()]);
+        all.flatten().map(PathBuf::as_path)
+    }
+
     /// As a study file, every default filled in.
     pub fn to_toml(&self) -> Outcome<String> {
         toml::to_string(self).map_err(|e| Failure::Usage(e.to_string()))
     }
 }
 
-fn set<T: Copy>(target: &mut T, value: Option<T>) {
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Sets what is given.
+pub fn set<T: Copy>(target: &mut T, value: Option<T>) {
     if let Some(v) = value {
         *target = v;
     }
@@ -415,6 +467,7 @@ fn told(study: &toml::Table) -> Told {
             .map(str::to_owned)
     };
     Told {
+        factors: model.get("factors").is_some(),
         all: model.get("defaults").is_some_and(gives),
         views: model
             .get("views")
@@ -425,27 +478,6 @@ fn told(study: &toml::Table) -> Told {
             .filter_map(name)
             .collect(),
     }
-}
-
-/// Parses `NAME=FILE[:LIKELIHOOD]`. A colon belongs to the file if what
-/// follows is no likelihood (`C:\data.csv`).
-pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
-    let bad = || {
-        Failure::Usage(format!(
-            "'{text}' is not NAME=FILE or NAME=FILE:LIKELIHOOD, such as genes=genes.csv:gaussian"
-        ))
-    };
-    let (name, rest) = text.split_once('=').ok_or_else(bad)?;
-    if name.is_empty() || rest.is_empty() {
-        return Err(bad());
-    }
-    if let Some((path, likelihood)) = rest.rsplit_once(':')
-        && !path.is_empty()
-        && !likelihood.contains(['/', '\\', '.'])
-    {
-        return Ok((name.to_owned(), path.into(), Some(likelihood.to_owned())));
-    }
-    Ok((name.to_owned(), rest.into(), None))
 }
 
 /// Parses `VIEW=HxW`.

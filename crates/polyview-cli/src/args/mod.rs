@@ -10,6 +10,7 @@ pub use verbs::{
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 
 /// Bayesian factor models for several views of the same samples.
 #[derive(Debug, Parser)]
@@ -105,11 +106,45 @@ impl ModelName {
     }
 }
 
+/// How text files are written.
+#[derive(Debug, Args)]
+pub struct FormatArgs {
+    /// What parts the columns of text files; guessed from the header if not
+    /// given.
+    #[arg(long, value_name = "WHAT", value_parser = ["comma", "semicolon", "tab"])]
+    pub delimiter: Option<String>,
+    /// Numbers in text files have a decimal comma.
+    #[arg(long)]
+    pub decimal_comma: bool,
+}
+
+impl FormatArgs {
+    /// Changes how text is read where options say so.
+    pub fn set(&self, options: &mut ReadOptions) {
+        options.delimiter = match self.delimiter.as_deref() {
+            Some("comma") => Delimiter::Comma,
+            Some("semicolon") => Delimiter::Semicolon,
+            Some("tab") => Delimiter::Tab,
+            _ => options.delimiter,
+        };
+        if self.decimal_comma {
+            options.decimal = DecimalMark::Comma;
+        }
+    }
+    /// How text is read.
+    pub fn options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        self.set(&mut options);
+        options
+    }
+}
+
 /// Where data come from.
 #[derive(Debug, Args)]
 pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD. CSV, TSV (also .gz), NPY,
-    /// NPZ; first column the sample IDs, header row the feature names. Sparse:
+    /// NPZ (FILE.npz#ARRAY for one of several arrays); first column the sample
+    /// IDs, header row the feature names. Sparse:
     /// Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or
     /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also
     /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
@@ -142,6 +177,8 @@ pub struct DataArgs {
     /// The tables have features in rows and samples in columns.
     #[arg(long)]
     pub transposed: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// What to fit and how.

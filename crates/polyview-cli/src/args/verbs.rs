@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DataArgs, ModelArgs};
+use super::{DataArgs, FormatArgs, ModelArgs};
 
 /// Arguments of `project`.
 #[derive(Debug, Args)]
@@ -40,8 +40,10 @@ polyview predict model.pv --view genes=new.csv --target lipids --out predicted.c
 polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --sd sd.csv\n  \
 polyview predict model.pv --view genes=new.csv --target diet --out p.csv\n\n\
 The columns are: sample, then one for each feature of the target. Of a binary target they hold\n\
-the probability of a 1. Of a categorical target the first column, named after its feature, is\n\
-the most probable class; then comes the probability of each class.")]
+the probability of a 1. Of a target of --labels the first column is the more probable word, then\n\
+comes a score, where the model has one, then the probability of one of the words, the one that the\n\
+name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
+its feature, is the most probable class; then comes the probability of each class.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,
@@ -83,12 +85,13 @@ pub struct ImputeArgs {
     #[arg(long, value_name = "VIEW")]
     pub view: String,
     /// Where the filled table goes. Holes of a binary view are filled with the
-    /// probability of a 1, those of a categorical view with the most probable
-    /// class, those of counts with the expected count.
+    /// probability of a 1, those of --labels with the more probable word, those
+    /// of a categorical view with the most probable class, those of counts with
+    /// the expected count.
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
-    /// Where the probabilities of the classes of a categorical view go
-    /// (observed: 1 and 0).
+    /// Where the probabilities of the classes of a categorical view go, or of
+    /// the two words of --labels (observed: 1 and 0).
     #[arg(long, value_name = "FILE")]
     pub probabilities: Option<PathBuf>,
     /// Where lower ends of the intervals go (observed cells: their values).
@@ -112,7 +115,7 @@ pub struct ImputeArgs {
 /// What was predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScoreKind {
-    /// Probabilities of labels that are 0 or 1.
+    /// Probabilities of labels that are 0 or 1, or one of two words.
     Binary,
     /// One class a sample.
     Categorical,
@@ -127,20 +130,28 @@ pub enum ScoreKind {
 #[command(after_help = "Examples:\n  \
 polyview score --truth lipids.csv --predicted p.csv --kind real --lower low.csv --upper high.csv\n  \
 polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
+polyview score --truth ill.csv --predicted p.csv --kind binary --positive yes\n  \
 polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
 polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
-predictions are files as `predict` writes them. Scores that cannot be computed are listed.")]
+predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
+--decimal-comma are about the truth. Scores that cannot be computed are listed.")]
 pub struct ScoreArgs {
     /// The true values; for classes one column of names.
     #[arg(long, value_name = "FILE")]
     pub truth: PathBuf,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// The predictions.
     #[arg(long, value_name = "FILE")]
     pub predicted: PathBuf,
     /// What was predicted.
     #[arg(long, value_enum)]
     pub kind: ScoreKind,
+    /// The word of the truth that the probabilities are of (binary); not needed
+    /// for the predictions of labels that `predict` writes.
+    #[arg(long, value_name = "WORD")]
+    pub positive: Option<String>,
     /// Lower ends of intervals (real, count).
     #[arg(long, value_name = "FILE", requires = "upper")]
     pub lower: Option<PathBuf>,
@@ -190,6 +201,8 @@ pub struct ReportArgs {
     /// A table about the samples, for colours.
     #[arg(long, value_name = "FILE")]
     pub metadata: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Also write each picture as SVG into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
@@ -322,6 +335,8 @@ pub struct KernelArgs {
     /// The table: samples in rows, features in columns. Samples without any
     /// value stay empty.
     pub table: PathBuf,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Where the similarities go, samples x reference points.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,

@@ -4,7 +4,7 @@ use polyview::{Explained, Fit};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{line, percent, table};
+use crate::output::{percent, table};
 
 /// Variance explained within one group of samples.
 pub struct GroupShares {
@@ -55,39 +55,50 @@ pub fn explained_by_group(fit: &Fit) -> Outcome<Vec<GroupShares>> {
 pub fn shares(e: &Explained, view: usize) -> Value {
     json!({
         "total": e.total[view],
-        "deviance": Some(e.deviance[view]).filter(|d| d.is_finite()),
+        "deviance": finite(e.deviance[view]),
         "marginal": (0..e.factors).map(|k| e.marginal[(view, k)]).collect::<Vec<_>>(),
         "unique": (0..e.factors).map(|k| e.unique[(view, k)]).collect::<Vec<_>>(),
     })
 }
 
-/// Variance explained by view and factor.
+/// A share, where there is one.
+pub fn finite(share: f64) -> Option<f64> {
+    Some(share).filter(|d| d.is_finite())
+}
+
+/// Whether some views are not numbers, and so have a deviance.
+fn has_deviance(e: &Explained) -> bool {
+    e.deviance.iter().any(|d| !d.is_nan())
+}
+
+/// What to say of the column of deviances; nothing where there is none.
+pub fn about_deviance(e: &Explained) -> &'static str {
+    if has_deviance(e) {
+        "; of labels and counts: of their linear predictor, deviance: of the data"
+    } else {
+        ""
+    }
+}
+
+/// Variance explained by view and factor, and the deviance where views are not
+/// numbers.
 pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
-    let mut header = vec!["view".to_owned(), "all".to_owned()];
+    let with_deviance = has_deviance(e);
+    let mut header = vec!["view".to_owned()];
+    header.extend(with_deviance.then(|| "deviance".to_owned()));
+    header.push("all".to_owned());
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     let rows: Vec<Vec<String>> = fit
         .views()
         .iter()
         .enumerate()
         .map(|(i, v)| {
-            let mut row = vec![v.name.clone(), percent(e.total[i])];
+            let mut row = vec![v.name.clone()];
+            row.extend(with_deviance.then(|| percent(e.deviance[i])));
+            row.push(percent(e.total[i]));
             row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
             row
         })
         .collect();
     table(&header, &rows)
-}
-
-/// Deviance explained of the views that are not numbers.
-pub fn deviances(e: &Explained) -> Outcome<()> {
-    let rows: Vec<Vec<String>> = (e.views.iter().zip(&e.deviance))
-        .filter(|(_, d)| !d.is_nan())
-        .map(|(v, d)| vec![v.clone(), percent(*d)])
-        .collect();
-    if rows.is_empty() {
-        return Ok(());
-    }
-    line("")?;
-    line("deviance explained, % (labels and counts, against intercepts alone)")?;
-    table(&["view".to_owned(), "all".to_owned()], &rows)
 }

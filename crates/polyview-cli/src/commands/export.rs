@@ -7,6 +7,7 @@ use super::tables::write;
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
+use crate::files::Files;
 use crate::hdf5;
 use crate::inputs::named_file;
 
@@ -15,6 +16,25 @@ type Values = fn(&Fit, &str) -> polyview::Result<Mat<f64>>;
 
 /// Factors, weights and variances as tables.
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
+    let of_views: [(&'static str, &[String], Values); 3] = [
+        ("--weights", &args.weights, |f, v| Ok(f.weights(v)?.mean)),
+        ("--weights-sd", &args.weights_sd, |f, v| {
+            Ok(f.weights(v)?.sd)
+        }),
+        ("--inclusion", &args.inclusion, Fit::inclusion),
+    ];
+    let mut files = Files::default()
+        .reading([&args.model])
+        .writing("--factors", &args.factors)
+        .writing("--factors-sd", &args.factors_sd)
+        .writing("--variance", &args.variance)
+        .writing("--format", &args.file);
+    for &(option, list, _) in &of_views {
+        for text in list {
+            files = files.writing(option, [named_file(option, text)?.1]);
+        }
+    }
+    files.check(overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if args.varimax && !args.inclusion.is_empty() {
         return Err(Failure::Usage(
@@ -42,13 +62,6 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             }
         }
     }
-    let of_views: [(&str, &[String], Values); 3] = [
-        ("--weights", &args.weights, |f, v| Ok(f.weights(v)?.mean)),
-        ("--weights-sd", &args.weights_sd, |f, v| {
-            Ok(f.weights(v)?.sd)
-        }),
-        ("--inclusion", &args.inclusion, Fit::inclusion),
-    ];
     for (option, list, values) in of_views {
         for text in list {
             let (view, path) = named_file(option, text)?;

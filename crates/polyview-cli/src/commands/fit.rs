@@ -1,32 +1,35 @@
 //! `polyview fit`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use polyview::{EngineKind, Fit, Fitting};
-use polyview_core::{Dataset, Overwrite};
+use polyview::{EngineKind, ErrorKind, Fit, Fitting};
+use polyview_core::Dataset;
 use polyview_io::OnDisk;
 
-use super::explained::{GroupShares, explained_by_group, variance_table};
+use super::explained::{GroupShares, about_deviance, explained_by_group, finite, variance_table};
 use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::{about_samples, dataset, read_options};
+use crate::files::{Files, check_checkpoint, same};
+use crate::inputs::{about_samples, archive, dataset, note_header, read_options, warn_strangers};
 use crate::output::{json, line, percent};
 use crate::progress::Bar;
-use crate::study::Study;
+use crate::study::{Source, Study};
 
 /// Fits and writes the model file.
 pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     let mut study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
+    for idle in study.idle_options(&args.model)? {
+        say(cli, idle);
+    }
     if args.dry_run {
-        if study
-            .data
-            .iter()
-            .any(|s| study.likelihood(&s.name).is_none())
-        {
-            dataset(cli, &mut study)?;
+        let on_disk = study.model.engine == EngineKind::Stochastic && !args.in_memory;
+        let guess = |s: &Source| study.likelihood(&s.name).is_none();
+        if study.data.iter().any(guess) || !(on_disk || study.has_factors()) {
+            loaded(cli, &mut study)?;
         }
         for s in &study.data {
             let choices = study.model.view(&s.name);
@@ -37,16 +40,13 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     let Some(out) = &args.out else {
         return Err(Failure::Usage("--out is missing".into()));
     };
-    polyview_io::ensure_writable(out, overwrite(args.force))?;
     refuse_checkpoints(args, &study)?;
-    if let Some(path) = &args.checkpoint {
-        polyview_io::ensure_writable(path, Overwrite::Replace)?;
-    }
+    check_files(args, &study, out)?;
     let stochastic = study.model.engine == EngineKind::Stochastic;
     let mut fit = if stochastic && !args.in_memory {
-        by_blocks(cli, args, &study)?
+        by_blocks(cli, args, &mut study)?
     } else {
-        let data = dataset(cli, &mut study)?;
+        let data = loaded(cli, &mut study)?;
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };
@@ -56,7 +56,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     }
     let mut fit = drive(cli, args, fit)?;
     if let Some(path) = study.metadata.as_ref().filter(|_| fit.data().is_err()) {
-        fit.set_metadata(&about_samples(path)?)?;
+        fit.set_metadata(&about_samples(path, &study.format())?)?;
     }
     if args.no_data {
         fit.forget_data();
@@ -65,6 +65,25 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     summary(cli, &fit)?;
     say(cli, format!("written to {}", out.display()));
     Ok(())
+}
+
+/// Refuses to begin where a file is in the way. A checkpoint may replace the
+/// one that the fit goes on from.
+fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
+    let goes_on = |checkpoint: &Path| args.resume.as_deref().is_some_and(|r| same(r, checkpoint));
+    let resumed = args.checkpoint.as_deref().is_some_and(goes_on);
+    Files::default()
+        .reading(study.files())
+        .reading(&args.spec)
+        .reading(args.resume.as_ref().filter(|_| !resumed))
+        .writing("--out", [out])
+        .writing("--checkpoint", &args.checkpoint)
+        .distinct()?;
+    polyview_io::ensure_writable(out, overwrite(args.force))?;
+    match &args.checkpoint {
+        Some(path) => check_checkpoint(path, overwrite(args.force)),
+        None => Ok(()),
+    }
 }
 
 /// Options that one engine has and the other has not.
@@ -82,8 +101,21 @@ fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
     )))
 }
 
+/// The data of the study, which takes no more factors than they carry unless
+/// somebody asked for more.
+fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
+    let data = dataset(cli, study)?;
+    if let Err(e) = polyview::validate(&study.model, &data)
+        && let ErrorKind::TooManyFactors { most, .. } = e.kind()
+        && let Some(note) = study.fit_factors(*most)
+    {
+        say(cli, note);
+    }
+    Ok(data)
+}
+
 /// A fit of views that stay on disk.
-fn by_blocks(cli: &Cli, args: &FitArgs, study: &Study) -> Outcome<Fitting> {
+fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     let refuse = |what: &str, why: &str| {
         Err(Failure::Usage(format!(
             "{what}: {why} with --engine stochastic, which leaves the views on disk; leave it out, \
@@ -115,11 +147,23 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &Study) -> Outcome<Fitting> {
             }
             Some(_) => {}
         }
-        files.push((s.path.clone(), read_options(&s.name, study.transposed)));
+        let options = read_options(&s.name, study.transposed, study.format());
+        files.push(archive(&s.path, options));
     }
     let folder = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let source = OnDisk::open(&files, &folder)?;
     let samples = source.sample_names().to_vec();
+    for ((path, options), features) in files.iter().zip(source.features()) {
+        note_header(cli, path, options, features);
+    }
+    let columns = source.features().map(<[String]>::len).sum();
+    if let Some(note) = study.fit_factors(samples.len().min(columns)) {
+        say(cli, note);
+    }
+    if let Some(path) = &study.metadata {
+        let about = about_samples(path, &study.format())?;
+        warn_strangers(cli, Some(path), &about, &samples);
+    }
     say(
         cli,
         format!("{} samples, {} view(s) on disk", samples.len(), files.len()),
@@ -226,6 +270,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
                 "likelihood": v.choices.likelihood,
                 "features": v.features.len(),
                 "explained": explained.as_ref().map(|e| e.total[i]),
+                "deviance": explained.as_ref().and_then(|e| finite(e.deviance[i])),
             })).collect::<Vec<_>>(),
             "groups": explained_by_group(fit)?.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
         }));
@@ -243,7 +288,12 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         r.seconds
     ))?;
     if let Some(e) = explained {
-        line("variance explained, %:")?;
+        let about = about_deviance(&e);
+        let about = about.trim_start_matches("; ");
+        line(match about {
+            "" => "variance explained, %:".to_owned(),
+            about => format!("variance explained, % ({about}):"),
+        })?;
         variance_table(fit, &e)?;
     }
     Ok(())

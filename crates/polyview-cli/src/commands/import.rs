@@ -3,6 +3,7 @@
 use super::{overwrite, say};
 use crate::args::{Cli, ImportArgs};
 use crate::failure::{Failure, Outcome};
+use crate::files::Files;
 use crate::hdf5;
 
 /// A model of MOFA2 as a model file.
@@ -12,6 +13,10 @@ pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
         .iter()
         .map(|text| scale(text))
         .collect::<Outcome<Vec<_>>>()?;
+    Files::default()
+        .reading([&args.file])
+        .writing("--out", [&args.out])
+        .check(overwrite(args.force))?;
     let fit = hdf5::import(&args.file, args.group.clone(), scales)?;
     fit.save(&args.out, overwrite(args.force))?;
     for note in fit.record().assumptions() {

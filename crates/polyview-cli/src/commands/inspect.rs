@@ -5,7 +5,7 @@ use polyview::{
 };
 use polyview_linalg::Mat;
 
-use super::explained::{GroupShares, deviances, explained_by_group, shares, variance_table};
+use super::explained::{GroupShares, about_deviance, explained_by_group, shares, variance_table};
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
@@ -123,10 +123,12 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     sizes(&fit)?;
     if fit.data().is_ok() {
         line("")?;
-        line("variance explained, % (marginal by factor)")?;
         let explained = fit.explain()?;
+        line(format!(
+            "variance explained, % (marginal by factor{})",
+            about_deviance(&explained)
+        ))?;
         variance_table(&fit, &explained)?;
-        deviances(&explained)?;
         for g in explained_by_group(&fit)? {
             line("")?;
             line(format!(
@@ -140,10 +142,18 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     trust::convergence(&fit)
 }
 
-/// The classes of the categorical views.
+/// The classes of the categorical views, and the words of labels.
 fn classes(fit: &Fit) -> Outcome<()> {
     for v in fit.views().iter().filter(|v| !v.levels.is_empty()) {
         line(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
+    }
+    for v in fit.views() {
+        if let Some([zero, one]) = fit.spec().labels(&v.name) {
+            line(format!(
+                "labels of {}: {zero}, {one}; scores and probabilities are of '{one}'",
+                v.name
+            ))?;
+        }
     }
     Ok(())
 }

@@ -2,27 +2,33 @@
 
 use std::path::Path;
 
-use polyview_io::{ReadOptions, ensure_writable, read_table, write_atomic};
+use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 
 use super::tables::write;
 use super::{overwrite, say};
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
+use crate::files::Files;
+use crate::inputs::archive;
 
 /// Writes the similarities of the samples of a table to reference points.
 pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
-    for path in std::iter::once(&args.out).chain(&args.save) {
-        ensure_writable(path, overwrite(args.force))?;
-    }
-    let table = read_table(&args.table, &ReadOptions::default())?;
+    Files::default()
+        .reading([&args.table])
+        .reading(&args.map)
+        .writing("--out", [&args.out])
+        .writing("--save", &args.save)
+        .check(overwrite(args.force))?;
+    let (file, options) = archive(&args.table, args.format.options());
+    let table = read_table(file, &options)?;
     let of_table = |source| Failure::Kernel {
         path: args.table.clone(),
         source,
     };
     let map = match &args.map {
         Some(path) => read(path)?,
-        None => KernelMap::learn(&table, &options(args)).map_err(of_table)?,
+        None => KernelMap::learn(&table, &choices(args)).map_err(of_table)?,
     };
     let found = map.apply(&table).map_err(of_table)?;
     if let Some(path) = &args.save {
@@ -53,7 +59,7 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
     Ok(())
 }
 
-fn options(args: &KernelArgs) -> KernelOptions {
+fn choices(args: &KernelArgs) -> KernelOptions {
     KernelOptions {
         kernel: match args.kind {
             KernelName::Rbf => KernelKind::Rbf { gamma: args.gamma },

@@ -6,15 +6,28 @@ use polyview_report::{Report, pictures, render};
 
 use super::{overwrite, say, trust};
 use crate::args::{Cli, ReportArgs};
-use crate::failure::Outcome;
-use crate::inputs::about_samples;
+use crate::failure::{Failure, Outcome};
+use crate::files::Files;
+use crate::inputs::{about_samples, strangers};
 
 /// Writes the page.
 pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
-    polyview_io::ensure_writable(&args.out, overwrite(args.force))?;
+    Files::default()
+        .reading([&args.model])
+        .reading(args.metadata.iter().chain(&args.against))
+        .writing("--out", [&args.out])
+        .check(overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
-        fit.set_metadata(&about_samples(path)?)?;
+        let about = about_samples(path, &args.format.options())?;
+        if let Some(what) = strangers(&about, fit.samples()) {
+            return Err(Failure::Tables {
+                first: path.clone(),
+                second: args.model.clone(),
+                what,
+            });
+        }
+        fit.set_metadata(&about)?;
     }
     let mut report = Report::from_fit(&fit)?;
     if let Some(replicates) = args.checks {

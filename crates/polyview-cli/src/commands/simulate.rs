@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use polyview::{Fit, SimulateOptions};
-use polyview_core::Dataset;
+use polyview::{Fit, ModelSpec, SimulateOptions};
+use polyview_core::{Dataset, View};
 use polyview_datasets::{BibfaOptions, Missing, simulate_bibfa};
 
 use super::tables::{write, write_columns};
 use super::{factor_names, say};
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
+use crate::files::Files;
 
 /// Draws data from a model.
 pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
@@ -24,7 +25,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         };
         let fit = Fit::load(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
-        views(&data, &args.out_dir, args.force)?;
+        views(&data, Some(fit.spec()), &args.out_dir, args.force)?;
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
         if args.missing > 0.0 {
@@ -36,7 +37,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         let s = simulate_bibfa(&options)
             .map_err(|e| Failure::Usage(e.to_string()))?
             .data;
-        views(&s.dataset, &args.out_dir, args.force)?;
+        views(&s.dataset, None, &args.out_dir, args.force)?;
         let names = factor_names(s.factors.ncols());
         let at = |name: String| args.out_dir.join(name);
         write(
@@ -75,13 +76,36 @@ fn trials(text: &str) -> Outcome<(String, u64)> {
         })
 }
 
-fn views(data: &Dataset, folder: &Path, force: bool) -> Outcome<()> {
+/// Refuses one file for two tables, as of a view `x-trials` beside the trials of
+/// `x`.
+fn distinct(data: &Dataset, folder: &Path) -> Outcome<()> {
+    let all = data.views().iter().flat_map(|v| {
+        let table = format!("{}.csv", v.name());
+        let trials = v.trials().map(|_| format!("{}-trials.csv", v.name()));
+        std::iter::once(table).chain(trials)
+    });
+    let paths = all.map(|name| folder.join(name));
+    Files::default().writing("--out-dir", paths).distinct()
+}
+
+/// The words of a view of classes, or of labels that the model knows by words.
+fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
+    let word = |x: f64, of: &[String]| of.get(x as usize).cloned();
+    let rows = 0..view.n_samples();
+    let of = match spec.and_then(|s| s.labels(view.name())) {
+        Some(labels) => labels,
+        None if view.levels().is_empty() => return None,
+        None => view.levels(),
+    };
+    Some(rows.map(|n| word(view.value(n, 0)?, of)).collect())
+}
+
+fn views(data: &Dataset, spec: Option<&ModelSpec>, folder: &Path, force: bool) -> Outcome<()> {
+    distinct(data, folder)?;
     for v in data.views() {
         let path = folder.join(format!("{}.csv", v.name()));
-        if !v.levels().is_empty() {
-            let classes = v.classes();
-            let name = |c: &Option<usize>| c.map(|c| v.levels()[c].clone());
-            let columns = vec![(v.features()[0].clone(), classes.iter().map(name).collect())];
+        if let Some(words) = words(v, spec) {
+            let columns = vec![(v.features()[0].clone(), words)];
             write_columns(&path, data.samples(), columns, force)?;
             continue;
         }

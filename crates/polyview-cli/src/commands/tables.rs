@@ -6,21 +6,25 @@ use polyview::{
     ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
     WeightUncertainty,
 };
-use polyview_core::DataError;
-use polyview_io::{
-    NamedMatrix, StringTable, WriteOptions, ensure_writable, write_matrix, write_string_table,
-};
-use polyview_linalg::MatRef;
+use polyview_core::{DataError, PredictedKind};
+use polyview_io::{NamedMatrix, StringTable, WriteOptions, write_matrix, write_string_table};
+use polyview_linalg::{Mat, MatRef};
 
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ImputeArgs, PredictArgs, ProjectArgs};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::new_data;
+use crate::files::Files;
+use crate::inputs::{files, new_data};
 use crate::study::parsed;
 
 /// What is added to the name of the column of chosen classes where a class has
 /// that name.
 pub const CHOSEN: &str = " (class)";
+/// The column of scores of a label.
+pub const SCORE: &str = "score";
+/// How the name of the column of a label's probabilities begins; the word that
+/// they are of follows.
+pub const PROBABILITY_OF: &str = "probability_of_";
 
 /// Writes a matrix with names; `corner` heads the first column.
 pub fn write(
@@ -116,14 +120,6 @@ fn most_probable(p: MatRef<'_, f64>) -> Vec<usize> {
         .collect()
 }
 
-/// Refuses to begin where a file is in the way.
-fn all_writable<'a>(paths: impl IntoIterator<Item = &'a Path>, force: bool) -> Outcome<()> {
-    for p in paths {
-        ensure_writable(p, overwrite(force))?;
-    }
-    Ok(())
-}
-
 fn notes(cli: &Cli, notes: &[String]) {
     for n in notes {
         say(cli, format!("note: {n}"));
@@ -141,10 +137,12 @@ fn sureness(plug_in: bool) -> ParameterUncertainty {
 
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
-    all_writable(
-        std::iter::once(args.out.as_path()).chain(args.sd.as_deref()),
-        args.force,
-    )?;
+    Files::default()
+        .reading([&args.model])
+        .reading(files(&args.data))
+        .writing("--out", [&args.out])
+        .writing("--sd", &args.sd)
+        .check(overwrite(args.force))?;
     let fit = Fit::load(&args.model)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
@@ -189,10 +187,12 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
 
 /// One view from others.
 pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
-    all_writable(
-        std::iter::once(args.out.as_path()).chain(args.sd.as_deref()),
-        args.force,
-    )?;
+    Files::default()
+        .reading([&args.model])
+        .reading(files(&args.data))
+        .writing("--out", [&args.out])
+        .writing("--sd", &args.sd)
+        .check(overwrite(args.force))?;
     let fit = Fit::load(&args.model)?;
     let (_, target) = fit.view(&args.target)?;
     if args.sd.is_some() {
@@ -241,10 +241,16 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     say(
         cli,
         format!(
-            "'{}' of {} samples predicted to {}",
+            "'{}' of {} samples predicted to {}{}",
             args.target,
             p.samples.len(),
-            args.out.display()
+            args.out.display(),
+            match labels {
+                Some([_, one]) => format!(" (probabilities are of '{one}')"),
+                None if p.kind == PredictedKind::Probability =>
+                    " (probabilities are of a 1)".to_owned(),
+                None => String::new(),
+            }
         ),
     );
     Ok(())
@@ -277,9 +283,10 @@ fn label_columns(
     let numbers = |m: MatRef<'_, f64>| m.col(0).iter().map(|x| Some(shortest(*x))).collect();
     let mut columns = vec![(feature.to_owned(), probability.iter().map(chosen).collect())];
     if let Some(score) = &p.score {
-        columns.push(("score".to_owned(), numbers(score.as_ref())));
+        columns.push((SCORE.to_owned(), numbers(score.as_ref())));
     }
-    columns.push(("probability".to_owned(), numbers(p.mean.as_ref())));
+    let name = format!("{PROBABILITY_OF}{}", labels[1]);
+    columns.push((name, numbers(p.mean.as_ref())));
     for j in 1..columns.len() {
         while columns[j].0 == columns[0].0 {
             columns[0].0.push_str(CHOSEN);
@@ -296,13 +303,13 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             args.level
         )));
     }
-    let paths = [
-        Some(args.out.as_path()),
-        args.lower.as_deref(),
-        args.upper.as_deref(),
-        args.probabilities.as_deref(),
-    ];
-    all_writable(paths.into_iter().flatten(), args.force)?;
+    Files::default()
+        .reading([&args.model])
+        .writing("--out", [&args.out])
+        .writing("--lower", &args.lower)
+        .writing("--upper", &args.upper)
+        .writing("--probabilities", &args.probabilities)
+        .check(overwrite(args.force))?;
     let fit = Fit::load(&args.model)?;
     let (_, view) = fit.view(&args.view)?;
     for (option, path) in [("--lower", &args.lower), ("--upper", &args.upper)] {
@@ -310,16 +317,23 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             no_spread(option, view)?;
         }
     }
-    let categorical = view.choices.likelihood.has_classes();
-    if categorical {
+    let labels = fit.spec().labels(&args.view);
+    let words = view.choices.likelihood.has_classes() || labels.is_some();
+    if words {
         text_file(&args.out)?;
     } else if args.probabilities.is_some() {
         return Err(Failure::Usage(format!(
-            "--probabilities: '{}' is {}, not categorical; leave it out",
+            "--probabilities: '{}' is {}, not categorical, and its labels are no words; leave it out",
             view.name, view.choices.likelihood
         )));
     }
-    let f = fit.impute_with(&args.view, args.level, sureness(args.plug_in))?;
+    let mut f = fit.impute_with(&args.view, args.level, sureness(args.plug_in))?;
+    if let Some(labels) = labels {
+        let p = f.values;
+        let of = |n: usize, c: usize| if c == 1 { p[(n, 0)] } else { 1.0 - p[(n, 0)] };
+        f.values = Mat::from_fn(p.nrows(), 2, of);
+        f.features = labels.to_vec();
+    }
     let table = |path: &Path| {
         write(
             path,
@@ -330,7 +344,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             args.force,
         )
     };
-    if categorical {
+    if words {
         let chosen = most_probable(f.values.as_ref()).into_iter();
         let names = chosen.map(|c| Some(f.features[c].clone())).collect();
         let columns = vec![(view.features[0].clone(), names)];

@@ -59,11 +59,7 @@ fn data() {
         1,
     );
     assert!(err.contains("share no sample"), "{err}");
-    let err = fails(
-        dir.path(),
-        "fit --view x=x.csv --view x=x.csv:poisson -k 1 --out m.pv",
-        2,
-    );
+    let err = fails(dir.path(), "fit --view x=x.csv:poisson -k 1 --out m.pv", 2);
     assert!(err.contains("poisson"), "{err}");
     for (k, word) in [("0", "0"), ("9", "at most 3")] {
         let err = fails(

@@ -58,7 +58,7 @@ fn nothing_is_lost_when_the_disk_is_full() {
     refused(at, &format!("{fit} --out full.pv --force"), "full.pv");
     refused(
         at,
-        &format!("{fit} --out n.pv --checkpoint full.ckpt --checkpoint-every 0"),
+        &format!("{fit} --out n.pv --force --checkpoint full.ckpt --checkpoint-every 0"),
         "full.ckpt",
     );
     for ending in ["csv", "tsv.gz", "npy", "npz"] {

@@ -1,6 +1,7 @@
 //! Tests of the command: every verb, every kind of bad input, what it says,
 //! Ctrl-C and full disks.
 
+mod advice;
 mod bad_input;
 mod common;
 #[cfg(unix)]
@@ -19,6 +20,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod paths;
 mod rank;
 mod sparse;
 mod stochastic;
@@ -26,3 +28,4 @@ mod tasks;
 #[cfg(unix)]
 mod transcripts;
 mod verbs;
+mod words;

@@ -51,7 +51,10 @@ fn labels_follow_from_the_order_of_values() {
     let (a, b) = (get(at, "a.csv"), get(at, "b.csv"));
     // a monotone transform of every feature changes nothing at all
     assert_eq!(a, b);
-    assert!(a.starts_with("sample,relapse,score,probability\n"), "{a}");
+    assert!(
+        a.starts_with("sample,relapse,score,probability_of_yes\n"),
+        "{a}"
+    );
     let right = a
         .lines()
         .skip(1)
@@ -82,7 +85,7 @@ fn local_classifiers_and_probit() {
         at,
         "predict m.pv --view x=x.csv --target relapse --out p.csv",
     );
-    assert!(get(at, "p.csv").starts_with("sample,relapse,score,probability\n"));
+    assert!(get(at, "p.csv").starts_with("sample,relapse,score,probability_of_yes\n"));
     let text = fails(
         at,
         &format!("{FIT} --view x=x.csv --mixture 100 --out m2.pv"),

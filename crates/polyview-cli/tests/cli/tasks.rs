@@ -56,7 +56,7 @@ fn each_column_is_a_task_with_its_own_words() {
         let name = file.trim_end_matches(".csv");
         assert_eq!(
             lines.next(),
-            Some(&*format!("sample,{name},score,probability"))
+            Some(&*format!("sample,{name},score,probability_of_{}", words[1]))
         );
         let truth = get(at, "y.csv");
         let column = 1 + usize::from(name == "side");

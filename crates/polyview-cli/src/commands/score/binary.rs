@@ -4,13 +4,14 @@ use polyview::metrics::{Confusion, auc_by_label, brier, calibration, log_loss};
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
+use super::labels::{self, Labels};
 use super::{
     BINS, average, average_text, calibration_json, calibration_table, figures, print_json,
     undefined,
 };
 use crate::args::{Cli, ScoreArgs};
+use crate::commands::say;
 use crate::failure::{Failure, Outcome};
-use crate::inputs::zeros_and_ones;
 use crate::output::{line, number, table};
 
 /// One label, or all of them.
@@ -82,17 +83,36 @@ fn check_probabilities(c: &Cells, file: &Read) -> Outcome<()> {
     Ok(())
 }
 
+/// Says where predictions are choices: scores of probabilities make little of
+/// them.
+fn note_choices(cli: &Cli, c: &Cells, file: &Read) {
+    let p = &c.predicted[0];
+    let is_choice = |d: &usize| p.col(*d).iter().all(|p| *p == 0.0 || *p == 1.0);
+    for column in (0..c.columns.len())
+        .filter(is_choice)
+        .map(|d| &c.columns[d])
+    {
+        say(
+            cli,
+            format!(
+                "note: {}: column '{column}' holds no probabilities, each prediction is 0 or 1; log loss, Brier score, AUC and \
+                 calibration take it for certain",
+                file.path.display()
+            ),
+        );
+    }
+}
+
 /// Scores labels.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
-    let truth = Read::numbers(&args.truth)?;
-    zeros_and_ones(
-        &truth.path,
-        &truth.table.clone().into(),
-        "choose another --kind",
-    )?;
-    let predicted = Read::numbers(&args.predicted)?;
+    let Labels {
+        truth,
+        predicted,
+        positive,
+    } = labels::read(cli, args, &args.format.options())?;
     let c = cells(cli, &truth, &[&predicted])?;
     check_probabilities(&c, &predicted)?;
+    note_choices(cli, &c, &predicted);
     let areas = auc_by_label(c.truth.as_ref(), c.predicted[0].as_ref())?;
     let mut each = Vec::with_capacity(c.columns.len());
     let (mut truths, mut probabilities) = (Vec::new(), Vec::new());
@@ -116,6 +136,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             .collect();
         return print_json(&json!({
             "kind": "binary",
+            "positive": positive,
             "samples": c.samples.len(),
             "labels": labels,
             "auc_weighted": average(&weighted, &c.columns),
@@ -129,6 +150,9 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         c.samples.len(),
         c.columns.len()
     ))?;
+    if let Some(word) = &positive {
+        line(format!("a one stands for '{word}'"))?;
+    }
     let header = [
         "label", "values", "ones", "AUC", "log loss", "Brier", "right", "balanced", "TP", "FN",
         "FP", "TN",
@@ -162,7 +186,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ("log loss of all values", number(all.log_loss)),
         ("Brier score of all values", number(all.brier)),
     ])?;
-    calibration_table("calibration of all values", &bins)?;
+    calibration_table("calibration of all values", "share of ones", &bins)?;
     undefined(&what_is_undefined(&c, &each))
 }
 

@@ -12,6 +12,7 @@ use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 use super::join::shared;
+use super::labels::is_of_words;
 use super::{
     BINS, average, average_text, calibration_json, calibration_table, figures, print_json,
     undefined,
@@ -39,16 +40,51 @@ struct Probable {
     bins: Vec<CalibrationBin>,
 }
 
+/// How the truth is read.
+fn classes(args: &ScoreArgs) -> ReadOptions {
+    let mut options = ReadOptions::classes("truth");
+    args.format.set(&mut options);
+    options
+}
+
 /// The column of chosen classes.
 fn chosen_column(predicted: &StringTable, feature: &str) -> Option<usize> {
     let at = |name: &str| predicted.columns.iter().position(|c| c == name);
     at(&format!("{feature}{CHOSEN}")).or_else(|| at(feature))
 }
 
+/// Adds the most probable classes to a file that has probabilities alone, as
+/// `impute --probabilities` writes it.
+fn with_choices(mut predicted: StringTable, feature: &str, levels: &[String]) -> StringTable {
+    let number = |cell: &Option<String>| cell.as_deref().and_then(|c| c.parse::<f64>().ok());
+    let is_class = |c: &String| levels.contains(c);
+    if chosen_column(&predicted, feature).is_some() || !predicted.columns.iter().any(is_class) {
+        return predicted;
+    }
+    let mut best: Vec<(usize, f64)> = vec![(0, f64::NEG_INFINITY); predicted.samples.len()];
+    for (c, cells) in predicted.values.iter().enumerate() {
+        for (best, cell) in best.iter_mut().zip(cells) {
+            match number(cell) {
+                None => return predicted,
+                Some(p) if p > best.1 => *best = (c, p),
+                Some(_) => {}
+            }
+        }
+    }
+    let chosen = best
+        .into_iter()
+        .map(|(c, _)| Some(predicted.columns[c].clone()));
+    let chosen = chosen.collect();
+    predicted.columns.push(feature.to_owned());
+    predicted.values.push(chosen);
+    predicted
+}
+
 fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
-    let truth = read_table(&args.truth, &ReadOptions::classes("truth"))?;
-    let predicted = read_string_table(&args.predicted, &ReadOptions::default())?;
+    let truth = read_table(&args.truth, &classes(args))?;
     let feature = &truth.features[0];
+    let predicted = read_string_table(&args.predicted, &ReadOptions::default())?;
+    let predicted = with_choices(predicted, feature, &truth.levels);
     let at = chosen_column(&predicted, feature).ok_or_else(|| Failure::Tables {
         first: args.truth.clone(),
         second: args.predicted.clone(),
@@ -63,7 +99,12 @@ fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
         (&args.truth, &truth.samples),
         (&args.predicted, &predicted.samples),
     )?;
-    let of_class: Vec<usize> = (0..predicted.columns.len()).filter(|&c| c != at).collect();
+    let of_class: Vec<usize> = if is_of_words(&predicted.columns) {
+        // the probability of one of two labels, which --kind binary scores
+        Vec::new()
+    } else {
+        (0..predicted.columns.len()).filter(|&c| c != at).collect()
+    };
     let words = |n: usize| predicted.values[at][both.second[n]].as_deref();
     let codes = truth.values.col(0);
     let true_word = |n: usize| {
@@ -199,7 +240,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         .collect();
     table(&header, &rows)?;
     if let Some(p) = &p {
-        calibration_table("calibration of the chosen class", &p.bins)?;
+        calibration_table("calibration of the chosen class", "share right", &p.bins)?;
     }
     undefined(&what_is_undefined(&c, &recalls, p.as_ref()))
 }

@@ -3,6 +3,7 @@
 use polyview::metrics::{
     Average, CountScore, count_log_density, counts, counts_by_column, poisson_deviance,
 };
+use polyview_io::ReadOptions;
 use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
@@ -77,10 +78,11 @@ fn densities(c: &Cells, sd: Option<&Mat<f64>>) -> Outcome<Densities> {
 
 /// Scores counts.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
-    let truth = Read::numbers(&args.truth)?;
-    let mut files = vec![Read::numbers(&args.predicted)?];
+    let truth = Read::numbers(&args.truth, &args.format.options())?;
+    let own = ReadOptions::default();
+    let mut files = vec![Read::numbers(&args.predicted, &own)?];
     for path in [&args.lower, &args.upper, &args.sd].into_iter().flatten() {
-        files.push(Read::numbers(path)?);
+        files.push(Read::numbers(path, &own)?);
     }
     let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
     check(&c, &truth, &files[0])?;

@@ -10,6 +10,7 @@ use polyview_linalg::Mat;
 use crate::args::Cli;
 use crate::commands::say;
 use crate::failure::{Failure, Outcome};
+use crate::inputs::archive;
 
 /// A table and its file.
 pub struct Read {
@@ -21,10 +22,11 @@ pub struct Read {
 
 impl Read {
     /// Reads numbers.
-    pub fn numbers(path: &Path) -> Outcome<Self> {
+    pub fn numbers(path: &Path, options: &ReadOptions) -> Outcome<Self> {
+        let (file, options) = archive(path, options.clone());
         Ok(Self {
             path: path.to_owned(),
-            table: read_table(path, &ReadOptions::default())?,
+            table: read_table(file, &options)?,
         })
     }
 }

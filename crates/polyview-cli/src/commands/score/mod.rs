@@ -4,6 +4,7 @@ mod binary;
 mod categorical;
 mod count;
 mod join;
+mod labels;
 mod real;
 
 use polyview::metrics::{Average, CalibrationBin};
@@ -26,6 +27,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     if args.sd.is_some() && args.kind != ScoreKind::Count {
         return Err(Failure::Usage(
             "--sd belongs to --kind count; leave it out".into(),
+        ));
+    }
+    if args.positive.is_some() && args.kind != ScoreKind::Binary {
+        return Err(Failure::Usage(
+            "--positive belongs to --kind binary; leave it out".into(),
         ));
     }
     match args.kind {
@@ -61,11 +67,12 @@ fn figures(rows: &[(&str, String)]) -> Outcome<()> {
     Ok(())
 }
 
-/// A calibration curve as a table; empty bins are left out.
-fn calibration_table(title: &str, bins: &[CalibrationBin]) -> Outcome<()> {
+/// A calibration curve as a table, the share that is observed under that header;
+/// empty bins are left out.
+fn calibration_table(title: &str, observed: &str, bins: &[CalibrationBin]) -> Outcome<()> {
     line("")?;
     line(title)?;
-    let header = ["probability", "number", "mean probability", "share right"].map(str::to_owned);
+    let header = ["probability", "number", "mean probability", observed].map(str::to_owned);
     let rows: Vec<Vec<String>> = bins
         .iter()
         .filter(|b| b.count > 0)

@@ -1,6 +1,7 @@
 //! Numbers and their intervals.
 
 use polyview::metrics::{Average, IntervalScore, intervals, real_by_column};
+use polyview_io::ReadOptions;
 use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
@@ -66,10 +67,11 @@ pub(super) fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
 
 /// Scores numbers.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
-    let truth = Read::numbers(&args.truth)?;
-    let mut files = vec![Read::numbers(&args.predicted)?];
+    let truth = Read::numbers(&args.truth, &args.format.options())?;
+    let own = ReadOptions::default();
+    let mut files = vec![Read::numbers(&args.predicted, &own)?];
     for path in [&args.lower, &args.upper].into_iter().flatten() {
-        files.push(Read::numbers(path)?);
+        files.push(Read::numbers(path, &own)?);
     }
     let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
     let scores = real_by_column(c.truth.as_ref(), c.predicted[0].as_ref())?;

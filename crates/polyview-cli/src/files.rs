@@ -1,0 +1,108 @@
+//! The files of a command: none of those that it writes is another one, or one
+//! that it reads.
+
+use std::path::{Path, PathBuf};
+
+use polyview::Checkpoint;
+use polyview_core::Overwrite;
+use polyview_io::{IoError, ensure_writable, market_names};
+
+use crate::failure::{Failure, Outcome};
+
+/// What a command reads and writes.
+#[derive(Default)]
+pub struct Files {
+    read: Vec<PathBuf>,
+    written: Vec<(&'static str, PathBuf)>,
+}
+
+impl Files {
+    /// Adds files that the command reads, and those of names beside them.
+    #[must_use]
+    pub fn reading<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            self.read.extend(market_names(path.as_ref()));
+            self.read.push(path.as_ref().to_owned());
+        }
+        self
+    }
+    /// Adds files that an option has the command write.
+    #[must_use]
+    pub fn writing<P: AsRef<Path>>(
+        mut self,
+        option: &'static str,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Self {
+        let paths = paths.into_iter();
+        self.written
+            .extend(paths.map(|p| (option, p.as_ref().to_owned())));
+        self
+    }
+    /// Refuses one file for two outputs, and an output that is read.
+    pub fn distinct(&self) -> Outcome<()> {
+        let places: Vec<PathBuf> = self.written.iter().map(|(_, p)| place(p)).collect();
+        for (i, (option, path)) in self.written.iter().enumerate() {
+            if let Some(j) = places[..i].iter().position(|p| *p == places[i]) {
+                let (other, _) = self.written[j];
+                let both = if *option == other {
+                    format!("{option}: '{}' is written twice", path.display())
+                } else {
+                    format!("{other} and {option} both write '{}'", path.display())
+                };
+                return Err(Failure::Usage(format!("{both}; give each its own file")));
+            }
+            if self.read.iter().any(|p| place(p) == places[i]) {
+                return Err(Failure::Usage(format!(
+                    "{option}: '{}' is read by this command, too; choose another path",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+    /// As [`Files::distinct`]; refuses what cannot be written, too.
+    pub fn check(&self, overwrite: Overwrite) -> Outcome<()> {
+        self.distinct()?;
+        for (_, path) in &self.written {
+            ensure_writable(path, overwrite)?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a file that a checkpoint would replace, unless that is a checkpoint
+/// itself.
+pub fn check_checkpoint(path: &Path, overwrite: Overwrite) -> Outcome<()> {
+    match ensure_writable(path, overwrite) {
+        Err(IoError::Exists { .. }) if Checkpoint::load(path).is_ok() => {
+            Ok(ensure_writable(path, Overwrite::Replace)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Whether two paths lead to one file.
+pub fn same(a: &Path, b: &Path) -> bool {
+    place(a) == place(b)
+}
+
+/// One name for each file, whichever way a path leads there; of a path into a
+/// file (`cells.h5ad#layers/counts`) that of the file.
+fn place(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    if let Some((file, _)) = path.to_str().and_then(|p| p.split_once('#'))
+        && let Ok(real) = Path::new(file).canonicalize()
+    {
+        return real;
+    }
+    let folder = match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}

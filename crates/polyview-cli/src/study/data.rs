@@ -1,0 +1,92 @@
+//! Data files given on the command line.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use polyview::Likelihood;
+use polyview_core::DataError;
+use polyview_io::ReadOptions;
+
+use super::{Source, parsed};
+use crate::args::DataArgs;
+use crate::failure::{Failure, Outcome};
+use crate::labels::{self, labels_option};
+
+/// The views of `--view` and `--labels`.
+pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
+    let mut out = Vec::new();
+    for text in &args.views {
+        let (name, path, likelihood) = view_option(text)?;
+        let likelihood = likelihood.map(|l| parsed("likelihood", &l)).transpose()?;
+        out.push(Source {
+            name,
+            path,
+            likelihood,
+            ..Source::default()
+        });
+    }
+    for text in &args.labels {
+        let (path, likelihood) = labels_option(text);
+        let Some(word) = likelihood else {
+            return Err(Failure::Usage(format!(
+                "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
+            )));
+        };
+        let likelihood: Likelihood = parsed("likelihood", word)?;
+        if !likelihood.is_label() || likelihood.has_classes() {
+            return Err(Failure::Usage(format!(
+                "--labels: {likelihood} is not for labels of two values; choose bernoulli"
+            )));
+        }
+        for name in labels::read(&path, options)?.columns {
+            out.push(Source {
+                column: Some(name.clone()),
+                name,
+                path: path.clone(),
+                likelihood: Some(likelihood),
+                ..Source::default()
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// Refuses two views of one name.
+pub fn distinct(data: &[Source]) -> Outcome<()> {
+    let mut names = HashSet::new();
+    match data.iter().find(|s| !names.insert(&s.name)) {
+        None => Ok(()),
+        Some(s) => Err(DataError::DuplicateView {
+            view: s.name.clone(),
+        }
+        .into()),
+    }
+}
+
+/// The answer to two files of trials for one view.
+pub fn trials_twice(view: &str) -> Failure {
+    Failure::Usage(format!(
+        "--trials: view '{view}' has two files of trials; leave one out"
+    ))
+}
+
+/// Parses `NAME=FILE[:LIKELIHOOD]`. A colon belongs to the file if what
+/// follows is no likelihood (`C:\data.csv`).
+pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
+    let bad = || {
+        Failure::Usage(format!(
+            "'{text}' is not NAME=FILE or NAME=FILE:LIKELIHOOD, such as genes=genes.csv:gaussian"
+        ))
+    };
+    let (name, rest) = text.split_once('=').ok_or_else(bad)?;
+    if name.is_empty() || rest.is_empty() {
+        return Err(bad());
+    }
+    if let Some((path, likelihood)) = rest.rsplit_once(':')
+        && !path.is_empty()
+        && !likelihood.contains(['/', '\\', '.'])
+    {
+        return Ok((name.to_owned(), path.into(), Some(likelihood.to_owned())));
+    }
+    Ok((name.to_owned(), rest.into(), None))
+}

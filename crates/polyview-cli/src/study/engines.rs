@@ -1,0 +1,82 @@
+//! Options that belong to one engine, or to groups of samples.
+
+use polyview::EngineKind;
+
+use super::Study;
+use crate::args::ModelArgs;
+use crate::failure::{Failure, Outcome};
+
+/// An option, whether it was given, and the engines that look at it.
+type Given = (&'static str, bool, &'static [EngineKind]);
+
+const GIBBS: &[EngineKind] = &[EngineKind::Gibbs];
+const STOCHASTIC: &[EngineKind] = &[EngineKind::Stochastic];
+const BOUND: &[EngineKind] = &[EngineKind::Vb, EngineKind::Stochastic];
+
+impl Study {
+    /// Refuses options of another engine, or of groups that there are not.
+    /// Those about the bound, which every fit without an --engine has, are
+    /// said.
+    pub fn idle_options(&self, args: &ModelArgs) -> Outcome<Vec<String>> {
+        let engine = self.model.engine;
+        let options: [Given; 9] = [
+            ("--chains", args.chains.is_some(), GIBBS),
+            ("--warm-up", args.warm_up.is_some(), GIBBS),
+            ("--sweeps", args.sweeps.is_some(), GIBBS),
+            ("--thin", args.thin.is_some(), GIBBS),
+            ("--batch", args.batch.is_some(), STOCHASTIC),
+            ("--epochs", args.epochs.is_some(), STOCHASTIC),
+            ("--learning-rate", args.learning_rate.is_some(), STOCHASTIC),
+            ("--forgetting", args.forgetting.is_some(), STOCHASTIC),
+            ("--exact-sweeps", args.exact_sweeps.is_some(), STOCHASTIC),
+        ];
+        let of_bound: [Given; 7] = [
+            ("--max-sweeps", args.max_sweeps.is_some(), BOUND),
+            ("--tolerance", args.tolerance.is_some(), BOUND),
+            ("--restarts", args.restarts.is_some(), BOUND),
+            ("--path", args.path.is_some(), BOUND),
+            ("--no-rotation", args.no_rotation, BOUND),
+            ("--no-pruning", args.no_pruning, BOUND),
+            ("--audit", args.audit, BOUND),
+        ];
+        let idle = |(_, given, engines): &Given| *given && !engines.contains(&engine);
+        let belongs = |(_, _, engines): &Given| {
+            let names: Vec<&str> = engines.iter().map(|e| name(*e)).collect();
+            let here = name(engine);
+            format!(
+                "belongs to --engine {}, and this is {here}",
+                names.join(" or ")
+            )
+        };
+        if let Some(o) = options.into_iter().find(idle) {
+            return Err(Failure::Usage(format!(
+                "{} {}; leave it out, or choose that engine",
+                o.0,
+                belongs(&o)
+            )));
+        }
+        let of_groups = [
+            ("--group-noise", args.group_noise),
+            ("--group-intercepts", args.group_intercepts),
+        ];
+        if let Some((option, _)) = of_groups.into_iter().find(|(_, given)| *given)
+            && self.groups.is_none()
+        {
+            return Err(Failure::Usage(format!(
+                "{option}: the samples have no groups; give them with --metadata FILE --groups COLUMN, or leave it out"
+            )));
+        }
+        let said = of_bound.into_iter().filter(idle);
+        Ok(said
+            .map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)))
+            .collect())
+    }
+}
+
+fn name(engine: EngineKind) -> &'static str {
+    match engine {
+        EngineKind::Vb => "vb",
+        EngineKind::Gibbs => "gibbs",
+        EngineKind::Stochastic => "stochastic",
+    }
+}
