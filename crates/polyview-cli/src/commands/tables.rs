@@ -328,6 +328,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         )));
     }
     let mut f = fit.impute_with(&args.view, args.level, sureness(args.plug_in))?;
+    notes(cli, &f.notes);
     if let Some(labels) = labels {
         let p = f.values;
         let of = |n: usize, c: usize| if c == 1 { p[(n, 0)] } else { 1.0 - p[(n, 0)] };

@@ -27,5 +27,6 @@ mod stochastic;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;
+mod unknown;
 mod verbs;
 mod words;

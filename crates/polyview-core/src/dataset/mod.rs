@@ -125,6 +125,11 @@ impl View {
     pub fn n_observed(&self) -> usize {
         self.mask.count(self.n_samples(), self.n_features())
     }
+    /// Places of the features without any observed cell.
+    pub fn unobserved_features(&self) -> Vec<usize> {
+        let seen = |d: usize| self.mask.count_feature(d, self.n_samples());
+        (0..self.n_features()).filter(|&d| seen(d) == 0).collect()
+    }
     /// Whether a cell was observed.
     pub fn is_observed(&self, sample: usize, feature: usize) -> bool {
         self.mask.is_observed(sample, feature)

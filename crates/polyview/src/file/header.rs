@@ -74,6 +74,10 @@ pub(super) struct ViewHeader {
     pub(super) choices: ViewChoices,
     pub(super) constant: Vec<usize>,
     pub(super) observed: usize,
+    /// Places of the features that were never observed, in order. Files of models
+    /// with their data may lack them: the data say which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unobserved: Vec<usize>,
     pub(super) data: DataKind,
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -195,6 +199,7 @@ impl ModelHeader {
                     choices: v.choices,
                     constant: v.scaling.constant.clone(),
                     observed: v.observed,
+                    unobserved: v.unobserved.clone(),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
@@ -297,14 +302,15 @@ impl ViewHeader {
         if categorical {
             unique("classes", self.levels.iter())?;
         }
-        let increasing = self.constant.windows(2).all(|p| p[0] < p[1]);
-        if !increasing
-            || self
-                .constant
-                .last()
-                .is_some_and(|&d| d >= self.features.len())
-        {
+        let places = |of: &[usize]| {
+            of.windows(2).all(|p| p[0] < p[1]) && of.last().is_none_or(|&d| d < self.features.len())
+        };
+        if !places(&self.constant) {
             return Err(Fault::Record("numbers of the constant features"));
+        }
+        // the one feature of a categorical view has its classes
+        if !places(&self.unobserved) || categorical && !self.unobserved.is_empty() {
+            return Err(Fault::Record("numbers of the features without a value"));
         }
         Ok(())
     }

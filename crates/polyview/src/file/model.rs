@@ -142,8 +142,17 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
     for view in &header.views {
-        views.push(take_view(view, &mut file)?);
-        data.extend(take_data(view, header.samples.len(), &mut file)?);
+        let mut info = take_view(view, &mut file)?;
+        if let Some(own) = take_data(view, header.samples.len(), &mut file)? {
+            // earlier files leave it to the data
+            let unobserved = own.unobserved_features();
+            if !info.unobserved.is_empty() && info.unobserved != unobserved {
+                return Err(Fault::Record("numbers of the features without a value"));
+            }
+            info.unobserved = unobserved;
+            data.push(own);
+        }
+        views.push(info);
     }
     if !data.is_empty() && data.len() != views.len() {
         return Err(Fault::Count {
@@ -292,6 +301,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
             constant: view.constant.clone(),
         },
         observed: view.observed,
+        unobserved: view.unobserved.clone(),
     })
 }
 

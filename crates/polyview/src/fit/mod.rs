@@ -49,6 +49,9 @@ pub struct ViewInfo {
     pub scaling: Scaling,
     /// Observed cells.
     pub observed: usize,
+    /// Places of the features that were observed in no training sample, in order:
+    /// the model knows nothing of them, and predicts nothing.
+    pub unobserved: Vec<usize>,
 }
 
 /// What happened in a fit, in words and numbers.
@@ -151,6 +154,20 @@ impl ViewInfo {
         } else {
             &self.levels
         }
+    }
+    /// Whether a feature was observed in any training sample.
+    pub fn knows(&self, feature: usize) -> bool {
+        self.unobserved.binary_search(&feature).is_err()
+    }
+    /// What is to be said of the features that were never observed, if there are
+    /// any.
+    pub fn unobserved_note(&self) -> Option<String> {
+        let first = &self.features[*self.unobserved.first()?];
+        Some(format!(
+            "{} feature(s) have no observed value in the training data, first '{first}': nothing is \
+             known of them, and nothing is predicted",
+            self.unobserved.len()
+        ))
     }
 }
 

@@ -115,6 +115,7 @@ impl Fit {
                 levels: Vec::new(),
                 scaling: v.scaling,
                 observed: v.data.as_ref().map_or(0, View::n_observed),
+                unobserved: (v.data.as_ref()).map_or_else(Vec::new, View::unobserved_features),
             });
             data.extend(v.data);
         }

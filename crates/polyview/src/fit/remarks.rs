@@ -6,6 +6,26 @@ use super::ViewInfo;
 use crate::build::several;
 use crate::spec::{Likelihood, ModelSpec};
 
+/// Notes the features of a view that do not vary, and those that were never
+/// observed.
+pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
+    let mut note = |note: String| {
+        journal.note(0, format!("data/{}", info.name), Event::Data { note });
+    };
+    let constant = info.scaling.constant.iter().filter(|d| info.knows(**d));
+    let constant: Vec<usize> = constant.copied().collect();
+    if let Some(&first) = constant.first() {
+        note(format!(
+            "{} feature(s) do not vary, first '{}': kept, but they carry no information",
+            constant.len(),
+            info.features[first]
+        ));
+    }
+    if let Some(unobserved) = info.unobserved_note() {
+        note(unobserved);
+    }
+}
+
 /// Counts above this are more often something else: sums, areas, or numbers
 /// that were scaled.
 const LARGE_COUNT: f64 = 1e6;

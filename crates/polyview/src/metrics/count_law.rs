@@ -131,6 +131,9 @@ impl CountLaw {
     /// is that of the normal law, cut off at zero.
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let tail = 0.5 * (1.0 - level);
+        if self.mean.is_nan() {
+            return (f64::NAN, f64::NAN);
+        }
         if !self.mean.is_finite() {
             return (0.0, self.most());
         }
@@ -237,6 +240,8 @@ mod tests {
         assert_eq!(CountLaw::new(0.0, 0.0).ln_density(0.0), 0.0);
         let endless = CountLaw::new(f64::INFINITY, f64::INFINITY);
         assert_eq!(endless.interval(0.95), (0.0, f64::INFINITY));
+        let unknown = CountLaw::new(f64::NAN, f64::NAN).interval(0.95);
+        assert!(unknown.0.is_nan() && unknown.1.is_nan());
         // nearly all of its mass lies at zero
         assert_eq!(CountLaw::new(100.0, 1e10).interval(0.95), (0.0, 0.0));
         let (low, high) = CountLaw::new(5e3, 1e8).interval(0.95);

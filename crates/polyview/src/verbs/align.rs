@@ -111,7 +111,9 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
         }
         .into());
     }
-    if view.features() == info.features {
+    // what was never observed in training is as unknown as what was not there
+    let silent = |d: &usize| view.mask().count_feature(*d, view.n_samples()) == 0;
+    if view.features() == info.features && info.unobserved.iter().all(silent) {
         return finite(info, info.scaling.apply(view.clone()));
     }
     let place: HashMap<&str, usize> = view
@@ -123,36 +125,37 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
     let source: Vec<Option<usize>> = info
         .features
         .iter()
-        .map(|f| place.get(f.as_str()).copied())
+        .enumerate()
+        .map(|(d, f)| place.get(f.as_str()).copied().filter(|_| info.knows(d)))
         .collect();
-    let known = source.iter().flatten().count();
-    if known == 0 {
+    let used = source.iter().flatten().count();
+    if used == 0 {
         return Err(ErrorKind::NoKnownFeature {
             view: info.name.clone(),
             found: view.features().first().cloned().unwrap_or_default(),
         }
         .into());
     }
-    if let Some(first) = source.iter().position(Option::is_none) {
+    let absent = |d: &usize| source[*d].is_none() && info.knows(*d);
+    if let Some(first) = (0..source.len()).find(absent) {
+        let known = source.len() - info.unobserved.len();
         notes.push(format!(
-            "view '{}': {} of the model's {} features are absent from the data and were taken \
+            "view '{}': {} of the model's {known} features are absent from the data and were taken \
              as missing, first '{}'",
             info.name,
-            source.len() - known,
-            source.len(),
+            known - used,
             info.features[first]
         ));
     }
-    if known < view.n_features() {
-        let mut used = vec![false; view.n_features()];
-        for s in source.iter().flatten() {
-            used[*s] = true;
-        }
-        let first = used.iter().position(|u| !u).unwrap_or(0);
+    let mut ignored = vec![true; view.n_features()];
+    for s in source.iter().flatten() {
+        ignored[*s] = false;
+    }
+    if let Some(first) = ignored.iter().position(|i| *i) {
         notes.push(format!(
             "view '{}': {} feature(s) are unknown to the model and were ignored, first '{}'",
             info.name,
-            view.n_features() - known,
+            view.n_features() - used,
             view.features()[first]
         ));
     }

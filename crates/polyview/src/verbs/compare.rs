@@ -328,7 +328,7 @@ fn common(names: &[String], other: &HashMap<&str, usize>) -> Vec<(usize, usize)>
 }
 
 /// At most `most` of a list, evenly spread.
-fn thinned<T: Copy>(list: &[T], most: usize) -> Vec<T> {
+pub(super) fn thinned<T: Copy>(list: &[T], most: usize) -> Vec<T> {
     evenly(list.len(), most).map(|i| list[i]).collect()
 }
 

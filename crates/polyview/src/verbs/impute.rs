@@ -7,9 +7,10 @@ use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::{BitMask, Mat};
 
 use super::align::Aligned;
-use super::predict::{PredictOptions, Prediction, half_width};
+use super::predict::{PredictOptions, Prediction, count_intervals, half_width};
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::metrics::CountLaw;
 
 /// One view with its holes filled, in data units.
 #[derive(Clone, Debug)]
@@ -26,15 +27,17 @@ pub struct Imputation {
     /// samples × features. Labels are filled with their probabilities; an
     /// observed class is 1 in its column and 0 in the others. Of a view with
     /// numbers of trials these are expected successes, `NaN` where the number
-    /// of trials is not known.
+    /// of trials is not known. `NaN`, like the ends and standard deviations, in
+    /// features that were never observed ([`crate::ViewInfo::unobserved`]).
     pub values: Mat<f64>,
     /// Lower ends of the intervals; the value itself where it was observed.
-    /// `NaN` for labels, whose probabilities say all.
+    /// `NaN` for labels, whose probabilities say all, and for successes where the
+    /// number of trials is not known.
     pub lower: Mat<f64>,
     /// Upper ends of the intervals, likewise.
     pub upper: Mat<f64>,
     /// Predictive standard deviations; 0 where the value was observed. Of
-    /// successes those of the trials at the predicted probability.
+    /// successes those of so many trials at a probability as uncertain as it is.
     pub sd: Mat<f64>,
     /// Which cells were missing, samples × features.
     pub was_missing: BitMask,
@@ -75,16 +78,17 @@ impl Fit {
         let observed = &self.data()?[at];
         half_width(level)?;
         let mut fitted = self.fitted_with(view, parameters)?;
-        if observed.trials().is_some() {
-            successes(&mut fitted, |n, d| observed.trials_of(n, d));
-        }
-        fill(fitted, level, |n, d| {
+        let ends = match observed.trials() {
+            Some(_) => successes(&mut fitted, level, |n, d| observed.trials_of(n, d)),
+            None => intervals(&fitted, level)?,
+        };
+        Ok(fill(fitted, level, ends, |n, d| {
             if info.levels.is_empty() {
                 observed.value(n, d).map(|x| info.scaling.backward(d, x))
             } else {
                 observed.value(n, 0).map(|code| indicator(code, d))
             }
-        })
+        }))
     }
 
     /// Any data with the holes of the view `view` filled: the samples'
@@ -120,10 +124,11 @@ impl Fit {
             let matched = given
                 .map(|v| v.relevel(&info.levels, options.unknown_classes))
                 .transpose()?;
-            return fill(predicted, level, |n, d| {
+            let ends = intervals(&predicted, level)?;
+            return Ok(fill(predicted, level, ends, |n, d| {
                 let code = matched.as_ref()?.view.value(n, 0)?;
                 Some(indicator(code, d))
-            });
+            }));
         }
         let known: HashMap<&str, usize> = given
             .map_or(&[][..], View::features)
@@ -136,14 +141,15 @@ impl Fit {
             .iter()
             .map(|f| known.get(f.as_str()).copied())
             .collect();
-        if let Some(v) = given.filter(|v| v.trials().is_some()) {
-            successes(&mut predicted, |n, d| {
+        let ends = match given.filter(|v| v.trials().is_some()) {
+            Some(v) => successes(&mut predicted, level, |n, d| {
                 place[d].map_or(f64::NAN, |at| v.trials_of(n, at))
-            });
-        }
-        fill(predicted, level, |n, d| {
+            }),
+            None => intervals(&predicted, level)?,
+        };
+        Ok(fill(predicted, level, ends, |n, d| {
             given.and_then(|v| v.value(n, place[d]?))
-        })
+        }))
     }
 }
 
@@ -152,37 +158,54 @@ fn indicator(code: f64, column: usize) -> f64 {
     f64::from(u8::from(code as usize == column))
 }
 
-/// Makes probabilities expected successes in so many trials.
-fn successes(p: &mut Prediction, trials: impl Fn(usize, usize) -> f64) {
+/// Lower and upper ends of intervals.
+type Ends = (Mat<f64>, Mat<f64>);
+
+/// Makes probabilities expected successes in so many trials, with their
+/// intervals.
+fn successes(p: &mut Prediction, level: f64, trials: impl Fn(usize, usize) -> f64 + Sync) -> Ends {
+    let law = |mean: &Mat<f64>, n: usize, d: usize| {
+        let (of, m) = (trials(n, d), mean[(n, d)]);
+        let sd = p.probability_sd.as_ref().map_or(0.0, |sd| sd[(n, d)]);
+        (of >= 0.0 && m >= 0.0).then(|| CountLaw::successes(of, m, sd * sd))
+    };
+    let probability = p.mean.clone();
+    let ends = count_intervals(probability.shape(), level, |n, d| law(&probability, n, d));
     let mut unknown = 0usize;
-    for d in 0..p.mean.ncols() {
-        for n in 0..p.mean.nrows() {
-            let of = trials(n, d);
-            unknown += usize::from(of.is_nan());
-            p.mean[(n, d)] *= of;
-            p.sd[(n, d)] *= of.sqrt();
+    for d in 0..probability.ncols() {
+        for n in 0..probability.nrows() {
+            let law = law(&probability, n, d);
+            unknown += usize::from(trials(n, d).is_nan());
+            p.mean[(n, d)] = law.map_or(f64::NAN, |law| law.mean());
+            p.sd[(n, d)] = law.map_or(f64::NAN, |law| law.sd());
         }
     }
+    p.kind = PredictedKind::Count;
     if unknown > 0 {
         p.notes.push(format!(
             "view '{}': {unknown} cell(s) have no number of trials and stay empty",
             p.view
         ));
     }
+    ends
+}
+
+/// The intervals of a prediction; `NaN` for labels.
+fn intervals(p: &Prediction, level: f64) -> Result<Ends> {
+    if p.kind.is_label() {
+        let nothing = Mat::full(p.mean.nrows(), p.mean.ncols(), f64::NAN);
+        return Ok((nothing.clone(), nothing));
+    }
+    p.interval(level)
 }
 
 /// Puts the observed values into a prediction.
 fn fill(
     p: Prediction,
     level: f64,
+    (mut lower, mut upper): Ends,
     observed: impl Fn(usize, usize) -> Option<f64>,
-) -> Result<Imputation> {
-    let (mut lower, mut upper) = if p.kind.is_label() {
-        let nothing = Mat::from_fn(p.mean.nrows(), p.mean.ncols(), |_, _| f64::NAN);
-        (nothing.clone(), nothing)
-    } else {
-        p.interval(level)?
-    };
+) -> Imputation {
     let Prediction {
         view,
         samples,
@@ -205,7 +228,7 @@ fn fill(
             }
         }
     }
-    Ok(Imputation {
+    Imputation {
         view,
         samples,
         kind,
@@ -217,5 +240,5 @@ fn fill(
         was_missing,
         level,
         notes,
-    })
+    }
 }

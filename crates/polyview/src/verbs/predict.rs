@@ -1,6 +1,7 @@
 //! Predicted data: one view from others, or the fit of the training samples.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
@@ -8,7 +9,7 @@ use polyview_core::{
 };
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
-use polyview_special::normal_quantile;
+use polyview_special::{GaussHermite, normal_quantile};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +18,11 @@ use super::latent;
 use super::mixture::{Mixture, blocks};
 use super::placing::Placing;
 use super::project::WeightUncertainty;
+use super::score_counts::{probability_moments, quadrature};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 use crate::metrics::CountLaw;
+use crate::spec::Likelihood;
 
 /// Choices of [`Fit::predict_with`] and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,12 +48,18 @@ pub struct Prediction {
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Predictive means, samples × features: of labels the probabilities, which
-    /// for classes add up to 1.
+    /// for classes add up to 1. `NaN`, like all that is predicted, in features
+    /// that were never observed in training ([`crate::ViewInfo::unobserved`]).
     pub mean: Mat<f64>,
     /// Predictive standard deviations of a new measurement, samples ×
     /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
-    /// intercepts and factors (spec/sshiba P4).
+    /// intercepts and factors (spec/sshiba P4). Of successes out of trials those
+    /// of a single trial.
     pub sd: Mat<f64>,
+    /// Of successes out of trials the standard deviation of the probability
+    /// itself, samples × features: how uncertain weights, intercepts and factors
+    /// leave it. `None` for all other data.
+    pub probability_sd: Option<Mat<f64>>,
     /// Of labels 0 and 1 their scores, samples × features: the mean of the linear
     /// predictor, positive where a 1 is the more probable. `None` for all other
     /// data.
@@ -95,40 +104,19 @@ impl Prediction {
             }
             .into());
         }
+        let (rows, columns) = self.mean.shape();
         if self.kind == PredictedKind::Count {
-            return Ok(self.count_interval(level));
-        }
-        if let Some(ranks) = &self.ranks {
-            let end = |sign: f64| {
-                Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
-                    ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)])
-                })
-            };
-            return Ok((end(-1.0), end(1.0)));
+            let law = |n, d| Some(CountLaw::new(self.mean[(n, d)], self.sd[(n, d)].powi(2)));
+            return Ok(count_intervals((rows, columns), level, law));
         }
         let end = |sign: f64| {
-            Mat::from_fn(self.mean.nrows(), self.mean.ncols(), |n, d| {
-                self.mean[(n, d)] + sign * q * self.sd[(n, d)]
+            Mat::from_fn(rows, columns, |n, d| match &self.ranks {
+                _ if self.mean[(n, d)].is_nan() => f64::NAN,
+                Some(ranks) => ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)]),
+                None => self.mean[(n, d)] + sign * q * self.sd[(n, d)],
             })
         };
         Ok((end(-1.0), end(1.0)))
-    }
-}
-
-impl Prediction {
-    fn count_interval(&self, level: f64) -> (Mat<f64>, Mat<f64>) {
-        let mut lower: Mat<f64> = Mat::zeros(self.mean.nrows(), self.mean.ncols());
-        let mut upper = lower.clone();
-        let ends = lower.as_mut().par_col_chunks_mut(1);
-        ends.zip(upper.as_mut().par_col_chunks_mut(1))
-            .enumerate()
-            .for_each(|(d, (mut lower, mut upper))| {
-                for n in 0..lower.nrows() {
-                    let law = CountLaw::new(self.mean[(n, d)], self.sd[(n, d)].powi(2));
-                    (lower[(n, 0)], upper[(n, 0)]) = law.interval(level);
-                }
-            });
-        (lower, upper)
     }
     /// The most probable class of each sample, as a place among
     /// [`Prediction::features`]; of equal ones the first. Empty unless the view
@@ -149,6 +137,28 @@ impl Prediction {
             })
             .collect()
     }
+}
+
+/// Lower and upper ends of the central intervals of the laws of counts, samples ×
+/// features; `NaN` where there is no law.
+pub(super) fn count_intervals(
+    (rows, columns): (usize, usize),
+    level: f64,
+    law: impl Fn(usize, usize) -> Option<CountLaw> + Sync,
+) -> (Mat<f64>, Mat<f64>) {
+    let mut lower: Mat<f64> = Mat::full(rows, columns, f64::NAN);
+    let mut upper = lower.clone();
+    let ends = lower.as_mut().par_col_chunks_mut(1);
+    ends.zip(upper.as_mut().par_col_chunks_mut(1))
+        .enumerate()
+        .for_each(|(d, (mut lower, mut upper))| {
+            for n in 0..rows {
+                if let Some(law) = law(n, d) {
+                    (lower[(n, 0)], upper[(n, 0)]) = law.interval(level);
+                }
+            }
+        });
+    (lower, upper)
 }
 
 /// Half the width of a central normal interval, in standard deviations.
@@ -268,7 +278,7 @@ impl Fit {
         &self,
         at: usize,
         (samples, placing): (Vec<String>, &Placing),
-        notes: Vec<String>,
+        mut notes: Vec<String>,
         parameters: ParameterUncertainty,
         mut factors: impl for<'a> FnMut(&'a Component) -> Result<Placed<'a>>,
     ) -> Result<Prediction> {
@@ -279,6 +289,10 @@ impl Fit {
         let mut scale = Vec::new();
         let mut kind = PredictedKind::default();
         let mut score: Option<Mat<f64>> = None;
+        let mut probability = match info.choices.likelihood {
+            Likelihood::Binomial => Some((Mixture::new(n, d), quadrature()?)),
+            _ => None,
+        };
         let parts = (self.n_components() * placing.count()) as f64;
         for i in 0..self.n_components() * placing.count() {
             let mut component = self.component_as(i / placing.count(), parameters)?;
@@ -305,6 +319,14 @@ impl Fit {
                 scale = (0..d)
                     .filter_map(|j| view.term.order_statistics(j))
                     .collect();
+            }
+            if let Some((to, rule)) = &mut probability {
+                to.next();
+                for (rows, columns) in blocks(n, d) {
+                    let (mean, variance) =
+                        probabilities(&p, rule, parameters, rows.clone(), columns.clone());
+                    to.add(&rows, &columns, mean.as_ref(), variance.as_ref());
+                }
             }
             for (rows, columns) in blocks(n, d) {
                 let of_block = scores.as_mut().and_then(|to| {
@@ -346,6 +368,27 @@ impl Fit {
                 }
             }
         }
+        let mut ranks = scores
+            .map(Mixture::finish)
+            .map(|(mean, sd)| PredictedRanks { mean, sd, scale });
+        let mut probability_sd = probability.map(|(of, _)| of.finish().1);
+        let numbers = [Some(&mut mean), Some(&mut sd), score.as_mut()]
+            .into_iter()
+            .chain([probability_sd.as_mut()])
+            .chain(
+                ranks
+                    .iter_mut()
+                    .flat_map(|r| [Some(&mut r.mean), Some(&mut r.sd)]),
+            );
+        for numbers in numbers.flatten() {
+            for &d in &info.unobserved {
+                numbers.col_as_slice_mut(d).fill(f64::NAN);
+            }
+        }
+        notes.extend(
+            info.unobserved_note()
+                .map(|n| format!("view '{}': {n}", info.name)),
+        );
         Ok(Prediction {
             view: info.name.clone(),
             samples,
@@ -353,11 +396,32 @@ impl Fit {
             features: info.columns().to_vec(),
             mean,
             sd,
+            probability_sd,
             score,
-            ranks: scores
-                .map(Mixture::finish)
-                .map(|(mean, sd)| PredictedRanks { mean, sd, scale }),
+            ranks,
             notes,
         })
     }
+}
+
+/// Moments of the probability of a success in a block of cells.
+fn probabilities(
+    p: &Predictor<'_>,
+    rule: &GaussHermite,
+    parameters: ParameterUncertainty,
+    samples: Range<usize>,
+    columns: Range<usize>,
+) -> (Mat<f64>, Mat<f64>) {
+    let mut mean = p.mean(samples.clone(), columns.clone());
+    let mut variance = match parameters {
+        ParameterUncertainty::Posterior => p.variance(samples, columns),
+        ParameterUncertainty::PlugIn => Mat::zeros(mean.nrows(), mean.ncols()),
+    };
+    for d in 0..mean.ncols() {
+        let cells = mean.col_as_slice_mut(d).iter_mut();
+        for (m, v) in cells.zip(variance.col_as_slice_mut(d)) {
+            (*m, *v) = probability_moments(rule, *m, *v);
+        }
+    }
+    (mean, variance)
 }

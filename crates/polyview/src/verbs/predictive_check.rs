@@ -9,7 +9,7 @@ use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 
-use super::compare::evenly;
+use super::compare::{evenly, thinned};
 use super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of, spread_out};
 use super::simulate::{draw_bias, draw_rows};
 use crate::build::several;
@@ -146,7 +146,7 @@ impl Fit {
     /// | labels | share of ones; separation: mean probability of ones less that of zeros |
     /// | classes | share of each; mean probability of a sample's own class |
     ///
-    /// Only observed cells count. The draws of a Gibbs fit are taken in turn; those
+    /// Only observed cells count, and only features that have some. The draws of a Gibbs fit are taken in turn; those
     /// of variational Bayes are drawn from the approximate posterior. Statistics
     /// that a model learns one by one (such as the standard deviation of each
     /// feature) fit nearly always; the others say more. The max-margin ranks are no
@@ -177,12 +177,16 @@ impl Fit {
         let key = StreamKey::new(options.seed);
         let mut observed: Vec<Observed<'_>> = data
             .iter()
-            .map(|view| Observed {
-                view,
-                rows: &rows,
-                out_of_trials: view.trials().map(|_| view.subset(view.name(), &rows)),
-                columns: evenly(view.n_features(), COLUMNS).collect(),
-                pairs: Vec::new(),
+            .zip(&self.views)
+            .map(|(view, info)| {
+                let known = (0..view.n_features()).filter(|&d| info.knows(d));
+                Observed {
+                    view,
+                    rows: &rows,
+                    out_of_trials: view.trials().map(|_| view.subset(view.name(), &rows)),
+                    columns: thinned(&known.collect::<Vec<_>>(), COLUMNS),
+                    pairs: Vec::new(),
+                }
             })
             .collect();
         let mut pairs: Vec<Vec<Vec<Pair>>> = data.iter().map(|_| Vec::new()).collect();

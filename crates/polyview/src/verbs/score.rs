@@ -30,7 +30,9 @@ pub struct HeldOut {
     pub view: String,
     /// What was predicted.
     pub kind: PredictedKind,
-    /// Number of held-out cells.
+    /// Number of held-out cells that are scored. Those of features that were never
+    /// observed in training ([`crate::ViewInfo::unobserved`]) are not predicted, hence not
+    /// scored.
     pub cells: usize,
     /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ with $\bar x$ the mean of
     /// the feature's training values; in working units, so that every feature
@@ -74,6 +76,9 @@ pub struct HeldOut {
     /// so many-th, at most 2000 (fewer where there are more than a hundred
     /// classes).
     pub pairs: HeldOutPairs,
+    /// What was not scored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// True values and their predictions, in data units: of binary labels 0 or 1
@@ -113,7 +118,9 @@ impl Fit {
     /// Scores the predictions of cells that `truth` has and the training data
     /// lack, by view; views without such cells are left out. Samples are
     /// matched by ID, features by name: those that the fit does not know are
-    /// not scored (they were not held out of it).
+    /// not scored (they were not held out of it), nor are those that it has never
+    /// observed: it predicts nothing of them, and a note says how many cells that
+    /// are.
     ///
     /// Use with [`hold_out`](crate::hold_out): fit the data with cells
     /// hidden, score with the full data.
@@ -135,12 +142,19 @@ impl Fit {
             .iter()
             .map(|s| ids.get(s.as_str()).copied())
             .collect();
+        let mut notes: Vec<Vec<String>> = vec![Vec::new(); self.views.len()];
         let mut cells: Vec<Vec<Cell>> = self.views.iter().map(|_| Vec::new()).collect();
         let mut classes: Vec<Vec<HeldOutClass>> = self.views.iter().map(|_| Vec::new()).collect();
         for view in truth.views() {
             let (at, info) = self.view(view.name())?;
             if info.levels.is_empty() {
                 cells[at] = self.held_out(at, view, &rows, &training[at]);
+                let all = cells[at].len();
+                cells[at].retain(|c| info.knows(c.feature));
+                let unknown = all - cells[at].len();
+                if let Some(note) = info.unobserved_note().filter(|_| unknown > 0) {
+                    notes[at].push(format!("{unknown} held-out cell(s) are not scored: {note}"));
+                }
             } else {
                 classes[at] = held_out_classes(info, view, &rows, &training[at])?;
             }
@@ -171,12 +185,16 @@ impl Fit {
         }
         let mut out = Vec::new();
         for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
-            if !cells.is_empty() {
+            if !cells.is_empty() || !notes[at].is_empty() {
                 let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at])?;
-                out.push(match kinds[at] {
+                let score = match kinds[at] {
                     PredictedKind::Count => counts_scored(score, &cells, &training[at]),
                     kind if kind.is_label() => labels_scored(score, &cells),
                     _ => score,
+                };
+                out.push(HeldOut {
+                    notes: std::mem::take(&mut notes[at]),
+                    ..score
                 });
             } else if !classes.is_empty() {
                 let draws = self.n_components().max(1) as f64;
@@ -307,6 +325,7 @@ impl Fit {
             accuracy: f64::NAN,
             auc: f64::NAN,
             pairs,
+            notes: Vec::new(),
         })
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
             null += unit(share * c.trials.unwrap_or(1.0));
         }
     }
-    score.deviance = own / cells.len().max(1) as f64;
+    score.deviance = own / cells.len() as f64;
     score.deviance_explained = if null > 0.0 {
         1.0 - own / null
     } else {

@@ -18,7 +18,7 @@ pub(super) struct HeldOutClass {
 /// What the score of numbers becomes for zeros and ones.
 pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
     let right = |c: &&Cell| (c.mean > 0.5) == (c.value > 0.5);
-    score.accuracy = cells.iter().filter(right).count() as f64 / cells.len().max(1) as f64;
+    score.accuracy = cells.iter().filter(right).count() as f64 / cells.len() as f64;
     // cells lie feature by feature
     let by_label = cells.chunk_by(|a, b| a.feature == b.feature).map(|label| {
         let truth: Vec<bool> = label.iter().map(|c| c.value > 0.5).collect();
@@ -162,5 +162,6 @@ pub(super) fn classes_scored(
         accuracy: right as f64 / count,
         auc,
         pairs,
+        notes: Vec::new(),
     }
 }

@@ -33,8 +33,9 @@ const VIEW: u32 = 8;
 impl Fit {
     /// Draws a data set of new samples: parameters once from the posterior
     /// (for Gibbs one of the draws, at random), then factors from their prior,
-    /// then data of every view, complete, in data units. Over many seeds it is
-    /// the posterior predictive distribution. Samples are called `sim1`,
+    /// then data of every view in data units, complete but for features that were
+    /// never observed in training ([`crate::ViewInfo::unobserved`]): these stay
+    /// missing. Over many seeds it is the posterior predictive distribution. Samples are called `sim1`,
     /// `sim2`, …; where the model looks at groups, each belongs to the group of a
     /// training sample drawn at random. Successes of a binomial view are out of
     /// the trials of a training sample drawn at random, of the same group;
@@ -119,6 +120,9 @@ impl Fit {
             };
             if part.term.predicted_kind().is_real() {
                 info.scaling.restore(&mut values);
+            }
+            for &d in &info.unobserved {
+                values.col_as_slice_mut(d).fill(f64::NAN);
             }
             let table = |values: Mat<f64>, levels: Vec<String>| Table {
                 name: info.name.clone(),

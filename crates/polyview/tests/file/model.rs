@@ -7,6 +7,7 @@ use polyview::{ErrorKind, Fit, Overwrite, ViewChoices};
 use polyview_core::{Bias, MetadataValues, RowMoments};
 use polyview_infer::Outcome;
 use polyview_likelihoods::NoiseBy;
+use serde_json::json;
 
 /// Fits of all kinds that a file can hold.
 fn all_kinds() -> Vec<(&'static str, Fit)> {
@@ -323,4 +324,33 @@ fn a_draw_that_is_not_finite_is_refused() {
     parts.arrays.get_mut(name).unwrap().set(3, f64::NAN);
     let error = Fit::from_bytes(&parts.seal()).unwrap_err();
     assert!(error.to_string().contains(name), "{error}");
+}
+
+#[test]
+fn features_that_were_never_observed_are_known_from_every_file() {
+    let full = data(20, &[6, 5], Holes::None, 5);
+    let view = full.views()[0].hiding(|_, d| d == 2);
+    let mut model = fit(full.with_view(view).unwrap(), vb(2, 8));
+    let unobserved = |fit: &Fit| fit.views()[0].unobserved.clone();
+    assert_eq!(unobserved(&model), [2]);
+    let mut parts = Parts::of(&model.to_bytes().unwrap());
+    assert_eq!(parts.header["views"][0]["unobserved"], json!([2]));
+    assert!(parts.header["views"][1].get("unobserved").is_none());
+    // files from before the header said it
+    let header = parts.header["views"][0].as_object_mut().unwrap();
+    header.remove("unobserved");
+    assert_same(&Fit::from_bytes(&parts.seal()).unwrap(), &model);
+    // a header that says what the data do not
+    parts.header["views"][0]["unobserved"] = json!([1]);
+    assert!(Fit::from_bytes(&parts.seal()).is_err());
+    model.forget_data();
+    assert_eq!(
+        unobserved(&Fit::from_bytes(&model.to_bytes().unwrap()).unwrap()),
+        [2]
+    );
+    let mut parts = Parts::of(&model.to_bytes().unwrap());
+    for bad in [json!([6]), json!([3, 2]), json!([2, 2])] {
+        parts.header["views"][0]["unobserved"] = bad;
+        assert!(Fit::from_bytes(&parts.seal()).is_err());
+    }
 }

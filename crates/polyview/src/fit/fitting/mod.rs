@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub use checkpoint::Checkpoint;
 
 use super::draws::ChainDraws;
-use super::remarks::{large_counts, note_constant_in_groups};
+use super::remarks::{large_counts, note_constant_in_groups, note_features};
 use super::start::start;
 use super::stochastic;
 use super::{Fit, ViewInfo};
@@ -145,32 +145,11 @@ impl Fitting {
                 choices: spec.view(v.name()),
                 scaling: s.clone(),
                 observed: v.n_observed(),
+                unobserved: v.unobserved_features(),
             })
             .collect();
         for info in &infos {
-            if let Some(first) = info.scaling.constant.first() {
-                let note = format!(
-                    "{} feature(s) do not vary, first '{}': kept, but they carry no information",
-                    info.scaling.constant.len(),
-                    info.features[*first]
-                );
-                journal.note(0, format!("data/{}", info.name), Event::Data { note });
-            }
-            let empty = working
-                .views
-                .iter()
-                .find(|v| v.name() == info.name)
-                .map_or(0, |v| {
-                    (0..v.n_features())
-                        .filter(|&d| v.mask().count_feature(d, v.n_samples()) == 0)
-                        .count()
-                });
-            if empty > 0 {
-                let note = format!(
-                    "{empty} feature(s) have no observed value: kept, predicted from nothing"
-                );
-                journal.note(0, format!("data/{}", info.name), Event::Data { note });
-            }
+            note_features(info, &mut journal);
         }
         for (info, view) in infos.iter().zip(&working.views) {
             if let Some(note) = large_counts(info, view, &working.samples) {

@@ -15,6 +15,7 @@ use polyview_random::StreamKey;
 
 use super::ViewInfo;
 use super::order::order_factors;
+use super::remarks::note_features;
 use super::start::start;
 use super::states::given_up_parameters;
 use crate::build::{factor_block, part, several};
@@ -203,30 +204,18 @@ pub(super) fn learn(
         } else {
             Scaling::identity(v.n_features())
         };
-        let mut note = |note: String| {
-            journal.note(0, format!("data/{}", v.name()), Event::Data { note });
-        };
-        if let Some(first) = scaling.constant.first() {
-            note(format!(
-                "{} feature(s) do not vary, first '{}': kept, but they carry no information",
-                scaling.constant.len(),
-                v.features()[*first]
-            ));
-        }
-        let empty = sums.counts().iter().filter(|n| **n == 0.0).count();
-        if empty > 0 {
-            note(format!(
-                "{empty} feature(s) have no observed value: kept, predicted from nothing"
-            ));
-        }
-        infos.push(ViewInfo {
+        let counts = sums.counts();
+        let info = ViewInfo {
             name: v.name().to_owned(),
             features: v.features().to_vec(),
             levels: v.levels().to_vec(),
             choices,
             scaling,
             observed,
-        });
+            unobserved: (0..counts.len()).filter(|&d| counts[d] == 0.0).collect(),
+        };
+        note_features(&info, journal);
+        infos.push(info);
     }
     Ok(infos)
 }

@@ -3,6 +3,7 @@
 mod checks;
 mod choose;
 mod compare;
+mod count_notes;
 mod counts;
 mod discriminative;
 mod explain;
@@ -19,6 +20,7 @@ mod ranks;
 mod rest;
 mod settle;
 mod shrinkage;
+mod unobserved;
 
 use polyview_core::{Dataset, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};

@@ -1,0 +1,93 @@
+//! What the model cannot know is empty in files, and said.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::common::{get, ok, put, run};
+
+/// Runs it, expects success, and returns what it says on standard error.
+fn said(folder: &Path, words: &str) -> String {
+    let o = run(folder, words);
+    let err = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success(), "polyview {words}: {err}");
+    err
+}
+
+/// The cells of a row of a table, without its name.
+fn row(table: &str, name: &str) -> Vec<String> {
+    let start = format!("{name},");
+    let line = table.lines().find_map(|l| l.strip_prefix(&start));
+    let cells = line.unwrap_or_default().split(',');
+    cells.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_feature_without_values_stays_empty() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let rows = [[1, 2], [2, 4], [0, 1], [3, 5], [4, 9], [1, 1]];
+    let mut text = "id,a,b,c\n".to_owned();
+    for (n, [a, b]) in rows.iter().enumerate() {
+        let _ = writeln!(text, "s{n},{a},{b},");
+    }
+    text = text.replace("s2,0,", "s2,,");
+    put(dir.path(), "y.csv", &text);
+    for likelihood in ["gaussian", "nb", "pln", "poisson", "rank"] {
+        let preset = if likelihood == "rank" { "rank" } else { "mofa" };
+        ok(
+            dir.path(),
+            &format!(
+                "fit --model {preset} --view y=y.csv:{likelihood} -k 1 --seed 1 --max-sweeps 20 --out m.pv --force"
+            ),
+        );
+        let note = said(
+            dir.path(),
+            "impute m.pv --view y --out f.csv --lower l.csv --upper u.csv --force",
+        );
+        assert!(
+            note.contains("1 feature(s)") && note.contains("first 'c'"),
+            "{note}"
+        );
+        ok(dir.path(), "inspect m.pv --checks");
+        ok(dir.path(), "report m.pv --out r.html --force");
+        for file in ["f.csv", "l.csv", "u.csv"] {
+            let cells = row(&get(dir.path(), file), "s2");
+            assert!(!cells[0].is_empty() && cells[2].is_empty(), "{cells:?}");
+        }
+    }
+}
+
+#[test]
+fn holes_of_successes_have_intervals() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut wins = "id,a,b,c\n".to_owned();
+    let mut trials = wins.clone();
+    for n in 0..12 {
+        let _ = writeln!(wins, "s{n},{},{},{}", n % 5, (2 * n) % 7, (n + 3) % 6);
+        let _ = writeln!(trials, "s{n},9,9,9");
+    }
+    put(
+        dir.path(),
+        "w.csv",
+        wins.replace("s4,4,", "s4,,").replace("s7,2,", "s7,,"),
+    );
+    put(dir.path(), "t.csv", trials.replace("s7,9,", "s7,,"));
+    ok(
+        dir.path(),
+        "fit --model mofa --view w=w.csv:binomial --trials w=t.csv -k 1 --seed 1 --max-sweeps 20 --out m.pv",
+    );
+    let note = said(
+        dir.path(),
+        "impute m.pv --view w --out f.csv --lower l.csv --upper u.csv",
+    );
+    assert!(
+        note.contains("1 cell(s) have no number of trials"),
+        "{note}"
+    );
+    let at = |file: &str, sample: &str| row(&get(dir.path(), file), sample)[0].clone();
+    let number = |file: &str| at(file, "s4").parse::<f64>().expect("a number");
+    let (low, mean, high) = (number("l.csv"), number("f.csv"), number("u.csv"));
+    assert!(0.0 <= low && low < mean && mean < high && high <= 9.0);
+    for file in ["f.csv", "l.csv", "u.csv"] {
+        assert!(at(file, "s7").is_empty());
+    }
+}
