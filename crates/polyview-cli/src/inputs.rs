@@ -115,7 +115,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             "no view was given; add --view NAME=FILE".into(),
         ));
     }
-    let mut builder = Dataset::builder();
+    let mut builder = Dataset::builder().new_samples();
     if args.join.as_deref() == Some("intersection") {
         builder = builder.join(Join::Intersection);
     }

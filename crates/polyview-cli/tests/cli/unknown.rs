@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{get, ok, put, run};
+use crate::common::{fails, get, ok, put, run};
 
 /// Runs it, expects success, and returns what it says on standard error.
 fn said(folder: &Path, words: &str) -> String {
@@ -90,4 +90,44 @@ fn holes_of_successes_have_intervals() {
     for file in ["f.csv", "l.csv", "u.csv"] {
         assert!(at(file, "s7").is_empty());
     }
+}
+
+#[test]
+fn new_samples_need_no_view_in_common() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let table = |from: usize, to: usize, scale: usize| {
+        let mut text = format!("id,p{scale},q{scale}\n");
+        for n in from..to {
+            let _ = writeln!(text, "s{n},{},{}", (scale * n) % 7, n + (n * n) % 5);
+        }
+        text
+    };
+    put(dir.path(), "x.csv", table(0, 12, 1));
+    put(dir.path(), "y.csv", table(0, 12, 3));
+    ok(
+        dir.path(),
+        "fit --view x=x.csv --view y=y.csv -k 1 --seed 1 --out m.pv",
+    );
+    put(dir.path(), "new-x.csv", table(20, 23, 1) + "empty,,\n");
+    put(dir.path(), "new-y.csv", table(30, 33, 3));
+    let views = "--view x=new-x.csv --view y=new-y.csv";
+    let note = said(
+        dir.path(),
+        &format!("project m.pv {views} --out z.csv --sd sd.csv"),
+    );
+    assert!(
+        note.contains("1 sample(s)") && note.contains("'empty'"),
+        "{note}"
+    );
+    let z = get(dir.path(), "z.csv");
+    assert_eq!(z.lines().count(), 8);
+    assert_eq!(row(&z, "empty"), ["0"]);
+    assert_eq!(row(&get(dir.path(), "sd.csv"), "empty"), ["1"]);
+    ok(
+        dir.path(),
+        &format!("predict m.pv {views} --target y --out p.csv"),
+    );
+    assert_eq!(get(dir.path(), "p.csv").lines().count(), 8);
+    let err = fails(dir.path(), &format!("fit {views} -k 1 --out no.pv"), 1);
+    assert!(err.contains("share no sample"), "{err}");
 }

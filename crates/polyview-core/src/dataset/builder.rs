@@ -31,6 +31,7 @@ pub struct DatasetBuilder {
     tables: Vec<ViewTable>,
     trials: Vec<Table>,
     join: Join,
+    new_samples: bool,
     groups: Option<Vec<(String, String)>>,
     metadata: Vec<(Vec<String>, Metadata)>,
 }
@@ -60,6 +61,15 @@ impl DatasetBuilder {
         self.join = join;
         self
     }
+    /// Says that these are new samples for a fitted model, which sees each of them
+    /// alone: views need not share samples, and samples and views without an
+    /// observed value are kept. Such a data set is for projections and
+    /// predictions; fits refuse what has nothing observed.
+    #[must_use]
+    pub fn new_samples(mut self) -> Self {
+        self.new_samples = true;
+        self
+    }
     /// Gives each sample a group: pairs of sample ID and group name.
     #[must_use]
     pub fn groups(mut self, of_sample: Vec<(String, String)>) -> Self {
@@ -78,9 +88,10 @@ impl DatasetBuilder {
     /// # Errors
     /// [`DataError`]: no view, an empty view, names that do not match the
     /// matrix, a duplicate view, sample or feature, an infinite value, no
-    /// sample left after the join, a sample or view with nothing observed, a
-    /// sample without a group, class codes that do not fit their class names,
-    /// trials of an unknown view or fewer than successes.
+    /// sample left after the join, a sample without a group, class codes that do
+    /// not fit their class names, trials of an unknown view or fewer than
+    /// successes; and unless they are [new samples](Self::new_samples) views that
+    /// share no sample, and a sample or view with nothing observed.
     pub fn build(self) -> Result<Dataset, DataError> {
         if self.tables.is_empty() {
             return Err(DataError::NoViews);
@@ -114,7 +125,7 @@ impl DatasetBuilder {
         for table in self.tables {
             views.push(match table {
                 ViewTable::Dense(table) => align(table, &samples, &index)?,
-                ViewTable::Sparse(table) => align_sparse(table, &samples, &index)?,
+                ViewTable::Sparse(table) => align_sparse(table, &samples, &index),
             });
         }
         for table in self.trials {
@@ -129,16 +140,11 @@ impl DatasetBuilder {
             let view = views[at].clone();
             views[at] = super::trials::align(view, &table, &index)?;
         }
-        if let Some(n) = (0..samples.len()).find(|&n| {
-            views
-                .iter()
-                .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
-        }) {
-            return Err(DataError::EmptySample {
-                sample: samples[n].clone(),
-            });
+        let data = Dataset::assemble(samples, views, groups, metadata);
+        if !self.new_samples {
+            data.check_observed()?;
         }
-        Ok(Dataset::assemble(samples, views, groups, metadata))
+        Ok(data)
     }
 
     fn joined_samples(&self) -> Result<Vec<String>, DataError> {
@@ -153,7 +159,8 @@ impl DatasetBuilder {
                 *seen += 1;
             }
         }
-        if self.tables.len() > 1 && count.values().all(|&c| c == 1) {
+        let apart = self.tables.len() > 1 && count.values().all(|&c| c == 1);
+        if apart && !self.new_samples {
             return Err(DataError::NoSharedSamples {
                 views: self.tables.iter().map(|t| t.name().to_owned()).collect(),
                 examples: self.tables.iter().map(|t| t.samples()[0].clone()).collect(),
@@ -242,19 +249,12 @@ fn align(
         });
     }
     let mask = Mask::extract(&name, &mut values)?;
-    if mask.count(samples.len(), features.len()) == 0 {
-        return Err(DataError::NothingObserved { view: name });
-    }
     super::levels::check(&name, &levels, &values, &mask)?;
     Ok(View::new_unchecked(name, features, values, mask, levels))
 }
 
 /// As [`align`]; samples that the table lacks are missing as a whole.
-fn align_sparse(
-    table: SparseTable,
-    samples: &[String],
-    index: &HashMap<&str, usize>,
-) -> Result<View, DataError> {
+fn align_sparse(table: SparseTable, samples: &[String], index: &HashMap<&str, usize>) -> View {
     let SparseTable {
         name,
         samples: own,
@@ -274,12 +274,9 @@ fn align_sparse(
             mask = Mask::Rows(from.iter().map(Option::is_some).collect());
         }
     }
-    if mask.count(samples.len(), features.len()) == 0 {
-        return Err(DataError::NothingObserved { view: name });
-    }
     let base = vec![0.0; features.len()];
     let values = SparseValues::new(values, base);
-    Ok(View::sparse_unchecked(name, features, values, mask))
+    View::sparse_unchecked(name, features, values, mask)
 }
 
 fn group(

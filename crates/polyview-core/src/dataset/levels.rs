@@ -115,7 +115,8 @@ impl View {
     }
     /// The view with the codes of `levels`, matched **by name**: how new
     /// samples are brought to the classes of a trained model. Classes of the
-    /// view that no sample has need no match.
+    /// view that no sample has need no match; a view without an observed value
+    /// needs no class names.
     ///
     /// # Errors
     /// [`DataError::NotCategorical`] when the view has no class names,
@@ -126,7 +127,7 @@ impl View {
         levels: &[String],
         unknown: UnknownClass,
     ) -> Result<Relevelled, DataError> {
-        if self.levels.is_empty() {
+        if self.levels.is_empty() && self.n_observed() > 0 {
             return Err(DataError::NotCategorical {
                 view: self.name.clone(),
             });

@@ -297,6 +297,30 @@ impl Dataset {
     pub fn overlap(&self) -> Overlap {
         Overlap::of(self)
     }
+    /// Refuses samples and views without an observed value: nothing can be learnt
+    /// from them.
+    ///
+    /// # Errors
+    /// [`DataError::NothingObserved`], [`DataError::EmptySample`].
+    pub fn check_observed(&self) -> Result<(), DataError> {
+        if let Some(view) = self.views.iter().find(|v| v.n_observed() == 0) {
+            return Err(DataError::NothingObserved {
+                view: view.name.clone(),
+            });
+        }
+        self.check_samples()
+    }
+    /// Refuses samples without an observed value.
+    fn check_samples(&self) -> Result<(), DataError> {
+        let seen = |n: usize, v: &View| v.mask.count_sample(n, v.n_features()) > 0;
+        let empty = |n: &usize| !self.views.iter().any(|v| seen(*n, v));
+        match (0..self.n_samples()).find(empty) {
+            Some(n) => Err(DataError::EmptySample {
+                sample: self.samples[n].clone(),
+            }),
+            None => Ok(()),
+        }
+    }
     /// The data set with one view replaced by another of the same rows.
     ///
     /// # Errors
@@ -362,17 +386,8 @@ impl Dataset {
         let source: Vec<Option<usize>> = keep.iter().copied().map(Some).collect();
         let reduced = old.matched(view, names, &source)?;
         let next = self.with_view(reduced)?;
-        let nothing = |n: usize| {
-            next.views
-                .iter()
-                .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
-        };
-        match (0..next.n_samples()).find(|&n| nothing(n)) {
-            Some(n) => Err(DataError::EmptySample {
-                sample: next.samples[n].clone(),
-            }),
-            None => Ok(next),
-        }
+        next.check_samples()?;
+        Ok(next)
     }
     /// Takes the data set apart: samples, views, groups, metadata.
     pub fn into_parts(self) -> (Vec<String>, Vec<View>, Option<Groups>, Vec<Metadata>) {

@@ -69,6 +69,10 @@ impl Fit {
     /// by name. Data without groups may be of any: the answer is the equally
     /// weighted mixture over the model's groups, and a note says so.
     ///
+    /// Each sample is seen alone: views need not share samples, and one without an
+    /// observed value gets the prior, with a note
+    /// ([`DatasetBuilder::new_samples`](polyview_core::DatasetBuilder::new_samples)).
+    ///
     /// With `[M]` as the fit's treatment of missing data, projecting a
     /// training sample with all its views gives its posterior.
     ///

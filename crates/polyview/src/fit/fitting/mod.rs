@@ -113,12 +113,14 @@ impl Fitting {
     /// Checks the choices, standardises the data and makes the first start.
     ///
     /// # Errors
-    /// What [`crate::validate`] finds; [`ErrorKind::Linalg`] from the start.
+    /// What [`crate::validate`] and [`Dataset::check_observed`] find;
+    /// [`ErrorKind::Linalg`] from the start.
     pub fn new(data: Dataset, spec: ModelSpec) -> Result<Self> {
         on_pool(|| Self::started(data, spec))
     }
 
     fn started(data: Dataset, spec: ModelSpec) -> Result<Self> {
+        data.check_observed()?;
         validate(&spec, &data)?;
         if spec.engine == EngineKind::Stochastic {
             stochastic::check(&spec, data.views(), data.n_samples(), data.groups())?;

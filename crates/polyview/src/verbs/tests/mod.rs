@@ -13,6 +13,7 @@ mod impute;
 mod labels;
 mod mixture;
 mod mofa;
+mod new_samples;
 mod plug_in;
 mod predict;
 mod project;
