@@ -78,6 +78,11 @@ pub enum Event {
         /// What.
         note: String,
     },
+    /// A choice that the data do not suit: results are likely to be poor.
+    Warning {
+        /// What, and what to do instead.
+        note: String,
+    },
     /// Something the model takes for granted because nothing said otherwise:
     /// projections and predictions repeat it.
     Assumed {
@@ -139,7 +144,10 @@ impl fmt::Display for Event {
                 if *kept { f.write_str(", kept") } else { Ok(()) }
             }
             Self::Ended { outcome } => f.write_str(outcome),
-            Self::Data { note } | Self::Assumed { note } | Self::Note { note } => f.write_str(note),
+            Self::Data { note }
+            | Self::Warning { note }
+            | Self::Assumed { note }
+            | Self::Note { note } => f.write_str(note),
         }
     }
 }
@@ -174,6 +182,12 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// The warnings, each with its block.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let warning = |e: &&Entry| matches!(e.event, Event::Warning { .. });
+        let entries = self.entries.iter().filter(warning);
+        entries.map(|e| format!("{}: {}", e.block, e.event))
+    }
     /// Adds a line.
     pub fn note(&mut self, sweep: usize, block: impl Into<String>, event: Event) {
         self.entries.push(Entry {

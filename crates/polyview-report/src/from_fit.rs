@@ -409,7 +409,7 @@ fn journal(fit: &Fit) -> Vec<JournalEntry> {
             block: e.block.clone(),
             message: e.event.to_string(),
             severity: match e.event {
-                FitEvent::BoundFell { .. } => Severity::Warning,
+                FitEvent::BoundFell { .. } | FitEvent::Warning { .. } => Severity::Warning,
                 FitEvent::Jitter { .. } | FitEvent::Data { .. } => Severity::Notice,
                 _ => Severity::Info,
             },

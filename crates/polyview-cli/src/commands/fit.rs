@@ -50,6 +50,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };
+    for warning in fit.journal().warnings() {
+        say(cli, format!("warning: {warning}"));
+    }
     if let Some(path) = &args.resume {
         fit.resume_from(path)?;
         say(cli, format!("going on from {}", path.display()));

@@ -131,3 +131,26 @@ fn new_samples_need_no_view_in_common() {
     let err = fails(dir.path(), &format!("fit {views} -k 1 --out no.pv"), 1);
     assert!(err.contains("share no sample"), "{err}");
 }
+
+#[test]
+fn poisson_counts_of_a_large_mean_are_warned_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut text = "id,a,b\n".to_owned();
+    for n in 0..9 {
+        let _ = writeln!(text, "s{n},{},{}", 10 + n % 4, 12 + (3 * n) % 5);
+    }
+    put(dir.path(), "y.csv", text);
+    let fit = |l: &str| {
+        let words =
+            format!("fit --model mofa --view y=y.csv:{l} -k 1 --max-sweeps 5 --out m.pv --force");
+        said(dir.path(), &words)
+    };
+    let warned = fit("poisson");
+    assert!(
+        warned.contains("warning: ") && warned.contains("take negative-binomial"),
+        "{warned}"
+    );
+    ok(dir.path(), "report m.pv --out m.html --force");
+    assert!(get(dir.path(), "m.html").contains("take negative-binomial"));
+    assert!(!fit("nb").contains("warning: "));
+}

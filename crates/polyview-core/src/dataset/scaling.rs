@@ -95,6 +95,11 @@ impl ScalingSums {
     pub fn counts(&self) -> Vec<f64> {
         self.features.iter().map(|f| f.count).collect()
     }
+    /// Mean of the observed values of all features; `NaN` where there are none.
+    pub fn mean(&self) -> f64 {
+        let sum = |f: &FeatureSums| f.sum + f.count * f.shift.unwrap_or(0.0);
+        self.features.iter().map(sum).sum::<f64>() / self.counts().iter().sum::<f64>()
+    }
     /// The map. A feature without spread keeps scale 1 (or the view's) and is
     /// listed in `constant`.
     pub fn finish(&self, centring: Centring, scaling: FeatureScaling) -> Scaling {

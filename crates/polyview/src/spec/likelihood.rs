@@ -28,8 +28,11 @@ pub enum Likelihood {
     /// 1.5): a view with class names
     /// ([`View::levels`](polyview_core::View::levels)).
     Categorical,
-    /// Counts with a softplus rate, MOFA's form (spec/mofa B.2): its bound is
-    /// loose where counts are large, and there is no Gibbs sampler.
+    /// Small counts with a softplus rate, MOFA's form (spec/mofa B.2). Its bound
+    /// is loose where counts are large, and loses factors: a fit warns of counts
+    /// above 4 on average. [`Likelihood::NegativeBinomial`] suits counts of any
+    /// size, also those that vary no more than Poisson counts. There is no Gibbs
+    /// sampler.
     Poisson,
     /// Counts that vary more than Poisson counts, with a logarithmic link and
     /// one size a feature.

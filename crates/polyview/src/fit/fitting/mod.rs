@@ -16,7 +16,9 @@ use rayon::prelude::*;
 pub use checkpoint::Checkpoint;
 
 use super::draws::ChainDraws;
-use super::remarks::{large_counts, note_constant_in_groups, note_features};
+use super::remarks::{
+    large_counts, note_constant_in_groups, note_features, note_loose_bound, observed_mean,
+};
 use super::start::start;
 use super::stochastic;
 use super::{Fit, ViewInfo};
@@ -157,6 +159,7 @@ impl Fitting {
             if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
+            note_loose_bound(info, || observed_mean(view), &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {
@@ -237,6 +240,11 @@ impl Fitting {
     /// The choices, with every view's written out.
     pub fn spec(&self) -> &ModelSpec {
         &self.spec
+    }
+    /// What was noted about data and choices before the first sweep, and of
+    /// restarts; the sweeps' own lines are in the record of the fit.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
     }
     /// What is known of the views.
     pub fn views(&self) -> &[ViewInfo] {

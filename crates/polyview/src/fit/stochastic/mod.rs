@@ -15,7 +15,7 @@ use polyview_random::StreamKey;
 
 use super::ViewInfo;
 use super::order::order_factors;
-use super::remarks::note_features;
+use super::remarks::{note_features, note_loose_bound};
 use super::start::start;
 use super::states::given_up_parameters;
 use crate::build::{factor_block, part, several};
@@ -215,6 +215,7 @@ pub(super) fn learn(
             unobserved: (0..counts.len()).filter(|&d| counts[d] == 0.0).collect(),
         };
         note_features(&info, journal);
+        note_loose_bound(&info, || sums.mean(), journal);
         infos.push(info);
     }
     Ok(infos)

@@ -4,7 +4,7 @@ use polyview_core::Dataset;
 use polyview_linalg::Mat;
 
 use super::counts::table;
-use crate::{Fit, Likelihood, models};
+use crate::{EngineKind, Fit, Likelihood, models};
 
 #[test]
 fn large_counts_are_noted() {
@@ -29,4 +29,40 @@ fn large_counts_are_noted() {
     assert!(!said(&quiet) && said(&loud));
     values[(4, 1)] = 2e9;
     assert!(fits(&values).is_err());
+}
+
+#[test]
+fn poisson_counts_of_too_large_a_mean_are_warned_of() {
+    // whole numbers about `mean`, an eighth of the cells missing
+    let data = |mean: usize| {
+        let count = |n: usize, d: usize| (mean + (3 * n + 5 * d) % 3 - 1) as f64;
+        let hole = |n: usize, d: usize| (n + d).is_multiple_of(8);
+        let cell = |n, d| if hole(n, d) { f64::NAN } else { count(n, d) };
+        let real = table("real", Mat::from_fn(24, 3, |n, d| 50.0 + (n * d) as f64));
+        let counts = table("y", Mat::from_fn(24, 8, cell));
+        Dataset::builder().view(real).view(counts).build().unwrap()
+    };
+    let spec = |likelihood| {
+        let mut spec = models::mofa(1).with_likelihood("y", likelihood);
+        spec.vb.max_sweeps = 2;
+        spec
+    };
+    let warnings = |mean, likelihood| -> Vec<String> {
+        let fit = crate::fit(data(mean), spec(likelihood)).unwrap();
+        fit.record().journal.warnings().collect()
+    };
+    let found = warnings(5, Likelihood::Poisson);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let words = ["data/y: the counts are 5.0 on average", "negative-binomial"];
+    assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
+    assert!(warnings(3, Likelihood::Poisson).is_empty());
+    assert!(warnings(30, Likelihood::NegativeBinomial).is_empty());
+    // before the first sweep, and of data that are read in blocks
+    let data = data(5);
+    let mut stochastic = models::bibfa(1).with_likelihood("y", Likelihood::Poisson);
+    stochastic.engine = EngineKind::Stochastic;
+    let source = Box::new(data.views().to_vec());
+    let fitting = crate::Fitting::from_blocks(source, data.samples().to_vec(), stochastic);
+    let again: Vec<String> = fitting.unwrap().journal().warnings().collect();
+    assert_eq!(again, found);
 }
