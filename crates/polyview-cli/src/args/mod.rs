@@ -337,13 +337,15 @@ pub struct FitArgs {
     /// Leave the training data out of the model file.
     #[arg(long)]
     pub no_data: bool,
-    /// Write a checkpoint here now and then, and on Ctrl-C.
+    /// Write a checkpoint here now and then, on Ctrl-C, and before the last sweep
+    /// that --max-sweeps allows.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Seconds between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub checkpoint_every: u64,
-    /// Go on from a checkpoint of the same data and choices.
+    /// Go on from a checkpoint of the same data and choices; --max-sweeps may be
+    /// another.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Stochastic: load the views, so that they are joined by their IDs and may

@@ -66,6 +66,19 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     }
     fit.save(out, overwrite(args.force))?;
     summary(cli, &fit)?;
+    if let Some(path) = &args.checkpoint
+        && fit.spec().engine == EngineKind::Vb
+        && fit.record().sweeps == fit.spec().vb.max_sweeps
+        && path.exists()
+    {
+        say(
+            cli,
+            format!(
+                "note: go on with --resume {} and a larger --max-sweeps",
+                path.display()
+            ),
+        );
+    }
     say(cli, format!("written to {}", out.display()));
     Ok(())
 }
@@ -194,8 +207,10 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
             break;
         }
         let stopping = stop.load(Ordering::SeqCst);
+        // what a fit that ends at the limit can go on from with a larger one
+        let limit = progress.sweep + 1 == progress.sweeps;
         if let Some(path) = &args.checkpoint
-            && (stopping || last.elapsed() >= every)
+            && (stopping || limit || last.elapsed() >= every)
         {
             fit.save_checkpoint(path)?;
             last = Instant::now();

@@ -114,6 +114,30 @@ fn variational_bayes() {
     interrupted_and_resumed("-k 5 --seed 4 --tolerance 1e-300 --max-sweeps 3000");
 }
 
+/// A fit that stopped at the limit of sweeps goes on with a larger one.
+#[test]
+fn more_sweeps() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 60 --features 12,8 --factors 3 --missing 0.1 --seed 2 --out-dir sim",
+    );
+    let fit = "fit --quiet --view a=sim/view1.csv --view b=sim/view2.csv -k 5 --tolerance 1e-300";
+    ok(
+        at,
+        &format!("{fit} --max-sweeps 6 --checkpoint run.ckpt --out short.pv"),
+    );
+    ok(
+        at,
+        &format!("{fit} --max-sweeps 15 --resume run.ckpt --out resumed.pv"),
+    );
+    ok(at, &format!("{fit} --max-sweeps 15 --out whole.pv"));
+    let (resumed, whole) = (parts(&at.join("resumed.pv")), parts(&at.join("whole.pv")));
+    assert_eq!(resumed.0, whole.0, "the headers differ");
+    assert!(resumed.1 == whole.1, "the numbers differ");
+}
+
 #[test]
 fn gibbs() {
     interrupted_and_resumed(
