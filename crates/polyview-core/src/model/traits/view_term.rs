@@ -305,7 +305,7 @@ impl dyn ViewTerm + '_ {
         let level = bias.mean()[bias.place(group, column)];
         self.link_variance_in(group, column, level)
     }
-    /// The mean of [`ViewTerm::link_variance_at`] over the samples; without
+    /// The mean of `link_variance_at` over the samples; without
     /// samples each group counts the same.
     pub fn mean_link_variance(&self, bias: &Bias, column: usize) -> f64 {
         let Some(groups) = bias.groups().or_else(|| self.groups()) else {
