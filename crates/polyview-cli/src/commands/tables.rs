@@ -1,6 +1,6 @@
 //! `polyview project`, `predict`, `impute`: tables in, tables out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use polyview::{
     ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
@@ -11,7 +11,7 @@ use polyview_io::{NamedMatrix, StringTable, WriteOptions, write_matrix, write_st
 use polyview_linalg::{Mat, MatRef};
 
 use super::{factor_names, overwrite, say};
-use crate::args::{Cli, ImputeArgs, PredictArgs, ProjectArgs};
+use crate::args::{Cli, DataArgs, ImputeArgs, PredictArgs, ProjectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
@@ -135,14 +135,25 @@ fn sureness(plug_in: bool) -> ParameterUncertainty {
     }
 }
 
+/// Refuses files of estimates and their spread that cannot be written or are
+/// read.
+fn check_files(
+    model: &Path,
+    data: &DataArgs,
+    (out, sd): (&PathBuf, &Option<PathBuf>),
+    force: bool,
+) -> Outcome<()> {
+    Files::default()
+        .reading([model])
+        .reading(files(data))
+        .writing("--out", [out])
+        .writing("--sd", sd)
+        .check(overwrite(force))
+}
+
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
-    Files::default()
-        .reading([&args.model])
-        .reading(files(&args.data))
-        .writing("--out", [&args.out])
-        .writing("--sd", &args.sd)
-        .check(overwrite(args.force))?;
+    check_files(&args.model, &args.data, (&args.out, &args.sd), args.force)?;
     let fit = Fit::load(&args.model)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
@@ -187,12 +198,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
 
 /// One view from others.
 pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
-    Files::default()
-        .reading([&args.model])
-        .reading(files(&args.data))
-        .writing("--out", [&args.out])
-        .writing("--sd", &args.sd)
-        .check(overwrite(args.force))?;
+    check_files(&args.model, &args.data, (&args.out, &args.sd), args.force)?;
     let fit = Fit::load(&args.model)?;
     let (_, target) = fit.view(&args.target)?;
     if args.sd.is_some() {

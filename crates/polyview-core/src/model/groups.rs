@@ -62,6 +62,13 @@ impl RowGroups {
     pub fn sizes(&self) -> &[f64] {
         &self.sizes
     }
+    /// Share of the rows that each group has; without rows all have the same.
+    pub fn shares(&self) -> Vec<f64> {
+        let all: f64 = self.sizes.iter().sum();
+        let each = 1.0 / self.sizes.len() as f64;
+        let share = |size: &f64| if all > 0.0 { size / all } else { each };
+        self.sizes.iter().map(share).collect()
+    }
     /// Number of groups, at least 1.
     pub fn count(&self) -> usize {
         self.sizes.len()

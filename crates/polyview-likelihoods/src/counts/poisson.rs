@@ -37,8 +37,8 @@ pub enum Curvature {
 /// With $f = \varrho - y\ln\varrho$, whose second derivative is nowhere above
 /// $\kappa = \tfrac14 + 0.17\\,y$, the local number is $\zeta = \langle\eta\rangle$,
 /// $\omega = \kappa$, $h = \kappa\zeta - f\'(\zeta)$. The curvature of a count grows
-/// with it and the bound gets loose: factors are lost where counts are above 4 or
-/// so on average. There [`NegativeBinomial`](super::NegativeBinomial) is the better
+/// with it and the bound gets loose: factors may be lost where counts are above 4
+/// or so on average. There [`NegativeBinomial`](super::NegativeBinomial) is the better
 /// choice. There is no Gibbs sampler for this rate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Poisson {

@@ -109,14 +109,10 @@ impl ViewTerm for Grouped {
         if let Some(only) = self.only() {
             return only.link_variance(column, level);
         }
-        let sizes = self.groups.sizes();
-        let all: f64 = sizes.iter().sum();
-        let groups = self.inner.len() as f64;
-        let weight = |size: f64| if all > 0.0 { size / all } else { 1.0 / groups };
         self.inner
             .iter()
-            .zip(sizes)
-            .map(|(t, &size)| weight(size) * t.link_variance(column, level))
+            .zip(self.groups.shares())
+            .map(|(t, share)| share * t.link_variance(column, level))
             .sum()
     }
     fn link_variance_in(&self, group: usize, column: usize, level: f64) -> f64 {

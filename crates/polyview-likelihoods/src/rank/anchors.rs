@@ -64,6 +64,10 @@ impl Anchors {
     pub(super) fn of(&self, feature: usize) -> std::ops::Range<usize> {
         self.start[feature]..self.start[feature + 1]
     }
+    /// Number of observed cells of a feature.
+    pub(super) fn observed(&self, feature: usize) -> f64 {
+        self.counts[self.of(feature)].iter().sum()
+    }
     /// Ends of the runs of equal values of a feature, as places in the lists.
     pub(super) fn runs(&self, feature: usize) -> Vec<std::ops::Range<usize>> {
         let of = self.of(feature);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use polyview_core::{OrderStatistics, PredictedBlock, Predictor, RowMoments};
-use polyview_linalg::{Mat, SpdFactor, SymPacked};
+use polyview_linalg::{LinalgError, Mat, SpdFactor, SymPacked, gram, sym_eigen};
 use polyview_random::{StreamKey, standard_normal};
 use polyview_special::normal_quantile;
 use rayon::prelude::*;
@@ -65,7 +65,8 @@ impl Training {
             .into_par_iter()
             .map(|i| out.link(i, p.weights, anchors))
             .collect();
-        out.set_apart(p.weights, anchors);
+        // it fails for numbers alone that are not finite, as nothing to compare with is
+        out.set_apart(p, anchors).ok()?;
         Some(out)
     }
     /// The variance of a normal score about a predictor that it had no part in:
@@ -75,36 +76,32 @@ impl Training {
     /// precision of a predictor: the rank likelihood counts a datum once a pair,
     /// so that its posterior says nothing about it. Other views are left out: with them
     /// the leverage is smaller, and the intervals are on the safe side.
-    fn set_apart(&mut self, weights: &RowMoments, anchors: &Anchors) {
-        let (n, k) = (self.means.len() / self.k.max(1), self.k);
+    ///
+    /// Factors and weights have unit prior precision in it. A leverage above that of
+    /// nine data in ten, of a feature that hardly anybody has, is taken for that.
+    fn set_apart(&mut self, p: &Predictor<'_>, anchors: &Anchors) -> Result<(), LinalgError> {
+        const MOST: f64 = 0.9;
+        let samples = p.factors.explicit_rows().max(1) as f64;
         let precision = |link: &Link| link.slope * link.slope / link.spread;
-        let share: Vec<f64> = (0..self.links.len())
-            .map(|i| anchors.counts[anchors.of(i)].iter().sum::<f64>())
-            .collect();
-        let row = |i: usize| -> Vec<f64> { (0..k).map(|j| weights.mean()[(i, j)]).collect() };
-        let mut of_sample = SymPacked::identity(k);
+        let w = p.weights.mean();
+        let row = |i: usize| -> Vec<f64> { w.row(i).iter().copied().collect() };
+        let mut of_sample = SymPacked::identity(self.k);
         for (i, link) in self.links.iter().enumerate() {
-            let t = precision(link) * share[i] / n.max(1) as f64;
-            of_sample.add_outer(t, &row(i));
+            let share = anchors.observed(i) / samples;
+            of_sample.add_outer(precision(link) * share, &row(i));
         }
-        let mut of_feature = SymPacked::zeros(k);
-        for z in self.means.chunks_exact(k.max(1)) {
-            of_feature.add_outer(1.0 / n.max(1) as f64, z);
-        }
-        let Ok((factor, _)) = SpdFactor::factor(&of_sample) else {
-            return;
-        };
-        let cov = factor.inverse();
+        let cov = SpdFactor::factor(&of_sample)?.0.inverse();
+        let (energies, _) = sym_eigen(gram(p.factors.mean()).to_mat().as_ref())?;
         for (i, link) in self.links.iter_mut().enumerate() {
-            let t = precision(link);
+            let (t, share) = (precision(link), anchors.observed(i) / samples);
             let through_factors = t * cov.quad(&row(i));
-            let mut own = SymPacked::identity(k);
-            own.add_scaled(t * share[i], &of_feature);
-            let through_weights =
-                SpdFactor::factor(&own).map_or(0.0, |(f, _)| t * f.inverse().dot(&of_feature));
-            let h = (through_factors + through_weights).min(0.9);
+            let through_weights: f64 = (energies.iter())
+                .map(|e| t * e / samples / (1.0 + t * share * e))
+                .sum();
+            let h = (through_factors + through_weights).min(MOST);
             link.apart = link.spread / ((1.0 - h) * (1.0 - h));
         }
+        Ok(())
     }
     /// Mean factors of an anchor.
     #[inline]
@@ -115,7 +112,7 @@ impl Training {
     /// Regression of the normal scores of the anchors on their predictors.
     fn link(&self, feature: usize, weights: &RowMoments, anchors: &Anchors) -> Link {
         let a: Vec<f64> = (0..self.k).map(|j| weights.mean()[(feature, j)]).collect();
-        let total: f64 = anchors.counts[anchors.of(feature)].iter().sum();
+        let total: f64 = anchors.observed(feature);
         let (mut below, mut points) = (0.0, Vec::new());
         for run in anchors.runs(feature) {
             let size: f64 = anchors.counts[run.clone()].iter().sum();
@@ -153,7 +150,7 @@ impl Training {
 /// What normal scores of a feature mean.
 pub(super) fn order_statistics(feature: usize, anchors: &Anchors) -> OrderStatistics {
     let runs = anchors.runs(feature);
-    let total: f64 = anchors.counts[anchors.of(feature)].iter().sum();
+    let total: f64 = anchors.observed(feature);
     let mut out = OrderStatistics::default();
     let (last, mut below) = (runs.len().saturating_sub(1), 0.0);
     for (i, run) in runs.into_iter().enumerate() {

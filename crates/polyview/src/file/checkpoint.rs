@@ -67,11 +67,7 @@ impl Origin {
             sha256: mark(info, view),
         });
         Self {
-            spec: ModelSpec {
-                // told and guessed are the same fit
-                from_data: Vec::new(),
-                ..spec.clone()
-            },
+            spec: spec.clone(),
             samples: hex(&ids.finalize()),
             views: marks.collect(),
         }
@@ -90,9 +86,12 @@ impl Origin {
             let what = format!("the features or values of view '{}'", v.name);
             return Err(Fault::OtherData(what));
         }
-        // how long a fit may take changes nothing on the way
+        // who chose, and how long a fit may take, changes nothing on the way
         let on_the_way = |spec: &ModelSpec| {
-            let mut spec = spec.clone();
+            let mut spec = ModelSpec {
+                from_data: Vec::new(),
+                ..spec.clone()
+            };
             if spec.engine == EngineKind::Vb {
                 spec.vb.max_sweeps = 0;
             }

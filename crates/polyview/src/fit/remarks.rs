@@ -81,7 +81,7 @@ pub(super) fn note_loose_bound(info: &ViewInfo, mean: impl FnOnce() -> f64, jour
     if mean > LOOSE_MEAN {
         let note = format!(
             "the counts are {mean:.1} on average: above {LOOSE_MEAN} the bound of the likelihood poisson is so \
-             loose that factors are lost; take negative-binomial, or poisson-log-normal where \
+             loose that factors may be lost; take negative-binomial, or poisson-log-normal where \
              many counts are above a hundred"
         );
         journal.note(0, format!("data/{}", info.name), Event::Warning { note });

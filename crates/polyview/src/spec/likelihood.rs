@@ -29,7 +29,7 @@ pub enum Likelihood {
     /// ([`View::levels`](polyview_core::View::levels)).
     Categorical,
     /// Small counts with a softplus rate, MOFA's form (spec/mofa B.2). Its bound
-    /// is loose where counts are large, and loses factors: a fit warns of counts
+    /// is loose where counts are large, and may lose factors: a fit warns of counts
     /// above 4 on average. [`Likelihood::NegativeBinomial`] suits counts of any
     /// size, also those that vary no more than Poisson counts. There is no Gibbs
     /// sampler.

@@ -193,6 +193,7 @@ pub fn choose_k(
     let mut densities = vec![Vec::new(); specs.len()];
     let mut r2s = vec![Vec::new(); specs.len()];
     let mut cells = Vec::with_capacity(options.repeats);
+    // hidden cells of a repeat that have a density, on average
     let mut dense = 0.0;
     for r in 0..options.repeats {
         let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
@@ -203,7 +204,7 @@ pub fn choose_k(
             let score = held_out(&fit, &data)?;
             densities[i].push(score.density);
             r2s[i].push(score.r2);
-            dense = score.dense;
+            dense += score.dense / (specs.len() * options.repeats) as f64;
         }
     }
     let mut rows = Vec::with_capacity(specs.len());
@@ -284,7 +285,8 @@ fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
     let (mut dense, mut density, mut r2, mut varying) = (0.0, 0.0, 0.0, 0.0);
     for h in fit.held_out_score(truth)? {
         let n = h.cells as f64;
-        if h.kind != PredictedKind::Ranked {
+        // none of a view may be scored, where the rest was never observed
+        if h.kind != PredictedKind::Ranked && h.cells > 0 {
             dense += n;
             density += n * h.log_density;
         }

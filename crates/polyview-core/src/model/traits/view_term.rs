@@ -300,22 +300,27 @@ pub trait ViewTerm: Stateful + Send + Sync {
 }
 
 impl dyn ViewTerm + '_ {
-    /// [`ViewTerm::link_variance_in`] at the intercept of that group.
+    /// [`ViewTerm::link_variance_in`] at the intercept that `bias` has for that
+    /// group and column, in squared units of the predictor.
+    ///
+    /// # Panics
+    /// If the intercepts have no such group or column.
     pub fn link_variance_at(&self, bias: &Bias, group: usize, column: usize) -> f64 {
         let level = bias.mean()[bias.place(group, column)];
         self.link_variance_in(group, column, level)
     }
-    /// The mean of `link_variance_at` over the samples; without
-    /// samples each group counts the same.
+    /// The mean of `link_variance_at` over the samples of the groups that intercepts
+    /// or data term look at, in squared units of the predictor; without samples
+    /// each group counts the same.
+    ///
+    /// # Panics
+    /// If the intercepts have no such column.
     pub fn mean_link_variance(&self, bias: &Bias, column: usize) -> f64 {
         let Some(groups) = bias.groups().or_else(|| self.groups()) else {
             return self.link_variance_at(bias, 0, column);
         };
-        let all: f64 = groups.sizes().iter().sum();
-        let each = 1.0 / groups.count().max(1) as f64;
-        let weight = |size: f64| if all > 0.0 { size / all } else { each };
-        (groups.sizes().iter().enumerate())
-            .map(|(g, &size)| weight(size) * self.link_variance_at(bias, g, column))
+        (groups.shares().into_iter().enumerate())
+            .map(|(g, share)| share * self.link_variance_at(bias, g, column))
             .sum()
     }
 }
