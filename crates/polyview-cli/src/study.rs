@@ -80,7 +80,7 @@ struct Told {
 impl Study {
     /// From a study file and options; options win.
     pub fn new(spec: Option<&Path>, data: &DataArgs, model: &ModelArgs) -> Outcome<Self> {
-        let name = model.model.map(ModelName::name);
+        let name = model.choices.model.map(ModelName::name);
         let mut study = match spec {
             Some(path) => read(path, name)?,
             None => Self {
@@ -263,48 +263,51 @@ impl Study {
                 KNOWN.join(", ")
             )));
         }
-        self.told.factors |= args.factors.is_some();
-        set(&mut m.factors, args.factors);
-        set(&mut m.seed, args.seed);
-        set(&mut m.restarts, args.restarts);
-        set(&mut m.vb.max_sweeps, args.max_sweeps);
-        set(&mut m.vb.tolerance, args.tolerance);
-        set(&mut m.gibbs.chains, args.chains);
-        set(&mut m.gibbs.warm_up, args.warm_up);
-        set(&mut m.gibbs.sweeps, args.sweeps);
-        set(&mut m.gibbs.thin, args.thin);
-        set(&mut m.stochastic.batch, args.batch);
-        set(&mut m.stochastic.epochs, args.epochs);
-        set(&mut m.stochastic.learning_rate, args.learning_rate);
-        set(&mut m.stochastic.forgetting, args.forgetting);
-        set(&mut m.stochastic.exact_sweeps, args.exact_sweeps);
-        if let Some(e) = &args.engine {
+        self.told.factors |= args.choices.factors.is_some();
+        set(&mut m.factors, args.choices.factors);
+        set(&mut m.seed, args.engine.seed);
+        set(&mut m.restarts, args.engine.restarts);
+        set(&mut m.vb.max_sweeps, args.convergence.max_sweeps);
+        set(&mut m.vb.tolerance, args.convergence.tolerance);
+        set(&mut m.gibbs.chains, args.gibbs.chains);
+        set(&mut m.gibbs.warm_up, args.gibbs.warm_up);
+        set(&mut m.gibbs.sweeps, args.gibbs.sweeps);
+        set(&mut m.gibbs.thin, args.gibbs.thin);
+        set(&mut m.stochastic.batch, args.stochastic.batch);
+        set(&mut m.stochastic.epochs, args.stochastic.epochs);
+        set(
+            &mut m.stochastic.learning_rate,
+            args.stochastic.learning_rate,
+        );
+        set(&mut m.stochastic.forgetting, args.stochastic.forgetting);
+        set(&mut m.stochastic.exact_sweeps, args.stochastic.exact_sweeps);
+        if let Some(e) = &args.engine.engine {
             m.engine = parsed("engine", e)?;
         }
-        if let Some(x) = &args.missing {
+        if let Some(x) = &args.choices.missing {
             m.missing = parsed("missing", x)?;
         }
-        if let Some(x) = &args.start {
+        if let Some(x) = &args.engine.start {
             m.start = parsed("start", x)?;
         }
-        if let Some(x) = &args.path {
+        if let Some(x) = &args.engine.path {
             m.path = parsed("path", x)?;
         }
-        if args.no_intercepts {
+        if args.choices.no_intercepts {
             m.intercepts = Intercepts::None;
         }
-        if let Some(x) = &args.factor_prior {
+        if let Some(x) = &args.priors.factor_prior {
             m.factor_prior = parsed("factor-prior", x)?;
         }
-        m.groups.noise |= args.group_noise;
-        m.groups.intercepts |= args.group_intercepts;
-        if args.no_rotation {
+        m.groups.noise |= args.choices.group_noise;
+        m.groups.intercepts |= args.choices.group_intercepts;
+        if args.convergence.no_rotation {
             m.vb.rotate = parsed("rotate", "off")?;
         }
-        if args.audit {
+        if args.engine.audit {
             m.vb.audit = parsed("audit", "blocks")?;
         }
-        if args.no_pruning {
+        if args.convergence.no_pruning {
             m.vb.prune.energy_ratio = 0.0;
             m.vb.prune.largest_weight = 0.0;
         }
@@ -315,13 +318,13 @@ impl Study {
             (Some(n), c)
         }));
         for (name, mut choices) in all {
-            if let Some(x) = &args.noise {
+            if let Some(x) = &args.choices.noise {
                 choices.noise = parsed("noise", x)?;
             }
-            if let Some(x) = &args.scaling {
+            if let Some(x) = &args.choices.scaling {
                 choices.scaling = parsed("scaling", x)?;
             }
-            if let Some(x) = &args.centring {
+            if let Some(x) = &args.choices.centring {
                 choices.centring = parsed("centring", x)?;
             }
             match name {
@@ -329,7 +332,7 @@ impl Study {
                 Some(n) => *m = m.clone().with_view(&n, choices),
             }
         }
-        for text in &args.weights {
+        for text in &args.priors.weights {
             let (view, prior) = match text.rsplit_once('=') {
                 Some((view, prior)) => (Some(view), prior),
                 None => (None, text.as_str()),
@@ -350,27 +353,27 @@ impl Study {
                 *m = m.clone().with_view(&name, choices);
             }
         }
-        for name in &args.select_features {
+        for name in &args.priors.select_features {
             let mut choices = m.view(name);
             choices.selection = FeatureSelection::Relevance;
             *m = m.clone().with_view(name, choices);
         }
-        for name in &args.settle {
+        for name in &args.choices.settle {
             *m = m.clone().with_settled(name, true);
         }
-        if args.no_settle {
+        if args.choices.no_settle {
             m.defaults.settle = Some(false);
             for v in &mut m.views {
                 v.choices.settle = Some(false);
             }
         }
-        for text in &args.shape {
+        for text in &args.choices.shape {
             let (name, shape) = shape_option(text)?;
             let mut choices = m.view(&name);
             choices.shape = Some(shape);
             *m = m.clone().with_view(&name, choices);
         }
-        if let Some(t) = args.mixture {
+        if let Some(t) = args.priors.mixture {
             *m = m.clone().with_mixture(t);
             self.local = true;
             for s in self.data.clone() {

@@ -18,7 +18,7 @@ fn check(args: &ChooseKArgs) -> Outcome<()> {
             args.held_out
         )));
     }
-    if args.model.factors.is_some() {
+    if args.model.choices.factors.is_some() {
         return Err(Failure::Usage(
             "-k: the numbers of factors to compare are --candidates K,K,...; leave -k out".into(),
         ));
@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         seed: study.model.seed,
         ..ChooseKOptions::default()
     };
-    set(&mut options.restarts, args.model.restarts);
+    set(&mut options.restarts, args.model.engine.restarts);
     let bar = Bar::new(cli.quiet);
     let found = choose_k(data, &study.model, &options, &mut |p| {
         bar.say(p.to_string());

@@ -26,7 +26,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, idle);
     }
     if args.dry_run {
-        let on_disk = study.model.engine == EngineKind::Stochastic && !args.in_memory;
+        let on_disk = study.model.engine == EngineKind::Stochastic && !args.disk.in_memory;
         let guess = |s: &Source| study.likelihood(&s.name).is_none();
         if study.data.iter().any(guess) || !(on_disk || study.has_factors()) {
             loaded(cli, &mut study)?;
@@ -43,7 +43,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     refuse_checkpoints(args, &study)?;
     check_files(args, &study, out)?;
     let stochastic = study.model.engine == EngineKind::Stochastic;
-    let mut fit = if stochastic && !args.in_memory {
+    let mut fit = if stochastic && !args.disk.in_memory {
         by_blocks(cli, args, &mut study)?
     } else {
         let data = loaded(cli, &mut study)?;
@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     for warning in fit.journal().warnings() {
         say(cli, format!("warning: {warning}"));
     }
-    if let Some(path) = &args.resume {
+    if let Some(path) = &args.checkpoints.resume {
         fit.resume_from(path)?;
         say(cli, format!("going on from {}", path.display()));
     }
@@ -66,7 +66,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     }
     fit.save(out, overwrite(args.force))?;
     summary(cli, &fit)?;
-    if let Some(path) = &args.checkpoint
+    if let Some(path) = &args.checkpoints.checkpoint
         && fit.spec().engine == EngineKind::Vb
         && fit.record().sweeps == fit.spec().vb.max_sweeps
         && path.exists()
@@ -86,17 +86,22 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
 /// Refuses to begin where a file is in the way. A checkpoint may replace the
 /// one that the fit goes on from.
 fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
-    let goes_on = |checkpoint: &Path| args.resume.as_deref().is_some_and(|r| same(r, checkpoint));
-    let resumed = args.checkpoint.as_deref().is_some_and(goes_on);
+    let goes_on = |checkpoint: &Path| {
+        args.checkpoints
+            .resume
+            .as_deref()
+            .is_some_and(|r| same(r, checkpoint))
+    };
+    let resumed = args.checkpoints.checkpoint.as_deref().is_some_and(goes_on);
     Files::default()
         .reading(study.files())
         .reading(&args.spec)
-        .reading(args.resume.as_ref().filter(|_| !resumed))
+        .reading(args.checkpoints.resume.as_ref().filter(|_| !resumed))
         .writing("--out", [out])
-        .writing("--checkpoint", &args.checkpoint)
+        .writing("--checkpoint", &args.checkpoints.checkpoint)
         .distinct()?;
     polyview_io::ensure_writable(out, overwrite(args.force))?;
-    match &args.checkpoint {
+    match &args.checkpoints.checkpoint {
         Some(path) => check_checkpoint(path, overwrite(args.force)),
         None => Ok(()),
     }
@@ -105,11 +110,15 @@ fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
 /// Options that one engine has and the other has not.
 fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
     let stochastic = study.model.engine == EngineKind::Stochastic;
-    let (option, why) = match (stochastic, &args.checkpoint, &args.resume) {
+    let (option, why) = match (
+        stochastic,
+        &args.checkpoints.checkpoint,
+        &args.checkpoints.resume,
+    ) {
         (true, Some(_), _) => ("--checkpoint", "has no checkpoints"),
         (true, _, Some(_)) => ("--resume", "has no checkpoints"),
-        (false, ..) if args.in_memory => ("--in-memory", "always loads the views"),
-        (false, ..) if args.scratch.is_some() => ("--scratch", "needs no such folder"),
+        (false, ..) if args.disk.in_memory => ("--in-memory", "always loads the views"),
+        (false, ..) if args.disk.scratch.is_some() => ("--scratch", "needs no such folder"),
         _ => return Ok(()),
     };
     Err(Failure::Usage(format!(
@@ -166,7 +175,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         let options = read_options(&s.name, study.transposed, study.format());
         files.push(archive(&s.path, options));
     }
-    let folder = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = args.disk.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let source = OnDisk::open(&files, &folder)?;
     let samples = source.sample_names().to_vec();
     for ((path, options), features) in files.iter().zip(source.features()) {
@@ -199,7 +208,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
     let bar = Bar::new(cli.quiet);
     let mut last = Instant::now();
-    let every = Duration::from_secs(args.checkpoint_every);
+    let every = Duration::from_secs(args.checkpoints.checkpoint_every);
     loop {
         let progress = fit.step()?;
         bar.show(&progress);
@@ -209,7 +218,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
         let stopping = stop.load(Ordering::SeqCst);
         // what a fit that ends at the limit can go on from with a larger one
         let limit = progress.sweep + 1 == progress.sweeps;
-        if let Some(path) = &args.checkpoint
+        if let Some(path) = &args.checkpoints.checkpoint
             && (stopping || limit || last.elapsed() >= every)
         {
             fit.save_checkpoint(path)?;
@@ -219,7 +228,11 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
             bar.clear();
             return Err(Failure::Interrupted {
                 sweep: progress.sweep,
-                checkpoint: args.checkpoint.as_ref().map(|c| c.display().to_string()),
+                checkpoint: args
+                    .checkpoints
+                    .checkpoint
+                    .as_ref()
+                    .map(|c| c.display().to_string()),
             });
         }
     }

@@ -20,24 +20,36 @@ impl Study {
     pub fn idle_options(&self, args: &ModelArgs) -> Outcome<Vec<String>> {
         let engine = self.model.engine;
         let options: [Given; 9] = [
-            ("--chains", args.chains.is_some(), GIBBS),
-            ("--warm-up", args.warm_up.is_some(), GIBBS),
-            ("--sweeps", args.sweeps.is_some(), GIBBS),
-            ("--thin", args.thin.is_some(), GIBBS),
-            ("--batch", args.batch.is_some(), STOCHASTIC),
-            ("--epochs", args.epochs.is_some(), STOCHASTIC),
-            ("--learning-rate", args.learning_rate.is_some(), STOCHASTIC),
-            ("--forgetting", args.forgetting.is_some(), STOCHASTIC),
-            ("--exact-sweeps", args.exact_sweeps.is_some(), STOCHASTIC),
+            ("--chains", args.gibbs.chains.is_some(), GIBBS),
+            ("--warm-up", args.gibbs.warm_up.is_some(), GIBBS),
+            ("--sweeps", args.gibbs.sweeps.is_some(), GIBBS),
+            ("--thin", args.gibbs.thin.is_some(), GIBBS),
+            ("--batch", args.stochastic.batch.is_some(), STOCHASTIC),
+            ("--epochs", args.stochastic.epochs.is_some(), STOCHASTIC),
+            (
+                "--learning-rate",
+                args.stochastic.learning_rate.is_some(),
+                STOCHASTIC,
+            ),
+            (
+                "--forgetting",
+                args.stochastic.forgetting.is_some(),
+                STOCHASTIC,
+            ),
+            (
+                "--exact-sweeps",
+                args.stochastic.exact_sweeps.is_some(),
+                STOCHASTIC,
+            ),
         ];
         let of_bound: [Given; 7] = [
-            ("--max-sweeps", args.max_sweeps.is_some(), BOUND),
-            ("--tolerance", args.tolerance.is_some(), BOUND),
-            ("--restarts", args.restarts.is_some(), BOUND),
-            ("--path", args.path.is_some(), BOUND),
-            ("--no-rotation", args.no_rotation, BOUND),
-            ("--no-pruning", args.no_pruning, BOUND),
-            ("--audit", args.audit, BOUND),
+            ("--max-sweeps", args.convergence.max_sweeps.is_some(), BOUND),
+            ("--tolerance", args.convergence.tolerance.is_some(), BOUND),
+            ("--restarts", args.engine.restarts.is_some(), BOUND),
+            ("--path", args.engine.path.is_some(), BOUND),
+            ("--no-rotation", args.convergence.no_rotation, BOUND),
+            ("--no-pruning", args.convergence.no_pruning, BOUND),
+            ("--audit", args.engine.audit, BOUND),
         ];
         let idle = |(_, given, engines): &Given| *given && !engines.contains(&engine);
         let belongs = |(_, _, engines): &Given| {
@@ -56,8 +68,8 @@ impl Study {
             )));
         }
         let of_groups = [
-            ("--group-noise", args.group_noise),
-            ("--group-intercepts", args.group_intercepts),
+            ("--group-noise", args.choices.group_noise),
+            ("--group-intercepts", args.choices.group_intercepts),
         ];
         if let Some((option, _)) = of_groups.into_iter().find(|(_, given)| *given)
             && self.groups.is_none()

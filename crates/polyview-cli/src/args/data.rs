@@ -1,0 +1,84 @@
+//! Where data come from, and how they are written.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use polyview_io::{DecimalMark, Delimiter, ReadOptions};
+
+/// How text files are written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct FormatArgs {
+    /// What parts the columns of text files [default: guessed from the header].
+    #[arg(long, value_name = "WHAT", value_parser = ["comma", "semicolon", "tab"])]
+    pub delimiter: Option<String>,
+    /// Numbers in text files have a decimal comma.
+    #[arg(long)]
+    pub decimal_comma: bool,
+}
+
+impl FormatArgs {
+    /// Changes how text is read where options say so.
+    pub fn set(&self, options: &mut ReadOptions) {
+        options.delimiter = match self.delimiter.as_deref() {
+            Some("comma") => Delimiter::Comma,
+            Some("semicolon") => Delimiter::Semicolon,
+            Some("tab") => Delimiter::Tab,
+            _ => options.delimiter,
+        };
+        if self.decimal_comma {
+            options.decimal = DecimalMark::Comma;
+        }
+    }
+    /// How text is read.
+    pub fn options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        self.set(&mut options);
+        options
+    }
+}
+
+/// Where data come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD; may be given several times.
+    /// CSV, TSV (also .gz), NPY,
+    /// NPZ (FILE.npz#ARRAY for one of several arrays); first column the sample
+    /// IDs, header row the feature names. Sparse:
+    /// Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or
+    /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also
+    /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
+    /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
+    /// Likelihoods: gaussian (numbers), bernoulli, bernoulli-latent, probit
+    /// or svm (0 and 1), categorical (one column of class names), negative-binomial or nb,
+    /// poisson-log-normal or pln, poisson (counts), binomial (counts out of
+    /// --trials). With --model sshiba or mofa a likelihood that is not given is
+    /// guessed, and the guess is said.
+    #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
+    pub views: Vec<String>,
+    /// Labels of two values, words or numbers: FILE:LIKELIHOOD. Each column is a
+    /// view of its own, named by its header; may be given several times.
+    #[arg(long, value_name = "FILE:LIKELIHOOD")]
+    pub labels: Vec<String>,
+    /// Numbers of trials of a binomial view, in a table like the view's; may
+    /// be given several times [default: 1 for each cell].
+    #[arg(long, value_name = "VIEW=FILE")]
+    pub trials: Vec<String>,
+    /// A table about the samples (first column the IDs), kept for reports,
+    /// never modelled. Of an .h5ad or .h5mu file its obs.
+    #[arg(long, value_name = "FILE")]
+    pub metadata: Option<PathBuf>,
+    /// Column of the metadata that gives each sample its group.
+    #[arg(long, value_name = "COLUMN", requires = "metadata")]
+    pub groups: Option<String>,
+    /// Samples to keep: all that a view has, or those that all views have
+    /// [default: union].
+    #[arg(long, value_name = "HOW", value_parser = ["union", "intersection"])]
+    pub join: Option<String>,
+    /// The tables have features in rows and samples in columns.
+    #[arg(long)]
+    pub transposed: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
+}

@@ -1,0 +1,219 @@
+//! What to fit and how.
+
+use clap::{Args, ValueEnum};
+
+use super::numbers::{counted, real, whole};
+
+/// Preset models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    /// Bayesian inter-battery factor analysis: Gaussian views, ARD, intercepts.
+    Bibfa,
+    /// Sparse semi-supervised heterogeneous inter-battery Bayesian analysis:
+    /// real, binary and categorical views together.
+    Sshiba,
+    /// Multi-omics factor analysis: views of any kind, counts among them,
+    /// sparse weights (spike and slab).
+    Mofa,
+    /// MOFA as mofapy2 computes it, sweep by sweep, for checking one program
+    /// against the other: gaussian, bernoulli and poisson views.
+    Mofapy2,
+    /// Max-margin rank-likelihood discriminative factors: views enter by the
+    /// order of their values alone, labels (--labels) by support vector machines.
+    Rank,
+}
+
+impl ModelName {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bibfa => "bibfa",
+            Self::Sshiba => "sshiba",
+            Self::Mofa => "mofa",
+            Self::Mofapy2 => "mofapy2",
+            Self::Rank => "rank",
+        }
+    }
+}
+
+/// What to fit and how.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+    #[command(flatten)]
+    pub priors: PriorArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub convergence: ConvergenceArgs,
+    #[command(flatten)]
+    pub gibbs: GibbsArgs,
+    #[command(flatten)]
+    pub stochastic: StochasticArgs,
+}
+
+/// The model and its parts.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ChoiceArgs {
+    /// The model [default: bibfa].
+    #[arg(long, value_enum)]
+    pub model: Option<ModelName>,
+    /// Number of factors to start with; superfluous ones are removed [default:
+    /// 15, or what the data carry].
+    #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub factors: Option<usize>,
+    /// One noise precision for each view, or for each feature [default:
+    /// feature].
+    #[arg(long, value_parser = ["view", "feature"])]
+    pub noise: Option<String>,
+    /// Divide values by nothing, one number per view, or each feature's
+    /// standard deviation [default: feature; with mofa view, with mofapy2 none].
+    #[arg(long, value_parser = ["none", "view", "feature"])]
+    pub scaling: Option<String>,
+    /// Subtract nothing, or each feature's mean [default: feature].
+    #[arg(long, value_parser = ["none", "feature"])]
+    pub centring: Option<String>,
+    /// Model without intercepts.
+    #[arg(long)]
+    pub no_intercepts: bool,
+    /// Noise for each group of samples and feature (see --groups); with mofa
+    /// and mofapy2 it is so by default.
+    #[arg(long)]
+    pub group_noise: bool,
+    /// Intercepts for each group of samples and feature (see --groups); with
+    /// mofa and mofapy2 it is so by default.
+    #[arg(long)]
+    pub group_intercepts: bool,
+    /// Treatment of missing values: integrated out, or the papers' imputation
+    /// [default: marginal].
+    #[arg(long, value_parser = ["marginal", "impute"])]
+    pub missing: Option<String>,
+    /// At the end settle the weights of this view, of labels for example, on
+    /// factors of the other views alone: those that a prediction of it will
+    /// meet; may be given several times. With --model rank labels are settled
+    /// unless --no-settle is given.
+    #[arg(long, value_name = "VIEW")]
+    pub settle: Vec<String>,
+    /// Leave the weights of all views as the joint fit has them.
+    #[arg(long, conflicts_with = "settle")]
+    pub no_settle: bool,
+    /// The features of this view are the pixels of an image of H rows and W
+    /// columns, row by row: reports show their relevance as that image; may be
+    /// given several times.
+    #[arg(long, value_name = "VIEW=HxW")]
+    pub shape: Vec<String>,
+}
+
+/// Priors of weights and factors.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Priors")]
+pub struct PriorArgs {
+    /// Prior of the weights, of all views or of one: ard (precisions by
+    /// factor), relevance (by factor and feature), spike-slab (exact zeros),
+    /// horseshoe (variances by weight); may be given several times, later ones
+    /// win [default: ard; with mofa and mofapy2 spike-slab, with rank horseshoe].
+    #[arg(long, value_name = "[VIEW=]PRIOR")]
+    pub weights: Vec<String>,
+    /// Learn how relevant each feature of this view is; may be given several
+    /// times.
+    #[arg(long, value_name = "VIEW")]
+    pub select_features: Vec<String>,
+    /// Prior of the factors: standard normal, precisions by factor, or
+    /// precisions and exact zeros, for each group of samples its own; or a
+    /// mixture (see --mixture) [default: standard-normal].
+    #[arg(long, value_name = "PRIOR", value_parser = ["standard-normal", "ard", "spike-and-slab", "mixture"])]
+    pub factor_prior: Option<String>,
+    /// Each sample belongs to one of T clusters, with classifiers of its own for
+    /// bernoulli views (a mixture prior of the factors) [default: no clusters].
+    #[arg(long, value_name = "T", conflicts_with = "factor_prior", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub mixture: Option<usize>,
+}
+
+/// How the posterior is computed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Engine")]
+pub struct EngineArgs {
+    /// Variational Bayes, Gibbs sampling, or variational Bayes by batches of
+    /// samples [default: vb]. With stochastic, fit does not load NPY and text
+    /// files but reads them from disk a batch at a time (see --in-memory).
+    #[arg(long, value_parser = ["vb", "gibbs", "stochastic"])]
+    pub engine: Option<String>,
+    /// Seed of all random numbers [default: 1].
+    #[arg(long, value_name = "SEED", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Start of the factors [default: varimax].
+    #[arg(long, value_parser = ["varimax", "svd", "random"])]
+    pub start: Option<String>,
+    /// Starts; the best bound is kept [default: 1; of choose-k 3, which
+    /// compares them].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub restarts: Option<usize>,
+    /// How complete data are swept: as they are, or by the crossproducts of
+    /// features or samples; auto takes the fastest [default: auto].
+    #[arg(long, value_parser = ["auto", "streaming", "compress-samples", "compress-features"])]
+    pub path: Option<String>,
+    /// Check the bound after every block, not every sweep; stop with an error
+    /// where it falls.
+    #[arg(long)]
+    pub audit: bool,
+}
+
+/// When a fit of the bound ends.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Convergence")]
+pub struct ConvergenceArgs {
+    /// Most sweeps [default: 2000].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub max_sweeps: Option<usize>,
+    /// Largest relative change of the bound at convergence [default: 1e-7; with
+    /// rank 3e-4].
+    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// Do not rotate factors on the bound; with mofapy2 it is so by default.
+    #[arg(long)]
+    pub no_rotation: bool,
+    /// Do not remove empty factors; with mofapy2 it is so by default.
+    #[arg(long)]
+    pub no_pruning: bool,
+}
+
+/// Options of the sampler.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Gibbs sampling (--engine gibbs)")]
+pub struct GibbsArgs {
+    /// Chains [default: 2].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub chains: Option<usize>,
+    /// Sweeps thrown away at the beginning of each chain [default: 500].
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    pub warm_up: Option<usize>,
+    /// Sweeps kept after that [default: 1000].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub sweeps: Option<usize>,
+    /// Every how many sweeps a draw is stored [default: 10].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub thin: Option<usize>,
+}
+
+/// Options of batches.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Batches of samples (--engine stochastic)")]
+pub struct StochasticArgs {
+    /// Samples of a batch, as a share or as a number above 1 [default: 0.05].
+    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    pub batch: Option<f64>,
+    /// Most epochs, each a visit to every sample [default: 20].
+    #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub epochs: Option<usize>,
+    /// Step of the first epoch, above 0 and at most 1 [default: 1].
+    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    pub learning_rate: Option<f64>,
+    /// How fast steps become shorter; 0 keeps the first [default: 0.5].
+    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    pub forgetting: Option<f64>,
+    /// Exact sweeps after the epochs [default: 3].
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    pub exact_sweeps: Option<usize>,
+}

@@ -1,0 +1,180 @@
+use std::any::TypeId;
+
+use clap::{Arg, ArgAction, CommandFactory};
+use polyview::{ChooseKOptions, ModelSpec, models};
+
+use super::Cli;
+
+/// Options of every verb, with the verb's name.
+fn options() -> Vec<(String, Arg)> {
+    let mut all = Vec::new();
+    for verb in Cli::command().get_subcommands() {
+        for arg in verb.get_arguments().filter(|a| a.get_long().is_some()) {
+            all.push((format!("{} {arg}", verb.get_name()), arg.clone()));
+        }
+    }
+    all
+}
+
+fn help(arg: &Arg) -> String {
+    let text = arg.get_long_help().or(arg.get_help());
+    text.map(ToString::to_string).unwrap_or_default()
+}
+
+/// What is said to hold where an option of `fit` is not given.
+fn said(option: &str) -> String {
+    let fit = Cli::command();
+    let fit = fit.find_subcommand("fit").expect("fit");
+    let arg = fit
+        .get_arguments()
+        .find(|a| a.get_long() == Some(option))
+        .unwrap_or_else(|| panic!("no --{option}"));
+    let text = help(arg);
+    let (_, rest) = text
+        .split_once("[default: ")
+        .unwrap_or_else(|| panic!("--{option}: {text}"));
+    rest.split(']').next().expect("an end").to_owned()
+}
+
+#[test]
+fn every_option_has_a_heading() {
+    for (name, arg) in options() {
+        assert!(arg.get_help_heading().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn every_choice_says_its_default() {
+    for (name, arg) in options() {
+        let switch = !arg.get_action().takes_values();
+        let repeated = matches!(arg.get_action(), ArgAction::Append);
+        let names = arg.get_value_names().unwrap_or_default();
+        // without these nothing is read, written or shown
+        let place = names.iter().any(|n| {
+            let words = [
+                "FILE",
+                "FOLDER",
+                "MODEL",
+                "COLUMN",
+                "REPLICATES",
+                "FORMAT",
+                "WORD",
+            ];
+            words.iter().any(|w| n.ends_with(w))
+        });
+        if switch || repeated || place || arg.is_required_set() {
+            continue;
+        }
+        let has = !arg.get_default_values().is_empty() || help(&arg).contains("[default: ");
+        assert!(has, "{name} does not say its default");
+    }
+}
+
+#[test]
+fn the_defaults_that_are_said_hold() {
+    let all = ModelSpec::default();
+    let choose = ChooseKOptions::default();
+    for (option, value) in [
+        ("model", all.model.clone()),
+        ("seed", all.seed.to_string()),
+        ("max-sweeps", all.vb.max_sweeps.to_string()),
+        ("chains", all.gibbs.chains.to_string()),
+        ("warm-up", all.gibbs.warm_up.to_string()),
+        ("sweeps", all.gibbs.sweeps.to_string()),
+        ("thin", all.gibbs.thin.to_string()),
+        ("batch", all.stochastic.batch.to_string()),
+        ("epochs", all.stochastic.epochs.to_string()),
+        ("learning-rate", all.stochastic.learning_rate.to_string()),
+        ("forgetting", all.stochastic.forgetting.to_string()),
+        ("exact-sweeps", all.stochastic.exact_sweeps.to_string()),
+    ] {
+        assert_eq!(said(option), value, "--{option}");
+    }
+    assert_eq!(
+        said("factors"),
+        format!("{}, or what the data carry", all.factors)
+    );
+    assert_eq!(
+        said("restarts"),
+        format!(
+            "{}; of choose-k {}, which compares them",
+            all.restarts, choose.restarts
+        )
+    );
+    let of = |name: &str| models::preset(name).expect("a preset");
+    assert_eq!(
+        said("tolerance"),
+        format!(
+            "{:e}; with rank {:e}",
+            all.vb.tolerance,
+            of("rank").vb.tolerance
+        )
+    );
+    let word = |value: serde_json::Value| value.as_str().expect("a word").to_owned();
+    let json = |name: &str, key: &str| {
+        let spec = serde_json::to_value(of(name)).expect("JSON");
+        word(spec.pointer(key).unwrap_or_else(|| panic!("{key}")).clone())
+    };
+    let first_alone = [
+        ("noise", "/defaults/noise"),
+        ("centring", "/defaults/centring"),
+        ("missing", "/missing"),
+        ("factor-prior", "/factor-prior"),
+        ("engine", "/engine"),
+        ("start", "/start"),
+        ("path", "/path"),
+        ("join", "/join"),
+    ];
+    for (option, key) in first_alone {
+        for name in models::PRESETS {
+            assert_eq!(said(option), json(name, key), "--{option} of {name}");
+        }
+    }
+    let scaling = said("scaling");
+    for (name, words) in [
+        ("bibfa", "feature;"),
+        ("mofa", "with mofa view"),
+        ("mofapy2", "with mofapy2 none"),
+    ] {
+        assert!(scaling.contains(words), "{scaling}");
+        assert!(words.contains(&json(name, "/defaults/scaling")));
+    }
+    for name in ["sshiba", "rank"] {
+        assert_eq!(json(name, "/defaults/scaling"), "feature");
+    }
+    let weights = said("weights");
+    for (name, stored, words) in [
+        ("bibfa", "none", "ard;"),
+        ("sshiba", "none", "ard;"),
+        ("mofa", "spike-and-slab", "with mofa and mofapy2 spike-slab"),
+        (
+            "mofapy2",
+            "spike-and-slab",
+            "with mofa and mofapy2 spike-slab",
+        ),
+        ("rank", "horseshoe", "with rank horseshoe"),
+    ] {
+        assert_eq!(json(name, "/defaults/selection"), stored, "{name}");
+        assert!(weights.contains(words), "{weights}");
+    }
+}
+
+/// A minus begins a number here, never an unknown option.
+#[test]
+fn numbers_may_begin_with_a_minus() {
+    let numeric = [
+        TypeId::of::<usize>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<f64>(),
+    ];
+    let mut count = 0;
+    for (name, arg) in options() {
+        let of = arg.get_value_parser().type_id();
+        if numeric.iter().any(|n| of == *n) {
+            count += 1;
+            assert!(arg.is_allow_negative_numbers_set(), "{name}");
+        }
+    }
+    assert!(count > 40, "{count}");
+}
