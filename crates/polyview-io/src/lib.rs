@@ -36,6 +36,7 @@
 //! | [`read_metadata`], [`read_metadata_with`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
+//! | [`print_matrix`], [`print_string_table`] | the same as text, to any stream |
 //! | [`write_atomic`], [`ensure_writable`], [`Overwrite`] | any file, whole or not at all |
 //! | [`IoError`] | what went wrong, where, and how to mend it |
 
@@ -57,12 +58,12 @@ pub use error::{
     Action, ArrayError, Axis, Cell, Foreign, IoError, MarketError, NameKind, NumberHint, RaggedHint,
 };
 pub use market::{market_names, read_market, read_view};
-pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD};
+pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD, to_digits};
 pub use on_disk::OnDisk;
 pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;
 pub use text::{Delimiter, StringTable, read_metadata, read_metadata_with, read_string_table};
 pub use write::{
-    MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, write_atomic, write_matrix,
-    write_string_table,
+    MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, print_matrix,
+    print_string_table, write_atomic, write_matrix, write_string_table,
 };

@@ -169,6 +169,22 @@ pub(crate) fn format(x: f64, missing: &str, out: &mut String) {
     done.expect("a String takes every text");
 }
 
+/// A number rounded to that many significant digits, 17 of which are all that it
+/// has; `NaN` and the infinities as they are.
+///
+/// ```
+/// use polyview_io::to_digits;
+///
+/// assert_eq!(to_digits(0.1 + 0.2, 4), 0.3);
+/// assert_eq!(to_digits(123_456.0, 2), 120_000.0);
+/// assert_eq!(to_digits(0.1 + 0.2, 17), 0.1 + 0.2);
+/// ```
+pub fn to_digits(x: f64, digits: usize) -> f64 {
+    let after = digits.clamp(1, 17) - 1;
+    // the text of a finite number is one
+    format!("{x:.after$e}").parse().unwrap_or(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 mod atomic;
 mod text;
 
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use polyview_core::Table;
@@ -25,6 +25,43 @@ pub struct NamedMatrix<'a> {
     pub columns: &'a [String],
     /// Values, rows × columns; `NaN` = missing.
     pub values: MatRef<'a, f64>,
+}
+
+impl NamedMatrix<'_> {
+    /// Refuses names that are not as many as rows and columns; `path` is for the
+    /// message.
+    fn check(&self, path: &Path) -> Result<(), IoError> {
+        let rows = (NameKind::Sample, self.values.nrows(), self.rows.len());
+        let columns = (NameKind::Feature, self.values.ncols(), self.columns.len());
+        same_counts(path, [rows, columns])
+    }
+}
+
+/// Refuses columns of another length than there are samples, and another number
+/// of them than of names.
+fn check_columns(path: &Path, table: &StringTable) -> Result<(), IoError> {
+    let n = table.samples.len();
+    let columns = (NameKind::Feature, table.values.len(), table.columns.len());
+    let lengths = table.values.iter().map(|c| (NameKind::Sample, c.len(), n));
+    same_counts(path, std::iter::once(columns).chain(lengths))
+}
+
+fn same_counts(
+    path: &Path,
+    counts: impl IntoIterator<Item = (NameKind, usize, usize)>,
+) -> Result<(), IoError> {
+    let differing = counts
+        .into_iter()
+        .find(|(_, expected, found)| expected != found);
+    match differing {
+        None => Ok(()),
+        Some((what, expected, found)) => Err(IoError::NameCount {
+            path: path.to_owned(),
+            what,
+            expected,
+            found,
+        }),
+    }
 }
 
 impl<'a> From<&'a Table> for NamedMatrix<'a> {
@@ -58,6 +95,9 @@ pub struct WriteOptions {
     pub missing: MissingText,
     /// Header of the first column (text).
     pub corner: String,
+    /// Significant digits of numbers (text), 1 to 17; `None` for as many as a
+    /// number needs to be read back exactly.
+    pub digits: Option<usize>,
 }
 
 impl Default for WriteOptions {
@@ -66,6 +106,7 @@ impl Default for WriteOptions {
             overwrite: Overwrite::default(),
             missing: MissingText::default(),
             corner: "sample".to_owned(),
+            digits: None,
         }
     }
 }
@@ -147,23 +188,7 @@ pub fn write_matrix(
 ) -> Result<(), IoError> {
     let path = path.as_ref();
     let format = Format::of(path)?;
-    for (what, expected, found) in [
-        (NameKind::Sample, matrix.values.nrows(), matrix.rows.len()),
-        (
-            NameKind::Feature,
-            matrix.values.ncols(),
-            matrix.columns.len(),
-        ),
-    ] {
-        if expected != found {
-            return Err(IoError::NameCount {
-                path: path.to_owned(),
-                what,
-                expected,
-                found,
-            });
-        }
-    }
+    matrix.check(path)?;
     polyview_core::write_atomic(path, options.overwrite, |file| match format {
         Format::Text { delimiter, gzip } => {
             text::write_matrix(file, delimiter, gzip, matrix, options)
@@ -200,21 +225,60 @@ pub fn write_string_table(
             path: path.to_owned(),
         });
     };
-    let n = table.samples.len();
-    let columns = (NameKind::Feature, table.values.len(), table.columns.len());
-    let lengths = table.values.iter().map(|c| (NameKind::Sample, c.len(), n));
-    for (what, expected, found) in std::iter::once(columns).chain(lengths) {
-        if expected != found {
-            return Err(IoError::NameCount {
-                path: path.to_owned(),
-                what,
-                expected,
-                found,
-            });
-        }
-    }
+    check_columns(path, table)?;
     polyview_core::write_atomic(path, options.overwrite, |file| {
         text::write_words(file, delimiter, gzip, table, options)
     })
     .map_err(IoError::from)
+}
+
+/// Prints a matrix as comma-separated text, as [`write_matrix`] does into a
+/// `.csv` file.
+///
+/// ```
+/// use polyview_io::{NamedMatrix, WriteOptions, print_matrix};
+/// use polyview_linalg::Mat;
+///
+/// let matrix = NamedMatrix {
+///     rows: &["m1".to_owned()],
+///     columns: &["a".to_owned(), "b".to_owned()],
+///     values: Mat::from_fn(1, 2, |_, d| 1.0 / (d + 2) as f64).as_ref(),
+/// };
+/// let mut text = Vec::new();
+/// print_matrix(&mut text, &matrix, &WriteOptions { digits: Some(3), ..Default::default() })?;
+/// assert_eq!(text, b"sample,a,b\nm1,0.5,0.333\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// What the stream reports; [`io::ErrorKind::InvalidInput`] where names are not
+/// as many as rows and columns.
+pub fn print_matrix(
+    out: &mut dyn Write,
+    matrix: &NamedMatrix<'_>,
+    options: &WriteOptions,
+) -> io::Result<()> {
+    matrix.check(Path::new(STREAM)).map_err(invalid)?;
+    text::matrix(out, b',', matrix, options)
+}
+
+/// Prints a table of words as comma-separated text, as [`write_string_table`]
+/// does into a `.csv` file.
+///
+/// # Errors
+/// As [`print_matrix`].
+pub fn print_string_table(
+    out: &mut dyn Write,
+    table: &StringTable,
+    options: &WriteOptions,
+) -> io::Result<()> {
+    check_columns(Path::new(STREAM), table).map_err(invalid)?;
+    text::words(out, b',', table, options)
+}
+
+/// What stands for the path of a stream in messages.
+const STREAM: &str = "-";
+
+fn invalid(error: IoError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
 }

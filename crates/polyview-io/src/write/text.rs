@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{MissingText, NamedMatrix, WriteOptions, atomic};
-use crate::number::format;
+use crate::number::{format, to_digits};
 use crate::text::StringTable;
 
 pub(super) fn write_matrix(
@@ -17,23 +17,8 @@ pub(super) fn write_matrix(
     matrix: &NamedMatrix<'_>,
     options: &WriteOptions,
 ) -> io::Result<()> {
-    let missing = missing_text(options);
     encoded(file, gzip, |out| {
-        let mut text = csv::WriterBuilder::new()
-            .delimiter(delimiter)
-            .from_writer(out);
-        text.write_field(&options.corner)?;
-        text.write_record(matrix.columns)?;
-        let mut number = String::new();
-        for (row, name) in matrix.rows.iter().enumerate() {
-            text.write_field(name)?;
-            for column in 0..matrix.columns.len() {
-                format(matrix.values[(row, column)], missing, &mut number);
-                text.write_field(&number)?;
-            }
-            text.write_record(None::<&[u8]>)?;
-        }
-        text.flush()
+        self::matrix(out, delimiter, matrix, options)
     })
 }
 
@@ -44,22 +29,59 @@ pub(super) fn write_words(
     table: &StringTable,
     options: &WriteOptions,
 ) -> io::Result<()> {
+    encoded(file, gzip, |out| words(out, delimiter, table, options))
+}
+
+/// A matrix as text.
+pub(super) fn matrix(
+    out: &mut dyn Write,
+    delimiter: u8,
+    matrix: &NamedMatrix<'_>,
+    options: &WriteOptions,
+) -> io::Result<()> {
     let missing = missing_text(options);
-    encoded(file, gzip, |out| {
-        let mut text = csv::WriterBuilder::new()
-            .delimiter(delimiter)
-            .from_writer(out);
-        text.write_field(&options.corner)?;
-        text.write_record(&table.columns)?;
-        for (row, name) in table.samples.iter().enumerate() {
-            text.write_field(name)?;
-            for column in &table.values {
-                text.write_field(column[row].as_deref().unwrap_or(missing))?;
-            }
-            text.write_record(None::<&[u8]>)?;
+    let mut text = csv::WriterBuilder::new()
+        .delimiter(delimiter)
+        .from_writer(out);
+    text.write_field(&options.corner)?;
+    text.write_record(matrix.columns)?;
+    let mut number = String::new();
+    for (row, name) in matrix.rows.iter().enumerate() {
+        text.write_field(name)?;
+        for column in 0..matrix.columns.len() {
+            let value = matrix.values[(row, column)];
+            let value = options
+                .digits
+                .map_or(value, |digits| to_digits(value, digits));
+            format(value, missing, &mut number);
+            text.write_field(&number)?;
         }
-        text.flush()
-    })
+        text.write_record(None::<&[u8]>)?;
+    }
+    text.flush()
+}
+
+/// A table of words as text.
+pub(super) fn words(
+    out: &mut dyn Write,
+    delimiter: u8,
+    table: &StringTable,
+    options: &WriteOptions,
+) -> io::Result<()> {
+    let missing = missing_text(options);
+    let mut text = csv::WriterBuilder::new()
+        .delimiter(delimiter)
+        .from_writer(out);
+    text.write_field(&options.corner)?;
+    text.write_record(&table.columns)?;
+    for (row, name) in table.samples.iter().enumerate() {
+        text.write_field(name)?;
+        for column in &table.values {
+            text.write_field(column[row].as_deref().unwrap_or(missing))?;
+        }
+        text.write_record(None::<&[u8]>)?;
+    }
+    text.flush()
 }
 
 fn missing_text(options: &WriteOptions) -> &'static str {
