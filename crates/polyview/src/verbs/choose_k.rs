@@ -99,6 +99,11 @@ pub struct ChooseKProgress {
     pub done: usize,
     /// Fits in all.
     pub fits: usize,
+    /// Factors of the fits done, added up: a fit takes about as long as it has
+    /// factors.
+    pub work_done: usize,
+    /// Factors of all fits, added up.
+    pub work: usize,
 }
 
 impl fmt::Display for ChooseKProgress {
@@ -179,15 +184,19 @@ pub fn choose_k(
         crate::validate(s, &data)?;
     }
     let fits = specs.len() * (options.repeats + options.restarts);
-    let mut done = 0;
+    let work = candidates.iter().sum::<usize>() * (options.repeats + options.restarts);
+    let (mut done, mut work_done) = (0, 0);
     let mut tell = |factors: usize, stage: ChooseKStage| {
         progress(&ChooseKProgress {
             factors,
             stage,
             done,
             fits,
+            work_done,
+            work,
         });
         done += 1;
+        work_done += factors;
     };
     // by candidate, by repeat
     let mut densities = vec![Vec::new(); specs.len()];

@@ -53,6 +53,12 @@ fn the_number_of_factors_is_found() {
             .enumerate()
             .all(|(i, p)| p.done == i && p.fits == 18)
     );
+    // four repeats and two starts of 1, 2 and 4 factors
+    assert!(steps.iter().all(|p| p.work == 6 * 7));
+    let done: Vec<usize> = steps[..4].iter().map(|p| p.work_done).collect();
+    assert_eq!(done, [0, 1, 3, 7]);
+    let last = steps.last().unwrap();
+    assert_eq!(last.work_done + last.factors, last.work);
     assert_eq!(
         steps[0].to_string(),
         "fit 1 of 18: 1 factors, hidden cells 1"
