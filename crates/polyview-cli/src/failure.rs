@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
+use crate::output::aside;
+
 /// A failed command.
 #[derive(Debug, Error)]
 pub enum Failure {
@@ -116,7 +118,7 @@ impl Failure {
     /// Says it on standard error.
     pub fn report(&self) {
         if !matches!(self, Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
-            eprintln!("error: {self}");
+            aside(format!("error: {self}"));
         }
     }
 }

@@ -8,12 +8,15 @@ use polyview_core::Overwrite;
 use polyview_io::{IoError, ensure_writable, market_names};
 
 use crate::failure::{Failure, Outcome};
+use crate::written::{called, is_stdout};
 
 /// What a command reads and writes.
 #[derive(Default)]
 pub struct Files {
     read: Vec<PathBuf>,
     written: Vec<(&'static str, PathBuf)>,
+    /// Options among them that write text tables, which standard output takes.
+    tables: Vec<&'static str>,
 }
 
 impl Files {
@@ -25,6 +28,17 @@ impl Files {
             self.read.push(path.as_ref().to_owned());
         }
         self
+    }
+    /// Adds text tables that an option has the command write, to standard output
+    /// where the path is `-`.
+    #[must_use]
+    pub fn printing<P: AsRef<Path>>(
+        mut self,
+        option: &'static str,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Self {
+        self.tables.push(option);
+        self.writing(option, paths)
     }
     /// Adds files that an option has the command write.
     #[must_use]
@@ -38,16 +52,23 @@ impl Files {
             .extend(paths.map(|p| (option, p.as_ref().to_owned())));
         self
     }
-    /// Refuses one file for two outputs, and an output that is read.
+    /// Refuses one file for two outputs, an output that is read, and standard
+    /// output for what is no text table.
     pub fn distinct(&self) -> Outcome<()> {
+        let no_table = |(o, p): &&(&'static str, PathBuf)| is_stdout(p) && !self.tables.contains(o);
+        if let Some((option, _)) = self.written.iter().find(no_table) {
+            return Err(Failure::Usage(format!(
+                "{option}: '-' stands for standard output, which takes text tables alone; name a file (./- is one of that name)"
+            )));
+        }
         let places: Vec<PathBuf> = self.written.iter().map(|(_, p)| place(p)).collect();
         for (i, (option, path)) in self.written.iter().enumerate() {
             if let Some(j) = places[..i].iter().position(|p| *p == places[i]) {
                 let (other, _) = self.written[j];
                 let both = if *option == other {
-                    format!("{option}: '{}' is written twice", path.display())
+                    format!("{option}: {} is written twice", quoted(path))
                 } else {
-                    format!("{other} and {option} both write '{}'", path.display())
+                    format!("{other} and {option} both write {}", quoted(path))
                 };
                 return Err(Failure::Usage(format!("{both}; give each its own file")));
             }
@@ -63,7 +84,8 @@ impl Files {
     /// As [`Files::distinct`]; refuses what cannot be written, too.
     pub fn check(&self, overwrite: Overwrite) -> Outcome<()> {
         self.distinct()?;
-        for (_, path) in &self.written {
+        let files = self.written.iter().map(|(_, path)| path);
+        for path in files.filter(|p| !is_stdout(p)) {
             ensure_writable(path, overwrite)?;
         }
         Ok(())
@@ -81,6 +103,14 @@ pub fn check_checkpoint(path: &Path, overwrite: Overwrite) -> Outcome<()> {
     }
 }
 
+fn quoted(path: &Path) -> String {
+    if is_stdout(path) {
+        called(path)
+    } else {
+        format!("'{}'", path.display())
+    }
+}
+
 /// Whether two paths lead to one file.
 pub fn same(a: &Path, b: &Path) -> bool {
     place(a) == place(b)
@@ -89,6 +119,9 @@ pub fn same(a: &Path, b: &Path) -> bool {
 /// One name for each file, whichever way a path leads there; of a path into a
 /// file (`cells.h5ad#layers/counts`) that of the file.
 fn place(path: &Path) -> PathBuf {
+    if is_stdout(path) {
+        return path.to_owned();
+    }
     if let Ok(real) = path.canonicalize() {
         return real;
     }

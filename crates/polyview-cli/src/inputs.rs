@@ -63,8 +63,13 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         }
     }
     let metadata = study.metadata.as_deref();
-    let (builder, about) =
-        with_metadata(builder, metadata, study.groups.as_deref(), &study.format())?;
+    let (builder, about) = with_metadata(
+        cli,
+        builder,
+        metadata,
+        study.groups.as_deref(),
+        &study.format(),
+    )?;
     let data = builder.build()?;
     warn_strangers(cli, metadata, &about, data.samples());
     Ok(data)
@@ -166,7 +171,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         )));
     }
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
-    let (builder, about) = with_metadata(builder, metadata, args.groups.as_deref(), &format)?;
+    let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
     let data = builder.build()?;
     warn_strangers(cli, metadata, &about, data.samples());
     Ok(data)
@@ -322,6 +327,7 @@ pub fn archive(path: &Path, mut options: ReadOptions) -> (PathBuf, ReadOptions) 
 }
 
 fn with_metadata(
+    cli: &Cli,
     mut builder: DatasetBuilder,
     path: Option<&Path>,
     groups: Option<&str>,
@@ -330,7 +336,7 @@ fn with_metadata(
     let Some(path) = path else {
         return Ok((builder, Vec::new()));
     };
-    let columns = about_samples(path, format)?;
+    let columns = about_samples(cli, path, format)?;
     if let Some(wanted) = groups {
         let (ids, column) = columns
             .iter()
@@ -371,11 +377,11 @@ fn with_metadata(
 pub type Column = (Vec<String>, Metadata);
 
 /// Columns about the samples, of a table or of an HDF5 file.
-pub fn about_samples(path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
+pub fn about_samples(cli: &Cli, path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
     match hdf5::metadata(path)? {
         Some((columns, notes)) => {
             for note in notes {
-                eprintln!("note: {}: {note}", path.display());
+                say(cli, format!("note: {}: {note}", path.display()));
             }
             Ok(columns)
         }

@@ -13,6 +13,7 @@ mod output;
 mod preset;
 mod progress;
 mod study;
+mod written;
 
 use std::process::ExitCode;
 

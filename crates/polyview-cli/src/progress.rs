@@ -1,54 +1,222 @@
-//! Progress on a terminal, quiet otherwise.
+//! Progress: a bar on a terminal, a line every few seconds elsewhere.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use polyview::Progress;
+use polyview::{ChooseKProgress, Progress};
 
-/// A progress bar with the time left, or nothing.
-pub struct Bar(Option<ProgressBar>);
+use crate::output::aside;
+
+/// Time between two lines where there is no terminal; what takes less has none.
+const EVERY: Duration = Duration::from_secs(8);
+
+/// Where progress goes.
+enum Shown {
+    Nothing,
+    Terminal(ProgressBar),
+    Lines(Pace),
+}
+
+/// Says when the next line is due.
+#[derive(Default)]
+struct Pace(Cell<Duration>);
+
+impl Pace {
+    fn is_due(&self, elapsed: Duration) -> bool {
+        let due = elapsed.saturating_sub(self.0.get()) >= EVERY;
+        if due {
+            self.0.set(elapsed);
+        }
+        due
+    }
+}
+
+/// Progress of one command with the time left, or nothing.
+pub struct Bar {
+    shown: Shown,
+    started: Instant,
+    sweeps: Cell<usize>,
+}
 
 impl Bar {
-    /// A bar on standard error, if it is a terminal and nobody asked for
-    /// quiet.
+    /// On standard error, unless somebody asked for quiet.
     pub fn new(quiet: bool) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
-            return Self(None);
-        }
-        let bar = ProgressBar::new(1);
-        if let Ok(style) =
-            ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {msg} at most {eta} left")
-        {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self(Some(bar))
-    }
-    /// Shows where the fit is.
-    pub fn show(&self, p: &Progress) {
-        if let Some(bar) = &self.0 {
-            bar.set_length(p.sweeps as u64);
-            bar.set_position(p.sweep as u64);
-            if p.restarts > 1 {
-                bar.set_prefix(format!("restart {}/{}", p.restart, p.restarts));
+        let shown = if quiet {
+            Shown::Nothing
+        } else if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(1);
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
+                bar.set_style(style);
             }
-            bar.set_message(format!(
-                "sweeps, {} factors, bound {:.1},",
-                p.factors, p.objective
-            ));
+            bar.enable_steady_tick(Duration::from_millis(250));
+            Shown::Terminal(bar)
+        } else {
+            Shown::Lines(Pace::default())
+        };
+        Self {
+            shown,
+            started: Instant::now(),
+            sweeps: Cell::new(0),
         }
     }
-    /// Shows a message.
-    pub fn say(&self, text: String) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(text);
+
+    /// Shows where a fit is, after a sweep.
+    pub fn show(&self, p: &Progress) {
+        self.sweeps.set(self.sweeps.get() + 1);
+        let (elapsed, sweeps) = (self.started.elapsed(), self.sweeps.get());
+        let place = (p.sweep, p.sweeps);
+        self.put(elapsed, place, || of_fit(p, sweeps, elapsed));
+    }
+
+    /// Shows where a comparison is, before a fit.
+    pub fn compare(&self, p: &ChooseKProgress) {
+        let elapsed = self.started.elapsed();
+        self.put(elapsed, (p.work_done, p.work), || of_comparison(p, elapsed));
+    }
+
+    fn put(&self, elapsed: Duration, (at, of): (usize, usize), text: impl Fn() -> String) {
+        match &self.shown {
+            Shown::Terminal(bar) => {
+                bar.set_length(of as u64);
+                bar.set_position(at as u64);
+                bar.set_message(text());
+            }
+            Shown::Lines(pace) if pace.is_due(elapsed) => aside(text()),
+            Shown::Nothing | Shown::Lines(_) => {}
         }
     }
+
     /// Removes the bar.
     pub fn clear(&self) {
-        if let Some(bar) = &self.0 {
+        if let Shown::Terminal(bar) = &self.shown {
             bar.finish_and_clear();
+        }
+    }
+}
+
+/// Where a fit is; `sweeps` of all its restarts are done.
+fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
+    let restart = if p.restarts > 1 {
+        format!("restart {} of {}, ", p.restart, p.restarts)
+    } else {
+        String::new()
+    };
+    let later = p.restarts.saturating_sub(p.restart) * p.sweeps;
+    let left = p.sweeps.saturating_sub(p.sweep) + later;
+    let left = elapsed.as_secs_f64() / sweeps.max(1) as f64 * left as f64;
+    format!(
+        "{restart}sweep {} of at most {}, {} factors, bound {:.1}, {} elapsed, at most {} left",
+        p.sweep,
+        p.sweeps,
+        p.factors,
+        p.objective,
+        duration(elapsed.as_secs_f64()),
+        duration(left)
+    )
+}
+
+/// Where a comparison is. Fits take about as long as they have factors; before
+/// the first is done nothing is known.
+fn of_comparison(p: &ChooseKProgress, elapsed: Duration) -> String {
+    let elapsed = elapsed.as_secs_f64();
+    let left = match p.work_done {
+        0 => "time left known after the first fit".to_owned(),
+        done => {
+            let rest = p.work.saturating_sub(done) as f64;
+            format!("about {} left", duration(elapsed * rest / done as f64))
+        }
+    };
+    format!("{p}, {} elapsed, {left}", duration(elapsed))
+}
+
+/// A time in words, with as many digits as such a time deserves.
+fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        0..120 => format!("{whole} s"),
+        120..7200 => format!("{} min", (whole + 30) / 60),
+        7200..172_800 => format!("{:.1} h", seconds / 3600.0),
+        _ => format!("{:.1} days", seconds / 86400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview::ChooseKStage;
+
+    use super::*;
+
+    /// No line for what is over soon, then one each time that enough has passed.
+    #[test]
+    fn lines_come_at_a_pace() {
+        let pace = Pace::default();
+        let due: Vec<u64> = (0..40)
+            .filter(|&s| pace.is_due(Duration::from_secs(s)))
+            .collect();
+        assert_eq!(due, [8, 16, 24, 32]);
+        // one sweep that takes long is followed by one line
+        assert!(pace.is_due(Duration::from_secs(100)));
+        assert!(!pace.is_due(Duration::from_secs(101)));
+    }
+
+    #[test]
+    fn a_line_says_where_a_fit_is() {
+        let mut p = Progress {
+            restart: 1,
+            restarts: 1,
+            sweep: 40,
+            sweeps: 2000,
+            objective: -1234.567,
+            change: 1e-3,
+            factors: 8,
+            done: false,
+        };
+        assert_eq!(
+            of_fit(&p, 40, Duration::from_secs(16)),
+            "sweep 40 of at most 2000, 8 factors, bound -1234.6, 16 s elapsed, at most 13 min left"
+        );
+        (p.restart, p.restarts, p.sweep) = (2, 3, 100);
+        assert_eq!(
+            of_fit(&p, 500, Duration::from_secs(50)),
+            "restart 2 of 3, sweep 100 of at most 2000, 8 factors, bound -1234.6, 50 s elapsed, at most 7 min left"
+        );
+    }
+
+    /// All fits count from the first on, and no time is promised before one is
+    /// done.
+    #[test]
+    fn the_time_left_of_a_comparison_is_true() {
+        let mut p = ChooseKProgress {
+            factors: 1,
+            stage: ChooseKStage::HeldOut(1),
+            done: 0,
+            fits: 18,
+            work_done: 0,
+            work: 42,
+        };
+        assert_eq!(
+            of_comparison(&p, Duration::ZERO),
+            "fit 1 of 18: 1 factors, hidden cells 1, 0 s elapsed, time left known after the first fit"
+        );
+        (p.factors, p.done, p.work_done) = (4, 2, 3);
+        assert_eq!(
+            of_comparison(&p, Duration::from_secs(6)),
+            "fit 3 of 18: 4 factors, hidden cells 1, 6 s elapsed, about 78 s left"
+        );
+    }
+
+    #[test]
+    fn durations() {
+        for (seconds, text) in [
+            (0.2, "0 s"),
+            (119.0, "119 s"),
+            (150.0, "3 min"),
+            (9000.0, "2.5 h"),
+            (432_000.0, "5.0 days"),
+        ] {
+            assert_eq!(duration(seconds), text);
         }
     }
 }

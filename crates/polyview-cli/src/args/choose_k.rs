@@ -10,7 +10,6 @@ use super::{DataArgs, ModelArgs};
 /// Arguments of `choose-k`.
 #[derive(Debug, Args)]
 #[command(
-    next_help_heading = "Comparison",
     after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5"
 )]
 pub struct ChooseKArgs {
@@ -23,12 +22,12 @@ pub struct ChooseKArgs {
     pub model: ModelArgs,
     /// Numbers of factors to compare [default: from 1 to 25, or to what the
     /// data carry, denser where they are small].
-    #[arg(long, value_delimiter = ',', value_name = "K,K,...", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', value_name = "K,K,...", value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Comparison")]
     pub candidates: Vec<usize>,
     /// Share of the cells that is held out.
-    #[arg(long, default_value_t = 0.1, value_name = "P", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.1, value_name = "P", value_parser = real, allow_hyphen_values = true, help_heading = "Comparison")]
     pub held_out: f64,
     /// Repeats with other cells held out.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Comparison")]
     pub repeats: usize,
 }

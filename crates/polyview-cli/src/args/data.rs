@@ -72,7 +72,7 @@ pub struct DataArgs {
     /// Column of the metadata that gives each sample its group.
     #[arg(long, value_name = "COLUMN", requires = "metadata")]
     pub groups: Option<String>,
-    /// Samples to keep: all that a view has, or those that all views have
+    /// Samples to keep: those that any view has, or those that all have
     /// [default: union].
     #[arg(long, value_name = "HOW", value_parser = ["union", "intersection"])]
     pub join: Option<String>,

@@ -7,30 +7,29 @@ use clap::Args;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(
-    next_help_heading = "Tables",
     after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv\n  polyview export model.pv --format mofa2 model.hdf5"
 )]
 pub struct ExportArgs {
     /// The model file.
     pub model: PathBuf,
-    /// Factors, samples × factors.
-    #[arg(long, value_name = "FILE")]
+    /// Factors, samples × factors; a FILE of - is standard output.
+    #[arg(long, value_name = "FILE", help_heading = "Tables")]
     pub factors: Option<PathBuf>,
     /// Standard deviations of the factors.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Tables")]
     pub factors_sd: Option<PathBuf>,
     /// Weights of a view, features × factors, in standardised units.
-    #[arg(long, value_name = "VIEW=FILE")]
+    #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights: Vec<String>,
     /// Standard deviations of the weights of a view.
-    #[arg(long, value_name = "VIEW=FILE")]
+    #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights_sd: Vec<String>,
     /// Posterior inclusion probabilities of the weights of a spike-and-slab
     /// view, features × factors.
-    #[arg(long, value_name = "VIEW=FILE")]
+    #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub inclusion: Vec<String>,
     /// Variance explained, views × factors (marginal), and in all.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Tables")]
     pub variance: Option<PathBuf>,
     /// Write the whole model in the layout of another program: mofa2, the HDF5
     /// file that MOFA2, mofax and muon open.

@@ -9,9 +9,7 @@ use super::{DataArgs, ModelArgs};
 
 /// Arguments of `fit`.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Output",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
 polyview fit --view genes=genes.csv --view lipids=lipids.csv --factors 15 --seed 1 --out model.pv\n  \
 polyview fit --model sshiba --view genes=genes.csv --view diet=diet.csv:categorical --out model.pv\n  \
 polyview fit --model mofa --view rna=counts.csv:negative-binomial --view drugs=d.csv --out model.pv\n  \
@@ -20,8 +18,7 @@ polyview fit --spec study.toml --dry-run > complete.toml\n  \
 polyview fit --view x=x.npy --engine gibbs --chains 4 --sweeps 2000 --out draws.pv\n  \
 polyview fit --view x=huge.npy --engine stochastic --batch 0.05 --out model.pv\n  \
 polyview fit --spec study.toml --checkpoint run.ckpt --out model.pv\n  \
-polyview fit --spec study.toml --resume run.ckpt --out model.pv"
-)]
+polyview fit --spec study.toml --resume run.ckpt --out model.pv")]
 pub struct FitArgs {
     /// A study file (TOML) with data and choices; options given here win.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -35,16 +32,22 @@ pub struct FitArgs {
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
     /// The model file to write.
-    #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        required_unless_present = "dry_run",
+        help_heading = "Output"
+    )]
     pub out: Option<PathBuf>,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
     /// Leave the training data out of the model file.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub no_data: bool,
     /// Print the study with every default filled in, and stop.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
 }
 

@@ -7,7 +7,6 @@ use clap::Args;
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 #[command(
-    next_help_heading = "Output",
     after_help = "Examples:\n  polyview import mofa2.hdf5 --out model.pv\n  polyview import mofa2.hdf5 --group patients --out model.pv\n  polyview import mofa2.hdf5 --scale rna=2.5 --out model.pv\n\n\
 The file keeps means alone. What is taken for granted instead is said, kept in the model's journal,\n\
 and said again by `project` and `predict`."
@@ -16,7 +15,7 @@ pub struct ImportArgs {
     /// The file of MOFA2.
     pub file: PathBuf,
     /// The model file to write.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Of several groups read this one alone, with its intercepts and noise
     /// [default: all].
@@ -27,6 +26,6 @@ pub struct ImportArgs {
     #[arg(long, value_name = "VIEW=NUMBER", help_heading = "Data")]
     pub scale: Vec<String>,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -4,47 +4,38 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::numbers::real;
+use super::IntervalArgs;
 
 /// Arguments of `impute`.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Output",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
 polyview impute model.pv --view lipids --out filled.csv\n  \
 polyview impute model.pv --view lipids --out filled.csv --lower low.csv --upper high.csv --level 0.9\n  \
-polyview impute model.pv --view diet --out diet.csv --probabilities p.csv"
-)]
+polyview impute model.pv --view diet --out diet.csv --probabilities p.csv")]
 pub struct ImputeArgs {
     /// The model file.
     pub model: PathBuf,
     /// The view to fill.
     #[arg(long, value_name = "VIEW", help_heading = "Data")]
     pub view: String,
-    /// Where the filled table goes. Holes of a binary view are filled with the
-    /// probability of a 1, those of --labels with the more probable word, those
+    /// Where the filled table goes; - is standard output. Holes of a binary view
+    /// are filled with the probability of a 1, those of --labels with the more probable word, those
     /// of a categorical view with the most probable class, those of counts with
-    /// the expected count.
-    #[arg(long, short, value_name = "FILE")]
+    /// the expected count. Ends of intervals are the values of cells that were
+    /// observed.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Where the probabilities of the classes of a categorical view go, or of
     /// the two words of --labels (observed: 1 and 0).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub probabilities: Option<PathBuf>,
-    /// Where lower ends of the intervals go (observed cells: their values).
-    #[arg(long, value_name = "FILE")]
-    pub lower: Option<PathBuf>,
-    /// Where upper ends of the intervals go.
-    #[arg(long, value_name = "FILE")]
-    pub upper: Option<PathBuf>,
-    /// Probability of the intervals.
-    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = real, allow_negative_numbers = true)]
-    pub level: f64,
+    #[command(flatten)]
+    pub intervals: IntervalArgs,
     /// Parameters at their means, without their uncertainty, as printed in the
     /// papers.
     #[arg(long, help_heading = "Prediction")]
     pub plug_in: bool,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

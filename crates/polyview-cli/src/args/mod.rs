@@ -9,6 +9,7 @@ mod fit;
 mod import;
 mod impute;
 mod inspect;
+mod intervals;
 mod kernel;
 mod model;
 mod numbers;
@@ -28,6 +29,7 @@ pub use fit::FitArgs;
 pub use import::ImportArgs;
 pub use impute::ImputeArgs;
 pub use inspect::InspectArgs;
+pub use intervals::IntervalArgs;
 pub use kernel::{KernelArgs, KernelName};
 pub use model::{ModelArgs, ModelName};
 pub use predict::PredictArgs;
@@ -62,6 +64,11 @@ pub struct Cli {
     /// Machine-readable results on standard output.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Significant digits of numbers, 1 to 17 [default: in printed tables 4 or
+    /// what their unit deserves; in written text tables as many as a number needs
+    /// to be read back exactly]. JSON, NumPy and model files keep all.
+    #[arg(long, global = true, value_name = "N", value_parser = numbers::digits, allow_negative_numbers = true)]
+    pub digits: Option<usize>,
     /// Print help (-h: a line per option).
     #[arg(long, short, global = true, action = ArgAction::Help)]
     help: Option<bool>,

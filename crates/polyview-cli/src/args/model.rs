@@ -61,7 +61,7 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 15, or what the data carry].
+    /// 10, or what the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:
@@ -169,7 +169,7 @@ pub struct ConvergenceArgs {
     pub max_sweeps: Option<usize>,
     /// Largest relative change of the bound at convergence [default: 1e-7; with
     /// rank 3e-4].
-    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// Do not rotate factors on the bound; with mofapy2 it is so by default.
     #[arg(long)]
@@ -202,16 +202,16 @@ pub struct GibbsArgs {
 #[command(next_help_heading = "Batches of samples (--engine stochastic)")]
 pub struct StochasticArgs {
     /// Samples of a batch, as a share or as a number above 1 [default: 0.05].
-    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub batch: Option<f64>,
     /// Most epochs, each a visit to every sample [default: 20].
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub epochs: Option<usize>,
     /// Step of the first epoch, above 0 and at most 1 [default: 1].
-    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub learning_rate: Option<f64>,
     /// How fast steps become shorter; 0 keeps the first [default: 0.5].
-    #[arg(long, value_name = "X", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub forgetting: Option<f64>,
     /// Exact sweeps after the epochs [default: 3].
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]

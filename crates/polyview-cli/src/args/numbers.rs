@@ -40,6 +40,14 @@ pub fn real(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a number, such as 0.5 or 1e-4".to_owned())
 }
 
+/// A number of significant digits: a 64-bit number has 17 at most.
+pub fn digits(text: &str) -> Result<usize, String> {
+    let number = text.trim().parse().ok();
+    number
+        .filter(|n| (1..=17).contains(n))
+        .ok_or_else(|| "give a whole number from 1 to 17".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

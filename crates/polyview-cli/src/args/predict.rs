@@ -4,22 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::DataArgs;
+use super::{DataArgs, IntervalArgs};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Output",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
 polyview predict model.pv --view genes=new.csv --target lipids --out predicted.csv\n  \
 polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --sd sd.csv\n  \
-polyview predict model.pv --view genes=new.csv --target diet --out p.csv\n\n\
+polyview predict model.pv --view genes=new.csv --target diet --out -\n  \
+polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --lower low.csv --upper high.csv --level 0.9\n\n\
 The columns are: sample, then one for each feature of the target. Of a binary target they hold\n\
 the probability of a 1. Of a target of --labels the first column is the more probable word, then\n\
 comes a score, where the model has one, then the probability of one of the words, the one that the\n\
 name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
-its feature, is the most probable class; then comes the probability of each class."
-)]
+its feature, is the most probable class; then comes the probability of each class.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,
@@ -32,18 +30,20 @@ pub struct PredictArgs {
     #[arg(long, value_name = "HOW", value_parser = ["error", "missing"], default_value = "error", help_heading = "Prediction")]
     pub unknown_class: String,
     /// Where predictive means go; for labels their probabilities, for classes
-    /// first the most probable one.
-    #[arg(long, short, value_name = "FILE")]
+    /// first the most probable one; - is standard output.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Where predictive standard deviations go (not for labels).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sd: Option<PathBuf>,
+    #[command(flatten)]
+    pub intervals: IntervalArgs,
     /// Parameters at their means, without their uncertainty, as printed in the
     /// papers; by default the uncertainty of weights, intercepts and noise
     /// counts, which makes probabilities less extreme.
     #[arg(long, help_heading = "Prediction")]
     pub plug_in: bool,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

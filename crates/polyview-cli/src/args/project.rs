@@ -8,12 +8,9 @@ use super::DataArgs;
 
 /// Arguments of `project`.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Output",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
 polyview project model.pv --view genes=new.csv --out factors.csv\n  \
-polyview project model.pv --view genes=g.csv --view lipids=l.csv --out z.csv --sd z-sd.csv"
-)]
+polyview project model.pv --view genes=g.csv --view lipids=l.csv --out z.csv --sd z-sd.csv")]
 pub struct ProjectArgs {
     /// The model file.
     pub model: PathBuf,
@@ -22,16 +19,16 @@ pub struct ProjectArgs {
     /// What becomes of a class that the model has not seen.
     #[arg(long, value_name = "HOW", value_parser = ["error", "missing"], default_value = "error", help_heading = "Projection")]
     pub unknown_class: String,
-    /// Where the factors go: a column for each.
-    #[arg(long, short, value_name = "FILE")]
+    /// Where the factors go, a column for each; - is standard output.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Where their standard deviations go.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sd: Option<PathBuf>,
     /// Weights at their means, without their uncertainty.
     #[arg(long, help_heading = "Projection")]
     pub plug_in: bool,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

@@ -10,14 +10,13 @@ use super::numbers::counted;
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 #[command(
-    next_help_heading = "Output",
     after_help = "Examples:\n  polyview report model.pv --out report.html\n  polyview report model.pv --out report.html --metadata samples.csv\n  polyview report model.pv --out report.html --pictures figures/\n  polyview report vb.pv --out report.html --against gibbs.pv --checks"
 )]
 pub struct ReportArgs {
     /// The model file.
     pub model: PathBuf,
     /// The page to write.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// A table about the samples, for colours.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -25,7 +24,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub format: FormatArgs,
     /// Also write each picture as SVG into this folder.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub pictures: Option<PathBuf>,
     /// Title of the page [default: one that names the model].
     #[arg(long, value_name = "TITLE", help_heading = "Contents")]
@@ -39,6 +38,6 @@ pub struct ReportArgs {
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, default_missing_value = "100", help_heading = "Contents", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub checks: Option<usize>,
     /// Replace files that exist.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }

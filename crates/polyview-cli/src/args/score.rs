@@ -21,9 +21,7 @@ pub enum ScoreKind {
 
 /// Arguments of `score`.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Predictions",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
 polyview score --truth lipids.csv --predicted p.csv --kind real --lower low.csv --upper high.csv\n  \
 polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
 polyview score --truth ill.csv --predicted p.csv --kind binary --positive yes\n  \
@@ -31,8 +29,7 @@ polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
 polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
 predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
---decimal-comma are about the truth. Scores that cannot be computed are listed."
-)]
+--decimal-comma are about the truth. Scores that cannot be computed are listed.")]
 pub struct ScoreArgs {
     /// The true values; for classes one column of names.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -40,23 +37,33 @@ pub struct ScoreArgs {
     #[command(flatten)]
     pub format: FormatArgs,
     /// The predictions.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Predictions")]
     pub predicted: PathBuf,
     /// What was predicted.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Predictions")]
     pub kind: ScoreKind,
     /// The word of the truth that the probabilities are of (binary); not needed
     /// for the predictions of labels that `predict` writes.
-    #[arg(long, value_name = "WORD")]
+    #[arg(long, value_name = "WORD", help_heading = "Predictions")]
     pub positive: Option<String>,
     /// Lower ends of intervals (real, count).
-    #[arg(long, value_name = "FILE", requires = "upper")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "upper",
+        help_heading = "Predictions"
+    )]
     pub lower: Option<PathBuf>,
     /// Upper ends of intervals (real, count).
-    #[arg(long, value_name = "FILE", requires = "lower")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "lower",
+        help_heading = "Predictions"
+    )]
     pub upper: Option<PathBuf>,
     /// Standard deviations (count): log densities are then those of negative
     /// binomial counts, else of Poisson counts.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Predictions")]
     pub sd: Option<PathBuf>,
 }

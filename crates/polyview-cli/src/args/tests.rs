@@ -8,7 +8,9 @@ use super::Cli;
 /// Options of every verb, with the verb's name.
 fn options() -> Vec<(String, Arg)> {
     let mut all = Vec::new();
-    for verb in Cli::command().get_subcommands() {
+    let mut cli = Cli::command();
+    cli.build();
+    for verb in cli.get_subcommands() {
         for arg in verb.get_arguments().filter(|a| a.get_long().is_some()) {
             all.push((format!("{} {arg}", verb.get_name()), arg.clone()));
         }
@@ -40,6 +42,23 @@ fn said(option: &str) -> String {
 fn every_option_has_a_heading() {
     for (name, arg) in options() {
         assert!(arg.get_help_heading().is_some(), "{name}");
+    }
+}
+
+/// What is written goes under the heading of what is written, whichever options
+/// come before it.
+#[test]
+fn outputs_stand_together() {
+    for (name, arg) in options() {
+        if matches!(
+            arg.get_long(),
+            Some("out" | "force" | "out-dir" | "lower" | "level")
+        ) {
+            let heading = arg.get_help_heading().expect("a heading");
+            // those of a score are read
+            let read = name.starts_with("score") && heading == "Predictions";
+            assert!(heading == "Output" || read, "{name}: {heading}");
+        }
     }
 }
 
@@ -173,7 +192,9 @@ fn numbers_may_begin_with_a_minus() {
         let of = arg.get_value_parser().type_id();
         if numeric.iter().any(|n| of == *n) {
             count += 1;
-            assert!(arg.is_allow_negative_numbers_set(), "{name}");
+            // an exponent may have a minus of its own, which only the second takes
+            let taken = arg.is_allow_negative_numbers_set() || arg.is_allow_hyphen_values_set();
+            assert!(taken, "{name}");
         }
     }
     assert!(count > 40, "{count}");

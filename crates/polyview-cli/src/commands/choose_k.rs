@@ -6,7 +6,7 @@ use super::say;
 use crate::args::{ChooseKArgs, Cli};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::dataset;
-use crate::output::{json, line, table};
+use crate::output::{count, json, line, nats, number, prose, share, table};
 use crate::progress::Bar;
 use crate::study::{Study, set};
 
@@ -24,15 +24,6 @@ fn check(args: &ChooseKArgs) -> Outcome<()> {
         ));
     }
     Ok(())
-}
-
-/// A number, or a dash where there is none.
-fn number(x: f64, digits: usize) -> String {
-    if x.is_nan() {
-        "-".to_owned()
-    } else {
-        format!("{x:.digits$}")
-    }
 }
 
 /// Compares numbers of factors.
@@ -53,7 +44,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
     set(&mut options.restarts, args.model.engine.restarts);
     let bar = Bar::new(cli.quiet);
     let found = choose_k(data, &study.model, &options, &mut |p| {
-        bar.say(p.to_string());
+        bar.compare(p);
     })?;
     bar.clear();
     if cli.json {
@@ -75,18 +66,18 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         .map(|r| {
             vec![
                 r.factors.to_string(),
-                number(r.kept, 1),
-                number(r.log_density, 4),
-                number(r.log_density_se, 4),
-                number(r.r2, 4),
-                number(r.bound, 1),
-                number(r.stability, 3),
+                count(r.kept),
+                number(r.log_density),
+                number(r.log_density_se),
+                number(r.r2),
+                nats(r.bound),
+                share(r.stability),
             ]
         })
         .collect();
     table(&header, &rows)?;
     line("")?;
-    line(format!(
+    prose(format!(
         "recommended: {} factors. {}",
         found.recommended, found.reason
     ))

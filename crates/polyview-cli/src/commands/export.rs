@@ -3,13 +3,13 @@
 use polyview::Fit;
 use polyview_linalg::Mat;
 
-use super::tables::write;
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
 use crate::inputs::named_file;
+use crate::written::write;
 
 /// A table of a view.
 type Values = fn(&Fit, &str) -> polyview::Result<Mat<f64>>;
@@ -25,13 +25,13 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     ];
     let mut files = Files::default()
         .reading([&args.model])
-        .writing("--factors", &args.factors)
-        .writing("--factors-sd", &args.factors_sd)
-        .writing("--variance", &args.variance)
+        .printing("--factors", &args.factors)
+        .printing("--factors-sd", &args.factors_sd)
+        .printing("--variance", &args.variance)
         .writing("--format", &args.file);
     for &(option, list, _) in &of_views {
         for text in list {
-            files = files.writing(option, [named_file(option, text)?.1]);
+            files = files.printing(option, [named_file(option, text)?.1]);
         }
     }
     files.check(overwrite(args.force))?;

@@ -15,7 +15,7 @@ use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
 use crate::inputs::{about_samples, archive, dataset, note_header, read_options, warn_strangers};
-use crate::output::{json, line, percent};
+use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::study::{Source, Study};
 
@@ -59,7 +59,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     }
     let mut fit = drive(cli, args, fit)?;
     if let Some(path) = study.metadata.as_ref().filter(|_| fit.data().is_err()) {
-        fit.set_metadata(&about_samples(path, &study.format())?)?;
+        fit.set_metadata(&about_samples(cli, path, &study.format())?)?;
     }
     if args.no_data {
         fit.forget_data();
@@ -186,7 +186,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         say(cli, note);
     }
     if let Some(path) = &study.metadata {
-        let about = about_samples(path, &study.format())?;
+        let about = about_samples(cli, path, &study.format())?;
         warn_strangers(cli, Some(path), &about, &samples);
     }
     say(
@@ -308,7 +308,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     }
     let bound = r
         .bound
-        .map_or_else(String::new, |b| format!(", bound {b:.2}"));
+        .map_or_else(String::new, |b| format!(", bound {}", nats(b)));
     line(format!(
         "{}: {} of {} factors after {} sweeps ({}{bound}) in {:.2} s",
         fit.spec().model,
@@ -321,7 +321,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     if let Some(e) = explained {
         let about = about_deviance(&e);
         let about = about.trim_start_matches("; ");
-        line(match about {
+        prose(match about {
             "" => "variance explained, %:".to_owned(),
             about => format!("variance explained, % ({about}):"),
         })?;

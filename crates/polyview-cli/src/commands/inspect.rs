@@ -10,7 +10,7 @@ use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{json, line, table};
+use crate::output::{digits, json, line, nats, number, prose, significant, table};
 
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
@@ -65,9 +65,9 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         fit.k(),
         fit.spec().factors
     ))?;
-    line(format!("sweeps    {}, {}", r.sweeps, r.outcome))?;
+    prose(format!("sweeps    {}, {}", r.sweeps, r.outcome))?;
     if let Some(b) = r.bound {
-        line(format!("bound     {b:.4} nats"))?;
+        line(format!("bound     {} nats", nats(b)))?;
     }
     line(format!("seed      {}", fit.spec().seed))?;
     line(format!(
@@ -79,8 +79,8 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         }
     ))?;
     if r.restart_bounds.len() > 1 {
-        let all: Vec<String> = r.restart_bounds.iter().map(|b| format!("{b:.2}")).collect();
-        line(format!("restarts  {}", all.join(", ")))?;
+        let all: Vec<String> = r.restart_bounds.iter().map(|b| nats(*b)).collect();
+        prose(format!("restarts  {}", all.join(", ")))?;
     }
     line("")?;
     let header = [
@@ -124,14 +124,14 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     if fit.data().is_ok() {
         line("")?;
         let explained = fit.explain()?;
-        line(format!(
+        prose(format!(
             "variance explained, % (marginal by factor{})",
             about_deviance(&explained)
         ))?;
         variance_table(&fit, &explained)?;
         for g in explained_by_group(&fit)? {
             line("")?;
-            line(format!(
+            prose(format!(
                 "variance explained within group '{}' ({} samples), %",
                 g.name, g.samples
             ))?;
@@ -145,11 +145,11 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
 /// The classes of the categorical views, and the words of labels.
 fn classes(fit: &Fit) -> Outcome<()> {
     for v in fit.views().iter().filter(|v| !v.levels.is_empty()) {
-        line(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
+        prose(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
     }
     for v in fit.views() {
         if let Some([zero, one]) = fit.spec().labels(&v.name) {
-            line(format!(
+            prose(format!(
                 "labels of {}: {zero}, {one}; scores and probabilities are of '{one}'",
                 v.name
             ))?;
@@ -166,17 +166,17 @@ fn clusters(fit: &Fit) -> Outcome<()> {
     let found = fit.clusters()?;
     line("")?;
     line(format!(
-        "clusters of samples (concentration {:.2})",
-        found.concentration
+        "clusters of samples (concentration {})",
+        number(found.concentration)
     ))?;
     let header = ["cluster", "samples", "weight", "precision"].map(str::to_owned);
     let rows: Vec<Vec<String>> = (0..found.sizes.len())
         .map(|t| {
             vec![
                 (t + 1).to_string(),
-                format!("{:.1}", found.sizes[t]),
-                format!("{:.3}", found.weights[t]),
-                format!("{:.3}", found.precisions[t]),
+                number(found.sizes[t]),
+                number(found.weights[t]),
+                number(found.precisions[t]),
             ]
         })
         .collect();
@@ -218,7 +218,7 @@ fn reach(fit: &Fit) -> Outcome<()> {
     }
     let activity = fit.active(ACTIVE_SHARE)?;
     line("")?;
-    line(format!(
+    prose(format!(
         "factors by the views they act in (at least {:.0} % of the view's variance in the model)",
         100.0 * ACTIVE_SHARE
     ))?;
@@ -240,7 +240,7 @@ fn activity_by_group(fit: &Fit) -> Outcome<()> {
     let activity = fit.group_activity()?;
     let relative = activity.relative();
     line("")?;
-    line("factors by group: mean square, relative to the largest")?;
+    prose("factors by group: mean square, relative to the largest")?;
     let mut header = vec!["group".to_owned()];
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     let rows: Vec<Vec<String>> = activity
@@ -248,7 +248,8 @@ fn activity_by_group(fit: &Fit) -> Outcome<()> {
         .iter()
         .enumerate()
         .map(|(g, name)| {
-            let numbers = (0..fit.k()).map(|k| format!("{:.2}", relative[(g, k)]));
+            let numbers =
+                (0..fit.k()).map(|k| significant(relative[(g, k)], digits().unwrap_or(2)));
             std::iter::once(name.clone()).chain(numbers).collect()
         })
         .collect();
@@ -296,7 +297,7 @@ fn relevances(fit: &Fit) -> Outcome<()> {
         };
         let top = fit.select_features(&v.name, Selection::Top(TOP.min(relevance.len())))?;
         line("")?;
-        line(format!(
+        prose(format!(
             "most relevant of the {} features of {} (median 1)",
             relevance.len(),
             v.name
@@ -304,7 +305,7 @@ fn relevances(fit: &Fit) -> Outcome<()> {
         let header = ["feature", "relevance"].map(str::to_owned);
         let rows: Vec<Vec<String>> = top
             .into_iter()
-            .map(|d| vec![v.features[d].clone(), format!("{:.4}", relevance[d])])
+            .map(|d| vec![v.features[d].clone(), number(relevance[d])])
             .collect();
         table(&header, &rows)?;
     }

@@ -5,19 +5,19 @@ use std::path::Path;
 use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 
-use super::tables::write;
 use super::{overwrite, say};
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::archive;
+use crate::written::{called, write};
 
 /// Writes the similarities of the samples of a table to reference points.
 pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
     Files::default()
         .reading([&args.table])
         .reading(&args.map)
-        .writing("--out", [&args.out])
+        .printing("--out", [&args.out])
         .writing("--save", &args.save)
         .check(overwrite(args.force))?;
     let (file, options) = archive(&args.table, args.format.options());
@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
             found.samples.len(),
             found.features.len(),
             map.features().len(),
-            args.out.display()
+            called(&args.out)
         ),
     );
     Ok(())

@@ -21,11 +21,13 @@ use polyview_linalg::Threads;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
+use crate::output::{aside, bytes, set_digits};
 
 /// Runs the command in a pool of the wanted number of threads.
 pub fn run(cli: &Cli) -> Outcome<()> {
     let threads =
         Threads::new(cli.threads).map_err(|e| Failure::Usage(format!("--threads: {e}")))?;
+    set_digits(cli.digits);
     threads.install(|| match &cli.command {
         Command::Fit(a) => fit::run(cli, a),
         Command::Project(a) => tables::project(cli, a),
@@ -41,13 +43,10 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                *shell,
-                &mut Cli::command(),
-                "polyview",
-                &mut std::io::stdout(),
-            );
-            Ok(())
+            // the generator knows no reader that goes away
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "polyview", &mut text);
+            bytes(&text)
         }
     })
 }
@@ -64,7 +63,7 @@ pub fn overwrite(force: bool) -> Overwrite {
 /// Says something on standard error unless quiet.
 pub fn say(cli: &Cli, text: impl AsRef<str>) {
     if !cli.quiet {
-        eprintln!("{}", text.as_ref());
+        aside(text);
     }
 }
 

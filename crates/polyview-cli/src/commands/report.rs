@@ -19,7 +19,7 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
         .check(overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
-        let about = about_samples(path, &args.format.options())?;
+        let about = about_samples(cli, path, &args.format.options())?;
         if let Some(what) = strangers(&about, fit.samples()) {
             return Err(Failure::Tables {
                 first: path.clone(),

@@ -1,20 +1,23 @@
 //! `polyview simulate`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use polyview::{Fit, ModelSpec, SimulateOptions};
 use polyview_core::{Dataset, View};
-use polyview_datasets::{BibfaOptions, Missing, simulate_bibfa};
+use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
 
-use super::tables::{write, write_columns};
 use super::{factor_names, say};
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
+use crate::written::{called, is_stdout, write, write_columns};
 
 /// Draws data from a model.
 pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
-    std::fs::create_dir_all(&args.out_dir)?;
+    let out = Out {
+        folder: (!is_stdout(&args.out_dir)).then_some(args.out_dir.as_path()),
+        force: args.force,
+    };
     if let Some(path) = &args.from {
         let options = SimulateOptions {
             trials: args
@@ -25,10 +28,10 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         };
         let fit = Fit::load(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
-        views(&data, Some(fit.spec()), &args.out_dir, args.force)?;
+        out.views(&data, Some(fit.spec()))?;
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
-        if args.missing > 0.0 {
+        if args.missing != 0.0 {
             options.missing = Missing {
                 cells: args.missing,
                 ..Missing::default()
@@ -37,30 +40,10 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         let s = simulate_bibfa(&options)
             .map_err(|e| Failure::Usage(e.to_string()))?
             .data;
-        views(&s.dataset, None, &args.out_dir, args.force)?;
-        let names = factor_names(s.factors.ncols());
-        let at = |name: String| args.out_dir.join(name);
-        write(
-            &at("true-factors.csv".into()),
-            "sample",
-            s.dataset.samples(),
-            &names,
-            s.factors.as_ref(),
-            args.force,
-        )?;
-        for (v, w) in s.dataset.views().iter().zip(&s.weights) {
-            let path = at(format!("true-weights-{}.csv", v.name()));
-            write(
-                &path,
-                "feature",
-                v.features(),
-                &names,
-                w.as_ref(),
-                args.force,
-            )?;
-        }
+        out.views(&s.dataset, None)?;
+        out.truth(&s)?;
     }
-    say(cli, format!("written to {}", args.out_dir.display()));
+    say(cli, format!("written to {}", called(&args.out_dir)));
     Ok(())
 }
 
@@ -76,18 +59,6 @@ fn trials(text: &str) -> Outcome<(String, u64)> {
         })
 }
 
-/// Refuses one file for two tables, as of a view `x-trials` beside the trials of
-/// `x`.
-fn distinct(data: &Dataset, folder: &Path) -> Outcome<()> {
-    let all = data.views().iter().flat_map(|v| {
-        let table = format!("{}.csv", v.name());
-        let trials = v.trials().map(|_| format!("{}-trials.csv", v.name()));
-        std::iter::once(table).chain(trials)
-    });
-    let paths = all.map(|name| folder.join(name));
-    Files::default().writing("--out-dir", paths).distinct()
-}
-
 /// The words of a view of classes, or of labels that the model knows by words.
 fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
     let word = |x: f64, of: &[String]| of.get(x as usize).cloned();
@@ -100,35 +71,99 @@ fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
     Some(rows.map(|n| word(view.value(n, 0)?, of)).collect())
 }
 
-fn views(data: &Dataset, spec: Option<&ModelSpec>, folder: &Path, force: bool) -> Outcome<()> {
-    distinct(data, folder)?;
-    for v in data.views() {
-        let path = folder.join(format!("{}.csv", v.name()));
-        if let Some(words) = words(v, spec) {
-            let columns = vec![(v.features()[0].clone(), words)];
-            write_columns(&path, data.samples(), columns, force)?;
-            continue;
+/// Where the tables go.
+struct Out<'a> {
+    /// A folder; standard output if there is none.
+    folder: Option<&'a Path>,
+    force: bool,
+}
+
+impl Out<'_> {
+    fn place(&self, name: &str) -> PathBuf {
+        match self.folder {
+            Some(folder) => folder.join(name),
+            None => "-".into(),
         }
-        write(
-            &path,
-            "sample",
-            data.samples(),
-            v.features(),
-            v.to_values_with_nan().as_ref(),
-            force,
-        )?;
-        if let Some(trials) = v.trials() {
-            let path = folder.join(format!("{}-trials.csv", v.name()));
+    }
+
+    /// Refuses one file for two tables, as of a view `x-trials` beside the trials
+    /// of `x`, and several tables for standard output.
+    fn check(&self, data: &Dataset) -> Outcome<()> {
+        let all = data.views().iter().flat_map(|v| {
+            let table = format!("{}.csv", v.name());
+            let trials = v.trials().map(|_| format!("{}-trials.csv", v.name()));
+            std::iter::once(table).chain(trials)
+        });
+        let paths: Vec<PathBuf> = all.map(|name| self.place(&name)).collect();
+        let Some(folder) = self.folder else {
+            return if paths.len() == 1 {
+                Ok(())
+            } else {
+                Err(Failure::Usage(format!(
+                    "--out-dir: there are {} tables, and standard output takes one; name a folder, or draw one view (--features 50)",
+                    paths.len()
+                )))
+            };
+        };
+        Files::default().writing("--out-dir", paths).distinct()?;
+        Ok(std::fs::create_dir_all(folder)?)
+    }
+
+    fn views(&self, data: &Dataset, spec: Option<&ModelSpec>) -> Outcome<()> {
+        self.check(data)?;
+        for v in data.views() {
+            let path = self.place(&format!("{}.csv", v.name()));
             let (samples, features) = (data.samples(), v.features());
+            if let Some(words) = words(v, spec) {
+                let columns = vec![(features[0].clone(), words)];
+                write_columns(&path, samples, columns, self.force)?;
+                continue;
+            }
+            let values = v.to_values_with_nan();
             write(
                 &path,
                 "sample",
                 samples,
                 features,
-                trials.as_ref().as_ref(),
-                force,
+                values.as_ref(),
+                self.force,
+            )?;
+            if let Some(trials) = v.trials() {
+                let path = self.place(&format!("{}-trials.csv", v.name()));
+                let trials = trials.as_ref().as_ref();
+                write(&path, "sample", samples, features, trials, self.force)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The true factors and weights, into a folder.
+    fn truth(&self, s: &Simulated) -> Outcome<()> {
+        if self.folder.is_none() {
+            return Ok(());
+        }
+        let names = factor_names(s.factors.ncols());
+        let samples = s.dataset.samples();
+        let path = self.place("true-factors.csv");
+        write(
+            &path,
+            "sample",
+            samples,
+            &names,
+            s.factors.as_ref(),
+            self.force,
+        )?;
+        for (v, w) in s.dataset.views().iter().zip(&s.weights) {
+            let path = self.place(&format!("true-weights-{}.csv", v.name()));
+            write(
+                &path,
+                "feature",
+                v.features(),
+                &names,
+                w.as_ref(),
+                self.force,
             )?;
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use polyview::{FeatureSelection, Fit, ViewInfo};
 
 use crate::failure::Outcome;
-use crate::output::{line, table};
+use crate::output::{line, number, prose, table};
 
 /// Probability above which a weight counts as included.
 const INCLUDED: f64 = 0.5;
@@ -33,7 +33,7 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    line("weights that are not zero with a probability above 1/2, by factor")?;
+    prose("weights that are not zero with a probability above 1/2, by factor")?;
     let mut header = vec!["view".to_owned(), "of".to_owned()];
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     table(&header, &rows)
@@ -54,7 +54,7 @@ pub fn shrinkage(fit: &Fit) -> Outcome<()> {
     for v in fit.views() {
         if let Some(counts) = effective(fit, v)? {
             let mut row = vec![v.name.clone(), v.columns().len().to_string()];
-            row.extend(counts.iter().map(|c| format!("{c:.1}")));
+            row.extend(counts.iter().map(|c| number(*c)));
             rows.push(row);
         }
     }
@@ -62,7 +62,7 @@ pub fn shrinkage(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    line(
+    prose(
         "effective number of features, by factor (sum of squares squared, over sum of fourth powers)",
     )?;
     let mut header = vec!["view".to_owned(), "of".to_owned()];
@@ -82,9 +82,7 @@ pub fn sizes(fit: &Fit) -> Outcome<()> {
             sizes.sort_by(f64::total_cmp);
             let at = |share: f64| {
                 let place = (share * sizes.len().saturating_sub(1) as f64).round() as usize;
-                sizes
-                    .get(place)
-                    .map_or_else(String::new, |r| format!("{r:.4}"))
+                sizes.get(place).map_or_else(String::new, |r| number(*r))
             };
             let called = match fit.groups() {
                 Some(groups) if all.ncols() > 1 => format!("{} ({})", v.name, groups.names[g]),
@@ -97,7 +95,7 @@ pub fn sizes(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    line("sizes of the counts of a feature (variance = mean + mean^2 / size)")?;
+    prose("sizes of the counts of a feature (variance = mean + mean^2 / size)")?;
     let header = ["view", "smallest", "middle", "largest"].map(str::to_owned);
     table(&header, &rows)
 }

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
-    WeightUncertainty,
+    ErrorKind, Fit, Likelihood, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions,
+    ViewInfo, WeightUncertainty,
 };
-use polyview_core::{DataError, PredictedKind};
-use polyview_io::{NamedMatrix, StringTable, WriteOptions, write_matrix, write_string_table};
+use polyview_core::{DataError, Dataset, PredictedKind};
 use polyview_linalg::{Mat, MatRef};
 
 use super::{factor_names, overwrite, say};
-use crate::args::{Cli, DataArgs, ImputeArgs, PredictArgs, ProjectArgs};
+use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
 use crate::study::parsed;
+use crate::written::{called, shortest, write, write_columns};
 
 /// What is added to the name of the column of chosen classes where a class has
 /// that name.
@@ -25,54 +25,6 @@ pub const SCORE: &str = "score";
 /// How the name of the column of a label's probabilities begins; the word that
 /// they are of follows.
 pub const PROBABILITY_OF: &str = "probability_of_";
-
-/// Writes a matrix with names; `corner` heads the first column.
-pub fn write(
-    path: &Path,
-    corner: &str,
-    rows: &[String],
-    columns: &[String],
-    values: MatRef<'_, f64>,
-    force: bool,
-) -> Outcome<()> {
-    let options = WriteOptions {
-        overwrite: overwrite(force),
-        corner: corner.to_owned(),
-        ..WriteOptions::default()
-    };
-    write_matrix(
-        path,
-        &NamedMatrix {
-            rows,
-            columns,
-            values,
-        },
-        &options,
-    )?;
-    Ok(())
-}
-
-/// Writes columns of words, each with its name.
-pub fn write_columns(
-    path: &Path,
-    samples: &[String],
-    columns: Vec<(String, Vec<Option<String>>)>,
-    force: bool,
-) -> Outcome<()> {
-    let options = WriteOptions {
-        overwrite: overwrite(force),
-        ..WriteOptions::default()
-    };
-    let (columns, values) = columns.into_iter().unzip();
-    let table = StringTable {
-        name: String::new(),
-        samples: samples.to_vec(),
-        columns,
-        values,
-    };
-    write_string_table(path, &table, &options)?;
-    Ok(())
-}
 
 /// Refuses a file that holds no words.
 fn text_file(path: &Path) -> Outcome<()> {
@@ -98,18 +50,63 @@ fn no_spread(option: &str, view: &ViewInfo) -> Outcome<()> {
     Ok(())
 }
 
+/// Refuses a probability that is none, and intervals of what has none.
+fn check_intervals(args: &IntervalArgs, view: &ViewInfo) -> Outcome<()> {
+    for (option, path) in [("--lower", &args.lower), ("--upper", &args.upper)] {
+        if path.is_some() {
+            no_spread(option, view)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a probability of intervals that is none.
+fn check_level(args: &IntervalArgs) -> Outcome<()> {
+    if args.level > 0.0 && args.level < 1.0 {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "--level: {} is not allowed; give a probability above 0 and below 1, such as 0.9",
+        args.level
+    )))
+}
+
+/// Refuses to predict a view from nothing but its own values; says so where they
+/// are given beside others.
+fn check_target(cli: &Cli, args: &PredictArgs, fit: &Fit, data: &Dataset) -> Outcome<()> {
+    let target = &args.target;
+    if !data.views().iter().any(|v| v.name() == target) {
+        return Ok(());
+    }
+    if data.views().len() > 1 {
+        say(
+            cli,
+            format!(
+                "note: the values of '{target}' are not used: it is predicted from the other views"
+            ),
+        );
+        return Ok(());
+    }
+    let others = fit.views().iter().map(|v| v.name.as_str());
+    let others: Vec<&str> = others.filter(|name| name != target).collect();
+    let mend = if others.is_empty() {
+        "the model has no other".to_owned()
+    } else {
+        format!("add --view NAME=FILE of another ({})", others.join(", "))
+    };
+    Err(Failure::Usage(format!(
+        "--target: '{target}' is predicted from other views, never from its own values, and they alone are given; {mend}; \
+         to fill the holes of its training data: polyview impute {} --view {target}",
+        args.model.display()
+    )))
+}
+
 /// Says what to do about a class that the model has not seen.
 fn unknown_class(error: polyview::Error) -> Failure {
     match error.kind() {
         ErrorKind::Data(DataError::UnknownClass { .. }) => Failure::UnknownClass(error),
         _ => error.into(),
     }
-}
-
-/// A number as it reads back.
-fn shortest(x: f64) -> String {
-    // exponents where zeros would be many
-    format!("{x:?}")
 }
 
 /// The most probable class of each row of probabilities; of equal ones the
@@ -135,25 +132,43 @@ fn sureness(plug_in: bool) -> ParameterUncertainty {
     }
 }
 
-/// Refuses files of estimates and their spread that cannot be written or are
-/// read.
+/// Refuses files of estimates, their spread and their ends that cannot be
+/// written or are read.
 fn check_files(
     model: &Path,
     data: &DataArgs,
     (out, sd): (&PathBuf, &Option<PathBuf>),
+    intervals: Option<&IntervalArgs>,
     force: bool,
 ) -> Outcome<()> {
     Files::default()
         .reading([model])
         .reading(files(data))
-        .writing("--out", [out])
-        .writing("--sd", sd)
+        .printing("--out", [out])
+        .printing("--sd", sd)
+        .printing("--lower", intervals.and_then(|i| i.lower.as_ref()))
+        .printing("--upper", intervals.and_then(|i| i.upper.as_ref()))
         .check(overwrite(force))
+}
+
+/// A table about samples; nothing without a file.
+fn write_samples(
+    path: Option<&PathBuf>,
+    samples: &[String],
+    columns: &[String],
+    values: &Mat<f64>,
+    force: bool,
+) -> Outcome<()> {
+    match path {
+        Some(path) => write(path, "sample", samples, columns, values.as_ref(), force),
+        None => Ok(()),
+    }
 }
 
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
-    check_files(&args.model, &args.data, (&args.out, &args.sd), args.force)?;
+    let places = (&args.out, &args.sd);
+    check_files(&args.model, &args.data, places, None, args.force)?;
     let fit = Fit::load(&args.model)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
@@ -167,30 +182,15 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     let z = fit.project(&data, &options).map_err(unknown_class)?;
     notes(cli, &z.notes);
     let names = factor_names(z.mean.ncols());
-    write(
-        &args.out,
-        "sample",
-        &z.samples,
-        &names,
-        z.mean.as_ref(),
-        args.force,
-    )?;
-    if let Some(path) = &args.sd {
-        write(
-            path,
-            "sample",
-            &z.samples,
-            &names,
-            z.sd.as_ref(),
-            args.force,
-        )?;
-    }
+    let put = |path, values| write_samples(path, &z.samples, &names, values, args.force);
+    put(Some(&args.out), &z.mean)?;
+    put(args.sd.as_ref(), &z.sd)?;
     say(
         cli,
         format!(
             "{} samples projected to {}",
             z.samples.len(),
-            args.out.display()
+            called(&args.out)
         ),
     );
     Ok(())
@@ -198,11 +198,27 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
 
 /// One view from others.
 pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
-    check_files(&args.model, &args.data, (&args.out, &args.sd), args.force)?;
+    check_level(&args.intervals)?;
+    check_files(
+        &args.model,
+        &args.data,
+        (&args.out, &args.sd),
+        Some(&args.intervals),
+        args.force,
+    )?;
     let fit = Fit::load(&args.model)?;
     let (_, target) = fit.view(&args.target)?;
     if args.sd.is_some() {
         no_spread("--sd", target)?;
+    }
+    check_intervals(&args.intervals, target)?;
+    let of_trials = target.choices.likelihood == Likelihood::Binomial;
+    let with_ends = args.intervals.lower.is_some() || args.intervals.upper.is_some();
+    if with_ends && of_trials {
+        return Err(Failure::Usage(format!(
+            "--lower and --upper: '{}' is binomial, and its predictions are probabilities of a success, which have no interval without numbers of trials; leave them out, or take --sd",
+            target.name
+        )));
     }
     let categorical = target.choices.likelihood.has_classes();
     let labels = fit.spec().labels(&args.target);
@@ -210,6 +226,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         text_file(&args.out)?;
     }
     let data = new_data(cli, &args.data, &fit)?;
+    check_target(cli, args, &fit, &data)?;
     let options = PredictOptions {
         parameters: sureness(args.plug_in),
         unknown_classes: parsed("unknown-class", &args.unknown_class)?,
@@ -218,6 +235,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         .predict_with(&data, &args.target, &options)
         .map_err(unknown_class)?;
     notes(cli, &p.notes);
+    let put = |path, values| write_samples(path, &p.samples, &p.features, values, args.force);
     if categorical {
         let columns = class_columns(&target.features[0], &p);
         write_columns(&args.out, &p.samples, columns, args.force)?;
@@ -225,24 +243,13 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         let columns = label_columns(&target.features[0], labels, &p);
         write_columns(&args.out, &p.samples, columns, args.force)?;
     } else {
-        write(
-            &args.out,
-            "sample",
-            &p.samples,
-            &p.features,
-            p.mean.as_ref(),
-            args.force,
-        )?;
+        put(Some(&args.out), &p.mean)?;
     }
-    if let Some(path) = &args.sd {
-        write(
-            path,
-            "sample",
-            &p.samples,
-            &p.features,
-            p.sd.as_ref(),
-            args.force,
-        )?;
+    put(args.sd.as_ref(), &p.sd)?;
+    if with_ends {
+        let (lower, upper) = p.interval(args.intervals.level)?;
+        put(args.intervals.lower.as_ref(), &lower)?;
+        put(args.intervals.upper.as_ref(), &upper)?;
     }
     say(
         cli,
@@ -250,7 +257,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
             "'{}' of {} samples predicted to {}{}",
             args.target,
             p.samples.len(),
-            args.out.display(),
+            called(&args.out),
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
                 None if p.kind == PredictedKind::Probability =>
@@ -303,26 +310,17 @@ fn label_columns(
 
 /// Training data with the holes filled.
 pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
-    if !(args.level > 0.0 && args.level < 1.0) {
-        return Err(Failure::Usage(format!(
-            "--level {} is not between 0 and 1",
-            args.level
-        )));
-    }
+    check_level(&args.intervals)?;
     Files::default()
         .reading([&args.model])
-        .writing("--out", [&args.out])
-        .writing("--lower", &args.lower)
-        .writing("--upper", &args.upper)
-        .writing("--probabilities", &args.probabilities)
+        .printing("--out", [&args.out])
+        .printing("--lower", &args.intervals.lower)
+        .printing("--upper", &args.intervals.upper)
+        .printing("--probabilities", &args.probabilities)
         .check(overwrite(args.force))?;
     let fit = Fit::load(&args.model)?;
     let (_, view) = fit.view(&args.view)?;
-    for (option, path) in [("--lower", &args.lower), ("--upper", &args.upper)] {
-        if path.is_some() {
-            no_spread(option, view)?;
-        }
-    }
+    check_intervals(&args.intervals, view)?;
     let labels = fit.spec().labels(&args.view);
     let words = view.choices.likelihood.has_classes() || labels.is_some();
     if words {
@@ -333,7 +331,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             view.name, view.choices.likelihood
         )));
     }
-    let mut f = fit.impute_with(&args.view, args.level, sureness(args.plug_in))?;
+    let mut f = fit.impute_with(&args.view, args.intervals.level, sureness(args.plug_in))?;
     notes(cli, &f.notes);
     if let Some(labels) = labels {
         let p = f.values;
@@ -341,50 +339,21 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         f.values = Mat::from_fn(p.nrows(), 2, of);
         f.features = labels.to_vec();
     }
-    let table = |path: &Path| {
-        write(
-            path,
-            "sample",
-            &f.samples,
-            &f.features,
-            f.values.as_ref(),
-            args.force,
-        )
-    };
+    let put = |path, values| write_samples(path, &f.samples, &f.features, values, args.force);
     if words {
         let chosen = most_probable(f.values.as_ref()).into_iter();
         let names = chosen.map(|c| Some(f.features[c].clone())).collect();
         let columns = vec![(view.features[0].clone(), names)];
         write_columns(&args.out, &f.samples, columns, args.force)?;
     } else {
-        table(&args.out)?;
+        put(Some(&args.out), &f.values)?;
     }
-    if let Some(path) = &args.probabilities {
-        table(path)?;
-    }
-    if let Some(path) = &args.lower {
-        write(
-            path,
-            "sample",
-            &f.samples,
-            &f.features,
-            f.lower.as_ref(),
-            args.force,
-        )?;
-    }
-    if let Some(path) = &args.upper {
-        write(
-            path,
-            "sample",
-            &f.samples,
-            &f.features,
-            f.upper.as_ref(),
-            args.force,
-        )?;
-    }
+    put(args.probabilities.as_ref(), &f.values)?;
+    put(args.intervals.lower.as_ref(), &f.lower)?;
+    put(args.intervals.upper.as_ref(), &f.upper)?;
     say(
         cli,
-        format!("'{}' filled to {}", args.view, args.out.display()),
+        format!("'{}' filled to {}", args.view, called(&args.out)),
     );
     Ok(())
 }

@@ -5,16 +5,7 @@ use polyview::{CheckOptions, Comparison, Convergence, Fit, PredictiveCheck, Spre
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{line, table};
-
-/// A number, or a dash where there is none.
-fn number(x: f64, digits: usize) -> String {
-    if x.is_nan() {
-        "-".to_owned()
-    } else {
-        format!("{x:.digits$}")
-    }
-}
+use crate::output::{count, line, number, prose, share, table};
 
 /// Identified quantities of a Gibbs fit, kind by kind.
 pub fn convergence(fit: &Fit) -> Outcome<()> {
@@ -23,7 +14,7 @@ pub fn convergence(fit: &Fit) -> Outcome<()> {
         return Ok(());
     }
     line("")?;
-    line("convergence of the chains, by kind of quantity")?;
+    prose("convergence of the chains, by kind of quantity")?;
     let header = [
         "quantity",
         "number",
@@ -38,18 +29,18 @@ pub fn convergence(fit: &Fit) -> Outcome<()> {
         vec![
             c.kind.clone(),
             c.quantities.to_string(),
-            number(c.rhat, 3),
-            number(c.rhat_median, 3),
-            number(c.ess_bulk, 0),
-            number(c.ess_bulk_median, 0),
-            number(c.ess_tail, 0),
+            share(c.rhat),
+            share(c.rhat_median),
+            count(c.ess_bulk),
+            count(c.ess_bulk_median),
+            count(c.ess_tail),
         ]
     };
     table(&header, &kinds.iter().map(row).collect::<Vec<_>>())?;
     let by_rhat = |a: &&Convergence, b: &&Convergence| a.rhat.total_cmp(&b.rhat);
     let worst = kinds.iter().filter(|c| !c.rhat.is_nan()).max_by(by_rhat);
     if let Some(c) = worst.filter(|c| c.quantities > 1) {
-        line(format!("worst: {} (R-hat {:.3})", c.worst, c.rhat))?;
+        prose(format!("worst: {} (R-hat {})", c.worst, share(c.rhat)))?;
     }
     Ok(())
 }
@@ -69,7 +60,7 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
     let Some(first) = all.first() else {
         return Ok(());
     };
-    line(format!(
+    prose(format!(
         "posterior predictive checks ({} replicates of {} samples; p: share of replicates above the data)",
         first.replicates, first.samples
     ))?;
@@ -90,9 +81,9 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
             rows.push(vec![
                 check.view.clone(),
                 s.name.clone(),
-                number(s.mean_observed, 4),
-                number(s.replicated_mean(), 4),
-                number(s.mean_p, 3),
+                number(s.mean_observed),
+                number(s.replicated_mean()),
+                share(s.mean_p),
                 defined.to_string(),
                 extreme.to_string(),
             ]);
@@ -127,7 +118,7 @@ pub fn checks_json(all: &[PredictiveCheck]) -> Value {
 
 /// Prints how a fit compares with another one.
 pub fn print_comparison(found: &Comparison) -> Outcome<()> {
-    line(format!(
+    prose(format!(
         "against the other fit, on {} samples (ratios of posterior standard deviations, this by that)",
         found.samples
     ))?;
@@ -144,7 +135,7 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
     let (mut rows, mut small) = (Vec::new(), Vec::new());
     for v in &found.views {
         for (what, s, correlation) in [
-            ("predictor", v.predictor_spread, number(v.correlation, 4)),
+            ("predictor", v.predictor_spread, number(v.correlation)),
             ("weights", v.weight_spread, "-".to_owned()),
         ] {
             if s.quantities == 0 {
@@ -155,9 +146,9 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
                 what.to_owned(),
                 s.quantities.to_string(),
                 correlation,
-                number(s.lower, 3),
-                number(s.median, 3),
-                number(s.upper, 3),
+                number(s.lower),
+                number(s.median),
+                number(s.upper),
             ]);
             if s.is_small() {
                 small.push(format!("{what} of {}", v.view));
@@ -166,7 +157,7 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
     }
     table(&header, &rows)?;
     if !small.is_empty() {
-        line(format!(
+        prose(format!(
             "less than {:.0} % of the other's spread: {}",
             100.0 * Spreads::SMALL,
             small.join(", ")
@@ -175,7 +166,7 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
     found
         .notes
         .iter()
-        .try_for_each(|n| line(format!("note: {n}")))
+        .try_for_each(|n| prose(format!("note: {n}")))
 }
 
 /// The comparison as JSON.

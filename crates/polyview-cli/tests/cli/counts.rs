@@ -309,7 +309,7 @@ fn scores_of_counts_that_cannot_be() {
         &score("--truth truth.csv --predicted p.csv --lower truth.csv --upper p.csv"),
     );
     assert!(
-        text.contains("share inside the intervals") && text.contains("1.0000"),
+        text.contains("share inside the intervals") && text.contains("1.000"),
         "{text}"
     );
 }

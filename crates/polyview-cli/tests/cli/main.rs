@@ -20,13 +20,16 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod options;
 mod paths;
 mod rank;
 mod sparse;
+mod standard_output;
 mod stochastic;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;
 mod unknown;
 mod verbs;
+mod width;
 mod words;

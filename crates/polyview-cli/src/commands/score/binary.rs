@@ -12,7 +12,7 @@ use super::{
 use crate::args::{Cli, ScoreArgs};
 use crate::commands::say;
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, table};
+use crate::output::{line, number, prose, table};
 
 /// One label, or all of them.
 struct Scored {
@@ -145,7 +145,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "calibration": calibration_json(&bins),
         }));
     }
-    line(format!(
+    prose(format!(
         "{} samples, {} labels; TP and FN: ones taken for 1 and 0, FP and TN: zeros, cut at 1/2",
         c.samples.len(),
         c.columns.len()
@@ -153,6 +153,14 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     if let Some(word) = &positive {
         line(format!("a one stands for '{word}'"))?;
     }
+    let of = c.columns.len();
+    figures(&[
+        ("AUC, labels by their ones", average_text(&weighted, of)),
+        ("AUC, plain mean", average_text(&plain, of)),
+        ("log loss of all values", number(all.log_loss)),
+        ("Brier score of all values", number(all.brier)),
+    ])?;
+    line("")?;
     let header = [
         "label", "values", "ones", "AUC", "log loss", "Brier", "right", "balanced", "TP", "FN",
         "FP", "TN",
@@ -178,14 +186,6 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
-    line("")?;
-    let of = c.columns.len();
-    figures(&[
-        ("AUC, labels by their ones", average_text(&weighted, of)),
-        ("AUC, plain mean", average_text(&plain, of)),
-        ("log loss of all values", number(all.log_loss)),
-        ("Brier score of all values", number(all.brier)),
-    ])?;
     calibration_table("calibration of all values", "share of ones", &bins)?;
     undefined(&what_is_undefined(&c, &each))
 }

@@ -172,6 +172,23 @@ fn show(
         c.samples.len(),
         c.columns.len()
     ))?;
+    let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
+    let law = format!("log density ({}), mean over values", law(with_sd));
+    let mut figures_of_all = vec![
+        ("Poisson deviance, mean over values", number(all.deviance)),
+        (
+            "deviance explained, against column means",
+            number(explained),
+        ),
+        (
+            "RMSE, mean over columns",
+            average_text(&rmse, c.columns.len()),
+        ),
+        (law.as_str(), number(density.all)),
+    ];
+    figures_of_all.extend(ranges.iter().flat_map(|r| r.figures()));
+    figures(&figures_of_all)?;
+    line("")?;
     let mut header = vec![
         "column",
         "values",
@@ -200,23 +217,6 @@ fn show(
         })
         .collect();
     table(&header, &rows)?;
-    line("")?;
-    let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
-    let law = format!("log density ({}), mean over values", law(with_sd));
-    let mut rows = vec![
-        ("Poisson deviance, mean over values", number(all.deviance)),
-        (
-            "deviance explained, against column means",
-            number(explained),
-        ),
-        (
-            "RMSE, mean over columns",
-            average_text(&rmse, c.columns.len()),
-        ),
-        (law.as_str(), number(density.all)),
-    ];
-    rows.extend(ranges.iter().flat_map(|r| r.figures()));
-    figures(&rows)?;
     let mut lines = Vec::new();
     for (name, s) in c.columns.iter().zip(scores) {
         if s.count == 0 {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Cli, ScoreArgs, ScoreKind};
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, line, number, table};
+use crate::output::{self, line, number, prose, table};
 
 /// Bins of a calibration table.
 const BINS: usize = 10;
@@ -106,7 +106,7 @@ fn undefined(lines: &[String]) -> Outcome<()> {
     }
     line("")?;
     line("not defined:")?;
-    lines.iter().try_for_each(|l| line(format!("  {l}")))
+    lines.iter().try_for_each(|l| prose(format!("  {l}")))
 }
 
 fn print_json(value: &Value) -> Outcome<()> {

@@ -108,6 +108,14 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         c.samples.len(),
         c.columns.len()
     ))?;
+    let of = c.columns.len();
+    let mut all = vec![
+        ("R2, mean over columns", average_text(&r2, of)),
+        ("RMSE, mean over columns", average_text(&rmse, of)),
+    ];
+    all.extend(ranges.iter().flat_map(Intervals::figures));
+    figures(&all)?;
+    line("")?;
     let mut header = vec!["column", "values", "R2", "RMSE"];
     if ranges.is_some() {
         header.extend(Intervals::HEADER);
@@ -127,14 +135,6 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
-    line("")?;
-    let of = c.columns.len();
-    let mut rows = vec![
-        ("R2, mean over columns", average_text(&r2, of)),
-        ("RMSE, mean over columns", average_text(&rmse, of)),
-    ];
-    rows.extend(ranges.iter().flat_map(Intervals::figures));
-    figures(&rows)?;
     let mut lines = Vec::new();
     for (name, s) in c.columns.iter().zip(&scores) {
         if s.count == 0 {
