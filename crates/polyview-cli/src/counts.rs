@@ -6,13 +6,9 @@ use polyview::Likelihood;
 use polyview_core::{Table, ViewTable};
 use polyview_io::{ReadOptions, read_table};
 
-use crate::args::Cli;
-use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::archive;
 
-/// Counts above this are noted.
-const LARGE: f64 = 1e6;
 /// Counts above this are refused.
 const LARGEST: f64 = 1e9;
 
@@ -71,10 +67,8 @@ fn refuse<T>(path: &Path, table: &ViewTable, n: usize, d: usize, found: String) 
     })
 }
 
-/// Refuses what is no count, and successes without as many trials; notes
-/// counts above a million.
+/// Refuses what is no count, and successes without as many trials.
 pub fn check(
-    cli: &Cli,
     path: &Path,
     table: &ViewTable,
     likelihood: Likelihood,
@@ -82,13 +76,8 @@ pub fn check(
 ) -> Outcome<()> {
     let counts = Counts { path, table };
     let trials_of = trials.map(|t| (t, places(t, table)));
-    let (mut large, mut largest) = (0usize, (0.0, 0, 0));
     for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
         counts.check(n, d, x)?;
-        large += usize::from(x > LARGE);
-        if x > largest.0 {
-            largest = (x, n, d);
-        }
         match &trials_of {
             Some((t, (rows, columns))) => {
                 enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
@@ -103,19 +92,6 @@ pub fn check(
             }
             None => {}
         }
-    }
-    if large > 0 {
-        let (x, n, d) = largest;
-        say(
-            cli,
-            format!(
-                "note: {}: {large} count(s) above 1000000, the largest {x} (sample '{}', column '{}'); if they \
-                 are no counts, fit the view (or its logarithm) as gaussian",
-                path.display(),
-                table.samples()[n],
-                table.features()[d]
-            ),
-        );
     }
     Ok(())
 }

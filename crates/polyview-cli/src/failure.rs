@@ -87,16 +87,31 @@ pub enum Failure {
         why: String,
     },
     /// Ctrl-C.
-    #[error("interrupted at sweep {sweep}{}", checkpoint.as_ref().map_or_else(String::new, |c| format!("; go on with --resume {c}")))]
+    #[error("interrupted at sweep {sweep}; {}", after_interrupt(checkpoint.as_deref(), *keeps))]
     Interrupted {
         /// Last sweep done.
         sweep: usize,
         /// The checkpoint.
         checkpoint: Option<String>,
+        /// Whether the engine has checkpoints.
+        keeps: bool,
     },
     /// Writing to standard output failed.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),
+}
+
+/// What there is to do after Ctrl-C.
+fn after_interrupt(checkpoint: Option<&str>, keeps: bool) -> String {
+    match checkpoint {
+        Some(path) => format!("go on with --resume {path}"),
+        None if keeps => {
+            "nothing was kept: with --checkpoint FILE, Ctrl-C keeps the work, and --resume \
+                          FILE goes on with it"
+                .to_owned()
+        }
+        None => "nothing was kept: the engine stochastic has no checkpoints".to_owned(),
+    }
 }
 
 impl From<polyview_core::DataError> for Failure {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
-use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, MetadataValues, ViewTable};
+use polyview_core::{
+    DataError, Dataset, DatasetBuilder, Join, Metadata, MetadataValues, View, ViewTable,
+};
 use polyview_io::{
     IoError, NumberHint, Orientation, ReadOptions, read_metadata_with, read_table, read_view,
 };
@@ -16,6 +18,7 @@ use crate::failure::{Failure, Outcome};
 use crate::guess::{Guess, as_classes, is_bit};
 use crate::hdf5;
 use crate::labels::{self, labels_option};
+use crate::remarks::{note, warning};
 use crate::study::{Study, parsed, trials_twice, view_option};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
@@ -37,8 +40,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
-            let table = view(cli, &s.path, &options, l, trials.as_ref())?;
-            note_header(cli, &s.path, &options, table.features());
+            let table = view(&s.path, &options, l, trials.as_ref())?;
+            note_names(cli, &s.path, &options, (table.samples(), table.features()));
             builder = builder.view(stored(cli, study, table, l, trials.is_some()));
             study.take(&s.name, l);
         } else {
@@ -54,7 +57,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 cli,
                 format!("guess: view '{}' is {guess} ({why}); {advice}", s.name),
             );
-            note_header(cli, &s.path, &options, table.features());
+            note_names(cli, &s.path, &options, (table.samples(), table.features()));
             study.guess(&s.name, guess);
             builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
         }
@@ -70,36 +73,73 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         study.groups.as_deref(),
         &study.format(),
     )?;
-    let data = builder.build()?;
-    warn_strangers(cli, metadata, &about, data.samples());
+    let files = study.data.iter();
+    let data = built(builder, files.map(|s| (s.name.as_str(), s.path.as_path())))?;
+    warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
 }
 
-/// Says where the header of a table looks like data.
-pub fn note_header(cli: &Cli, path: &Path, options: &ReadOptions, features: &[String]) {
-    let is_number = |name: &String| name.parse::<f64>().is_ok();
-    if options.orientation == Orientation::SamplesInRows && features.iter().all(is_number) {
+/// Says where the header or the first column of a table look like data; `names`
+/// are its samples and features.
+pub fn note_names(
+    cli: &Cli,
+    path: &Path,
+    options: &ReadOptions,
+    (samples, features): (&[String], &[String]),
+) {
+    let numbers = |names: &[String]| -> Option<Vec<f64>> {
+        names.iter().map(|name| name.parse().ok()).collect()
+    };
+    let (lines, line) = match options.orientation {
+        Orientation::SamplesInRows => (samples, "sample IDs"),
+        Orientation::FeaturesInRows => (features, "names of the features"),
+    };
+    if options.orientation == Orientation::SamplesInRows && numbers(features).is_some() {
         let first = features.first().map_or("", String::as_str);
-        say(
+        note(
             cli,
             format!(
-                "note: {}: the first row holds numbers alone (first '{first}') and was taken as the names of the features; if it holds data, \
+                "{}: the first row holds numbers alone (first '{first}') and was taken as the names of the features; if it holds data, \
                  put a row of names before it",
                 path.display()
             ),
         );
     }
+    let broken = numbers(lines).and_then(|x| x.iter().position(|x| x.fract() != 0.0));
+    if let Some(at) = broken {
+        note(
+            cli,
+            format!(
+                "{}: the first column holds numbers alone, such as {}, and was taken as the {line}; if \
+                 it holds data, put a column of names before it",
+                path.display(),
+                lines[at]
+            ),
+        );
+    }
 }
 
-/// What is to be said of a table about samples that knows none of these.
-pub fn strangers(about: &[Column], samples: &[String]) -> Option<String> {
+/// What is to be said of a table about samples that knows none of these; where
+/// it knows the `features` of the views instead, samples stand in columns.
+pub fn strangers<'a>(
+    about: &[Column],
+    samples: &[String],
+    mut features: impl Iterator<Item = &'a String>,
+) -> Option<String> {
     let known: HashSet<&String> = samples.iter().collect();
     let ids = &about.first()?.0;
     let none = ids.iter().all(|id| !known.contains(id));
     let first = |ids: &[String]| ids.first().cloned().unwrap_or_default();
     none.then(|| {
+        let about: HashSet<&String> = ids.iter().collect();
+        let mend = match features.find(|f| about.contains(f)) {
+            Some(f) => format!(
+                "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
+            ),
+            None => "give the same IDs to both".to_owned(),
+        };
         format!(
-            "none of its samples is one of the data (first ones: '{}' and '{}'); give the same IDs to both",
+            "none of its samples is one of the data (first ones: '{}' and '{}'); {mend}",
             first(ids),
             first(samples)
         )
@@ -107,10 +147,49 @@ pub fn strangers(about: &[Column], samples: &[String]) -> Option<String> {
 }
 
 /// Warns of a table about samples that knows none of these.
-pub fn warn_strangers(cli: &Cli, path: Option<&Path>, about: &[Column], samples: &[String]) {
-    if let (Some(path), Some(what)) = (path, strangers(about, samples)) {
-        say(cli, format!("warning: {}: {what}", path.display()));
+pub fn warn_strangers<'a>(
+    cli: &Cli,
+    path: Option<&Path>,
+    about: &[Column],
+    samples: &[String],
+    features: impl Iterator<Item = &'a String>,
+) {
+    if let (Some(path), Some(what)) = (path, strangers(about, samples, features)) {
+        warning(cli, format!("{}: {what}", path.display()));
     }
+}
+
+/// The features of all views.
+fn features(data: &Dataset) -> impl Iterator<Item = &String> {
+    data.views().iter().flat_map(View::features)
+}
+
+/// The data of a builder; a value that is too large is said to stand in the file
+/// of its view.
+fn built<'a>(
+    builder: DatasetBuilder,
+    mut files: impl Iterator<Item = (&'a str, &'a Path)>,
+) -> Outcome<Dataset> {
+    builder.build().map_err(|e| match e {
+        DataError::TooLarge {
+            ref view,
+            ref sample,
+            ref feature,
+            value,
+        } => match files.find(|(name, _)| name == view) {
+            Some((_, path)) => Failure::Cell {
+                path: path.to_owned(),
+                sample: sample.clone(),
+                column: feature.clone(),
+                found: format!(
+                    "{value:e} is too large to be computed with; correct it, leave the cell \
+                     empty, or divide the table by a power of ten"
+                ),
+            },
+            None => e.into(),
+        },
+        e => e.into(),
+    })
 }
 
 /// New data given on the command line, for the views of a model.
@@ -125,6 +204,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         builder = builder.join(Join::Intersection);
     }
     let mut trials = trials_of(args, fit)?;
+    let mut read = Vec::new();
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
         let known = fit.view(&name)?.1.choices.likelihood;
@@ -139,13 +219,14 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
-        let table = view(cli, &path, &options, known, trials.as_ref());
+        let table = view(&path, &options, known, trials.as_ref());
         let table = table.map_err(|e| match e {
             // what a view holds was settled when fitting
             Failure::Words { source, .. } => (*source).into(),
             other => other,
         })?;
-        note_header(cli, &path, &options, table.features());
+        note_names(cli, &path, &options, (table.samples(), table.features()));
+        read.push((name, path));
         builder = builder.view(match table {
             ViewTable::Sparse(t) if !known.stays_sparse() || trials.is_some() => {
                 t.to_dense().into()
@@ -172,8 +253,9 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     }
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
-    let data = builder.build()?;
-    warn_strangers(cli, metadata, &about, data.samples());
+    let files = read.iter();
+    let data = built(builder, files.map(|(n, p)| (n.as_str(), p.as_path())))?;
+    warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
 }
 
@@ -236,13 +318,12 @@ fn stored(
         format!("the likelihood {likelihood} keeps a number for every cell")
     };
     let name = table.name();
-    say(cli, format!("note: view '{name}' is made dense: {why}"));
+    note(cli, format!("view '{name}' is made dense: {why}"));
     sparse.to_dense().into()
 }
 
 /// The table of a view of that likelihood.
 fn view(
-    cli: &Cli,
     path: &Path,
     options: &ReadOptions,
     likelihood: Likelihood,
@@ -267,7 +348,7 @@ fn view(
         zeros_and_ones(path, &table, mend)?;
     }
     if likelihood.is_count() {
-        counts::check(cli, path, &table, likelihood, trials)?;
+        counts::check(path, &table, likelihood, trials)?;
     }
     Ok(table)
 }
@@ -380,8 +461,8 @@ pub type Column = (Vec<String>, Metadata);
 pub fn about_samples(cli: &Cli, path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
     match hdf5::metadata(path)? {
         Some((columns, notes)) => {
-            for note in notes {
-                say(cli, format!("note: {}: {note}", path.display()));
+            for text in notes {
+                note(cli, format!("{}: {text}", path.display()));
             }
             Ok(columns)
         }

@@ -12,6 +12,7 @@ mod labels;
 mod output;
 mod preset;
 mod progress;
+mod remarks;
 mod study;
 mod written;
 

@@ -68,6 +68,21 @@ pub enum DataError {
         /// Column from 0.
         feature: usize,
     },
+    /// A value whose square, or sums of such, no 64-bit number holds.
+    #[error(
+        "view '{view}', sample '{sample}', feature '{feature}': {value:e} is too large to be computed with (beyond {:e}); correct it or leave the cell empty, or divide the view by a power of ten",
+        crate::View::LARGEST
+    )]
+    TooLarge {
+        /// The view.
+        view: String,
+        /// The sample's ID.
+        sample: String,
+        /// The feature.
+        feature: String,
+        /// The value.
+        value: f64,
+    },
     /// A count of successes without a number of trials that holds it.
     #[error("view '{view}', feature '{feature}': {trials} trials at row {} cannot be; give a whole number, above zero and at least the successes, or leave both empty", sample + 1)]
     Trials {
@@ -108,13 +123,16 @@ pub enum DataError {
     },
     /// No sample ID occurs in two views.
     #[error(
-        "the views {views:?} share no sample ID (first IDs: {examples:?}); check that the first column holds the same IDs in every file"
+        "the views {views:?} share no sample ID (first IDs: {examples:?}); {}",
+        advice.as_deref().unwrap_or("check that the first column holds the same IDs in every file")
     )]
     NoSharedSamples {
         /// The views.
         views: Vec<String>,
         /// First sample ID of each.
         examples: Vec<String>,
+        /// What the names look like: transposed tables, or one ID in two spellings.
+        advice: Option<String>,
     },
     /// No sample has every view.
     #[error("no sample has all of the views {views:?}; join by union instead")]

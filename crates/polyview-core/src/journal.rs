@@ -96,6 +96,27 @@ pub enum Event {
     },
 }
 
+/// How much an event matters to whoever reads the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Good to know.
+    Note,
+    /// Results are likely to be poor.
+    Warning,
+}
+
+impl Event {
+    /// How much it matters to whoever reads the results: what is said of the data
+    /// is a note, and a warning is one. `None` for the steps of a fit.
+    pub fn level(&self) -> Option<Level> {
+        match self {
+            Self::Data { .. } => Some(Level::Note),
+            Self::Warning { .. } => Some(Level::Warning),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,10 +187,17 @@ pub struct Entry {
 
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sweep {:>4}  {}", self.sweep, self.remark())
+    }
+}
+
+impl Entry {
+    /// The line without its sweep.
+    pub fn remark(&self) -> String {
         if self.block.is_empty() {
-            write!(f, "sweep {:>4}  {}", self.sweep, self.event)
+            self.event.to_string()
         } else {
-            write!(f, "sweep {:>4}  {}: {}", self.sweep, self.block, self.event)
+            format!("{}: {}", self.block, self.event)
         }
     }
 }
@@ -184,9 +212,14 @@ pub struct Journal {
 impl Journal {
     /// The warnings, each with its block.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let warning = |e: &&Entry| matches!(e.event, Event::Warning { .. });
-        let entries = self.entries.iter().filter(warning);
-        entries.map(|e| format!("{}: {}", e.block, e.event))
+        let remarks = self.remarks();
+        remarks.filter_map(|(level, text)| (level == Level::Warning).then_some(text))
+    }
+    /// What a user is to hear at once, the notes and the warnings, each with its
+    /// block.
+    pub fn remarks(&self) -> impl Iterator<Item = (Level, String)> {
+        let remark = |e: &Entry| Some((e.event.level()?, e.remark()));
+        self.entries.iter().filter_map(remark)
     }
     /// Adds a line.
     pub fn note(&mut self, sweep: usize, block: impl Into<String>, event: Event) {

@@ -54,7 +54,7 @@ pub use dataset::{
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};
-pub use journal::{Entry, Event, Journal};
+pub use journal::{Entry, Event, Journal, Level};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
     Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, NoiseScope, NormalEquations,

@@ -70,8 +70,24 @@ fn text(path: &Path, mut start: Vec<u8>, rest: impl Read + 'static) -> Result<So
     let mut input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(rest));
     match input.fill_buf() {
         Err(e) => Err(IoError::text(path, e)),
+        Ok(first) if is_binary(first) => Err(IoError::Foreign {
+            path: path.to_owned(),
+            found: Foreign::Bytes,
+        }),
         Ok(_) => Ok(Source::Text(Box::new(input))),
     }
+}
+
+/// Whether the first bytes of a file are no text in any encoding: a zero byte, or
+/// control characters among bytes that are not UTF-8.
+fn is_binary(bytes: &[u8]) -> bool {
+    let control = |b: &u8| *b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1A);
+    let utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        // a character that goes on after these bytes
+        Err(e) => e.error_len().is_none(),
+    };
+    bytes.contains(&0) || !utf8 && bytes.iter().any(control)
 }
 
 /// Up to the first sixteen bytes.

@@ -111,6 +111,8 @@ pub enum ErrorKind {
         view: String,
         /// First feature of the data.
         found: String,
+        /// Whether its samples have the names of the model's features.
+        transposed: bool,
     },
     /// A model file or checkpoint that cannot be read.
     #[error("'{path}' cannot be read: {why}")]
@@ -264,6 +266,11 @@ impl Error {
             ErrorKind::MissingFeatures { .. } => {
                 "give every feature of the model by name; leave unknown values empty".to_owned()
             }
+            ErrorKind::NoKnownFeature {
+                transposed: true, ..
+            } => "its sample IDs are the features of the model: if samples stand in columns, say so \
+                  (--transposed)"
+                .to_owned(),
             ErrorKind::NoKnownFeature { .. } => {
                 "check that the header row holds the feature names used when fitting".to_owned()
             }

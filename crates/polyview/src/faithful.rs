@@ -29,6 +29,16 @@ pub(crate) fn pseudo_data(spec: &ModelSpec, view: &str) -> Option<PseudoKind> {
     pseudo_kind(spec.view(view).likelihood).filter(|_| faithful)
 }
 
+/// Who chose to compute as mofapy2 does, in the user's own words: the model of that
+/// name, or the option.
+pub(crate) fn chosen(spec: &ModelSpec) -> &'static str {
+    if spec.model == "mofapy2" {
+        "the model mofapy2, which computes as that program does (the model mofa has no such limits)"
+    } else {
+        "algorithm = \"faithful\", which is mofapy2's"
+    }
+}
+
 /// Refuses what mofapy2 does not know.
 pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     if spec.algorithm != Algorithm::Faithful {
@@ -38,7 +48,7 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         Err(ErrorKind::Incompatible {
             view: view.to_owned(),
             what: what.to_owned(),
-            with: "algorithm = \"faithful\", which is mofapy2's".to_owned(),
+            with: chosen(spec).to_owned(),
         }
         .into())
     };

@@ -8,6 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::inputs::dataset;
 use crate::output::{count, json, line, nats, number, prose, share, table};
 use crate::progress::Bar;
+use crate::remarks::Said;
 use crate::study::{Study, set};
 
 /// Refuses what no comparison can be made with.
@@ -34,6 +35,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
+    Said::default().journal(cli, data.journal());
     let mut options = ChooseKOptions {
         candidates: args.candidates.clone(),
         share: args.held_out,

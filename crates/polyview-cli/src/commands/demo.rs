@@ -12,6 +12,7 @@ use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;
 use crate::output::{line, percent, table};
 use crate::progress::Bar;
+use crate::remarks::Said;
 
 /// Share of the numbers that the demonstration hides.
 const HIDDEN: f64 = 0.1;
@@ -79,6 +80,8 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     let spec = model();
     let data = hidden(&full, &spec)?;
     let mut fitting = Fitting::new(data, spec)?;
+    let mut said = Said::default();
+    said.journal(cli, fitting.journal());
     let bar = Bar::new(cli.quiet);
     loop {
         let p = fitting.step()?;
@@ -90,6 +93,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     bar.clear();
     let fit = fitting.finish()?;
     let r = fit.record();
+    said.journal(cli, &r.journal);
     line("")?;
     line(format!(
         "Fifteen factors were offered, {} are needed ({} after {} sweeps, {:.2} s).",

@@ -95,7 +95,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     // the one format that there is
     if let Some(path) = &args.file {
         for note in hdf5::export(&fit, path, &args.without, overwrite(args.force))? {
-            say(cli, format!("note: {note}"));
+            crate::remarks::note(cli, note);
         }
         say(cli, format!("{} written", path.display()));
         if written == 0 {

@@ -14,9 +14,10 @@ use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
-use crate::inputs::{about_samples, archive, dataset, note_header, read_options, warn_strangers};
+use crate::inputs::{about_samples, archive, dataset, note_names, read_options, warn_strangers};
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
+use crate::remarks::{Said, note};
 use crate::study::{Source, Study};
 
 /// Fits and writes the model file.
@@ -50,9 +51,8 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };
-    for warning in fit.journal().warnings() {
-        say(cli, format!("warning: {warning}"));
-    }
+    let mut said = Said::default();
+    said.journal(cli, fit.journal());
     if let Some(path) = &args.checkpoints.resume {
         fit.resume_from(path)?;
         say(cli, format!("going on from {}", path.display()));
@@ -64,6 +64,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     if args.no_data {
         fit.forget_data();
     }
+    said.journal(cli, &fit.record().journal);
     fit.save(out, overwrite(args.force))?;
     summary(cli, &fit)?;
     if let Some(path) = &args.checkpoints.checkpoint
@@ -71,10 +72,10 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         && fit.record().sweeps == fit.spec().vb.max_sweeps
         && path.exists()
     {
-        say(
+        note(
             cli,
             format!(
-                "note: go on with --resume {} and a larger --max-sweeps",
+                "go on with --resume {} and a larger --max-sweeps",
                 path.display()
             ),
         );
@@ -179,7 +180,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     let source = OnDisk::open(&files, &folder)?;
     let samples = source.sample_names().to_vec();
     for ((path, options), features) in files.iter().zip(source.features()) {
-        note_header(cli, path, options, features);
+        note_names(cli, path, options, (&samples, features));
     }
     let columns = source.features().map(<[String]>::len).sum();
     if let Some(note) = study.fit_factors(samples.len().min(columns)) {
@@ -187,7 +188,13 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     }
     if let Some(path) = &study.metadata {
         let about = about_samples(cli, path, &study.format())?;
-        warn_strangers(cli, Some(path), &about, &samples);
+        warn_strangers(
+            cli,
+            Some(path),
+            &about,
+            &samples,
+            source.features().flatten(),
+        );
     }
     say(
         cli,
@@ -233,6 +240,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
                     .checkpoint
                     .as_ref()
                     .map(|c| c.display().to_string()),
+                keeps: fit.spec().engine != EngineKind::Stochastic,
             });
         }
     }

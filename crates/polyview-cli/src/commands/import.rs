@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
     let fit = hdf5::import(&args.file, args.group.clone(), scales)?;
     fit.save(&args.out, overwrite(args.force))?;
     for note in fit.record().assumptions() {
-        say(cli, format!("note: {note}"));
+        crate::remarks::note(cli, note);
     }
     say(
         cli,

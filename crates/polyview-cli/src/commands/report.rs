@@ -20,7 +20,8 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
         let about = about_samples(cli, path, &args.format.options())?;
-        if let Some(what) = strangers(&about, fit.samples()) {
+        let features = fit.views().iter().flat_map(|v| &v.features);
+        if let Some(what) = strangers(&about, fit.samples(), features) {
             return Err(Failure::Tables {
                 first: path.clone(),
                 second: args.model.clone(),

@@ -14,6 +14,7 @@ use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectA
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
+use crate::remarks::answer;
 use crate::study::parsed;
 use crate::written::{called, shortest, write, write_columns};
 
@@ -117,12 +118,6 @@ fn most_probable(p: MatRef<'_, f64>) -> Vec<usize> {
         .collect()
 }
 
-fn notes(cli: &Cli, notes: &[String]) {
-    for n in notes {
-        say(cli, format!("note: {n}"));
-    }
-}
-
 /// How sure of the parameters `--plug-in` makes predictions.
 fn sureness(plug_in: bool) -> ParameterUncertainty {
     if plug_in {
@@ -180,7 +175,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         unknown_classes: parsed("unknown-class", &args.unknown_class)?,
     };
     let z = fit.project(&data, &options).map_err(unknown_class)?;
-    notes(cli, &z.notes);
+    answer(cli, &z.notes, &z.warnings);
     let names = factor_names(z.mean.ncols());
     let put = |path, values| write_samples(path, &z.samples, &names, values, args.force);
     put(Some(&args.out), &z.mean)?;
@@ -234,7 +229,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     let p = fit
         .predict_with(&data, &args.target, &options)
         .map_err(unknown_class)?;
-    notes(cli, &p.notes);
+    answer(cli, &p.notes, &p.warnings);
     let put = |path, values| write_samples(path, &p.samples, &p.features, values, args.force);
     if categorical {
         let columns = class_columns(&target.features[0], &p);
@@ -332,7 +327,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         )));
     }
     let mut f = fit.impute_with(&args.view, args.intervals.level, sureness(args.plug_in))?;
-    notes(cli, &f.notes);
+    answer(cli, &f.notes, &f.warnings);
     if let Some(labels) = labels {
         let p = f.values;
         let of = |n: usize, c: usize| if c == 1 { p[(n, 0)] } else { 1.0 - p[(n, 0)] };

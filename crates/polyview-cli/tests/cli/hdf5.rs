@@ -89,6 +89,25 @@ fn csv(features: usize) -> String {
 }
 
 #[test]
+fn a_column_of_obs_is_no_matrix() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    h5mu(at, "cells.h5mu");
+    for kind in ["", ":gaussian"] {
+        let words = format!("fit --view who=cells.h5mu#rna/obs/donor{kind} -k 1 --out m.pv");
+        let err = fails(at, &words, 1);
+        for w in [
+            "cells.h5mu",
+            "rna/obs/donor",
+            "a column of words",
+            ":categorical",
+        ] {
+            assert!(err.contains(w), "'{w}' is not in: {err}");
+        }
+    }
+}
+
+#[test]
 fn views_are_those_of_the_tables() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();

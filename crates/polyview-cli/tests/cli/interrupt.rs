@@ -185,7 +185,12 @@ fn a_checkpoint_at_once_or_none_at_all() {
     let o = interrupt_when_listening(start(at, fit));
     let err = String::from_utf8_lossy(&o.stderr);
     assert_eq!(o.status.code(), Some(130), "{err}");
-    let sweep = err.trim_start_matches("error: interrupted at sweep ");
-    assert!(sweep.trim_end().parse::<usize>().is_ok(), "{err}");
+    let said = err.trim_start_matches("error: interrupted at sweep ");
+    let (sweep, mend) = said.split_once("; ").expect("what to do");
+    assert!(sweep.parse::<usize>().is_ok(), "{err}");
+    assert!(
+        mend.starts_with("nothing was kept") && mend.contains("--checkpoint FILE"),
+        "{err}"
+    );
     assert!(!at.join("m.pv").exists());
 }

@@ -20,6 +20,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod notices;
 mod options;
 mod paths;
 mod rank;

@@ -225,11 +225,9 @@ fn hostile_tables() {
         let words = format!("fit --view x={name} -k 1 --out m.pv");
         let _ = write!(text, "\n{}", transcript(at, &words));
     }
-    put(at, "sample.csv", "id,a,b\ns1,,\ns2,1,2\ns3,2,2\n");
     put(at, "other.csv", GOOD.replace('s', "t"));
     put(at, "taken.pv", "precious");
     for words in [
-        "fit --view x=sample.csv -k 1 --out m.pv",
         "fit --view x=x.csv --view y=other.csv -k 1 --out m.pv",
         "fit --view x=x.csv -k 0 --out m.pv",
         "fit --view x=x.csv -k 9 --out m.pv",
@@ -247,15 +245,17 @@ fn hostile_tables() {
     insta::assert_snapshot!("hostile-tables", text);
 }
 
-/// Constant features and samples without a view are legal, and said.
+/// Constant features and samples without a value are legal, and said.
 #[test]
 fn unusual_tables() {
     let dir = folder();
     let at = dir.path();
     put(at, "constant.csv", "id,a,b,c\ns1,5,2,\ns2,5,1,\ns3,5,4,\n");
+    put(at, "sample.csv", "id,a,b\ns1,,\ns2,1,2\ns3,2,2\n");
     let text = [
         "fit --view x=constant.csv -k 1 --seed 1 --out m.pv",
         "inspect m.pv --journal",
+        "fit --view x=sample.csv -k 1 --seed 1 --out s.pv",
     ]
     .map(|words| transcript(at, words))
     .join("\n");

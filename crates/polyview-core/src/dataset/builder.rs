@@ -5,11 +5,13 @@ use std::collections::{HashMap, HashSet};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::names::{self, Names};
 use super::{
     Dataset, Groups, Mask, Metadata, MetadataValues, SparseTable, SparseValues, Table, View,
-    ViewTable,
+    ViewTable, is_seen,
 };
 use crate::error::DataError;
+use crate::journal::{Event, Journal};
 
 /// Which samples a data set keeps when its views do not have the same ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,15 +85,18 @@ impl DatasetBuilder {
         self
     }
 
-    /// Joins the tables.
+    /// Joins the tables. Unless they are [new samples](Self::new_samples), samples
+    /// without an observed value in any view are left out;
+    /// [`Dataset::journal`] names them.
     ///
     /// # Errors
     /// [`DataError`]: no view, an empty view, names that do not match the
-    /// matrix, a duplicate view, sample or feature, an infinite value, no
-    /// sample left after the join, a sample without a group, class codes that do
-    /// not fit their class names, trials of an unknown view or fewer than
-    /// successes; and unless they are [new samples](Self::new_samples) views that
-    /// share no sample, and a sample or view with nothing observed.
+    /// matrix, a duplicate view, sample or feature, an infinite value or one too
+    /// large to be squared, no sample left after the join, a sample without a
+    /// group, class codes that do not fit their class names, trials of an unknown
+    /// view or fewer than successes; and unless they are
+    /// [new samples](Self::new_samples) views that share no sample, and a view
+    /// with nothing observed.
     pub fn build(self) -> Result<Dataset, DataError> {
         if self.tables.is_empty() {
             return Err(DataError::NoViews);
@@ -106,21 +111,11 @@ impl DatasetBuilder {
             }
         }
         let samples = self.joined_samples()?;
-        let index: HashMap<&str, usize> = samples
-            .iter()
-            .enumerate()
-            .map(|(i, s)| (s.as_str(), i))
-            .collect();
-        let groups = self
-            .groups
-            .as_ref()
-            .map(|g| group(g, &samples, &index))
-            .transpose()?;
-        let metadata = self
-            .metadata
-            .iter()
-            .map(|(ids, column)| column.aligned(ids, &samples))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut journal = Journal::default();
+        if let Some(note) = names::advice(&self.names()) {
+            journal.note(0, "data", Event::Warning { note });
+        }
+        let index = places(&samples);
         let mut views = Vec::with_capacity(self.tables.len());
         for table in self.tables {
             views.push(match table {
@@ -140,11 +135,39 @@ impl DatasetBuilder {
             let view = views[at].clone();
             views[at] = super::trials::align(view, &table, &index)?;
         }
-        let data = Dataset::assemble(samples, views, groups, metadata);
-        if !self.new_samples {
-            data.check_observed()?;
+        drop(index);
+        for view in &views {
+            view.check_magnitude(|n| samples[n].clone())?;
+            if !self.new_samples {
+                view.check_any_observed()?;
+            }
         }
-        Ok(data)
+        let samples = if self.new_samples {
+            samples
+        } else {
+            without_empty(samples, &mut views, &mut journal)
+        };
+        let groups = self.groups.as_ref();
+        let groups = groups.map(|g| group(g, &samples)).transpose()?;
+        let metadata = self
+            .metadata
+            .iter()
+            .map(|(ids, column)| column.aligned(ids, &samples))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Dataset::assemble(samples, views, groups, metadata, journal))
+    }
+
+    /// The names in the tables.
+    fn names(&self) -> Vec<Names<'_>> {
+        let of = |t| {
+            let t: &ViewTable = t;
+            Names {
+                view: t.name(),
+                samples: t.samples(),
+                features: t.features(),
+            }
+        };
+        self.tables.iter().map(of).collect()
     }
 
     fn joined_samples(&self) -> Result<Vec<String>, DataError> {
@@ -164,6 +187,7 @@ impl DatasetBuilder {
             return Err(DataError::NoSharedSamples {
                 views: self.tables.iter().map(|t| t.name().to_owned()).collect(),
                 examples: self.tables.iter().map(|t| t.samples()[0].clone()).collect(),
+                advice: names::advice(&self.names()),
             });
         }
         if self.join == Join::Intersection {
@@ -279,11 +303,46 @@ fn align_sparse(table: SparseTable, samples: &[String], index: &HashMap<&str, us
     View::sparse_unchecked(name, features, values, mask)
 }
 
-fn group(
-    pairs: &[(String, String)],
-    samples: &[String],
-    index: &HashMap<&str, usize>,
-) -> Result<Groups, DataError> {
+/// The place of each sample.
+fn places(samples: &[String]) -> HashMap<&str, usize> {
+    let all = samples.iter().enumerate();
+    all.map(|(i, s)| (s.as_str(), i)).collect()
+}
+
+/// Leaves out the samples that have no observed value in any view, with a note
+/// that names them: nothing is to be learnt from them.
+fn without_empty(samples: Vec<String>, views: &mut [View], journal: &mut Journal) -> Vec<String> {
+    let keep: Vec<u32> = (0..samples.len())
+        .filter(|&n| is_seen(views, n))
+        .map(|n| n as u32)
+        .collect();
+    if keep.len() == samples.len() {
+        return samples;
+    }
+    for view in views {
+        *view = view.subset(view.name().to_owned(), &keep);
+    }
+    let mut kept = Vec::with_capacity(keep.len());
+    let mut left_out = Vec::new();
+    let mut next = keep.iter().peekable();
+    for (n, s) in samples.into_iter().enumerate() {
+        if next.next_if(|k| **k as usize == n).is_some() {
+            kept.push(s);
+        } else {
+            left_out.push(format!("'{s}'"));
+        }
+    }
+    let note = format!(
+        "{} sample(s) have no observed value in any view and take no part: {}",
+        left_out.len(),
+        left_out.join(", ")
+    );
+    journal.note(0, "data", Event::Data { note });
+    kept
+}
+
+fn group(pairs: &[(String, String)], samples: &[String]) -> Result<Groups, DataError> {
+    let index = places(samples);
     let mut names: Vec<String> = Vec::new();
     let mut of_sample = vec![u32::MAX; samples.len()];
     for (sample, name) in pairs {
@@ -323,11 +382,7 @@ impl Metadata {
                 found: length,
             });
         }
-        let index: HashMap<&str, usize> = ids
-            .iter()
-            .enumerate()
-            .map(|(i, s)| (s.as_str(), i))
-            .collect();
+        let index = places(ids);
         let place = |s: &String| index.get(s.as_str()).copied();
         let values = match &self.values {
             MetadataValues::Categories(v) => MetadataValues::Categories(

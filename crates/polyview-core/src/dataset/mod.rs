@@ -4,7 +4,9 @@ mod blocks;
 mod builder;
 mod dense;
 mod levels;
+mod magnitude;
 mod mask;
+mod names;
 mod overlap;
 mod scaling;
 mod sparse;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use polyview_linalg::{Mat, MatRef};
 
 use crate::error::DataError;
+use crate::journal::Journal;
 
 /// One rectangular table as it came from a file or from memory: samples in
 /// rows, features in columns, `NaN` where nothing was observed.
@@ -207,6 +210,15 @@ impl View {
             self.value(n, d).unwrap_or(f64::NAN)
         })
     }
+    /// Refuses a view without an observed value.
+    fn check_any_observed(&self) -> Result<(), DataError> {
+        if self.n_observed() > 0 {
+            return Ok(());
+        }
+        Err(DataError::NothingObserved {
+            view: self.name.clone(),
+        })
+    }
     pub(crate) fn new_unchecked(
         name: String,
         features: Vec<String>,
@@ -223,6 +235,12 @@ impl View {
             trials: None,
         }
     }
+}
+
+/// Whether a sample has an observed value in any of the views.
+fn is_seen(views: &[View], sample: usize) -> bool {
+    let observed = |v: &View| v.mask.count_sample(sample, v.n_features());
+    views.iter().any(|v| observed(v) > 0)
 }
 
 /// The values of one metadata column.
@@ -262,6 +280,7 @@ pub struct Dataset {
     views: Vec<View>,
     groups: Option<Groups>,
     metadata: Vec<Metadata>,
+    journal: Journal,
 }
 
 impl Dataset {
@@ -293,28 +312,32 @@ impl Dataset {
     pub fn metadata(&self) -> &[Metadata] {
         &self.metadata
     }
+    /// What was remarkable when the tables were joined: samples that were left
+    /// out, IDs that differ in their spelling alone. A fit begins its journal with
+    /// it, and projections and predictions repeat it.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
     /// Which samples have which views.
     pub fn overlap(&self) -> Overlap {
         Overlap::of(self)
     }
-    /// Refuses samples and views without an observed value: nothing can be learnt
-    /// from them.
+    /// Refuses what nothing can be learnt from: samples and views without an
+    /// observed value, and values that are too large to be squared.
     ///
     /// # Errors
-    /// [`DataError::NothingObserved`], [`DataError::EmptySample`].
+    /// [`DataError::NothingObserved`], [`DataError::EmptySample`],
+    /// [`DataError::TooLarge`].
     pub fn check_observed(&self) -> Result<(), DataError> {
-        if let Some(view) = self.views.iter().find(|v| v.n_observed() == 0) {
-            return Err(DataError::NothingObserved {
-                view: view.name.clone(),
-            });
+        for view in &self.views {
+            view.check_any_observed()?;
+            view.check_magnitude(|n| self.samples[n].clone())?;
         }
         self.check_samples()
     }
     /// Refuses samples without an observed value.
     fn check_samples(&self) -> Result<(), DataError> {
-        let seen = |n: usize, v: &View| v.mask.count_sample(n, v.n_features()) > 0;
-        let empty = |n: &usize| !self.views.iter().any(|v| seen(*n, v));
-        match (0..self.n_samples()).find(empty) {
+        match (0..self.n_samples()).find(|n| !is_seen(&self.views, *n)) {
             Some(n) => Err(DataError::EmptySample {
                 sample: self.samples[n].clone(),
             }),
@@ -398,12 +421,14 @@ impl Dataset {
         views: Vec<View>,
         groups: Option<Groups>,
         metadata: Vec<Metadata>,
+        journal: Journal,
     ) -> Self {
         Self {
             samples,
             views,
             groups,
             metadata,
+            journal,
         }
     }
 }

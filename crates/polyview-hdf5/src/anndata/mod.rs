@@ -102,6 +102,9 @@ impl Place {
 pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
     let file = Reader::open(&location.path)?;
     let place = Place::find(&file, location)?;
+    if let Some(column) = place.matrix.strip_prefix("obs/") {
+        return Err(of_obs(&file, &place, column)?);
+    }
     let samples = Frame::open(&file, place.at("obs"))?.names()?;
     let variables = if place.matrix.starts_with("raw/") {
         "raw/var"
@@ -132,6 +135,22 @@ pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
             values,
         }),
     })
+}
+
+/// What to do with a column of `obs` where a matrix belongs.
+fn of_obs(file: &Reader, place: &Place, column: &str) -> Result<Hdf5Error> {
+    let (found, mend) = match Frame::open(file, place.at("obs"))?.column(column)? {
+        MetadataValues::Categories(_) => (
+            "a column of words",
+            "read it as classes: write ':categorical' after it, with a model that knows these \
+             (--model sshiba)",
+        ),
+        MetadataValues::Numbers(_) => (
+            "a column of numbers",
+            "a view is a matrix, such as X or layers/counts: write the column to a table of its own",
+        ),
+    };
+    Ok(file.layout(&place.at(&place.matrix), found, mend))
 }
 
 /// Reads a column of `obs` as a categorical view: one column of class names.

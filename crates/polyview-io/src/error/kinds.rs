@@ -81,6 +81,8 @@ pub enum Foreign {
     BinaryInGzip,
     /// UTF-16 or UTF-32 text.
     Utf16,
+    /// Bytes of no known kind that are no text.
+    Bytes,
 }
 
 impl fmt::Display for Foreign {
@@ -98,6 +100,10 @@ impl fmt::Display for Foreign {
             Self::NoText => "a NumPy array, which holds no words; give a CSV or TSV file",
             Self::BinaryInGzip => "a gzipped file that holds no text; unpack it first",
             Self::Utf16 => "UTF-16 text; save it as UTF-8",
+            Self::Bytes => {
+                "no text table: its bytes are no text, and of no kind that is known here; give CSV \
+                 or TSV (also gzipped), NPY, NPZ or Matrix Market"
+            }
         })
     }
 }

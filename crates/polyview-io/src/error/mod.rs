@@ -172,7 +172,7 @@ pub enum IoError {
         what: NameKind,
     },
     /// One name twice.
-    #[error("{}: the {what} '{name}' stands twice, {axis} {first} and {second}; make each unique", path.display())]
+    #[error("{}: the {what} '{name}' stands twice, {axis} {first} and {second}; make each unique{}", path.display(), names_or_data(name, *axis))]
     DuplicateName {
         /// The file.
         path: PathBuf,
@@ -279,6 +279,16 @@ fn show_delimiter(delimiter: char) -> String {
     match delimiter {
         '\t' => "tabs".to_owned(),
         other => format!("'{other}'"),
+    }
+}
+
+/// What to do where numbers stand for names.
+fn names_or_data(name: &str, axis: Axis) -> &'static str {
+    match axis {
+        _ if name.parse::<f64>().is_err() => "",
+        Axis::Lines => ", or if the first column holds data, put a column of names before it",
+        Axis::Entries => "",
+        Axis::Columns => ", or if the first line holds data, put a line of names before it",
     }
 }
 

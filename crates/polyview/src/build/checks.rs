@@ -123,7 +123,7 @@ fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
     };
     match likelihood {
         _ if !likelihood.stays_sparse() => refuse(format!("likelihood {likelihood}")),
-        _ if spec.algorithm == Algorithm::Faithful => refuse("algorithm = \"faithful\"".to_owned()),
+        _ if spec.algorithm == Algorithm::Faithful => refuse(faithful::chosen(spec).to_owned()),
         Likelihood::Gaussian
             if spec.missing == MissingData::Impute
                 && view.n_observed() < view.n_samples() * view.n_features() =>
@@ -157,7 +157,7 @@ pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<&'static str
     if spec.view(view).likelihood.is_rank() {
         Some("ranks: their weights belong to pairs of training samples")
     } else if spec.algorithm == Algorithm::Faithful {
-        Some("algorithm = \"faithful\"")
+        Some(faithful::chosen(spec))
     } else {
         None
     }

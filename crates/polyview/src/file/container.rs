@@ -381,6 +381,10 @@ impl<'a> Container<'a> {
         }
         Ok(Self { header, arrays })
     }
+    /// Whether there is an array of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
     /// Takes an array out.
     pub(super) fn take(&mut self, name: &str) -> Result<Stored<'a>, Fault> {
         self.arrays

@@ -12,7 +12,9 @@ use super::json;
 use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
-use crate::fit::{Fit, FitRecord, ViewInfo, is_shared, saved_parameters, share};
+use crate::fit::{
+    Compared, Fit, FitRecord, TrainingScale, ViewInfo, is_shared, saved_parameters, share,
+};
 use crate::spec::EngineKind;
 
 /// The file of a fit.
@@ -36,6 +38,12 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
         for (name, v) in [("offset", offset), ("scale", scale)] {
             let name = format!("{name}/{}", view.name);
             tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
+        }
+        if let Some(TrainingScale { mean, sd }) = &view.training {
+            for (name, v) in [("training-mean", mean), ("training-sd", sd)] {
+                let name = format!("{name}/{}", view.name);
+                tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
+            }
         }
     }
     for (i, column) in fit.metadata.iter().enumerate() {
@@ -150,9 +158,19 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
                 return Err(Fault::Record("numbers of the features without a value"));
             }
             info.unobserved = unobserved;
+            if info.training.is_none() {
+                let likelihood = info.choices.likelihood;
+                info.training = TrainingScale::of_working(likelihood, &own, &info.scaling);
+            }
             data.push(own);
         }
         views.push(info);
+    }
+    for info in &mut views {
+        info.training = info
+            .training
+            .take()
+            .or_else(|| TrainingScale::of_scaling(info));
     }
     if !data.is_empty() && data.len() != views.len() {
         return Err(Fault::Count {
@@ -276,6 +294,8 @@ fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault
 }
 
 fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fault> {
+    // earlier files have none
+    let has_training = file.has(&format!("training-mean/{}", view.name));
     let mut vector = |kind: &str| -> Result<Vec<f64>, Fault> {
         let name = format!("{kind}/{}", view.name);
         let values = file.take(&name)?.numbers(&name, &[view.features.len()])?;
@@ -290,6 +310,16 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         let name = format!("scale/{}", view.name);
         return Err(Fault::values(&name, "holds a zero"));
     }
+    let mut training = None;
+    if has_training {
+        let (mean, sd) = (vector("training-mean")?, vector("training-sd")?);
+        let kept = Compared::of(view.choices.likelihood).is_some();
+        if !kept || sd.iter().any(|s| *s < 0.0) {
+            let name = format!("training-sd/{}", view.name);
+            return Err(Fault::values(&name, "holds what cannot be"));
+        }
+        training = Some(TrainingScale { mean, sd });
+    }
     Ok(ViewInfo {
         name: view.name.clone(),
         features: view.features.clone(),
@@ -302,6 +332,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         },
         observed: view.observed,
         unobserved: view.unobserved.clone(),
+        training,
     })
 }
 

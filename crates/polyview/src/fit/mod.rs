@@ -11,6 +11,7 @@ mod start;
 mod states;
 mod stochastic;
 mod traced;
+mod training;
 
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{is_local, is_shared, saved_parameters, share};
+pub use training::TrainingScale;
+pub(crate) use training::{Compared, Moments, cells};
 
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
@@ -49,6 +52,10 @@ pub struct ViewInfo {
     pub scaling: Scaling,
     /// Observed cells.
     pub observed: usize,
+    /// Where the training values of each feature lay, which new data are held
+    /// against; none of labels and of successes, and where an earlier file, saved
+    /// without its data, does not say.
+    pub training: Option<TrainingScale>,
     /// Places of the features that were observed in no training sample, in order:
     /// the model knows nothing of them, and predicts nothing.
     pub unobserved: Vec<usize>,

@@ -4,7 +4,7 @@ use polyview_core::{GammaPrior, Groups, Metadata, RowCov, RowMoments, Scaling, S
 use polyview_linalg::{Mat, SymPacked};
 use polyview_special::digamma;
 
-use super::{Fit, FitRecord, ViewInfo, saved_parameters};
+use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
 use crate::build;
 use crate::error::{ErrorKind, Result};
 use crate::spec::{EngineKind, FeatureSelection, Likelihood, ModelSpec};
@@ -109,6 +109,10 @@ impl Fit {
                 put_noise(&mut state, &format!("{at}/term/{place}noise"), noise);
             }
             views.push(ViewInfo {
+                training: v.data.as_ref().and_then(|data| {
+                    let likelihood = parts.spec.view(&v.name).likelihood;
+                    TrainingScale::of_working(likelihood, data, &v.scaling)
+                }),
                 choices: parts.spec.view(&v.name),
                 name: v.name,
                 features: v.features,

@@ -9,21 +9,50 @@ use crate::spec::{Likelihood, ModelSpec};
 /// Notes the features of a view that do not vary, and those that were never
 /// observed.
 pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
-    let mut note = |note: String| {
-        journal.note(0, format!("data/{}", info.name), Event::Data { note });
-    };
+    let block = format!("data/{}", info.name);
+    let mut say = |event: Event| journal.note(0, block.clone(), event);
     let constant = info.scaling.constant.iter().filter(|d| info.knows(**d));
-    let constant: Vec<usize> = constant.copied().collect();
-    if let Some(&first) = constant.first() {
-        note(format!(
-            "{} feature(s) do not vary, first '{}': kept, but they carry no information",
-            constant.len(),
+    let (tiny, constant): (Vec<usize>, Vec<usize>) =
+        constant.partition(|d| spread_of(info, **d) > 0.0);
+    let known = info.features.len() - info.unobserved.len();
+    // of a single sample there is nothing to be said
+    let whole = tiny.len() + constant.len() == known && info.observed > known;
+    if let Some(&first) = tiny.first() {
+        let spread = tiny.iter().map(|&d| spread_of(info, d));
+        let largest = spread.fold(0.0, f64::max);
+        let note = format!(
+            "{} of {known} feature(s) vary by so little that the square is 0 in 64-bit numbers, first '{}' \
+             (standard deviations of {largest:.0e} at most), and count as constant: multiply the view \
+             by a power of ten",
+            tiny.len(),
             info.features[first]
-        ));
+        );
+        say(Event::Warning { note });
     }
-    if let Some(unobserved) = info.unobserved_note() {
-        note(unobserved);
+    if let Some(&first) = constant.first() {
+        say(if whole && tiny.is_empty() {
+            let note = "none of its features varies: the view carries no information about the \
+                        samples; leave it out, or make sure that it is the right file";
+            Event::Warning { note: note.into() }
+        } else {
+            Event::Data {
+                note: format!(
+                    "{} feature(s) do not vary, first '{}': kept, but they carry no information",
+                    constant.len(),
+                    info.features[first]
+                ),
+            }
+        });
     }
+    if let Some(note) = info.unobserved_note() {
+        say(Event::Data { note });
+    }
+}
+
+/// Standard deviation of the training values of a feature; 0 where nothing is
+/// known of it.
+fn spread_of(info: &ViewInfo, feature: usize) -> f64 {
+    info.training.as_ref().map_or(0.0, |t| t.sd[feature])
 }
 
 /// Counts above this are more often something else: sums, areas, or numbers
@@ -54,7 +83,7 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
     (cells > 0).then(|| {
         format!(
             "{cells} count(s) above 1000000, the largest {x} (sample '{}', feature '{}'): make sure that \
-             they are counts{better}",
+             they are counts{better}; if they are not, fit the view (or its logarithm) as gaussian",
             samples[n], info.features[d]
         )
     })

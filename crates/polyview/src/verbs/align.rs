@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, NumericError, Relevelled, UnknownClass, View};
+use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
+use super::far_off::far_off;
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -20,6 +21,8 @@ pub(super) struct Aligned {
     pub placing: Placing,
     /// What was ignored or taken as missing.
     pub notes: Vec<String>,
+    /// What is likely to make the answer wrong.
+    pub warnings: Vec<String>,
 }
 
 impl Aligned {
@@ -41,7 +44,9 @@ impl Aligned {
             views: fit.views().iter().map(|_| None).collect(),
             placing: Placing::new(fit, data, &mut notes)?,
             notes,
+            warnings: Vec::new(),
         };
+        out.take(data.journal());
         for view in data.views() {
             let (at, info) = fit.view(view.name())?;
             if left_out == Some(at) {
@@ -52,7 +57,7 @@ impl Aligned {
                 continue;
             }
             let matched = if info.levels.is_empty() {
-                match_features(info, view, &mut out.notes)
+                match_features(info, data, view, &mut out)
             } else {
                 match_classes(info, view, unknown, &mut out.notes)
             };
@@ -69,6 +74,15 @@ impl Aligned {
             ));
         }
         Ok(out)
+    }
+    /// Takes over what a journal says of the data.
+    fn take(&mut self, journal: &Journal) {
+        for (level, text) in journal.remarks() {
+            match level {
+                Level::Note => self.notes.push(text),
+                Level::Warning => self.warnings.push(text),
+            }
+        }
     }
     /// Samples without any observed cell.
     fn unobserved(&self) -> Vec<usize> {
@@ -102,7 +116,7 @@ fn match_classes(
 }
 
 /// The view with the model's features in the model's order, in working units.
-fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Result<View> {
+fn match_features(info: &ViewInfo, data: &Dataset, view: &View, out: &mut Aligned) -> Result<View> {
     if !view.levels().is_empty() {
         return Err(ErrorKind::Incompatible {
             view: info.name.clone(),
@@ -114,6 +128,7 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
     // what was never observed in training is as unknown as what was not there
     let silent = |d: &usize| view.mask().count_feature(*d, view.n_samples()) == 0;
     if view.features() == info.features && info.unobserved.iter().all(silent) {
+        out.warnings.extend(far_off(info, view));
         return finite(info, info.scaling.apply(view.clone()));
     }
     let place: HashMap<&str, usize> = view
@@ -133,13 +148,14 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
         return Err(ErrorKind::NoKnownFeature {
             view: info.name.clone(),
             found: view.features().first().cloned().unwrap_or_default(),
+            transposed: data.samples().iter().any(|s| info.features.contains(s)),
         }
         .into());
     }
     let absent = |d: &usize| source[*d].is_none() && info.knows(*d);
     if let Some(first) = (0..source.len()).find(absent) {
         let known = source.len() - info.unobserved.len();
-        notes.push(format!(
+        out.notes.push(format!(
             "view '{}': {} of the model's {known} features are absent from the data and were taken \
              as missing, first '{}'",
             info.name,
@@ -152,7 +168,7 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
         ignored[*s] = false;
     }
     if let Some(first) = ignored.iter().position(|i| *i) {
-        notes.push(format!(
+        out.notes.push(format!(
             "view '{}': {} feature(s) are unknown to the model and were ignored, first '{}'",
             info.name,
             view.n_features() - used,
@@ -160,6 +176,7 @@ fn match_features(info: &ViewInfo, view: &View, notes: &mut Vec<String>) -> Resu
         ));
     }
     let matched = view.matched(info.name.clone(), info.features.clone(), &source)?;
+    out.warnings.extend(far_off(info, &matched));
     finite(info, info.scaling.apply(matched))
 }
 

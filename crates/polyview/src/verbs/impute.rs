@@ -45,6 +45,9 @@ pub struct Imputation {
     pub level: f64,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
+    /// What is likely to make the filled values wrong, such as data that are far
+    /// off those of training.
+    pub warnings: Vec<String>,
 }
 
 impl Fit {
@@ -214,6 +217,7 @@ fn fill(
         mean: mut values,
         mut sd,
         notes,
+        warnings,
         ..
     } = p;
     let mut was_missing = BitMask::full(values.nrows(), values.ncols());
@@ -240,5 +244,6 @@ fn fill(
         was_missing,
         level,
         notes,
+        warnings,
     }
 }

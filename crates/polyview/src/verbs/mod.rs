@@ -15,6 +15,7 @@ mod clusters;
 mod compare;
 mod discrepancies;
 mod explain;
+mod far_off;
 mod group_activity;
 mod hold_out;
 mod impute;

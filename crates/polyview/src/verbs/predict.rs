@@ -69,6 +69,9 @@ pub struct Prediction {
     pub ranks: Option<PredictedRanks>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
+    /// What is likely to make the predictions wrong, such as data that are far
+    /// off those of training.
+    pub warnings: Vec<String>,
 }
 
 /// Predictions of a rank view on the scale of normal scores.
@@ -260,6 +263,7 @@ impl Fit {
             views,
             placing,
             notes,
+            warnings,
         } = aligned;
         let n = samples.len();
         let mut journal = Journal::default();
@@ -269,6 +273,7 @@ impl Fit {
             Ok((Cow::Owned(z.moments), z.shares))
         })?;
         latent::notes_of(&journal, &mut out.notes);
+        out.warnings = warnings;
         Ok(out)
     }
 
@@ -400,6 +405,7 @@ impl Fit {
             score,
             ranks,
             notes,
+            warnings: Vec::new(),
         })
     }
 }

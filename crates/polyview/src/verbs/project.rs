@@ -47,6 +47,9 @@ pub struct Projection {
     pub sd: Mat<f64>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
+    /// What is likely to make the factors wrong, such as data that are far off
+    /// those of training.
+    pub warnings: Vec<String>,
 }
 
 impl Projection {
@@ -85,6 +88,7 @@ impl Fit {
             views,
             placing,
             mut notes,
+            warnings,
         } = Aligned::new(self, data, None, options.unknown_classes)?;
         let (n, k) = (samples.len(), self.k());
         let mut journal = Journal::default();
@@ -101,6 +105,7 @@ impl Fit {
                 sd: Mat::from_fn(n, k, |r, j| z.variance(r, j).sqrt()),
                 covariance: z.cov().clone(),
                 notes,
+                warnings,
             });
         }
         let mut mean: Mat<f64> = Mat::zeros(n, k);
@@ -139,6 +144,7 @@ impl Fit {
             sd: Mat::from_fn(n, k, |r, j| spread.row(r)[packed_index(j, j)].sqrt()),
             covariance: RowCov::PerRow(spread),
             notes,
+            warnings,
         })
     }
 }

@@ -72,7 +72,7 @@ impl Fitting {
             spec = spec.with_view(v.name(), choices);
         }
         let mut journal = Journal::default();
-        let infos = stochastic::learn(&spec, source.as_mut(), &views, &mut journal)?;
+        let infos = stochastic::learn(&spec, source.as_mut(), &samples, &views, &mut journal)?;
         let working = stochastic::Working {
             source,
             scalings: infos.iter().map(|i| i.scaling.clone()).collect(),

@@ -21,6 +21,7 @@ use super::remarks::{
 };
 use super::start::start;
 use super::stochastic;
+use super::training::TrainingScale;
 use super::{Fit, ViewInfo};
 use crate::build::{WorkingData, model, validate};
 use crate::error::{Error, ErrorKind, Result};
@@ -136,13 +137,19 @@ impl Fitting {
             let choices = spec.view(v.name());
             spec = spec.with_view(v.name(), choices);
         }
+        let mut journal = data.journal().clone();
+        let training: Vec<Option<TrainingScale>> = data
+            .views()
+            .iter()
+            .map(|v| TrainingScale::of(spec.view(v.name()).likelihood, v))
+            .collect();
         let working = WorkingData::learn(data, &spec);
-        let mut journal = Journal::default();
         let infos: Vec<ViewInfo> = working
             .views
             .iter()
             .zip(&working.scalings)
-            .map(|(v, s)| ViewInfo {
+            .zip(training)
+            .map(|((v, s), training)| ViewInfo {
                 name: v.name().to_owned(),
                 features: v.features().to_vec(),
                 levels: v.levels().to_vec(),
@@ -150,6 +157,7 @@ impl Fitting {
                 scaling: s.clone(),
                 observed: v.n_observed(),
                 unobserved: v.unobserved_features(),
+                training,
             })
             .collect();
         for info in &infos {

@@ -18,6 +18,7 @@ use super::order::order_factors;
 use super::remarks::{note_features, note_loose_bound};
 use super::start::start;
 use super::states::given_up_parameters;
+use super::training::ScaleSums;
 use crate::build::{factor_block, part, several};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{Algorithm, EngineKind, FactorPrior, ModelSpec, Path};
@@ -152,10 +153,11 @@ fn twice(names: &[String]) -> Option<(usize, usize)> {
 /// data units, and remarks for the journal.
 ///
 /// # Errors
-/// [`ErrorKind::Source`]; [`DataError::NothingObserved`].
+/// [`ErrorKind::Source`]; [`DataError::NothingObserved`], [`DataError::TooLarge`].
 pub(super) fn learn(
     spec: &ModelSpec,
     source: &mut dyn BlockSource,
+    names: &[String],
     views: &[View],
     journal: &mut Journal,
 ) -> Result<Vec<ViewInfo>> {
@@ -166,32 +168,42 @@ pub(super) fn learn(
         .iter()
         .map(|v| ScalingSums::new(v.n_features()))
         .collect();
+    let mut scales: Vec<Option<ScaleSums>> = views
+        .iter()
+        .map(|v| ScaleSums::new(spec.view(v.name()).likelihood, v.n_features()))
+        .collect();
     let mut observed = vec![0; views.len()];
-    let mut unseen = 0;
+    let mut unseen = Vec::new();
     for from in (0..samples).step_by(rows) {
         let range = from..(from + rows).min(samples);
         let block = source
             .read(std::slice::from_ref(&range))
             .map_err(|e| unread(&e))?;
-        for ((v, sums), observed) in block.iter().zip(&mut sums).zip(&mut observed) {
-            sums.add(v)?;
-            *observed += v.n_observed();
+        for (i, v) in block.iter().enumerate() {
+            v.check_magnitude(|n| names[from + n].clone())?;
+            sums[i].add(v)?;
+            if let Some(scale) = &mut scales[i] {
+                scale.add(v, |_, x| x);
+            }
+            observed[i] += v.n_observed();
         }
-        unseen += (0..range.len())
-            .filter(|&n| {
-                block
-                    .iter()
-                    .all(|v| v.mask().count_sample(n, v.n_features()) == 0)
-            })
-            .count();
+        let empty = |n: &usize| {
+            let mut views = block.iter();
+            views.all(|v| v.mask().count_sample(*n, v.n_features()) == 0)
+        };
+        let empty = (0..range.len()).filter(empty);
+        unseen.extend(empty.map(|n| format!("'{}'", names[from + n])));
     }
-    if unseen > 0 {
-        let note =
-            format!("{unseen} sample(s) have no observed value: their factors are the prior's");
+    if !unseen.is_empty() {
+        let note = format!(
+            "{} sample(s) have no observed value, and their factors are the prior's: {}",
+            unseen.len(),
+            unseen.join(", ")
+        );
         journal.note(0, "data", Event::Data { note });
     }
     let mut infos = Vec::with_capacity(views.len());
-    for ((v, sums), observed) in views.iter().zip(&sums).zip(observed) {
+    for (((v, sums), observed), scale) in views.iter().zip(&sums).zip(observed).zip(scales) {
         if observed == 0 {
             return Err(DataError::NothingObserved {
                 view: v.name().to_owned(),
@@ -213,6 +225,7 @@ pub(super) fn learn(
             scaling,
             observed,
             unobserved: (0..counts.len()).filter(|&d| counts[d] == 0.0).collect(),
+            training: scale.map(ScaleSums::finish),
         };
         note_features(&info, journal);
         note_loose_bound(&info, || sums.mean(), journal);

@@ -188,6 +188,7 @@ impl Fit {
             views,
             placing,
             mut notes,
+            warnings,
         } = Aligned::new(self, data, None, UnknownClass::Error)?;
         let mut journal = Journal::default();
         let mut posterior = Posterior::default();
@@ -201,6 +202,7 @@ impl Fit {
             }
             posterior.push(z.moments.mean().to_owned(), c);
         }
+        notes.extend(warnings);
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
         self.explained(&views, &posterior, &Strata::of(data.groups()), notes)

@@ -219,8 +219,10 @@ fn strangers_are_refused() {
     assert!(matches!(e.kind(), ErrorKind::UnknownView { view, known }
         if view == "proteins" && known.len() == 2));
     let e = fit.project(&renamed("view1", "x"), &options).unwrap_err();
-    assert!(matches!(e.kind(), ErrorKind::NoKnownFeature { view, found }
-        if view == "view1" && found == "xv1f1"));
+    assert!(
+        matches!(e.kind(), ErrorKind::NoKnownFeature { view, found, .. }
+        if view == "view1" && found == "xv1f1")
+    );
 }
 
 #[test]

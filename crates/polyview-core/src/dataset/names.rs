@@ -1,0 +1,207 @@
+//! Sample IDs that do not meet, and what may have been meant.
+
+use std::collections::{HashMap, HashSet};
+
+/// The names in one table.
+pub(super) struct Names<'a> {
+    pub(super) view: &'a str,
+    pub(super) samples: &'a [String],
+    pub(super) features: &'a [String],
+}
+
+/// What tables of names look like where their IDs do not meet: transposed, or the
+/// same IDs in another spelling. `None` where there is nothing to be said.
+pub(super) fn advice(tables: &[Names<'_>]) -> Option<String> {
+    transposed(tables).or_else(|| spelling(tables))
+}
+
+/// Says which tables seem to have samples in columns: those whose features are
+/// the samples (or the features) of another table, while their own samples are
+/// nowhere else.
+fn transposed(tables: &[Names<'_>]) -> Option<String> {
+    let mut turned = None;
+    let mut all = tables.len() > 1;
+    for (i, t) in tables.iter().enumerate() {
+        let samples = of_others(tables, i, |t| t.samples);
+        if t.samples.iter().any(|s| samples.contains(s.as_str())) {
+            all = false;
+            continue;
+        }
+        if let Some(f) = t.features.iter().find(|f| samples.contains(f.as_str())) {
+            turned = Some((t.view, f));
+        }
+        let features = of_others(tables, i, |t| t.features);
+        all &= t.features.iter().any(|f| features.contains(f.as_str()));
+    }
+    if all {
+        let rest = of_others(tables, 0, |t| t.features);
+        let mut shared = tables[0].features.iter();
+        let shared = shared.find(|f| rest.contains(f.as_str()))?;
+        return Some(format!(
+            "check that the first column holds the same IDs in every file, or if samples stand in \
+             columns (the headers share names, such as '{shared}'), say so (--transposed)"
+        ));
+    }
+    let (view, example) = turned?;
+    Some(format!(
+        "the header of view '{view}' holds sample IDs of another view, such as '{example}': it \
+         seems to have samples in columns; write it with samples in rows (--transposed, if \
+         every file is such)"
+    ))
+}
+
+/// Names of all tables but one.
+fn of_others<'a>(
+    tables: &'a [Names<'_>],
+    but: usize,
+    of: impl Fn(&'a Names<'_>) -> &'a [String],
+) -> HashSet<&'a str> {
+    let rest = tables.iter().enumerate().filter(|(i, _)| *i != but);
+    rest.flat_map(|(_, t)| of(t)).map(String::as_str).collect()
+}
+
+/// Says which IDs differ in their spelling alone from those of another view.
+fn spelling(tables: &[Names<'_>]) -> Option<String> {
+    let mut of_key: HashMap<String, Vec<(usize, &str)>> = HashMap::new();
+    let mut order = Vec::new();
+    for (i, t) in tables.iter().enumerate() {
+        for s in t.samples {
+            let at = of_key.entry(plain(s)).or_default();
+            if at.is_empty() {
+                order.push(plain(s));
+            }
+            if !at.iter().any(|(j, other)| *j == i && other == s) {
+                at.push((i, s));
+            }
+        }
+    }
+    let mut pairs = 0;
+    let mut first = None;
+    for key in order {
+        let Some(found) = of_key.remove(&key) else {
+            continue;
+        };
+        // IDs that one view tells apart are two samples
+        let mut views = HashSet::new();
+        if !found.iter().all(|(i, _)| views.insert(*i)) {
+            continue;
+        }
+        let (i, a) = found[0];
+        if let Some(&(j, b)) = found.iter().find(|(_, b)| *b != a) {
+            pairs += 1;
+            first.get_or_insert((i, a, j, b));
+        }
+    }
+    let (i, a, j, b) = first?;
+    Some(format!(
+        "{pairs} sample ID(s) differ between views in their spelling alone, such as '{a}' \
+         (view '{}') and '{b}' (view '{}'), and count as different samples: write them alike, \
+         if they are the same",
+        tables[i].view, tables[j].view
+    ))
+}
+
+/// An ID without what programs change on the way: blanks around it, capitals, the
+/// `X` that R puts before a digit, `.` for `-` and the like, decimals of a whole
+/// number.
+fn plain(id: &str) -> String {
+    let id = id.trim().to_lowercase();
+    let bare = id
+        .strip_prefix('x')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let id = bare.unwrap_or(&id);
+    match id.parse::<f64>() {
+        Ok(x) if x.is_finite() => format!("{x}"),
+        _ => {
+            let mark = |c: char| if c.is_alphanumeric() { c } else { '.' };
+            id.chars().map(mark).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(tables: &[(&str, &[&str], &[&str])]) -> Option<String> {
+        let owned = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        let all: Vec<_> = tables
+            .iter()
+            .map(|(v, s, f)| (*v, owned(s), owned(f)))
+            .collect();
+        let names: Vec<Names<'_>> = all
+            .iter()
+            .map(|(view, samples, features)| Names {
+                view,
+                samples,
+                features,
+            })
+            .collect();
+        advice(&names)
+    }
+
+    #[test]
+    fn spellings_of_one_id() {
+        for (a, b) in [
+            ("1", "1.0"),
+            ("S1", "s1"),
+            (" s1", "s1 "),
+            ("TCGA-A1-01", "TCGA.A1.01"),
+            ("X1", "1"),
+            ("1e1", "10"),
+        ] {
+            let text = said(&[("a", &[a, "q"], &["f"]), ("b", &[b, "r"], &["g"])]);
+            let text = text.expect("advice");
+            assert!(
+                text.contains(&format!("'{a}' (view 'a') and '{b}' (view 'b')")),
+                "{text}"
+            );
+            assert!(text.starts_with("1 sample ID(s)"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_one_view_tells_apart_is_different() {
+        assert_eq!(
+            said(&[("a", &["s1", "S1"], &["f"]), ("b", &["s1"], &["g"])]),
+            None
+        );
+        assert_eq!(
+            said(&[("a", &["s1"], &["f"]), ("b", &["s1"], &["g"])]),
+            None
+        );
+        assert_eq!(said(&[("a", &["s1", "S1"], &["f"])]), None);
+        assert_eq!(
+            said(&[("a", &["s1"], &["f"]), ("b", &["s2"], &["g"])]),
+            None
+        );
+    }
+
+    #[test]
+    fn samples_in_columns() {
+        // one of two, one of three, and all
+        let a: (&str, &[&str], &[&str]) = ("a", &["s1", "s2"], &["f1", "f2"]);
+        let b: (&str, &[&str], &[&str]) = ("b", &["s1", "s2"], &["g1", "g2"]);
+        let c: (&str, &[&str], &[&str]) = ("c", &["h1", "h2", "h3"], &["s1", "s2"]);
+        let d: (&str, &[&str], &[&str]) = ("d", &["i1"], &["s1", "s2"]);
+        for tables in [&[a, c][..], &[a, b, c]] {
+            let text = said(tables).expect("advice");
+            assert!(
+                text.contains("header of view 'c'") && text.contains("'s1'"),
+                "{text}"
+            );
+            assert!(text.contains("--transposed"), "{text}");
+        }
+        let text = said(&[c, d]).expect("advice");
+        assert!(
+            text.contains("the headers share names, such as 's1'"),
+            "{text}"
+        );
+        assert_eq!(said(&[a, b]), None);
+        // features of one name in both views are nothing odd where samples meet
+        assert_eq!(
+            said(&[("a", &["s1"], &["f"]), ("b", &["s1", "s2"], &["f"])]),
+            None
+        );
+    }
+}

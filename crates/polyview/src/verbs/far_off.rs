@@ -1,0 +1,317 @@
+//! New data that are far off the scale of the training data.
+//!
+//! Every bound on shares of cells below is five times what Chebyshev's inequality
+//! allows the training data themselves, whatever their distribution: at most
+//! $1/k^2$ of the values of a feature lie more than k standard deviations from its
+//! mean.
+
+use polyview_core::View;
+
+use crate::fit::{Compared, Moments, TrainingScale, ViewInfo, cells};
+
+/// Standard deviations of counts on the scale of $\ln(1 + x)$ are taken to be at
+/// least this, about that of a Poisson count of 1 to 4: features that were all but
+/// constant are no measure.
+const LEAST_LOG_SD: f64 = 0.5;
+
+/// Numbers of cells from which this share of them must not lie beyond so many
+/// standard deviations.
+const SHARES: [(f64, f64, f64); 3] = [(20.0, 0.2, 5.0), (100.0, 0.05, 10.0), (500.0, 0.01, 22.4)];
+
+/// Standard deviations by which half the values of a single feature may be off:
+/// with several samples, and with fewer than [`SEVERAL`].
+const FAR: (f64, f64) = (10.0, 100.0);
+
+/// Samples from which the middle value says something of a feature.
+const SEVERAL: f64 = 5.0;
+
+/// Samples from which the spread of a feature's new values says something.
+const SPREAD: f64 = 8.0;
+
+/// The new values vary so much less than the training data that this is their
+/// scale, not chance.
+const NARROW: f64 = 1.0 / 30.0;
+
+/// How far off the middle value of a feature may be, in standard deviations, for
+/// a scale to explain it.
+const NEAR: f64 = 1.5;
+
+/// How far the logarithms of the ratios of features may typically be apart to be one
+/// ratio: twice what chance makes of the spread of eight samples.
+const SAME_RATIO: f64 = 0.4;
+
+/// The new values of one feature against those of training.
+struct Feature {
+    at: usize,
+    /// Number of new values.
+    count: f64,
+    /// Middle distance from the training mean, training standard deviations.
+    distance: f64,
+    /// Middle of the new values, data units.
+    middle: f64,
+    /// Training mean and standard deviation, as values are compared.
+    mean: f64,
+    sd: f64,
+    /// Spread of the new values in training standard deviations, where there
+    /// are enough of them that differ.
+    spread: Option<f64>,
+}
+
+impl Feature {
+    fn is_far(&self) -> bool {
+        let (several, few) = FAR;
+        self.distance > if self.count >= SEVERAL { several } else { few }
+    }
+    /// How far a value of the feature lies from the training mean.
+    fn off(&self, compared: Compared, x: f64) -> f64 {
+        (compared.forward(x) - self.mean).abs() / self.sd
+    }
+}
+
+/// Cells by their distance from the training mean.
+#[derive(Default)]
+struct Tally {
+    cells: f64,
+    beyond: [f64; SHARES.len()],
+}
+
+impl Tally {
+    fn add(&mut self, distance: f64, cells: f64) {
+        self.cells += cells;
+        for (count, (_, _, limit)) in self.beyond.iter_mut().zip(SHARES) {
+            *count += if distance > limit { cells } else { 0.0 };
+        }
+    }
+    fn is_far(&self) -> bool {
+        let mut shares = self.beyond.iter().zip(SHARES);
+        shares.any(|(n, (from, share, _))| self.cells >= from && *n > share * self.cells)
+    }
+}
+
+/// What is to be said of new data of a view whose features are the model's, in
+/// data units, if they are far off the training data: where, and what may be the
+/// matter.
+pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
+    let training = info.training.as_ref()?;
+    let compared = Compared::of(info.choices.likelihood)?;
+    let mut tally = Tally::default();
+    let features: Vec<Feature> = (0..view.n_features())
+        .filter_map(|d| feature(training, compared, view, d, &mut tally))
+        .collect();
+    let mut far: Vec<&Feature> = features.iter().filter(|f| f.is_far()).collect();
+    let mut narrow: Vec<f64> = features.iter().filter_map(|f| f.spread).collect();
+    let narrow = middle(&mut narrow).is_some_and(|s| s < NARROW);
+    let off = tally.is_far();
+    if far.is_empty() && !off && !narrow {
+        return None;
+    }
+    let about = format!("view '{}': the new values", info.name);
+    if far.is_empty() && !off {
+        let all: Vec<&Feature> = features.iter().collect();
+        let likely = likely(&all, compared);
+        return Some(format!(
+            "{about} vary more than {:.0} times less than those of the training data; {likely}",
+            1.0 / NARROW
+        ));
+    }
+    if far.is_empty() {
+        far = features.iter().filter(|f| f.distance > NEAR).collect();
+    }
+    far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
+    let worst: Vec<String> = far
+        .iter()
+        .take(3)
+        .map(|f| {
+            let name = &info.features[f.at];
+            format!("'{name}' ({} standard deviations)", rounded(f.distance))
+        })
+        .collect();
+    let likely = likely(&far, compared);
+    Some(format!(
+        "{about} are far off those of the training data in {} of {} feature(s); typical distance from \
+         the training mean, worst first: {}; {likely}",
+        far.len(),
+        features.len(),
+        worst.join(", ")
+    ))
+}
+
+/// What the new values of a feature look like; `None` where it has none, or did
+/// not vary in training.
+fn feature(
+    training: &TrainingScale,
+    compared: Compared,
+    view: &View,
+    at: usize,
+    tally: &mut Tally,
+) -> Option<Feature> {
+    let mean = *training.mean.get(at)?;
+    let sd = *training.sd.get(at)?;
+    if sd == 0.0 {
+        return None;
+    }
+    let sd = match compared {
+        Compared::Plain => sd,
+        Compared::Log => sd.max(LEAST_LOG_SD),
+    };
+    let mut values = cells(view, at);
+    let middle_value = weighted_middle(&mut values)?;
+    let mut f = Feature {
+        at,
+        count: 0.0,
+        distance: 0.0,
+        middle: middle_value,
+        mean,
+        sd,
+        spread: None,
+    };
+    for (x, _) in &mut values {
+        *x = compared.forward(*x);
+    }
+    let own = Moments::of(&values);
+    f.count = own.count;
+    f.spread = (own.count >= SPREAD && own.sd > 0.0).then_some(own.sd / sd);
+    for (x, cells) in &mut values {
+        *x = (*x - mean).abs() / sd;
+        tally.add(*x, *cells);
+    }
+    f.distance = weighted_middle(&mut values)?;
+    Some(f)
+}
+
+/// What may be the matter: a unit, a logarithm, or the wrong file.
+fn likely(features: &[&Feature], compared: Compared) -> String {
+    let fit = |of: &dyn Fn(f64) -> f64| {
+        let off = |f: &&Feature| f.off(compared, of(f.middle));
+        let mut off: Vec<f64> = features.iter().map(off).collect();
+        let all = off.iter().all(|x| x.is_finite());
+        middle(&mut off).filter(|x| all && *x < NEAR)
+    };
+    let mut best: Option<(f64, String)> = None;
+    let mut consider = |fit: Option<f64>, text: String| {
+        if let Some(fit) = fit
+            && best.as_ref().is_none_or(|(b, _)| fit < *b)
+        {
+            best = Some((fit, text));
+        }
+    };
+    if let Some(times) = ratio(features, compared).filter(|r| !(0.5..=2.0).contains(r)) {
+        let (size, factor) = if times > 1.0 {
+            ("large", times)
+        } else {
+            ("small", 1.0 / times)
+        };
+        let text = format!(
+            "they look about {} times as {size}: give them in the units of the training data",
+            rounded(factor)
+        );
+        consider(fit(&|x| x / times), text);
+    }
+    if compared == Compared::Plain {
+        for (name, of) in LOGARITHMS {
+            let text = format!(
+                "{name} of them would lie where the training data do: take logarithms as was done for those"
+            );
+            consider(fit(&of), text);
+        }
+    }
+    // logarithms of 1 + x are not negative
+    let powers = features.iter().all(|f| f.middle >= 0.0);
+    for (name, of) in POWERS.into_iter().filter(|_| powers) {
+        let text = format!(
+            "they look like logarithms, as {name} of them would lie where the training data do: give them \
+             as those were"
+        );
+        consider(fit(&of), text);
+    }
+    best.map_or_else(
+        || {
+            "make sure of their units, of transforms such as logarithms, and that this is the \
+             right file"
+                .to_owned()
+        },
+        |(_, text)| text,
+    )
+}
+
+/// A transform by its name.
+type Named = (&'static str, fn(f64) -> f64);
+
+const LOGARITHMS: [Named; 4] = [
+    ("ln(1 + x)", f64::ln_1p),
+    ("log2(1 + x)", |x| x.ln_1p() / std::f64::consts::LN_2),
+    ("log10(1 + x)", |x| x.ln_1p() / std::f64::consts::LN_10),
+    ("ln(x)", f64::ln),
+];
+
+const POWERS: [Named; 3] = [
+    ("exp(x) - 1", f64::exp_m1),
+    ("2^x - 1", |x| x.exp2() - 1.0),
+    ("10^x - 1", |x| 10f64.powf(x) - 1.0),
+];
+
+/// How many times as large as in training the new values are: by their spread, or
+/// where samples are too few for one by their middle.
+fn ratio(features: &[&Feature], compared: Compared) -> Option<f64> {
+    let mut spreads: Vec<f64> = match compared {
+        Compared::Plain => features.iter().filter_map(|f| f.spread).collect(),
+        Compared::Log => Vec::new(),
+    };
+    if let Some(spread) = middle(&mut spreads) {
+        // one unit for all features
+        let mut apart: Vec<f64> = spreads.iter().map(|s| (s / spread).ln().abs()).collect();
+        return middle(&mut apart)
+            .is_some_and(|a| a < SAME_RATIO)
+            .then_some(spread);
+    }
+    let of = |f: &&Feature| {
+        let mean = compared.backward(f.mean);
+        (f.mean.abs() > f.sd).then_some(f.middle / mean)
+    };
+    let mut ratios: Vec<f64> = features.iter().filter_map(of).collect();
+    middle(&mut ratios).filter(|r| *r > 0.0)
+}
+
+/// A number in so few digits that it is no more precise than it is known: powers
+/// of ten where it is near one.
+fn rounded(x: f64) -> String {
+    let power = x.log10().round();
+    let near = (x.log10() - power).abs() < 0.1;
+    let digits = 10f64.powf(x.log10().floor() - 1.0);
+    let x = match near {
+        true if power >= 1.0 => 10f64.powf(power),
+        _ => (x / digits).round() * digits,
+    };
+    if x < 1e7 {
+        format!(
+            "{}",
+            if x >= 10.0 {
+                x.round()
+            } else {
+                (x * 10.0).round() / 10.0
+            }
+        )
+    } else {
+        format!("{x:.0e}")
+    }
+}
+
+/// The middle number, the lower one of two; `None` of none.
+fn middle(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+/// The middle of values with their numbers; `None` of none.
+fn weighted_middle(values: &mut [(f64, f64)]) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = values.iter().map(|v| v.1).sum();
+    let mut below = 0.0;
+    for (x, cells) in values.iter() {
+        below += cells;
+        if below >= 0.5 * all {
+            return Some(*x);
+        }
+    }
+    None
+}
