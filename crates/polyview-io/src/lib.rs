@@ -66,3 +66,8 @@ pub use write::{
     MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, write_atomic, write_matrix,
     write_string_table,
 };
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

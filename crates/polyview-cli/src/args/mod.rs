@@ -3,8 +3,9 @@
 mod verbs;
 
 pub use verbs::{
-    ChooseKArgs, DemoArgs, ExportArgs, ImportArgs, ImputeArgs, InspectArgs, KernelArgs, KernelName,
-    PredictArgs, ProjectArgs, ReportArgs, ScoreArgs, ScoreKind, SimulateArgs,
+    ChooseKArgs, DatasetsArgs, DemoArgs, ExportArgs, ImportArgs, ImputeArgs, InspectArgs,
+    KernelArgs, KernelName, PredictArgs, ProjectArgs, ReportArgs, ScoreArgs, ScoreKind,
+    SimulateArgs,
 };
 
 use std::path::PathBuf;
@@ -67,6 +68,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Fit real data that come with the program, and report.
     Demo(DemoArgs),
+    /// Data that come with the program, as tables to try it on.
+    Datasets(DatasetsArgs),
     /// Shell completions.
     Completions {
         /// The shell.

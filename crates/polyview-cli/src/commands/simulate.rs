@@ -10,11 +10,11 @@ use super::tables::{write, write_columns};
 use super::{factor_names, say};
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
-use crate::files::Files;
+use crate::files::{Files, make_folder};
 
 /// Draws data from a model.
 pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
-    std::fs::create_dir_all(&args.out_dir)?;
+    make_folder(&args.out_dir)?;
     if let Some(path) = &args.from {
         let options = SimulateOptions {
             trials: args

@@ -6,6 +6,7 @@ mod bad_input;
 mod common;
 #[cfg(unix)]
 mod counts;
+mod datasets;
 #[cfg(unix)]
 mod full_disk;
 #[cfg(unix)]
@@ -22,6 +23,8 @@ mod labels;
 mod mixture;
 mod paths;
 mod rank;
+#[cfg(unix)]
+mod readme;
 mod sparse;
 mod stochastic;
 mod tasks;
