@@ -8,5 +8,5 @@ trap 'rm -rf "$folder"' EXIT
 cargo run --release --quiet -- demo --out-dir "$folder/demo"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
   --disable-component-update --disable-sync --user-data-dir="$folder/profile" --hide-scrollbars \
-  --window-size=1280,2100 --screenshot="$PWD/docs/report.png" "file://$folder/demo/report.html" 2> "$folder/said" ||
+  --window-size=1280,2040 --screenshot="$PWD/docs/report.png" "file://$folder/demo/report.html" 2> "$folder/said" ||
   { cat "$folder/said" >&2; exit 1; }
