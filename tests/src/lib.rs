@@ -177,3 +177,8 @@ pub fn run(case: &Case, options: VbOptions) -> VbRun {
     let m = model(case, views(case, 2));
     VbRun::new(m, options, StreamKey::new(case.seed), Journal::default())
 }
+
+/// Runs the example of the workspace's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

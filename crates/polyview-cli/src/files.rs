@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use polyview::Checkpoint;
 use polyview_core::Overwrite;
-use polyview_io::{IoError, ensure_writable, market_names};
+use polyview_io::{Action, IoError, ensure_writable, market_names};
 
 use crate::failure::{Failure, Outcome};
 use crate::written::{called, is_stdout};
@@ -109,6 +109,19 @@ fn quoted(path: &Path) -> String {
     } else {
         format!("'{}'", path.display())
     }
+}
+
+/// Makes a folder for results, and those above it, where there is none.
+pub fn make_folder(path: &Path) -> Outcome<()> {
+    std::fs::create_dir_all(path).map_err(|source| {
+        let (path, action) = (path.to_owned(), Action::Write);
+        IoError::System {
+            path,
+            action,
+            source,
+        }
+        .into()
+    })
 }
 
 /// Whether two paths lead to one file.

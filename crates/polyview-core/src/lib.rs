@@ -64,3 +64,8 @@ pub use model::{
     column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -23,6 +23,7 @@
 //! | [`digits`] | 2000 handwritten digits in six views |
 //! | [`Labels`] | classes as words, codes, indicators or metadata |
 //! | [`catalogue`], [`Source`] | citation, licence, origin, checksums |
+//! | [`studies`], [`Study`] | tables of the same samples as files have them, with samples set apart |
 //! | [`simulate_factor_data`] | shared and private factors, sparse weights, missing cells |
 //! | [`simulate_bibfa`] | BIBFA's generative model, from its priors |
 
@@ -30,6 +31,7 @@ mod catalogue;
 mod embedded;
 mod labels;
 mod simulate;
+mod study;
 
 pub use catalogue::{DataFile, Source, catalogue};
 pub use embedded::{
@@ -40,3 +42,9 @@ pub use simulate::{
     Activity, BibfaOptions, Latent, Missing, Noise, Simulated, SimulatedBibfa, SimulationError,
     SimulationOptions, simulate_bibfa, simulate_factor_data,
 };
+pub use study::{Contents, Role, Study, StudyCells, StudyTable, studies};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -35,3 +35,8 @@ mod mofa2;
 pub use anndata::{Location, read_classes, read_obs, read_view};
 pub use error::{Hdf5Error, Result};
 pub use mofa2::{ExportOptions, ImportOptions, read_mofa2, write_mofa2};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -71,3 +71,8 @@ pub use start::{Start, start_factors};
 pub use stochastic::{
     FactorMaker, StochasticError, StochasticOptions, StochasticRecord, StochasticRun,
 };
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

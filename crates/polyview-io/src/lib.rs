@@ -67,3 +67,8 @@ pub use write::{
     MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, print_matrix,
     print_string_table, write_atomic, write_matrix, write_string_table,
 };
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -74,3 +74,8 @@ pub use rank::{
     rank_term,
 };
 pub use uncertainty::ParameterUncertainty;
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -75,3 +75,8 @@ pub use mixture::{Mixture, MixtureOptions, MixtureRows};
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -257,14 +257,19 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
 /// Expected number of samples of each cluster.
 fn cluster_sizes(clusters: &Clusters) -> (String, String) {
     let sizes: Vec<String> = clusters.sizes.iter().map(|s| format!("{s:.1}")).collect();
-    ("samples of the clusters".to_owned(), sizes.join(", "))
+    ("Samples of the clusters".to_owned(), sizes.join(", "))
 }
 
 /// Deviance explained of the views that are not numbers.
 fn deviances(e: &Explained) -> Vec<(String, String)> {
     (e.views.iter().zip(&e.deviance))
         .filter(|(_, d)| !d.is_nan())
-        .map(|(v, d)| (format!("deviance of {v} explained"), percent(*d)))
+        .map(|(v, d)| {
+            (
+                format!("Deviance of {v}"),
+                format!("{} explained", percent(*d)),
+            )
+        })
         .collect()
 }
 

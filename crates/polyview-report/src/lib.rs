@@ -97,3 +97,8 @@ pub use plots::{
     draw_variance_by_view,
 };
 pub use svg::picture::Picture;
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

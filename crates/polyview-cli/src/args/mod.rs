@@ -3,6 +3,7 @@
 
 mod choose_k;
 mod data;
+mod datasets;
 mod demo;
 mod export;
 mod fit;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use choose_k::ChooseKArgs;
 pub use data::{DataArgs, FormatArgs};
+pub use datasets::DatasetsArgs;
 pub use demo::DemoArgs;
 pub use export::ExportArgs;
 pub use fit::FitArgs;
@@ -109,6 +111,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Fit real data that come with the program, and report.
     Demo(DemoArgs),
+    /// Data that come with the program, as tables to try it on.
+    Datasets(DatasetsArgs),
     /// Shell completions.
     Completions {
         /// The shell.

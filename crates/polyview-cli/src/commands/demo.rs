@@ -10,6 +10,7 @@ use super::fit::overlap;
 use super::{overwrite, report, say};
 use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;
+use crate::files::make_folder;
 use crate::output::{line, percent, table};
 use crate::progress::Bar;
 use crate::remarks::Said;
@@ -72,7 +73,7 @@ fn chance(fit: &Fit, view: &str) -> Outcome<f64> {
 
 /// Fits the mice with some cells hidden, and reports.
 pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
-    std::fs::create_dir_all(&args.out_dir)?;
+    make_folder(&args.out_dir)?;
     let full = mice()?;
     line("nutrimouse: 40 mice, the activity of 120 liver genes and the share of 21 fatty acids,")?;
     line("which of five diets, and whether wild type. Four views, one model (sshiba).")?;

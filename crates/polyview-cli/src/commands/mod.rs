@@ -1,6 +1,7 @@
 //! One file a verb.
 
 mod choose_k;
+mod datasets;
 mod demo;
 mod explained;
 mod export;
@@ -42,6 +43,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Kernel(a) => kernel::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
+        Command::Datasets(a) => datasets::run(cli, a),
         Command::Completions { shell } => {
             // the generator knows no reader that goes away
             let mut text = Vec::new();

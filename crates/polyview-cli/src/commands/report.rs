@@ -7,7 +7,7 @@ use polyview_report::{Report, pictures, render};
 use super::{overwrite, say, trust};
 use crate::args::{Cli, ReportArgs};
 use crate::failure::{Failure, Outcome};
-use crate::files::Files;
+use crate::files::{Files, make_folder};
 use crate::inputs::{about_samples, strangers};
 
 /// Writes the page.
@@ -44,7 +44,7 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
     }
     write(&report, &args.out, args.force)?;
     if let Some(folder) = &args.pictures {
-        std::fs::create_dir_all(folder)?;
+        make_folder(folder)?;
         for p in pictures(&report)? {
             let path = folder.join(format!("{}.svg", p.stem));
             let svg = p.picture.to_svg();

@@ -9,7 +9,7 @@ use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
 use super::{factor_names, say};
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
-use crate::files::Files;
+use crate::files::{Files, make_folder};
 use crate::written::{called, is_stdout, write, write_columns};
 
 /// Draws data from a model.
@@ -106,7 +106,7 @@ impl Out<'_> {
             };
         };
         Files::default().writing("--out-dir", paths).distinct()?;
-        Ok(std::fs::create_dir_all(folder)?)
+        make_folder(folder)
     }
 
     fn views(&self, data: &Dataset, spec: Option<&ModelSpec>) -> Outcome<()> {

@@ -6,6 +6,7 @@ mod bad_input;
 mod common;
 #[cfg(unix)]
 mod counts;
+mod datasets;
 #[cfg(unix)]
 mod full_disk;
 #[cfg(unix)]
@@ -24,6 +25,8 @@ mod notices;
 mod options;
 mod paths;
 mod rank;
+#[cfg(unix)]
+mod readme;
 mod sparse;
 mod standard_output;
 mod stochastic;

@@ -88,7 +88,7 @@ fn clusters_have_classifiers_of_their_own() {
     ok(at, "export m.pv --weights y=w.csv");
     assert!(get(at, "w.csv").contains("\nother (4),"));
     ok(at, "report m.pv --out r.html");
-    assert!(get(at, "r.html").contains("samples of the clusters"));
+    assert!(get(at, "r.html").contains("Samples of the clusters"));
     // without classifiers by cluster, and what does not go together
     ok(
         at,

@@ -121,6 +121,7 @@ fn help() {
         "choose-k",
         "simulate",
         "demo",
+        "datasets",
         "completions",
     ] {
         insta::assert_snapshot!(

@@ -91,8 +91,14 @@ pub fn draw_bound(trace: &BoundTrace, window: Window) -> Picture {
         if at.is_empty() {
             continue;
         }
-        // removals sit on the frame, rotations just above, so that neither hides the other
-        let y = axes.frame.top - if kind == EventKind::Rotated { 8.0 } else { 1.0 };
+        // removals hang from the frame, rotations sit on it: neither hides the other, and both
+        // stay clear of the title
+        let y = axes.frame.top
+            + if kind == EventKind::Rotated {
+                -4.0
+            } else {
+                5.0
+            };
         let mut rules = Path::new();
         let mut alone = Vec::new();
         for (first, last) in runs(&at, |s| axes.x.at(s)) {
