@@ -70,7 +70,7 @@ impl Bar {
         self.put(elapsed, place, || of_fit(p, sweeps, elapsed));
     }
 
-    /// Shows where a comparison is, before a fit.
+    /// Shows where a comparison is.
     pub fn compare(&self, p: &ChooseKProgress) {
         let elapsed = self.started.elapsed();
         self.put(elapsed, (p.work_done, p.work), || of_comparison(p, elapsed));
@@ -135,7 +135,8 @@ fn of_comparison(p: &ChooseKProgress, elapsed: Duration) -> String {
 fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     match whole {
-        0..120 => format!("{whole} s"),
+        0 => "under 1 s".to_owned(),
+        1..120 => format!("{whole} s"),
         120..7200 => format!("{} min", (whole + 30) / 60),
         7200..172_800 => format!("{:.1} h", seconds / 3600.0),
         _ => format!("{:.1} days", seconds / 86400.0),
@@ -195,22 +196,23 @@ mod tests {
             fits: 18,
             work_done: 0,
             work: 42,
+            sweep: 0,
         };
         assert_eq!(
             of_comparison(&p, Duration::ZERO),
-            "fit 1 of 18: 1 factors, hidden cells 1, 0 s elapsed, time left known after the first fit"
+            "fit 1 of 18: 1 factors, hidden cells 1, under 1 s elapsed, time left known after the first fit"
         );
-        (p.factors, p.done, p.work_done) = (4, 2, 3);
+        (p.factors, p.done, p.work_done, p.sweep) = (4, 2, 3, 17);
         assert_eq!(
             of_comparison(&p, Duration::from_secs(6)),
-            "fit 3 of 18: 4 factors, hidden cells 1, 6 s elapsed, about 78 s left"
+            "fit 3 of 18: 4 factors, hidden cells 1, sweep 17, 6 s elapsed, about 78 s left"
         );
     }
 
     #[test]
     fn durations() {
         for (seconds, text) in [
-            (0.2, "0 s"),
+            (0.2, "under 1 s"),
             (119.0, "119 s"),
             (150.0, "3 min"),
             (9000.0, "2.5 h"),

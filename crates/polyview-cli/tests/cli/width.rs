@@ -103,7 +103,7 @@ fn scores_sum_up_first() {
     put(at, "q.csv", "sample,a,b\n1,0.9,0.3\n2,0.6,0.7\n3,0.2,0.6\n");
     for (kind, truth, predicted, sum, head) in [
         ("count", "t.csv", "p.csv", "Poisson deviance", "column"),
-        ("real", "t.csv", "p.csv", "R2, mean", "column"),
+        ("real", "t.csv", "p.csv", "R2", "column"),
         ("binary", "y.csv", "q.csv", "AUC, labels", "label"),
     ] {
         let text = printed(

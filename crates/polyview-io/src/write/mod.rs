@@ -239,13 +239,15 @@ pub fn write_string_table(
 /// use polyview_io::{NamedMatrix, WriteOptions, print_matrix};
 /// use polyview_linalg::Mat;
 ///
+/// let values = Mat::from_fn(1, 2, |_, d| 1.0 / (d + 2) as f64);
 /// let matrix = NamedMatrix {
 ///     rows: &["m1".to_owned()],
 ///     columns: &["a".to_owned(), "b".to_owned()],
-///     values: Mat::from_fn(1, 2, |_, d| 1.0 / (d + 2) as f64).as_ref(),
+///     values: values.as_ref(),
 /// };
+/// let options = WriteOptions { digits: Some(3), ..WriteOptions::default() };
 /// let mut text = Vec::new();
-/// print_matrix(&mut text, &matrix, &WriteOptions { digits: Some(3), ..Default::default() })?;
+/// print_matrix(&mut text, &matrix, &options)?;
 /// assert_eq!(text, b"sample,a,b\nm1,0.5,0.333\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -88,7 +88,7 @@ pub enum ChooseKStage {
     Full(usize),
 }
 
-/// One step of a comparison, told before it begins.
+/// Where a comparison is, told before each fit and after each of its sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChooseKProgress {
     /// Number of factors.
@@ -104,6 +104,8 @@ pub struct ChooseKProgress {
     pub work_done: usize,
     /// Factors of all fits, added up.
     pub work: usize,
+    /// Sweeps of this fit that are done; 0 before it begins.
+    pub sweep: usize,
 }
 
 impl fmt::Display for ChooseKProgress {
@@ -118,7 +120,44 @@ impl fmt::Display for ChooseKProgress {
         match self.stage {
             ChooseKStage::HeldOut(r) => write!(f, "hidden cells {r}"),
             ChooseKStage::Full(r) => write!(f, "all data, start {r}"),
+        }?;
+        match self.sweep {
+            0 => Ok(()),
+            sweep => write!(f, ", sweep {sweep}"),
         }
+    }
+}
+
+/// Tells how far a comparison is.
+struct Teller<'a> {
+    progress: &'a mut dyn FnMut(&ChooseKProgress),
+    at: ChooseKProgress,
+}
+
+impl Teller<'_> {
+    /// A fit is about to begin.
+    fn begin(&mut self, factors: usize, stage: ChooseKStage) {
+        self.at = ChooseKProgress {
+            factors,
+            stage,
+            sweep: 0,
+            ..self.at
+        };
+        (self.progress)(&self.at);
+    }
+    /// Runs it to its end.
+    fn run(&mut self, mut fitting: Fitting) -> Result<Fit> {
+        loop {
+            let step = fitting.step()?;
+            self.at.sweep += 1;
+            (self.progress)(&self.at);
+            if step.done {
+                break;
+            }
+        }
+        self.at.done += 1;
+        self.at.work_done += self.at.factors;
+        fitting.finish()
     }
 }
 
@@ -184,19 +223,17 @@ pub fn choose_k(
         crate::validate(s, &data)?;
     }
     let fits = specs.len() * (options.repeats + options.restarts);
-    let work = candidates.iter().sum::<usize>() * (options.repeats + options.restarts);
-    let (mut done, mut work_done) = (0, 0);
-    let mut tell = |factors: usize, stage: ChooseKStage| {
-        progress(&ChooseKProgress {
-            factors,
-            stage,
-            done,
+    let mut teller = Teller {
+        progress,
+        at: ChooseKProgress {
+            factors: 0,
+            stage: ChooseKStage::HeldOut(1),
+            done: 0,
             fits,
-            work_done,
-            work,
-        });
-        done += 1;
-        work_done += factors;
+            work_done: 0,
+            work: candidates.iter().sum::<usize>() * (options.repeats + options.restarts),
+            sweep: 0,
+        },
     };
     // by candidate, by repeat
     let mut densities = vec![Vec::new(); specs.len()];
@@ -208,8 +245,8 @@ pub fn choose_k(
         let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
         cells.push(hidden.cells.iter().sum());
         for (i, s) in specs.iter().enumerate() {
-            tell(s.factors, ChooseKStage::HeldOut(r + 1));
-            let fit = crate::fit(hidden.data.clone(), s.clone())?;
+            teller.begin(s.factors, ChooseKStage::HeldOut(r + 1));
+            let fit = teller.run(Fitting::new(hidden.data.clone(), s.clone())?)?;
             let score = held_out(&fit, &data)?;
             densities[i].push(score.density);
             r2s[i].push(score.r2);
@@ -223,8 +260,8 @@ pub fn choose_k(
         let mut ends = Vec::with_capacity(options.restarts);
         let mut loadings = Vec::with_capacity(options.restarts);
         for (r, data) in copies.by_ref().take(options.restarts).enumerate() {
-            tell(s.factors, ChooseKStage::Full(r + 1));
-            let fit = restart(data, s, r)?;
+            teller.begin(s.factors, ChooseKStage::Full(r + 1));
+            let fit = teller.run(restart(data, s, r)?)?;
             ends.push((fit.record().bound.unwrap_or(f64::NAN), fit.k()));
             loadings.push(fit.stacked_weights()?);
         }
@@ -313,7 +350,7 @@ fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
 
 /// One fit of the full data: the first from the start that the choices name,
 /// further ones from that start turned at random and shaken.
-fn restart(data: Dataset, spec: &ModelSpec, number: usize) -> Result<Fit> {
+fn restart(data: Dataset, spec: &ModelSpec, number: usize) -> Result<Fitting> {
     let seed = spec.seed.wrapping_add(number as u64);
     let spec = ModelSpec {
         seed,
@@ -335,8 +372,7 @@ fn restart(data: Dataset, spec: &ModelSpec, number: usize) -> Result<Fit> {
         }
         fitting.start_from(z)?;
     }
-    while !fitting.step()?.done {}
-    fitting.finish()
+    Ok(fitting)
 }
 
 fn normal(rows: usize, columns: usize, key: StreamKey) -> Mat<f64> {

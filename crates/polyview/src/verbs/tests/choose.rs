@@ -5,8 +5,8 @@ use polyview_likelihoods::NoiseBy;
 use super::simulated;
 use crate::verbs::choose_k::{Measure, best, mean_and_error, recommend};
 use crate::{
-    ChooseKOptions, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k, default_candidates,
-    models,
+    ChooseKOptions, ChooseKProgress, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k,
+    default_candidates, models,
 };
 
 #[test]
@@ -46,6 +46,15 @@ fn the_number_of_factors_is_found() {
         found.rows[1].stability
     );
     assert!(found.rows[1].log_density_se > 0.0);
+    // told again after each sweep
+    let fits = |p: &&ChooseKProgress| p.sweep == 0;
+    assert!(
+        steps
+            .windows(2)
+            .all(|w| w[1].sweep == 0 || w[1].sweep == w[0].sweep + 1)
+    );
+    assert!(steps.len() > 2 * steps.iter().filter(fits).count());
+    let steps: Vec<ChooseKProgress> = steps.iter().filter(fits).copied().collect();
     assert_eq!(steps.len(), 18);
     assert!(
         steps
