@@ -266,7 +266,11 @@ fn new_data_far_off_the_training_data_are_warned_of() {
     for (factor, words) in [
         (
             1e3,
-            &["6 of 6 feature(s)", "about 1000 times as large", "units"][..],
+            &[
+                "far off those of the training data: in 6 of 6 feature(s)",
+                "about 1000 times as large",
+                "units",
+            ][..],
         ),
         (60.0, &["about 60 times as large"]),
         (1e-3, &["1000 times as small"]),
@@ -318,6 +322,22 @@ fn new_data_far_off_the_training_data_are_warned_of() {
     has(
         &said(at, &project("x=new.csv")),
         &["look like logarithms", "2^x - 1 of them"],
+    );
+    // no feature as a whole, but many cells
+    put(
+        at,
+        "odd.csv",
+        table(SAMPLES, |n, d| {
+            (value(n, d) * if n % 3 == 0 { 50.0 } else { 1.0 }).to_string()
+        }),
+    );
+    let err = said(at, &project("x=odd.csv"));
+    has(
+        &err,
+        &[
+            "warning: view 'x'",
+            "33 % of them lie more than 5 standard deviations",
+        ],
     );
     // other numbers altogether
     put(at, "junk.csv", times(-1e5));

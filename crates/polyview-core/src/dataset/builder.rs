@@ -404,3 +404,82 @@ impl Metadata {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(name: &str, samples: &[&str], cell: impl Fn(usize, usize) -> f64) -> Table {
+        Table {
+            name: name.to_owned(),
+            samples: samples.iter().map(|s| (*s).to_owned()).collect(),
+            features: vec!["f".to_owned(), "g".to_owned()],
+            values: Mat::from_fn(samples.len(), 2, cell),
+            levels: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn samples_without_a_value_are_left_out_and_named() {
+        let holes = |n: usize, d: usize| if n % 2 == 0 { f64::NAN } else { (n + d) as f64 };
+        let a = table("a", &["s0", "s1", "s2", "s3", "s4"], holes);
+        let b = table("b", &["s4", "s1"], |n, _| n as f64);
+        let groups = [("s1", "x"), ("s3", "y"), ("s4", "x"), ("s0", "z")];
+        let groups = groups.map(|(s, g)| (s.to_owned(), g.to_owned())).to_vec();
+        let column = Metadata {
+            name: "age".to_owned(),
+            values: MetadataValues::Numbers(vec![1.0, 2.0, 3.0]),
+        };
+        let ids = ["s0", "s1", "s4"].map(str::to_owned).to_vec();
+        let whole = Dataset::builder()
+            .view(a)
+            .view(b)
+            .groups(groups)
+            .metadata(ids, column);
+        let data = whole.clone().build().expect("data");
+        assert_eq!(data.samples(), ["s1", "s3", "s4"]);
+        let said: Vec<_> = data.journal().remarks().map(|(_, text)| text).collect();
+        assert_eq!(
+            said,
+            ["data: 2 sample(s) have no observed value in any view and take no part: 's0', 's2'"]
+        );
+        assert_eq!(data.views()[0].value(1, 1), Some(4.0));
+        assert_eq!(data.views()[0].value(2, 1), None);
+        assert_eq!(data.views()[1].value(2, 0), Some(0.0));
+        let groups = data.groups().expect("groups");
+        assert_eq!(groups.of_sample, [0, 1, 0]);
+        assert_eq!(groups.names, ["x", "y"]);
+        let MetadataValues::Numbers(ages) = &data.metadata()[0].values else {
+            panic!("numbers");
+        };
+        assert!(ages[0] == 2.0 && ages[1].is_nan() && ages[2] == 3.0);
+        // new samples are all kept; s2 has no group
+        assert_eq!(
+            whole.new_samples().build(),
+            Err(DataError::NoGroup {
+                sample: "s2".to_owned()
+            })
+        );
+    }
+
+    #[test]
+    fn the_cell_that_is_too_large_is_named() {
+        let large = |n: usize, d: usize| if (n, d) == (1, 1) { -1e200 } else { 1.0 };
+        let a = table("a", &["s0", "s1"], large);
+        let sparse = SparseTable {
+            name: "a".to_owned(),
+            samples: a.samples.clone(),
+            features: a.features.clone(),
+            values: polyview_linalg::SparseColumns::from_dense(a.values.as_ref()).expect("finite"),
+        };
+        let error = DataError::TooLarge {
+            view: "a".to_owned(),
+            sample: "s1".to_owned(),
+            feature: "g".to_owned(),
+            value: -1e200,
+        };
+        assert_eq!(Dataset::builder().view(a).build(), Err(error.clone()));
+        let new = Dataset::builder().view(sparse).new_samples();
+        assert_eq!(new.build(), Err(error));
+    }
+}

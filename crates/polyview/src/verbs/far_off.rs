@@ -82,9 +82,15 @@ impl Tally {
             *count += if distance > limit { cells } else { 0.0 };
         }
     }
-    fn is_far(&self) -> bool {
+    /// The first bound that is broken: the share of cells, the distance beyond which
+    /// they are, and the largest share of training values that can be.
+    fn far(&self) -> Option<(f64, f64, f64)> {
         let mut shares = self.beyond.iter().zip(SHARES);
-        shares.any(|(n, (from, share, _))| self.cells >= from && *n > share * self.cells)
+        let broken = |(n, (from, share, _)): &(&f64, (f64, f64, f64))| {
+            self.cells >= *from && **n > share * self.cells
+        };
+        let (n, (_, _, limit)) = shares.find(broken)?;
+        Some((n / self.cells, limit, 1.0 / (limit * limit)))
     }
 }
 
@@ -101,7 +107,7 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     let mut far: Vec<&Feature> = features.iter().filter(|f| f.is_far()).collect();
     let mut narrow: Vec<f64> = features.iter().filter_map(|f| f.spread).collect();
     let narrow = middle(&mut narrow).is_some_and(|s| s < NARROW);
-    let off = tally.is_far();
+    let off = tally.far().is_some();
     if far.is_empty() && !off && !narrow {
         return None;
     }
@@ -114,24 +120,28 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
             1.0 / NARROW
         ));
     }
-    if far.is_empty() {
-        far = features.iter().filter(|f| f.distance > NEAR).collect();
-    }
+    let how_far = match tally.far() {
+        Some((share, limit, most)) if far.is_empty() => {
+            far = features.iter().collect();
+            format!(
+                "{:.0} % of them lie more than {limit} standard deviations from the mean of training \
+                 (of the training values at most {:.1} %)",
+                100.0 * share,
+                100.0 * most
+            )
+        }
+        _ => format!("in {} of {} feature(s)", far.len(), features.len()),
+    };
     far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
-    let worst: Vec<String> = far
-        .iter()
-        .take(3)
-        .map(|f| {
-            let name = &info.features[f.at];
-            format!("'{name}' ({} standard deviations)", rounded(f.distance))
-        })
-        .collect();
     let likely = likely(&far, compared);
+    let worst = far.iter().take(3).map(|f| {
+        let name = &info.features[f.at];
+        format!("'{name}' ({} standard deviations)", rounded(f.distance))
+    });
+    let worst: Vec<String> = worst.collect();
     Some(format!(
-        "{about} are far off those of the training data in {} of {} feature(s); typical distance from \
-         the training mean, worst first: {}; {likely}",
-        far.len(),
-        features.len(),
+        "{about} are far off those of the training data: {how_far}; typical distance from the training \
+         mean, worst first: {}; {likely}",
         worst.join(", ")
     ))
 }

@@ -35,7 +35,7 @@ fn large_counts_are_noted() {
 fn poisson_counts_of_too_large_a_mean_are_warned_of() {
     // whole numbers about `mean`, an eighth of the cells missing
     let data = |mean: usize| {
-        let count = |n: usize, d: usize| (mean + (3 * n + 5 * d) % 3 - 1) as f64;
+        let count = |n: usize, d: usize| (mean + (n + 5 * d) % 3 - 1) as f64;
         let hole = |n: usize, d: usize| (n + d).is_multiple_of(8);
         let cell = |n, d| if hole(n, d) { f64::NAN } else { count(n, d) };
         let real = table("real", Mat::from_fn(24, 3, |n, d| 50.0 + (n * d) as f64));

@@ -7,6 +7,7 @@ mod count_notes;
 mod counts;
 mod discriminative;
 mod explain;
+mod far_off;
 mod groups;
 mod hold_out;
 mod impute;

@@ -1,4 +1,4 @@
-use polyview_core::{RowCov, Table};
+use polyview_core::{DataError, Dataset, RowCov, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_infer::Audit;
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
@@ -267,11 +267,12 @@ fn values_that_overflow_are_refused() {
         t
     });
     let fit = vb(tiny, 2);
-    let huge = rebuilt(&data, &["view1"], |v| {
-        let mut t = table(&data, v);
-        t.values[(0, 0)] = 1e305;
-        t
-    });
+    let mut t = table(&data, data.view("view1").unwrap());
+    t.values[(0, 0)] = 1e305;
+    let huge = View::from_values("view1", t.features.clone(), t.values.clone());
+    let huge = data.with_view(huge.unwrap()).unwrap();
+    let e = Dataset::builder().view(t).new_samples().build();
+    assert!(matches!(e, Err(DataError::TooLarge { .. })), "{e:?}");
     let e = fit.project(&huge, &ProjectOptions::default()).unwrap_err();
     assert_eq!(e.view(), Some("view1"));
     assert!(matches!(e.kind(), ErrorKind::Numeric(_)));

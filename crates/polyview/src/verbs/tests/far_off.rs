@@ -1,0 +1,147 @@
+//! New data far off the training data, told from the model file alone.
+
+use polyview_core::{Dataset, Table};
+use polyview_datasets::Missing;
+use polyview_linalg::{Mat, SparseColumns};
+
+use super::{gibbs, rebuilt, simulated, table, vb};
+use crate::{Fit, Likelihood, PredictOptions, ProjectOptions, models};
+
+fn times(data: &Dataset, view: &str, by: f64) -> Dataset {
+    rebuilt(data, &["view1", "view2"], |v| {
+        let t = table(data, v);
+        let by = if v.name() == view { by } else { 1.0 };
+        let values = Mat::from_fn(t.samples.len(), t.features.len(), |n, d| {
+            by * t.values[(n, d)]
+        });
+        Table { values, ..t }
+    })
+}
+
+fn warnings(fit: &Fit, data: &Dataset) -> Vec<String> {
+    let p = fit.project(data, &ProjectOptions::default());
+    p.unwrap().warnings
+}
+
+#[test]
+fn every_answer_to_new_data_warns() {
+    let data = simulated(40, 3, Missing::default());
+    for mut fit in [vb(data.clone(), 2), gibbs(data.clone(), 2)] {
+        fit.forget_data();
+        let fit = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+        assert_eq!(warnings(&fit, &data), [""; 0]);
+        let new = times(&data, "view2", 1000.0);
+        let found = warnings(&fit, &new);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("view 'view2': "), "{found:?}");
+        assert!(found[0].contains("about 1000 times"), "{found:?}");
+        let p = fit.predict(&new, "view1").unwrap();
+        assert_eq!(p.warnings, found);
+        // what is predicted is not looked at
+        assert_eq!(fit.predict(&new, "view2").unwrap().warnings, [""; 0]);
+        let options = PredictOptions::default();
+        let f = fit.impute_data_with(&new, "view1", 0.9, &options).unwrap();
+        assert_eq!(f.warnings, found);
+        let notes = fit.explain_on(&new).unwrap().notes;
+        assert!(notes.contains(&found[0]), "{notes:?}");
+    }
+}
+
+/// Other samples of the same kind are never called far off, however few they are,
+/// and a batch with one odd cell is not either.
+#[test]
+fn good_data_are_not_warned_of() {
+    let all = simulated(400, 8, Missing::default());
+    let part = |from: usize, to: usize| {
+        rebuilt(&all, &["view1", "view2"], |v| {
+            let t = table(&all, v);
+            let values = Mat::from_fn(to - from, t.features.len(), |n, d| t.values[(from + n, d)]);
+            Table {
+                samples: t.samples[from..to].to_vec(),
+                values,
+                ..t
+            }
+        })
+    };
+    let fit = vb(part(0, 60), 2);
+    for size in [1, 2, 5, 9, 40] {
+        for from in (60..=400 - size).step_by(size) {
+            assert_eq!(warnings(&fit, &part(from, from + size)), [""; 0]);
+        }
+    }
+    let odd = rebuilt(&all, &["view1", "view2"], |v| {
+        let mut t = table(&all, v);
+        t.values[(70, 2)] *= 1e6;
+        t
+    });
+    assert_eq!(warnings(&fit, &odd), [""; 0]);
+}
+
+/// Files that do not hold where the training data lay are as good where they were
+/// scaled feature by feature, or hold the data.
+#[test]
+fn what_a_file_does_not_say_follows_from_it() {
+    let data = simulated(40, 3, Missing::default());
+    let fit = vb(data.clone(), 2);
+    for info in fit.views() {
+        let training = info.training.as_ref().unwrap();
+        let implied = crate::fit::TrainingScale::of_scaling(info).unwrap();
+        let at = fit.view(&info.name).unwrap().0;
+        let kept = &fit.data().unwrap()[at];
+        let restored =
+            crate::fit::TrainingScale::of_working(Likelihood::Gaussian, kept, &info.scaling)
+                .unwrap();
+        for other in [implied, restored] {
+            for d in 0..info.features.len() {
+                assert!((training.mean[d] - other.mean[d]).abs() < 1e-12 * training.sd[d]);
+                assert!((training.sd[d] / other.sd[d] - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+/// Counts are compared as logarithms, and stored sparse as when every zero is
+/// stored.
+#[test]
+fn counts_stored_sparse() {
+    let count = |n: usize, d: usize, by: f64| {
+        let x = ((n * 7 + d * 5) % 9) as f64;
+        by * if x > 4.0 { x - 4.0 } else { 0.0 }
+    };
+    let dense = |by: f64| Table {
+        name: "c".into(),
+        samples: (0..40).map(|n| format!("s{n}")).collect(),
+        features: (0..6).map(|d| format!("f{d}")).collect(),
+        values: Mat::from_fn(40, 6, |n, d| count(n, d, by)),
+        levels: Vec::new(),
+    };
+    let sparse = |by: f64| {
+        let t = dense(by);
+        polyview_core::SparseTable {
+            name: t.name,
+            samples: t.samples,
+            features: t.features,
+            values: SparseColumns::from_dense(t.values.as_ref()).unwrap(),
+        }
+    };
+    let spec = models::mofa(2).with_likelihood("c", Likelihood::NegativeBinomial);
+    let a = Dataset::builder().view(dense(1.0)).build().unwrap();
+    let b = Dataset::builder().view(sparse(1.0)).build().unwrap();
+    let a = crate::fit(a, spec.clone()).unwrap();
+    let b = crate::fit(b, spec).unwrap();
+    let (of_a, of_b) = (&a.views()[0].training, &b.views()[0].training);
+    let (of_a, of_b) = (of_a.as_ref().unwrap(), of_b.as_ref().unwrap());
+    for d in 0..6 {
+        assert!((of_a.mean[d] - of_b.mean[d]).abs() < 1e-14);
+        assert!((of_a.sd[d] - of_b.sd[d]).abs() < 1e-14);
+        let mean = (0..40).map(|n| count(n, d, 1.0).ln_1p()).sum::<f64>() / 40.0;
+        assert!((of_a.mean[d] - mean).abs() < 1e-14);
+    }
+    for fit in [a, b] {
+        for (by, off) in [(1.0, 0), (1000.0, 1)] {
+            let new = Dataset::builder().view(sparse(by)).build().unwrap();
+            let found = crate::verbs::far_off::far_off(&fit.views()[0], &new.views()[0]);
+            assert_eq!(usize::from(found.is_some()), off, "{found:?}");
+        }
+    }
+}
