@@ -303,6 +303,35 @@ fn events_of_the_bound_are_marked() {
     assert!(read(&tail).1.contains("bound − last value (nats)"));
 }
 
+/// Rotations in sweep after sweep are a bar above the frame: it must not touch the
+/// letters of the title that reach below their line.
+#[test]
+fn marks_of_the_bound_stay_clear_of_its_title() {
+    let rotated = |sweep| Event {
+        sweep,
+        kind: EventKind::Rotated,
+    };
+    let picture = draw_bound(
+        &BoundTrace {
+            first_sweep: 1,
+            values: (0..50).map(|s| -f64::from(50 - s).powi(3)).collect(),
+            events: (1..9).map(rotated).collect(),
+            terms: vec![],
+        },
+        Window::Whole,
+    );
+    let (elements, _) = read(&picture);
+    let y = |name: &str, class: &str| {
+        let of = |e: &&Element| e.name == name && attribute(e, "class") == class;
+        elements.iter().find(of).map(|e| number(e, "y"))
+    };
+    let (title, bar) = (y("text", "b"), y("rect", "f c2"));
+    assert!(
+        bar.zip(title).is_some_and(|(b, t)| b - t >= 6.0),
+        "{bar:?} {title:?}"
+    );
+}
+
 #[test]
 fn overlap_and_missingness_count_samples() {
     let observed = Grid::new(4, 2, vec![1.0, 0.5, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0]).expect("shape");

@@ -6,6 +6,33 @@ use std::path::Path;
 
 use crate::common::{fails, get, ok, put, run};
 
+/// Probabilities scored as classes would each be a class of its own.
+#[test]
+fn numbers_are_no_classes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "truth.csv", "id,ill\ns1,0\ns2,1\ns3,1\n");
+    put(at, "p.csv", "id,ill\ns1,0.25\ns2,0.75\ns3,0.875\n");
+    let text = fails(
+        at,
+        "score --truth truth.csv --predicted p.csv --kind categorical",
+        1,
+    );
+    assert!(
+        text.contains("truth.csv and p.csv")
+            && text.contains("0.25")
+            && text.contains("--kind binary"),
+        "{text}"
+    );
+    // whole numbers may be classes
+    put(at, "c.csv", "id,ill\ns1,1\ns2,1\ns3,1\n");
+    let text = ok(
+        at,
+        "score --truth truth.csv --predicted c.csv --kind categorical",
+    );
+    assert!(text.contains("0.6667"), "{text}");
+}
+
 const X: &str = "id,a,b,c\ns1,1.5,2,3\ns2,2,1,0\ns3,0,1,1\ns4,2,2,5\ns5,1,0,1\n";
 
 fn folder() -> tempfile::TempDir {

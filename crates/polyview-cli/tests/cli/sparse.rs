@@ -98,6 +98,17 @@ fn what_it_looks_like_is_guessed_and_what_it_cannot_be_is_said() {
         o.status.success() && said.contains("'b' is made dense"),
         "{said}"
     );
+    // what takes tables of every cell alone says so
+    for words in [
+        "kernel y.mtx --out k.csv",
+        "fit --engine stochastic --view y=y.mtx -k 1 --out s.pv",
+    ] {
+        let said = fails(dir.path(), words, 1);
+        assert!(
+            said.contains("y.mtx") && said.contains("a sparse matrix, and here"),
+            "{said}"
+        );
+    }
     put(dir.path(), "b.mtx", bits.replace("3 1", "5 1"));
     let said = fails(
         dir.path(),

@@ -12,6 +12,11 @@ pub enum MarketError {
         "the first line is not that of a Matrix Market file: '%%MatrixMarket matrix coordinate real general'"
     )]
     Banner,
+    /// A sparse matrix where a table of every cell is needed.
+    #[error(
+        "a sparse matrix, and here a table of every cell is needed: write it as CSV, NPY or NPZ"
+    )]
+    NoTable,
     /// A matrix of another kind.
     #[error(
         "'{found}' is not read; write the matrix as coordinate, real, integer or pattern, and general"

@@ -16,7 +16,7 @@ use names::Names;
 pub use names::market_names;
 
 /// How every Matrix Market file begins.
-const BANNER: &[u8] = b"%%MatrixMarket";
+pub(crate) const BANNER: &[u8] = b"%%MatrixMarket";
 /// Entries that room is made for before they are read.
 const AHEAD: usize = 1 << 20;
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::records::Records;
-use crate::error::{Axis, IoError, NameKind, RaggedHint};
+use crate::error::{Axis, IoError, MarketError, NameKind, RaggedHint};
+use crate::market::BANNER;
 
 /// What parts the columns of a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,13 @@ pub(crate) fn read_header(
     }
     if records.len() < 2 {
         let line = records.field(0);
+        if line.starts_with(BANNER) {
+            return Err(IoError::Market {
+                path,
+                line: 1,
+                source: MarketError::NoTable,
+            });
+        }
         let likely = CANDIDATES
             .into_iter()
             .find(|&c| c != records.delimiter() && line.contains(&c))

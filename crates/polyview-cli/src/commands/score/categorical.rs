@@ -80,6 +80,29 @@ fn with_choices(mut predicted: StringTable, feature: &str, levels: &[String]) ->
     predicted
 }
 
+/// Refuses predictions that are numbers, none of which is a class of the truth:
+/// probabilities or means, of which every other one would be a class.
+fn numbers_for_classes<'a>(
+    args: &ScoreArgs,
+    levels: &[String],
+    mut chosen: impl Iterator<Item = &'a str> + Clone,
+) -> Outcome<()> {
+    let Some(first) = chosen.clone().next() else {
+        return Ok(());
+    };
+    let is_none = |word: &str| word.parse::<f64>().is_ok() && levels.iter().all(|l| l != word);
+    if !chosen.all(is_none) {
+        return Ok(());
+    }
+    Err(Failure::Tables {
+        first: args.truth.clone(),
+        second: args.predicted.clone(),
+        what: format!(
+            "the second file holds numbers, the first of them {first}, and none is a class of the first; score probabilities of a 1 with --kind binary, numbers with --kind real"
+        ),
+    })
+}
+
 fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
     let truth = read_table(&args.truth, &classes(args))?;
     let feature = &truth.features[0];
@@ -111,6 +134,10 @@ fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
         let code = codes[both.first[n]];
         (!code.is_nan()).then(|| truth.levels[code as usize].as_str())
     };
+    if of_class.is_empty() {
+        let rows = 0..both.names.len();
+        numbers_for_classes(args, &truth.levels, rows.filter_map(words))?;
+    }
     let classes: Vec<String> = if of_class.is_empty() {
         let all = (0..both.names.len()).flat_map(|n| [true_word(n), words(n)]);
         let all: BTreeSet<&str> = all.flatten().collect();
