@@ -204,8 +204,9 @@ pub struct ModelArgs {
     #[arg(long, value_parser = ["view", "feature"])]
     pub noise: Option<String>,
     /// Divide values by nothing, one number a view, or each feature's
-    /// standard deviation.
-    #[arg(long, value_parser = ["none", "view", "feature"])]
+    /// standard deviation; or take the normal scores of their ranks in each
+    /// feature instead, which heavy tails and bent scales call for.
+    #[arg(long, value_parser = ["none", "view", "feature", "normal-scores"])]
     pub scaling: Option<String>,
     /// Subtract nothing, or each feature's mean.
     #[arg(long, value_parser = ["none", "feature"])]

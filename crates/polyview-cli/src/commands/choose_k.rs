@@ -63,6 +63,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         "factors",
         "kept",
         "log density/cell",
+        "robust",
         "se",
         "R2",
         "bound",
@@ -77,7 +78,8 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
                 r.factors.to_string(),
                 number(r.kept, 1),
                 number(r.log_density, 4),
-                number(r.log_density_se, 4),
+                number(r.robust_density, 4),
+                number(r.robust_density_se, 4),
                 number(r.r2, 4),
                 number(r.bound, 1),
                 number(r.stability, 3),
@@ -85,6 +87,9 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    line(
+        "robust: log density a cell under a law with heavy tails, which no few cells decide; se is its standard error",
+    )?;
     line("")?;
     line(format!(
         "recommended: {} factors. {}",
