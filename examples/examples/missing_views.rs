@@ -14,7 +14,7 @@ use std::path::Path;
 
 use polyview::{Likelihood, metrics, models};
 use polyview_core::Table;
-use polyview_examples::{World, dataset, r2, rows};
+use polyview_examples::{World, dataset, means, r2, rows};
 use polyview_io::{ReadOptions, read_string_table, read_table};
 use polyview_linalg::Mat;
 
@@ -94,6 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut spec = models::sshiba(15).with_likelihood("subtype", Likelihood::Categorical);
     spec.vb.max_sweeps = 300;
+    let protein_means = means(study.train[2].values.as_ref());
     let train = dataset(study.train.into_iter().chain([study.train_subtype]))?;
     let fit = polyview::fit(train, spec)?;
     println!("{} factors", fit.k());
@@ -149,7 +150,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         println!(
             "absent proteins: R² {:.2}, {:.0} % inside the 90 % interval",
-            r2(hidden.values.as_ref(), proteins.mean.as_ref()),
+            r2(
+                hidden.values.as_ref(),
+                proteins.mean.as_ref(),
+                &protein_means
+            )?,
             100.0 * inside / cells
         );
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use polyview::{Likelihood, ModelSpec, metrics, models};
 use polyview_core::Table;
-use polyview_examples::{World, dataset, r2, rows};
+use polyview_examples::{World, dataset, means, r2, rows};
 use polyview_io::{ReadOptions, read_string_table, read_table};
 use polyview_linalg::{Mat, MatRef, solve_spd};
 
@@ -44,7 +44,7 @@ fn recovered(truth: MatRef<'_, f64>, found: MatRef<'_, f64>) -> Result<f64, Box<
     }
     let right = wide.transpose() * truth;
     let fitted = &wide * solve_spd(gram.as_ref(), right.as_ref())?;
-    Ok(r2(truth, fitted.as_ref()))
+    Ok(r2(truth, fitted.as_ref(), &means(truth))?)
 }
 
 fn logarithms(table: &Table) -> Table {

@@ -1,5 +1,6 @@
 //! Runnable examples of polyview, and the simulated data that they share.
 
+use polyview::metrics::{MetricError, real_by_column};
 use polyview_core::{DataError, Dataset, DatasetBuilder, Table};
 use polyview_linalg::{Mat, MatRef, times_small};
 use polyview_random::{
@@ -138,16 +139,23 @@ pub fn dataset(tables: impl IntoIterator<Item = Table>) -> Result<Dataset, DataE
         .build()
 }
 
-/// $R^2$ of predictions against the truth, over all cells.
-pub fn r2(truth: MatRef<'_, f64>, predicted: MatRef<'_, f64>) -> f64 {
-    let (mut off, mut all) = (0.0, 0.0);
-    for d in 0..truth.ncols() {
-        let n = truth.nrows();
-        let mean = (0..n).map(|i| truth[(i, d)]).sum::<f64>() / n as f64;
-        for i in 0..n {
-            off += (truth[(i, d)] - predicted[(i, d)]).powi(2);
-            all += (truth[(i, d)] - mean).powi(2);
-        }
-    }
-    1.0 - off / all
+/// $R^2$ of predictions against the truth, over all cells: squared error against
+/// each column's mean over the training values.
+///
+/// # Errors
+/// When the shapes differ or a prediction is not finite.
+pub fn r2(
+    truth: MatRef<'_, f64>,
+    predicted: MatRef<'_, f64>,
+    training_means: &[f64],
+) -> Result<f64, MetricError> {
+    let found = real_by_column(truth, predicted, Some(training_means))?;
+    Ok(found.all.r2.unwrap_or(f64::NAN))
+}
+
+/// Mean of each column over its known values.
+pub fn means(table: MatRef<'_, f64>) -> Vec<f64> {
+    let known = |d: usize| table.col(d).iter().filter(|x| !x.is_nan());
+    let mean = |d: usize| known(d).sum::<f64>() / known(d).count() as f64;
+    (0..table.ncols()).map(mean).collect()
 }

@@ -49,8 +49,9 @@ mod schedule;
 
 pub use dataset::{
     BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
-    Mask, Metadata, MetadataValues, Overlap, OverlapRow, Relevelled, Scaling, ScalingSums,
-    SourceError, SparseTable, SparseValues, Table, UnknownClass, Values, View, ViewTable,
+    Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled, Rounding,
+    Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass, Values,
+    View, ViewTable,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

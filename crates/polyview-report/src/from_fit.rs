@@ -77,10 +77,7 @@ impl Report {
             summary: summary(fit, explained.as_ref(), clusters.as_ref()),
             coverage: coverage(fit),
             progress: Some(progress(fit)),
-            variance: explained
-                .as_ref()
-                .map(|e| variance(fit, e, &names))
-                .transpose()?,
+            variance: explained.as_ref().map(|e| variance(e, &names)),
             groups: groups(fit, &names)?,
             factors: Some(Factors {
                 samples: fit.samples().to_vec(),
@@ -127,6 +124,7 @@ impl Report {
             .map(|h| {
                 Ok(HeldOut {
                     view: h.view.clone(),
+                    r2: (!h.kind.is_label() && h.r2.is_finite()).then_some(h.r2),
                     deviance_explained: (h.kind == PredictedKind::Count)
                         .then_some(h.deviance_explained)
                         .filter(|d| d.is_finite()),
@@ -248,10 +246,19 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         version: env!("CARGO_PKG_VERSION").into(),
         extra: (explained.map(deviances).unwrap_or_default().into_iter())
             .chain(clusters.map(cluster_sizes))
+            .chain(normal_scores(fit))
             .collect(),
         options: options(fit.spec()),
         spec_text: None,
     }
+}
+
+/// Views whose variance explained is that of their normal scores.
+fn normal_scores(fit: &Fit) -> Option<(String, String)> {
+    let bent = (fit.views().iter()).filter(|v| v.scaling.scores.is_some());
+    let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
+    let what = "fitted and explained as normal scores";
+    (!names.is_empty()).then(|| (what.to_owned(), names.join(", ")))
 }
 
 /// Expected number of samples of each cluster.
@@ -360,16 +367,15 @@ fn progress(fit: &Fit) -> Progress {
     })
 }
 
-fn variance(fit: &Fit, e: &Explained, names: &[String]) -> polyview::Result<VarianceExplained> {
-    Ok(VarianceExplained {
-        views: fit.views().iter().map(|v| v.name.clone()).collect(),
+fn variance(e: &Explained, names: &[String]) -> VarianceExplained {
+    VarianceExplained {
+        views: e.views.clone(),
         factors: names.to_vec(),
         marginal: grid(&e.marginal),
         joint: e.total.clone(),
         unique: Some(grid(&e.unique)),
         activity: None,
-        model_share: Some(grid(&fit.active(ACTIVE_SHARE)?.share)),
-    })
+    }
 }
 
 /// What factors do in groups of samples, where there are at least two.
@@ -377,17 +383,7 @@ fn groups(fit: &Fit, names: &[String]) -> polyview::Result<Option<GroupFactors>>
     let Some(groups) = fit.groups().filter(|g| g.names.len() > 1) else {
         return Ok(None);
     };
-    let within = |group: &String| {
-        let e = fit.explain_group(group)?;
-        Ok(VarianceExplained {
-            views: e.views.clone(),
-            factors: names.to_vec(),
-            marginal: grid(&e.marginal),
-            joint: e.total.clone(),
-            unique: Some(grid(&e.unique)),
-            ..VarianceExplained::default()
-        })
-    };
+    let within = |group: &String| Ok(variance(&fit.explain_group(group)?, names));
     let variance = match fit.data() {
         Ok(_) => groups
             .names

@@ -132,37 +132,22 @@ pub(crate) fn correlation_ratio(
 pub(crate) struct Accuracy {
     /// Pairs with both values finite.
     pub cells: usize,
-    /// $1 - \sum (t - p)^2 / \sum (t - \bar t)^2$; negative when worse than the mean.
-    pub r2: Option<f64>,
     /// Root of the mean squared error, in the unit of the values.
     pub rmse: f64,
 }
 
 /// Accuracy of predictions; `None` without a single finite pair.
 pub(crate) fn accuracy(truth: &[f64], predicted: &[f64]) -> Option<Accuracy> {
-    let (mut truth, predicted) = finite_pairs(truth, predicted);
+    let (truth, predicted) = finite_pairs(truth, predicted);
     let n = truth.len();
     if n == 0 {
         return None;
     }
     let mut errors: Vec<f64> = truth.iter().zip(&predicted).map(|(t, p)| t - p).collect();
-    let Some(unit) = scaled(&mut errors) else {
-        let varies = truth.iter().any(|t| *t != truth[0]);
-        return Some(Accuracy {
-            cells: n,
-            r2: varies.then_some(1.0),
-            rmse: 0.0,
-        });
-    };
-    let error: f64 = errors.iter().map(|e| e * e).sum();
-    let ratio = scaled(&mut truth).map_or(f64::NAN, |scale| {
-        error / scatter(&truth) * (unit / scale).powi(2)
+    let rmse = scaled(&mut errors).map_or(0.0, |unit| {
+        unit * (errors.iter().map(|e| e * e).sum::<f64>() / n as f64).sqrt()
     });
-    Some(Accuracy {
-        cells: n,
-        r2: ratio.is_finite().then_some(1.0 - ratio),
-        rmse: unit * (error / n as f64).sqrt(),
-    })
+    Some(Accuracy { cells: n, rmse })
 }
 
 /// Share of the true values inside their intervals; `None` when no interval is finite.
@@ -247,16 +232,8 @@ mod tests {
     fn accuracy_of_known_numbers() {
         let a = accuracy(&[1.0, 2.0, 3.0, f64::NAN], &[1.0, 2.0, 5.0, 0.0]).expect("defined");
         assert_eq!(a.cells, 3);
-        assert!((a.r2.expect("varies") + 1.0).abs() < 1e-15);
         assert!((a.rmse - (4.0_f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert_eq!(accuracy(&[1.0, 1.0], &[1.0, 2.0]).and_then(|a| a.r2), None);
-        assert_eq!(
-            accuracy(&[1.0, 3.0], &[1.0, 3.0]).and_then(|a| a.r2),
-            Some(1.0)
-        );
-        assert_eq!(accuracy(&[1.0, 1.0], &[1.0, 1.0]).and_then(|a| a.r2), None);
         let huge = accuracy(&[1e300, 2e300, 3e300], &[1e300, 2e300, 5e300]).expect("defined");
-        assert!((huge.r2.expect("varies") + 1.0).abs() < 1e-12);
         assert!((huge.rmse / 1e300 - (4.0_f64 / 3.0).sqrt()).abs() < 1e-12);
         assert_eq!(
             coverage(

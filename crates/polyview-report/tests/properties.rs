@@ -121,7 +121,7 @@ prop_compose! {
             title,
             coverage: Some(Coverage { views: views.clone(), observed }),
             progress: Some(progress),
-            variance: Some(VarianceExplained { views, factors: factors.clone(), marginal: marginal.clone(), joint, unique: Some(marginal), activity: None, model_share: None }),
+            variance: Some(VarianceExplained { views, factors: factors.clone(), marginal: marginal.clone(), joint, unique: Some(marginal), activity: None }),
             factors: Some(Factors { samples, names: factors, means, sds: Some(sds) }),
             metadata: vec![
                 MetadataColumn { name: other[1].clone(), unit: other[2].clone(), values: MetadataValues::Numbers(numbers) },
@@ -135,6 +135,7 @@ prop_compose! {
                 sds: Some(weight_sds) }],
             held_out: vec![HeldOut {
                 view: other[3].clone(),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Numeric {
                     truth: pairs.iter().map(|p| p.0).collect(),

@@ -145,6 +145,7 @@ fn parts_may_be_empty() {
         held_out: vec![
             HeldOut {
                 view: String::new(),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Numeric {
                     truth: vec![],
@@ -155,6 +156,7 @@ fn parts_may_be_empty() {
             },
             HeldOut {
                 view: String::new(),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Binary {
                     truth: vec![],
@@ -165,6 +167,7 @@ fn parts_may_be_empty() {
             },
             HeldOut {
                 view: String::new(),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Classes {
                     names: vec![],
@@ -213,6 +216,7 @@ fn numbers_that_are_none_are_left_out_and_counted() {
     }));
     report.held_out = vec![HeldOut {
         view: "v".into(),
+        r2: None,
         deviance_explained: None,
         cells: HeldOutCells::Numeric {
             truth: odd.to_vec(),
@@ -377,7 +381,7 @@ fn a_failing_writer_is_reported() {
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let good = || full(20, 5, 3, "");
-    let cases: [(&str, Spoil); 25] = [
+    let cases: [(&str, Spoil); 24] = [
         ("activity by group", |r| {
             if let Some(g) = &mut r.groups {
                 g.groups.pop();
@@ -462,9 +466,6 @@ fn parts_that_do_not_fit_are_refused() {
                 predicted: vec![0],
                 probability: Some(Grid::from_fn(1, 2, |_, _| 0.5)),
             };
-        }),
-        ("share in the model", |r| {
-            r.variance.as_mut().expect("given").model_share = Some(Grid::from_fn(1, 1, wave));
         }),
         ("observed share", |r| {
             r.coverage.as_mut().expect("given").observed = Grid::from_fn(4, 3, |_, _| f64::NAN);

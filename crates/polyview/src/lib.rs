@@ -51,12 +51,12 @@ pub use spec::{
 };
 
 pub use verbs::{
-    ACTIVE_SHARE, Activity, CheckOptions, CheckedStatistic, ChooseK, ChooseKOptions,
+    ACTIVE_SHARE, Activity, ActivityBasis, CheckOptions, CheckedStatistic, ChooseK, ChooseKOptions,
     ChooseKProgress, ChooseKRow, ChooseKStage, Clusters, ComparedMoments, ComparedView, Comparison,
     Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, PredictedRanks, Prediction, PredictiveCheck, ProjectOptions, Projection,
-    Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k, default_candidates,
-    hold_out,
+    PredictOptions, PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions,
+    Projection, Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
+    default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

@@ -69,8 +69,10 @@ pub struct ChoiceArgs {
     #[arg(long, value_parser = ["view", "feature"])]
     pub noise: Option<String>,
     /// Divide values by nothing, one number per view, or each feature's
-    /// standard deviation [default: feature; with mofa view, with mofapy2 none].
-    #[arg(long, value_parser = ["none", "view", "feature"])]
+    /// standard deviation; or take the normal scores of their ranks in each
+    /// feature instead, which heavy tails and bent scales call for [default:
+    /// feature; with mofa view, with mofapy2 none].
+    #[arg(long, value_parser = ["none", "view", "feature", "normal-scores"])]
     pub scaling: Option<String>,
     /// Subtract nothing, or each feature's mean [default: feature].
     #[arg(long, value_parser = ["none", "feature"])]

@@ -29,7 +29,8 @@ polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
 polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
 predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
---decimal-comma are about the truth. Scores that cannot be computed are listed.")]
+--decimal-comma are about the truth and the training values. Scores that cannot be computed\n\
+are listed.")]
 pub struct ScoreArgs {
     /// The true values; for classes one column of names.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -46,6 +47,10 @@ pub struct ScoreArgs {
     /// for the predictions of labels that `predict` writes.
     #[arg(long, value_name = "WORD", help_heading = "Predictions")]
     pub positive: Option<String>,
+    /// The training values (real): R2 is then against each column's mean over
+    /// them, as that of fits, reports and choose-k, and not over the true values.
+    #[arg(long, value_name = "FILE", help_heading = "Predictions")]
+    pub training: Option<PathBuf>,
     /// Lower ends of intervals (real, count).
     #[arg(
         long,

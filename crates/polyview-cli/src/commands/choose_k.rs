@@ -56,6 +56,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         "factors",
         "kept",
         "log density/cell",
+        "robust",
         "se",
         "R2",
         "bound",
@@ -70,7 +71,8 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
                 r.factors.to_string(),
                 count(r.kept),
                 number(r.log_density),
-                number(r.log_density_se),
+                number(r.robust_density),
+                number(r.robust_density_se),
                 number(r.r2),
                 nats(r.bound),
                 share(r.stability),
@@ -78,6 +80,9 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    prose(
+        "robust: log density a cell under a law with heavy tails, which no few cells decide; se is its standard error",
+    )?;
     line("")?;
     prose(format!(
         "recommended: {} factors. {}",

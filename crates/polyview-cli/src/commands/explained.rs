@@ -80,6 +80,18 @@ pub fn about_deviance(e: &Explained) -> &'static str {
     }
 }
 
+/// What to say of views that are scaled by normal scores; nothing where there is
+/// none.
+pub fn about_scores(fit: &Fit) -> String {
+    let bent = (fit.views().iter()).filter(|v| v.scaling.scores.is_some());
+    let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; of {}: of its normal scores", names.join(", "))
+    }
+}
+
 /// Variance explained by view and factor, and the deviance where views are not
 /// numbers.
 pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {

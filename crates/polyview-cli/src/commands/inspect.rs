@@ -1,11 +1,14 @@
 //! `polyview inspect`.
 
 use polyview::{
-    ACTIVE_SHARE, Activity, FactorKind, FactorPrior, FeatureSelection, Fit, Selection, ViewInfo,
+    ACTIVE_SHARE, Activity, ActivityBasis, Explained, FactorKind, FactorPrior, FeatureSelection,
+    Fit, Selection, ViewInfo,
 };
 use polyview_linalg::Mat;
 
-use super::explained::{GroupShares, about_deviance, explained_by_group, shares, variance_table};
+use super::explained::{
+    GroupShares, about_deviance, about_scores, explained_by_group, shares, variance_table,
+};
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
@@ -116,17 +119,18 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     table(&header, &rows)?;
     classes(&fit)?;
     clusters(&fit)?;
-    reach(&fit)?;
+    let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
+    reach(&fit, explained.as_ref())?;
     relevances(&fit)?;
     inclusions(&fit)?;
     shrinkage(&fit)?;
     sizes(&fit)?;
-    if fit.data().is_ok() {
+    if let Some(explained) = explained {
         line("")?;
-        let explained = fit.explain()?;
         prose(format!(
-            "variance explained, % (marginal by factor{})",
-            about_deviance(&explained)
+            "variance explained, % (marginal by factor{}{})",
+            about_deviance(&explained),
+            about_scores(&fit)
         ))?;
         variance_table(&fit, &explained)?;
         for g in explained_by_group(&fit)? {
@@ -211,15 +215,27 @@ fn kind(activity: &Activity, factor: usize) -> (&'static str, Vec<&str>) {
     (word, acting.map(|(_, name)| name.as_str()).collect())
 }
 
+/// Which factors act where: by the table of variance explained.
+fn activity(fit: &Fit, explained: Option<&Explained>) -> Outcome<Activity> {
+    Ok(match explained {
+        Some(e) => e.activity(ACTIVE_SHARE)?,
+        None => fit.active(ACTIVE_SHARE)?,
+    })
+}
+
 /// Which factors are shared, and by which views.
-fn reach(fit: &Fit) -> Outcome<()> {
+fn reach(fit: &Fit, explained: Option<&Explained>) -> Outcome<()> {
     if fit.views().len() < 2 || fit.k() == 0 {
         return Ok(());
     }
-    let activity = fit.active(ACTIVE_SHARE)?;
+    let activity = activity(fit, explained)?;
+    let basis = match activity.basis {
+        ActivityBasis::Data => "explains alone, by the table below",
+        ActivityBasis::Model => "explains alone in the model, as the data were not kept",
+    };
     line("")?;
     prose(format!(
-        "factors by the views they act in (at least {:.0} % of the view's variance in the model)",
+        "factors by the views they act in (at least {:.0} % of the view's variance, which the factor {basis})",
         100.0 * ACTIVE_SHARE
     ))?;
     let header = ["factor", "kind", "views"].map(str::to_owned);
@@ -240,7 +256,9 @@ fn activity_by_group(fit: &Fit) -> Outcome<()> {
     let activity = fit.group_activity()?;
     let relative = activity.relative();
     line("")?;
-    prose("factors by group: mean square, relative to the largest")?;
+    prose(
+        "size of the factors by group: mean square, relative to the largest (no share of variance)",
+    )?;
     let mut header = vec!["group".to_owned()];
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     let rows: Vec<Vec<String>> = activity
@@ -272,8 +290,8 @@ fn group_activity_json(fit: &Fit) -> Outcome<serde_json::Value> {
     }))
 }
 
-fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
-    let activity = fit.active(ACTIVE_SHARE)?;
+fn reach_json(fit: &Fit, explained: Option<&Explained>) -> Outcome<serde_json::Value> {
+    let activity = activity(fit, explained)?;
     let factors: Vec<serde_json::Value> = (0..fit.k())
         .map(|k| {
             let (word, views) = kind(&activity, k);
@@ -283,7 +301,14 @@ fn reach_json(fit: &Fit) -> Outcome<serde_json::Value> {
             serde_json::json!({ "kind": word, "views": views, "shares": shares })
         })
         .collect();
-    Ok(serde_json::json!({ "threshold": ACTIVE_SHARE, "factors": factors }))
+    Ok(serde_json::json!({
+        "threshold": ACTIVE_SHARE,
+        "of": match activity.basis {
+            ActivityBasis::Data => "data",
+            ActivityBasis::Model => "model",
+        },
+        "factors": factors,
+    }))
 }
 
 /// How many of the most relevant features are listed.
@@ -362,7 +387,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
             "sizes": sizes[i],
             "explained": explained.as_ref().map(|e| shares(e, i)),
         })).collect::<Vec<_>>(),
-        "activity": reach_json(fit)?,
+        "activity": reach_json(fit, explained.as_ref())?,
         "groups": groups.iter().map(GroupShares::to_json).collect::<Vec<_>>(),
         "group_activity": group_activity_json(fit)?,
         "clusters": clusters_json(fit)?,

@@ -2,6 +2,7 @@
 //! Ctrl-C and full disks.
 
 mod advice;
+mod agreement;
 mod bad_input;
 mod common;
 #[cfg(unix)]

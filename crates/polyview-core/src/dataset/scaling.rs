@@ -6,7 +6,7 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::{Mask, SparseValues, Values, View};
+use super::{Mask, NormalScores, SparseValues, Values, View};
 use crate::error::DataError;
 
 /// Whether the mean of each feature is taken away before fitting.
@@ -32,9 +32,14 @@ pub enum FeatureScaling {
     /// Each feature by its own standard deviation, as for correlations.
     #[default]
     Feature,
+    /// Not divided but bent: each value by the normal score of its rank among the
+    /// training values of its feature ([`NormalScores`]), for features with heavy
+    /// tails or bent scales. Whether features are centred makes no difference then.
+    NormalScores,
 }
 
-/// An affine map a feature: working value = (value − offset) / scale.
+/// A map a feature between data units and working units: working value = (value −
+/// offset) / scale, or the normal score of the value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     /// What was subtracted, in data units, one a feature.
@@ -44,6 +49,10 @@ pub struct Scaling {
     /// Features that were constant (or observed fewer than twice): their scale
     /// is taken as the view's.
     pub constant: Vec<usize>,
+    /// The map of normal scores, where working units are such; offsets are then 0
+    /// and scales 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<NormalScores>,
 }
 
 /// Sums from which a [`Scaling`] follows, over blocks of samples in any number.
@@ -101,7 +110,8 @@ impl ScalingSums {
         self.features.iter().map(sum).sum::<f64>() / self.counts().iter().sum::<f64>()
     }
     /// The map. A feature without spread keeps scale 1 (or the view's) and is
-    /// listed in `constant`.
+    /// listed in `constant`. Normal scores do not follow from sums: asked for
+    /// them, values are not scaled.
     pub fn finish(&self, centring: Centring, scaling: FeatureScaling) -> Scaling {
         let spreads = self.features.iter().map(FeatureSums::spread).collect();
         Scaling::of_spreads(spreads, centring, scaling)
@@ -137,6 +147,7 @@ impl Scaling {
             offset: vec![0.0; features],
             scale: vec![1.0; features],
             constant: Vec::new(),
+            scores: None,
         }
     }
 
@@ -146,6 +157,14 @@ impl Scaling {
     pub fn learn(view: &View, centring: Centring, scaling: FeatureScaling) -> Self {
         if !view.levels().is_empty() {
             return Self::identity(view.n_features());
+        }
+        if scaling == FeatureScaling::NormalScores {
+            let scores = NormalScores::learn(view);
+            return Self {
+                constant: scores.constant(),
+                scores: Some(scores),
+                ..Self::identity(view.n_features())
+            };
         }
         let rows = view.n_samples();
         let spread = |d: usize| {
@@ -185,7 +204,7 @@ impl Scaling {
             (spread.iter().sum::<f64>() / spread.len() as f64).sqrt()
         };
         match scaling {
-            FeatureScaling::None => {}
+            FeatureScaling::None | FeatureScaling::NormalScores => {}
             FeatureScaling::View => map.scale.fill(of_view),
             FeatureScaling::Feature => {
                 for (s, v) in map.scale.iter_mut().zip(&variance) {
@@ -198,21 +217,43 @@ impl Scaling {
 
     /// Working value of a value in data units.
     pub fn forward(&self, feature: usize, value: f64) -> f64 {
-        (value - self.offset[feature]) / self.scale[feature]
+        match &self.scores {
+            Some(scores) => scores.score(feature, value),
+            None => (value - self.offset[feature]) / self.scale[feature],
+        }
     }
     /// Value in data units of a working value.
     pub fn backward(&self, feature: usize, value: f64) -> f64 {
-        value * self.scale[feature] + self.offset[feature]
+        match &self.scores {
+            Some(scores) => scores.value(feature, value),
+            None => value * self.scale[feature] + self.offset[feature],
+        }
     }
-    /// Variance in squared data units of a working variance.
-    pub fn backward_variance(&self, feature: usize, variance: f64) -> f64 {
-        variance * self.scale[feature] * self.scale[feature]
+    /// Standard deviation in data units of a working value of that mean and
+    /// standard deviation; where working units are normal scores half the width of
+    /// the interval of one standard deviation each way, brought back end by end.
+    pub fn spread(&self, feature: usize, mean: f64, sd: f64) -> f64 {
+        match &self.scores {
+            Some(scores) => {
+                0.5 * (scores.value(feature, mean + sd) - scores.value(feature, mean - sd))
+            }
+            None => sd * self.scale[feature],
+        }
+    }
+    /// Logarithm of the working units that a unit of the data takes, at a working
+    /// value: what is added to the log density of that to have one of the data.
+    pub fn ln_slope(&self, feature: usize, value: f64) -> f64 {
+        match &self.scores {
+            Some(scores) => scores.ln_slope(feature, value),
+            None => -self.scale[feature].ln(),
+        }
     }
     /// The view in working units; missing cells stay zero. Consumes the view
     /// and works in place. What is stored sparse stays so: entries are divided,
     /// and the offset moves the base of their column.
     pub fn apply(&self, view: View) -> View {
-        if let Some(scaled) = view.sparse().and_then(|x| self.of_entries(x)) {
+        let affine = view.sparse().filter(|_| self.scores.is_none());
+        if let Some(scaled) = affine.and_then(|x| self.of_entries(x)) {
             return View {
                 values: Values::Sparse(Arc::new(scaled)),
                 ..view
@@ -238,9 +279,12 @@ impl Scaling {
     /// in a matrix of all cells.
     fn of_entries(&self, x: &SparseValues) -> Option<SparseValues> {
         let entries = x.entries().map(|_, d, x| x / self.scale[d]).ok()?;
-        let base = x.base().iter().enumerate();
-        let base = base.map(|(d, b)| self.forward(d, *b)).collect();
-        Some(SparseValues::new(entries, base))
+        Some(SparseValues::new(entries, self.working_base(x.base())))
+    }
+    /// What cells of a sparse view without an entry are in working units.
+    pub(super) fn working_base(&self, base: &[f64]) -> Vec<f64> {
+        let base = base.iter().enumerate();
+        base.map(|(d, b)| self.forward(d, *b)).collect()
     }
     /// A matrix samples × features from working to data units.
     pub fn restore(&self, values: &mut Mat<f64>) {

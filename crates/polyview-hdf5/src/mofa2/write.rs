@@ -43,7 +43,8 @@ struct Members {
 ///
 /// # Errors
 /// [`Hdf5Error::Likelihood`] for a view that MOFA2 cannot hold,
-/// [`Hdf5Error::Name`] for a name with a slash, [`Hdf5Error::Model`] for a
+/// [`Hdf5Error::Option`] where every view is left out or one is scaled by normal
+/// scores, [`Hdf5Error::Name`] for a name with a slash, [`Hdf5Error::Model`] for a
 /// model without its data, [`Hdf5Error::Write`] when the disk refuses.
 pub fn write_mofa2(
     fit: &Fit,
@@ -64,6 +65,13 @@ pub fn write_mofa2(
         ));
     }
     let views: Vec<&ViewInfo> = chosen.iter().map(|&m| &fit.views()[m]).collect();
+    if let Some(bent) = views.iter().find(|v| v.scaling.scores.is_some()) {
+        return Err(Hdf5Error::Option(format!(
+            "view '{}' is scaled by normal scores, which MOFA2 has no map for; leave the view out, \
+             or fit it with another scaling",
+            bent.name
+        )));
+    }
     let likelihoods = views
         .iter()
         .map(|v| likelihood(v))

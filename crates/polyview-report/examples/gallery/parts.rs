@@ -126,7 +126,6 @@ pub(crate) fn variance() -> VarianceExplained {
         joint,
         unique: Some(unique),
         activity: None,
-        model_share: None,
     }
 }
 
@@ -365,22 +364,26 @@ pub(crate) fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
     });
     vec![
         HeldOut {
+            r2: Some(0.64),
             deviance_explained: None,
             view: "rna".into(),
             cells: numeric(24_000, 0.8, "log₂ counts", rng),
         },
         HeldOut {
+            r2: Some(0.81),
             deviance_explained: None,
             view: "protein".into(),
             cells: numeric(100, 0.9, "", rng),
         },
         HeldOut {
+            r2: Some(0.25),
             deviance_explained: None,
             view: "methylation".into(),
             cells: numeric(1800, 0.5, "M value", rng),
         },
         HeldOut {
             view: "mutations".into(),
+            r2: None,
             deviance_explained: None,
             cells: HeldOutCells::Binary {
                 truth,
@@ -391,6 +394,7 @@ pub(crate) fn held_out(rng: &mut Lcg) -> Vec<HeldOut> {
         },
         HeldOut {
             view: "stage".into(),
+            r2: None,
             deviance_explained: None,
             cells: HeldOutCells::Classes {
                 names: vec!["I".into(), "II".into(), "III or IV".into()],

@@ -156,7 +156,6 @@ pub(crate) fn sampler() -> Report {
                 })
                 .collect(),
             unique: None,
-            model_share: None,
             activity: Some(Grid::from_fn(14, FACTORS, |m, k| {
                 f64::from(u8::from((m + k) % 4 == 0 || k == 0))
             })),

@@ -151,10 +151,10 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
     let share = percent(report.options.active_share);
     let rule = if variance.activity.is_some() {
         "the model itself gives it a probability of at least one half".to_owned()
-    } else if variance.model_share.is_some() {
-        format!("it makes up at least {share} of the view's variance in the model")
     } else {
-        format!("it explains at least {share} of the view's variance alone")
+        format!(
+            "it alone explains at least {share} of the view's variance, by the first table above"
+        )
     };
     let reach = format!(
         "Which factors act in which views. A factor counts as active in a view where {rule}. Joined dots are \
@@ -183,8 +183,9 @@ pub(crate) fn groups(report: &Report) -> Result<Vec<Figure>, ReportError> {
             the columns of one group alone is variation that the other groups do not have.";
         figures.push(figure(caption.to_owned(), vec![panel]));
     }
-    let caption = "How strongly each factor acts in each group: the mean square of its values there, relative \
-        to the group where it is largest. Numbers can be compared along a row, not down a column.";
+    let caption = "How large each factor is in each group: the mean square of its values there, relative \
+        to the group where it is largest. Numbers can be compared along a row, not down a column; they are \
+        no shares of variance.";
     let panel = named("groups-activity", draw_group_activity(groups)?);
     figures.push(figure(caption.to_owned(), vec![panel]));
     Ok(figures)
@@ -238,8 +239,8 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
     if is(|c| matches!(c, HeldOutCells::Numeric { .. })) {
         caption.push_str(
             " Numbers: a perfect prediction lies on the dashed line; R² is one minus the squared error over \
-             that of the mean of the true values (below zero is worse than the mean), RMSE is in the unit of \
-             the data. An honest 95% interval holds about 95% of the cells.",
+             that of each feature's mean in the training data (below zero is worse than those means), RMSE is \
+             in the unit of the data. An honest 95% interval holds about 95% of the cells.",
         );
     }
     if is(|c| matches!(c, HeldOutCells::Binary { .. })) {

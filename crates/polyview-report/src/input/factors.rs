@@ -17,11 +17,9 @@ pub struct VarianceExplained {
     /// Views x factors: share that is lost when only this factor is left out.
     pub unique: Option<Grid>,
     /// Views x factors: 1 where the model itself says that the factor acts on the view, 0 where it
-    /// does not (or a probability in between). Without it a threshold on `model_share` decides,
-    /// without that too one on `marginal`.
+    /// does not (or a probability in between). Without it a threshold on `marginal`, rounded as it is
+    /// shown, decides.
     pub activity: Option<Grid>,
-    /// Views x factors: share of the view's variance, as the model has it, that the factor makes up.
-    pub model_share: Option<Grid>,
 }
 
 /// What factors do in groups of samples.

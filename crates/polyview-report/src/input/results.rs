@@ -8,6 +8,9 @@ use serde::Serialize;
 pub struct HeldOut {
     /// Name of the view.
     pub view: String,
+    /// Of numbers $1 - \sum (x - \hat x)^2 / \sum (x - \bar x)^2$ over all of them, with
+    /// $\bar x$ the mean of the feature's training values; absent where it is not known.
+    pub r2: Option<f64>,
     /// Share of the deviance that the predictions explain, 0.25 for a quarter;
     /// for counts.
     pub deviance_explained: Option<f64>,

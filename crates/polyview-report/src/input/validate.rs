@@ -146,9 +146,6 @@ impl VarianceExplained {
         if let Some(unique) = &self.unique {
             shape("unique variance explained", "", unique, views, factors)?;
         }
-        if let Some(share) = &self.model_share {
-            shape("share in the model", "", share, views, factors)?;
-        }
         if let Some(activity) = &self.activity {
             shape("activity", "", activity, views, factors)?;
             for (i, &v) in activity

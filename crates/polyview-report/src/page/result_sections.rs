@@ -254,10 +254,7 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
             let mut row = vec![
                 held_out.view.as_str().into(),
                 accuracy.map_or_else(none, |a| count(a.cells)).into(),
-                accuracy
-                    .and_then(|a| a.r2)
-                    .map_or_else(none, |r| fixed(r, 3))
-                    .into(),
+                held_out.r2.map_or_else(none, |r| fixed(r, 3)).into(),
                 accuracy
                     .map_or_else(none, |a| {
                         format!("{} {unit}", significant(a.rmse, 3))

@@ -1,5 +1,7 @@
 //! Which factors are shared between views and which belong to one.
 
+use polyview::Activity;
+
 use super::common::listed;
 use crate::ReportError;
 use crate::input::VarianceExplained;
@@ -23,14 +25,13 @@ pub(crate) enum Reach {
     All,
 }
 
-/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by its share
-/// in the model where given, else by the marginal share (at least `active_share`).
+/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by the marginal
+/// share as it is shown (at least `active_share`).
 pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64) -> Reach {
     let active: Vec<usize> = (0..variance.views.len())
-        .filter(|&m| match (&variance.activity, &variance.model_share) {
-            (Some(activity), _) => activity.at(m, k) >= 0.5,
-            (None, Some(share)) => share.at(m, k) >= active_share,
-            (None, None) => variance.marginal.at(m, k) >= active_share,
+        .filter(|&m| match &variance.activity {
+            Some(activity) => activity.at(m, k) >= 0.5,
+            None => Activity::shown(variance.marginal.at(m, k)) >= active_share,
         })
         .collect();
     match active.as_slice() {
@@ -129,7 +130,10 @@ pub fn draw_activity(
     let rule = if variance.activity.is_some() {
         "where the model says so".to_owned()
     } else {
-        format!("from {} of the view's variance on", percent(active_share))
+        format!(
+            "where it alone explains at least {} of the view's variance",
+            percent(active_share)
+        )
     };
     let sentence: Vec<String> = [
         (counts[3], "active in all views"),
@@ -186,7 +190,6 @@ mod tests {
             joint: vec![0.3; 3],
             unique: None,
             activity: None,
-            model_share: None,
         };
         let reach: Vec<Reach> = (0..4).map(|k| reach_of(&v, k, 0.01)).collect();
         assert_eq!(
@@ -198,14 +201,13 @@ mod tests {
                 Reach::None
             ]
         );
-        v.model_share = Some(Grid::from_fn(
-            3,
-            4,
-            |m, k| if m <= k { 0.02 } else { 0.001 },
-        ));
-        let reach: Vec<Reach> = (0..4).map(|k| reach_of(&v, k, 0.01)).collect();
-        assert_eq!(reach[..2], [Reach::Private(0), Reach::Shared(vec![0, 1])]);
-        assert_eq!(reach[2..], [Reach::All, Reach::All]);
+        // rounded as they are shown: 1.0 % acts, 0.9 % does not
+        v.marginal = Grid::from_fn(3, 4, |m, k| match (m, k) {
+            (0, 0) => 0.009_51,
+            (1, 0) => 0.009_49,
+            _ => 0.0,
+        });
+        assert_eq!(reach_of(&v, 0, 0.01), Reach::Private(0));
         v.activity = Some(Grid::from_fn(3, 4, |m, k| if m == k { 0.9 } else { 0.1 }));
         assert_eq!(reach_of(&v, 2, 0.01), Reach::Private(2));
     }

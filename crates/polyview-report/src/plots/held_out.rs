@@ -35,9 +35,8 @@ pub fn draw_held_out(held_out: &HeldOut, options: &Options) -> Result<Picture, R
             intervals,
             unit,
         } => numeric(
-            &held_out.view,
-            truth,
-            predicted,
+            held_out,
+            (truth, predicted),
             intervals.as_ref(),
             unit,
             options,
@@ -55,14 +54,14 @@ pub fn draw_held_out(held_out: &HeldOut, options: &Options) -> Result<Picture, R
 }
 
 fn numeric(
-    view: &str,
-    truth: &[f64],
-    predicted: &[f64],
+    held_out: &HeldOut,
+    (truth, predicted): (&[f64], &[f64]),
     intervals: Option<&Intervals>,
     unit: &str,
     options: &Options,
 ) -> Picture {
     const HEIGHT: f64 = 344.0;
+    let view = &held_out.view;
     let cells: Vec<usize> = (0..truth.len())
         .filter(|&i| drawable(truth[i]) && drawable(predicted[i]))
         .collect();
@@ -70,10 +69,10 @@ fn numeric(
     let extent = Extent::of(both).unwrap_or_else(Extent::unit).padded(0.04);
     let (x_title, y_title) = (titled("true value", unit), titled("predicted mean", unit));
     let mut figures = Vec::new();
+    if let Some(r2) = held_out.r2 {
+        figures.push(format!("R² = {}", fixed(r2, 3)));
+    }
     if let Some(accuracy) = stats::accuracy(truth, predicted) {
-        if let Some(r2) = accuracy.r2 {
-            figures.push(format!("R² = {}", fixed(r2, 3)));
-        }
         figures.push(titled(
             &format!("RMSE = {}", significant(accuracy.rmse, 3)),
             unit,

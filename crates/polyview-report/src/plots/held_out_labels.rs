@@ -272,6 +272,7 @@ mod tests {
     fn classes_of(probability: Vec<f64>) -> HeldOut {
         HeldOut {
             view: "diet".into(),
+            r2: None,
             deviance_explained: None,
             cells: HeldOutCells::Classes {
                 names: vec!["corn".into(), "fish".into(), "sun".into()],

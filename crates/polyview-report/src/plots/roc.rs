@@ -197,6 +197,7 @@ mod tests {
     fn held_out(label: Vec<usize>, labels: &[&str]) -> HeldOut {
         HeldOut {
             view: "v".into(),
+            r2: None,
             deviance_explained: None,
             cells: HeldOutCells::Binary {
                 truth: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0],

@@ -107,7 +107,6 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             joint: vec![0.4, -0.1, 0.2],
             unique: Some(Grid::from_fn(3, factors, |m, k| 0.05 * wave(m, k))),
             activity: None,
-            model_share: None,
         }),
         factors: Some(Factors {
             samples: names(&format!("sample{tag}"), samples),
@@ -168,6 +167,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
         held_out: vec![
             HeldOut {
                 view: format!("numbers{tag}"),
+                r2: Some(0.994),
                 deviance_explained: Some(0.375),
                 cells: HeldOutCells::Numeric {
                     intervals: Some(Intervals {
@@ -182,6 +182,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             },
             HeldOut {
                 view: format!("binary{tag}"),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Binary {
                     truth: (0..40).map(|i| f64::from(i % 2)).collect(),
@@ -192,6 +193,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             },
             HeldOut {
                 view: format!("classes{tag}"),
+                r2: None,
                 deviance_explained: None,
                 cells: HeldOutCells::Classes {
                     names: names(&format!("class{tag}"), 3),

@@ -1,13 +1,15 @@
 //! What cannot go together is refused before a model is built.
 
-use polyview_core::{Dataset, Groups, RowGroups, View};
+use polyview_core::{Dataset, FeatureScaling, Groups, RowGroups, View};
 use polyview_likelihoods::MissingData;
 
 use super::several;
 use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
 use crate::local;
-use crate::spec::{Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec, ViewChoices};
+use crate::spec::{
+    Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec, ViewChoices, ViewSpec,
+};
 
 /// Checks the choices against the data.
 ///
@@ -71,6 +73,9 @@ pub(crate) fn validate_views(
     for v in views.iter().filter(|v| v.sparse().is_some()) {
         sparse_form(spec, v)?;
     }
+    for v in &spec.views {
+        bent_numbers(spec, v)?;
+    }
     local::validate(spec, samples, views.iter().map(View::name))?;
     for v in views {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
@@ -108,6 +113,32 @@ pub(crate) fn validate_views(
     Ok(())
 }
 
+/// Refuses normal scores of anything but numbers, where they were asked for of
+/// that very view.
+fn bent_numbers(spec: &ModelSpec, view: &ViewSpec) -> Result<()> {
+    let bent = |choices: &ViewChoices| choices.scaling == FeatureScaling::NormalScores;
+    let likelihood = view.choices.likelihood;
+    if likelihood.is_real() || !bent(&view.choices) || bent(&spec.defaults) {
+        return Ok(());
+    }
+    let with = if likelihood.is_rank() {
+        "likelihood rank, which looks at the order of values anyway; leave the scaling out, or \
+         choose the likelihood gaussian"
+            .to_owned()
+    } else {
+        format!(
+            "likelihood {likelihood}, whose data are not scaled; leave the scaling out, or choose \
+             the likelihood gaussian"
+        )
+    };
+    Err(ErrorKind::Incompatible {
+        view: view.name.clone(),
+        what: "scaling = \"normal-scores\"".to_owned(),
+        with,
+    }
+    .into())
+}
+
 /// Refuses what would make a dense array of a view that is stored sparse.
 fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
     let likelihood = spec.view(view.name()).likelihood;
@@ -124,6 +155,9 @@ fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
     match likelihood {
         _ if !likelihood.stays_sparse() => refuse(format!("likelihood {likelihood}")),
         _ if spec.algorithm == Algorithm::Faithful => refuse(faithful::chosen(spec).to_owned()),
+        Likelihood::Gaussian if spec.view(view.name()).scaling == FeatureScaling::NormalScores => {
+            refuse("scaling = \"normal-scores\"".to_owned())
+        }
         Likelihood::Gaussian
             if spec.missing == MissingData::Impute
                 && view.n_observed() < view.n_samples() * view.n_features() =>

@@ -11,7 +11,7 @@ pub(crate) use checks::{
 pub(crate) use rows::{factor_block, sparse_options};
 pub(crate) use terms::gaussian_options;
 
-use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Scaling, Schedule, View};
+use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Rounding, Scaling, Schedule, View};
 use polyview_core::{RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
@@ -33,6 +33,8 @@ pub struct WorkingData {
     pub views: Vec<View>,
     /// How to undo it, one a view.
     pub scalings: Vec<Scaling>,
+    /// What that takes from the last digits, one a view.
+    pub rounding: Vec<Rounding>,
 }
 
 impl WorkingData {
@@ -40,14 +42,17 @@ impl WorkingData {
     pub fn learn(data: Dataset, spec: &ModelSpec) -> Self {
         let (samples, views, _, _) = data.into_parts();
         let mut scalings = Vec::with_capacity(views.len());
+        let mut rounding = Vec::with_capacity(views.len());
         let views = views
             .into_iter()
             .map(|v| {
                 let c = spec.view(v.name());
                 let s = Scaling::learn(&v, c.centring, c.scaling);
                 let v = if c.scaling == FeatureScaling::None && s.offset.iter().all(|o| *o == 0.0) {
+                    rounding.push(Rounding::default());
                     v
                 } else {
+                    rounding.push(Rounding::of(&s, &v));
                     s.apply(v)
                 };
                 scalings.push(s);
@@ -58,6 +63,7 @@ impl WorkingData {
             samples,
             views,
             scalings,
+            rounding,
         }
     }
 }

@@ -144,6 +144,9 @@ fn mark(info: &ViewInfo, view: &View) -> String {
     }
     numbers(&mut sum, &info.scaling.offset);
     numbers(&mut sum, &info.scaling.scale);
+    if let Some(scores) = &info.scaling.scores {
+        numbers(&mut sum, scores.parts().1);
+    }
     match view.mask() {
         Mask::Complete => sum.update("complete"),
         Mask::Rows(rows) => {

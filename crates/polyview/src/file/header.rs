@@ -85,6 +85,9 @@ pub(super) struct ViewHeader {
     /// Whether the data are stored sparse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) sparse: bool,
+    /// Whether what working units took from the data is beside them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) rounding: bool,
 }
 
 impl ViewHeader {
@@ -203,6 +206,7 @@ impl ModelHeader {
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
+                    rounding: (fit.rounding.get(i)).is_some_and(|r| !r.is_none()),
                 })
                 .collect(),
             groups: fit.groups.as_ref().map(|g| GroupsHeader {

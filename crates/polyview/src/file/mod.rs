@@ -9,6 +9,8 @@ mod fault;
 mod header;
 mod json;
 mod model;
+mod rounding;
+mod scores;
 mod sparse;
 
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Scaling, State, Stateful, View,
+    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Rounding, Scaling,
+    State, Stateful, View,
 };
 
 use super::check::{Checked, Rows, Spread};
@@ -9,6 +10,8 @@ use super::container::{Container, Sealed, Stored, Tensor, Values};
 use super::fault::Fault;
 use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
 use super::json;
+use super::rounding::{push_rounding, take_rounding};
+use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
@@ -33,6 +36,11 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
     for (i, view) in fit.data.iter().flatten().enumerate() {
         kinds[i] = push_data(&mut tensors, view);
     }
+    for (view, rounding) in fit.views.iter().zip(&fit.rounding) {
+        if !rounding.is_none() {
+            push_rounding(&mut tensors, &view.name, rounding);
+        }
+    }
     for view in &fit.views {
         let Scaling { offset, scale, .. } = &view.scaling;
         for (name, v) in [("offset", offset), ("scale", scale)] {
@@ -44,6 +52,11 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
                 let name = format!("{name}/{}", view.name);
                 tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
             }
+        }
+    }
+    for view in &fit.views {
+        if let Some(scores) = &view.scaling.scores {
+            push_scores(&mut tensors, &view.name, scores);
         }
     }
     for (i, column) in fit.metadata.iter().enumerate() {
@@ -149,6 +162,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
     let components = take_components(&header, &mut file)?;
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
+    let mut rounding = Vec::with_capacity(header.views.len());
     for view in &header.views {
         let mut info = take_view(view, &mut file)?;
         if let Some(own) = take_data(view, header.samples.len(), &mut file)? {
@@ -162,7 +176,14 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
                 let likelihood = info.choices.likelihood;
                 info.training = TrainingScale::of_working(likelihood, &own, &info.scaling);
             }
+            rounding.push(if view.rounding {
+                take_rounding(&own, &mut file)?
+            } else {
+                Rounding::default()
+            });
             data.push(own);
+        } else if view.rounding {
+            return Err(Fault::Record("what was rounded of data that are not there"));
         }
         views.push(info);
     }
@@ -197,6 +218,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
         samples,
         views,
         data: (!data.is_empty()).then_some(data),
+        rounding,
         components,
         record: FitRecord {
             outcome: record.outcome,
@@ -320,6 +342,9 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         }
         training = Some(TrainingScale { mean, sd });
     }
+    let scores = (view.choices.scaling == FeatureScaling::NormalScores)
+        .then(|| take_scores(view, file))
+        .transpose()?;
     Ok(ViewInfo {
         name: view.name.clone(),
         features: view.features.clone(),
@@ -329,6 +354,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
             offset,
             scale,
             constant: view.constant.clone(),
+            scores,
         },
         observed: view.observed,
         unobserved: view.unobserved.clone(),

@@ -16,8 +16,8 @@ mod training;
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, RowGroups, RowMoments, Scaling,
-    State, StateReader, View, ViewTerm,
+    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowGroups, RowMoments,
+    Scaling, State, StateReader, View, ViewTerm,
 };
 use polyview_infer::{Model, Outcome};
 use polyview_likelihoods::ParameterUncertainty;
@@ -106,6 +106,9 @@ pub struct Fit {
     pub(crate) samples: Vec<String>,
     pub(crate) views: Vec<ViewInfo>,
     pub(crate) data: Option<Vec<View>>,
+    /// What working units took from the data, one a view; none where they are
+    /// not at hand or were given in working units.
+    pub(crate) rounding: Vec<Rounding>,
     pub(crate) components: Vec<State>,
     pub(crate) record: FitRecord,
     pub(crate) groups: Option<Groups>,
@@ -244,6 +247,31 @@ impl Fit {
     /// `explain` then need the data again.
     pub fn forget_data(&mut self) {
         self.data = None;
+        self.rounding.clear();
+    }
+    /// A value of the training data in data units, bit for bit as it was given;
+    /// `None` where nothing was observed. Models that were saved by earlier
+    /// releases, or come from other programs, hold working units alone: there it is
+    /// the value to rounding.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoData`] when the model was saved
+    /// without them.
+    ///
+    /// # Panics
+    /// If there is no such sample or feature.
+    pub fn observed(&self, view: &str, sample: usize, feature: usize) -> Result<Option<f64>> {
+        let (at, _) = self.view(view)?;
+        self.data()?;
+        Ok(self.observed_at(at, sample, feature))
+    }
+    /// As [`Fit::observed`], of the view of that place.
+    pub(crate) fn observed_at(&self, at: usize, sample: usize, feature: usize) -> Option<f64> {
+        let (view, scaling) = (&self.data.as_ref()?[at], &self.views[at].scaling);
+        match self.rounding.get(at) {
+            Some(rounding) => rounding.value(scaling, view, sample, feature),
+            None => Some(scaling.backward(feature, view.value(sample, feature)?)),
+        }
     }
     /// Number of factors.
     pub fn k(&self) -> usize {

@@ -128,6 +128,7 @@ impl Fit {
             samples: parts.samples,
             views,
             data: (!data.is_empty()).then_some(data),
+            rounding: Vec::new(),
             components: vec![state],
             record: parts.record,
             groups: parts.groups,

@@ -179,6 +179,7 @@ impl TrainingScale {
                 offset,
                 scale,
                 constant,
+                ..
             } = &info.scaling;
             let mut sd = scale.clone();
             for &d in constant {

@@ -40,7 +40,7 @@ pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
 pub use probability::{
     CalibrationBin, LogLoss, brier, calibration, class_brier, class_log_loss, log_loss,
 };
-pub use real::{IntervalScore, RealScore, intervals, real, real_by_column};
+pub use real::{IntervalScore, RealScore, RealTable, intervals, real, real_by_column};
 
 use thiserror::Error;
 

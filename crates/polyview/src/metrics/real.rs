@@ -9,74 +9,120 @@ use super::{MetricError, finite, same_length};
 pub struct RealScore {
     /// Values with a truth.
     pub count: usize,
-    /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$; `None` when all true
-    /// values are the same or there is none.
+    /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x\_d)^2$, with $\bar x\_d$ the
+    /// mean of the values' column in the training data, or of the true values
+    /// where no means were given; `None` where no true value differs from it, or
+    /// there is none.
+    ///
+    /// This is the one definition of the program: of held-out cells
+    /// ([`HeldOut::r2`](crate::HeldOut::r2)), in reports, in comparisons of numbers
+    /// of factors, and of files.
     pub r2: Option<f64>,
     /// Root of the mean squared error, in the unit of the data; `None` without
     /// values.
     pub rmse: Option<f64>,
 }
 
-fn score(pairs: &[(f64, f64)]) -> RealScore {
-    let count = pairs.len();
-    let n = count as f64;
-    let error: f64 = pairs.iter().map(|(t, p)| (t - p).powi(2)).sum();
-    let constant = pairs.windows(2).all(|w| w[0].0 == w[1].0);
-    let mean = pairs.iter().map(|(t, _)| t / n).sum::<f64>();
-    let spread: f64 = pairs.iter().map(|(t, _)| (t - mean).powi(2)).sum();
-    RealScore {
-        count,
-        r2: (!constant && spread > 0.0).then(|| 1.0 - error / spread),
-        rmse: (count > 0).then(|| (error / n).sqrt()),
+/// Sums over some values.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: usize,
+    error: f64,
+    spread: f64,
+}
+
+impl Sums {
+    fn of(pairs: &[(f64, f64)], mean: Option<f64>) -> Self {
+        let count = pairs.len();
+        let constant = pairs.windows(2).all(|w| w[0].0 == w[1].0);
+        // no rounding makes equal values differ from their mean
+        let own = || match pairs.first() {
+            Some(first) if constant => first.0,
+            _ => pairs.iter().map(|(t, _)| t / count as f64).sum(),
+        };
+        let mean = mean.unwrap_or_else(own);
+        Self {
+            count,
+            error: pairs.iter().map(|(t, p)| (t - p).powi(2)).sum(),
+            spread: pairs.iter().map(|(t, _)| (t - mean).powi(2)).sum(),
+        }
+    }
+    fn score(self) -> RealScore {
+        RealScore {
+            count: self.count,
+            r2: (self.spread > 0.0).then(|| 1.0 - self.error / self.spread),
+            rmse: (self.count > 0).then(|| (self.error / self.count as f64).sqrt()),
+        }
     }
 }
 
-/// Scores predicted values; those whose truth is `NaN` are left out.
+/// Scores predicted values; those whose truth is `NaN` are left out. `mean` is
+/// that of the training values.
 ///
 /// # Errors
 /// [`MetricError::LengthMismatch`], [`MetricError::BadValue`] for a value that
 /// is not finite.
-pub fn real(truth: &[f64], predicted: &[f64]) -> Result<RealScore, MetricError> {
+pub fn real(truth: &[f64], predicted: &[f64], mean: Option<f64>) -> Result<RealScore, MetricError> {
     same_length("predicted values", truth.len(), predicted.len())?;
-    let pairs = (0..truth.len())
-        .map(|n| (truth[n], predicted[n], n))
-        .filter(|t| !t.0.is_nan())
-        .map(|(t, p, n)| {
-            Ok((
-                finite("true value", t, n, 0)?,
-                finite("prediction", p, n, 0)?,
-            ))
-        })
-        .collect::<Result<Vec<_>, MetricError>>()?;
-    Ok(score(&pairs))
+    Ok(Sums::of(&pairs(truth, predicted, 0)?, mean).score())
 }
 
-/// Scores each column of predicted values; cells whose truth is `NaN` are left
-/// out. [`Average::of`](super::Average::of) makes averages that list the
-/// columns without a score.
+/// Values with a truth, and what was predicted for them.
+fn pairs(truth: &[f64], predicted: &[f64], column: usize) -> Result<Vec<(f64, f64)>, MetricError> {
+    (truth.iter().zip(predicted).enumerate())
+        .filter(|(_, (t, _))| !t.is_nan())
+        .map(|(n, (t, p))| {
+            Ok((
+                finite("true value", *t, n, column)?,
+                finite("prediction", *p, n, column)?,
+            ))
+        })
+        .collect()
+}
+
+/// Scores of predicted values, column by column and of all cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RealTable {
+    /// One a column.
+    pub columns: Vec<RealScore>,
+    /// Over all cells together, errors and distances from the **columns'** means
+    /// added up; columns without a mean are left out.
+    pub all: RealScore,
+}
+
+/// Scores each column of predicted values and all of them together; cells whose
+/// truth is `NaN` are left out. `means` are the columns' means over the training
+/// values; a column whose mean is `NaN` has no $R^2$.
 ///
 /// # Errors
 /// As [`real`].
 pub fn real_by_column(
     truth: MatRef<'_, f64>,
     predicted: MatRef<'_, f64>,
-) -> Result<Vec<RealScore>, MetricError> {
+    means: Option<&[f64]>,
+) -> Result<RealTable, MetricError> {
     same_length("rows of predictions", truth.nrows(), predicted.nrows())?;
     same_length("columns of predictions", truth.ncols(), predicted.ncols())?;
-    let mut out = Vec::with_capacity(truth.ncols());
-    for d in 0..truth.ncols() {
-        let mut pairs = Vec::new();
-        for n in 0..truth.nrows() {
-            if !truth[(n, d)].is_nan() {
-                pairs.push((
-                    finite("true value", truth[(n, d)], n, d)?,
-                    finite("prediction", predicted[(n, d)], n, d)?,
-                ));
-            }
-        }
-        out.push(score(&pairs));
+    if let Some(means) = means {
+        same_length("means", truth.ncols(), means.len())?;
     }
-    Ok(out)
+    let column = |m: MatRef<'_, f64>, d: usize| m.col(d).iter().copied().collect::<Vec<f64>>();
+    let mut columns = Vec::with_capacity(truth.ncols());
+    let mut all = Sums::default();
+    for d in 0..truth.ncols() {
+        let pairs = pairs(&column(truth, d), &column(predicted, d), d)?;
+        let sums = Sums::of(&pairs, means.map(|m| m[d]));
+        columns.push(sums.score());
+        if sums.spread.is_finite() {
+            all.count += sums.count;
+            all.error += sums.error;
+            all.spread += sums.spread;
+        }
+    }
+    Ok(RealTable {
+        columns,
+        all: all.score(),
+    })
 }
 
 /// How often intervals hold the truth, and how wide they are.

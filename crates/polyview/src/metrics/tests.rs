@@ -149,17 +149,28 @@ fn calibration_by_bins() {
 
 #[test]
 fn real_values() {
-    let s = real(&[1.0, 2.0, f64::NAN, 6.0], &[1.5, 2.0, 9.0, 5.0]).expect("scores");
+    let s = real(&[1.0, 2.0, f64::NAN, 6.0], &[1.5, 2.0, 9.0, 5.0], None).expect("scores");
     assert_eq!(s.count, 3);
     near(s.rmse, (1.25f64 / 3.0).sqrt());
     near(s.r2, 1.0 - 1.25 / 14.0);
-    let constant = real(&[0.1; 7], &[0.2; 7]).expect("scores");
+    // against the mean of the training values, 1
+    let s = real(&[1.0, 2.0, f64::NAN, 6.0], &[1.5, 2.0, 9.0, 5.0], Some(1.0)).expect("scores");
+    near(s.r2, 1.0 - 1.25 / 26.0);
+    let constant = real(&[0.1; 7], &[0.2; 7], None).expect("scores");
     assert_eq!(constant.r2, None);
     near(constant.rmse, 0.1);
-    assert_eq!(real(&[f64::NAN], &[1.0]).expect("none").rmse, None);
+    assert_eq!(real(&[f64::NAN], &[1.0], None).expect("none").rmse, None);
     let truth = Mat::from_fn(3, 2, |n, d| if d == 0 { 4.0 } else { n as f64 });
-    let scores = real_by_column(truth.as_ref(), truth.as_ref()).expect("scores");
-    let average = Average::of(scores.iter().map(|s| (s.r2, 1.0)));
+    let table = real_by_column(truth.as_ref(), truth.as_ref(), None).expect("scores");
+    assert_eq!((table.all.count, table.all.r2), (6, Some(1.0)));
+    // all cells: about the mean of each column, those without one left out
+    let off = Mat::from_fn(3, 2, |n, d| truth[(n, d)] + 1.0);
+    let both = real_by_column(truth.as_ref(), off.as_ref(), Some(&[3.0, 2.0])).expect("scores");
+    near(both.all.r2, 1.0 - 6.0 / (3.0 + 5.0));
+    let one = real_by_column(truth.as_ref(), off.as_ref(), Some(&[f64::NAN, 2.0])).expect("scores");
+    assert_eq!((one.columns[0].r2, one.all.count), (None, 3));
+    near(one.all.r2, 1.0 - 3.0 / 5.0);
+    let average = Average::of(table.columns.iter().map(|s| (s.r2, 1.0)));
     assert_eq!(
         (average.over_defined, average.undefined),
         (Some(1.0), vec![0])

@@ -3,11 +3,12 @@
 use polyview_core::RowMoments;
 use polyview_linalg::{Mat, gram};
 
+use super::explain::Explained;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 
-/// Share of a view's variance in the model from which a factor counts as acting
-/// in it, where nothing else is asked for.
+/// Share of a view's variance from which a factor counts as acting in it, where
+/// nothing else is asked for.
 pub const ACTIVE_SHARE: f64 = 0.01;
 
 /// Where a factor acts (spec/thesis 5: common, shared by a subset, private,
@@ -24,22 +25,43 @@ pub enum FactorKind {
     Inactive,
 }
 
-/// Which factors act in which views.
+/// What the shares of an [`Activity`] are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActivityBasis {
+    /// The variance of the data: the marginal shares of [`Explained`].
+    Data,
+    /// The variance that the model expects of such data, which are not at hand.
+    Model,
+}
+
+/// Which factors act in which views: those that alone explain at least a certain
+/// share of the view's variance.
+///
+/// The shares are the marginal ones of [`Explained`], with their denominator, so
+/// that the table of variance explained and what is said of factors are the same
+/// numbers. As in tables, they are rounded to a tenth of a percent before they are
+/// compared ([`Activity::shown`]).
 #[derive(Clone, Debug)]
 pub struct Activity {
     /// Names of the views.
     pub views: Vec<String>,
-    /// Share of each view's variance, as the model has it, that each factor
-    /// makes up, views × K.
+    /// Share of each view's variance that each factor explains alone, views × K;
+    /// `NaN` where a view does not vary.
     pub share: Mat<f64>,
     /// Share from which a factor counts as active.
     pub threshold: f64,
+    /// What the shares are of.
+    pub basis: ActivityBasis,
 }
 
 impl Activity {
+    /// A share as tables show it: to a tenth of a percent.
+    pub fn shown(share: f64) -> f64 {
+        (share * 1000.0).round() / 1000.0
+    }
     /// Whether a factor acts in a view.
     pub fn is_active(&self, view: usize, factor: usize) -> bool {
-        self.share[(view, factor)] >= self.threshold
+        Self::shown(self.share[(view, factor)]) >= self.threshold
     }
     /// Where a factor acts. With a single view an active factor is
     /// [`FactorKind::Common`].
@@ -66,27 +88,55 @@ impl Activity {
     }
 }
 
-impl Fit {
-    /// Which factors act in which views: those that make up at least the
-    /// share `threshold` ([`ACTIVE_SHARE`], say) of the view's variance.
+/// Refuses a threshold that nothing can be compared with.
+fn check(threshold: f64) -> Result<()> {
+    if threshold >= 0.0 {
+        return Ok(());
+    }
+    Err(ErrorKind::Option {
+        option: "threshold",
+        value: threshold.to_string(),
+    }
+    .into())
+}
+
+impl Explained {
+    /// Which factors act in which views: those that alone explain at least the
+    /// share `threshold` ([`ACTIVE_SHARE`], say).
     ///
-    /// The shares are the model's own and need no data: with $C$ the
-    /// covariance of the factors over the training samples, factor k's is
-    /// $C\_{kk}\sum\_d \langle w\_{dk}\rangle^2$ over $\sum\_d(\langle w\_d
-    /// \rangle C \langle w\_d\rangle^\top + \mathrm{E}[1/\tau\_d])$, in
+    /// # Errors
+    /// [`ErrorKind::Option`] when the threshold is negative or not a number.
+    pub fn activity(&self, threshold: f64) -> Result<Activity> {
+        check(threshold)?;
+        Ok(Activity {
+            views: self.views.clone(),
+            share: self.marginal.clone(),
+            threshold,
+            basis: ActivityBasis::Data,
+        })
+    }
+}
+
+impl Fit {
+    /// Which factors act in which views: those that alone explain at least the
+    /// share `threshold` ([`ACTIVE_SHARE`], say) of the view's variance, as
+    /// [`Fit::explain`] has it.
+    ///
+    /// Where the training data are not at hand (forgotten, or read block by
+    /// block), the model's expectation takes their place: with $C$ the
+    /// covariance of the factors over the training samples and $G = C \circ
+    /// \langle W\rangle^\top\langle W\rangle$, factor k's share is $2\sum\_l
+    /// G\_{kl} - G\_{kk}$ over $\sum\_{kl} G\_{kl} + \sum\_d \mathrm{E}[1/\tau\_d]$, in
     /// working units; for labels the variance of the link takes the place of
-    /// $1/\tau$. For what is explained of the data see [`Fit::explain`].
+    /// $1/\tau$. [`Activity::basis`] says which it was.
     ///
     /// # Errors
     /// [`ErrorKind::Option`] when the threshold is negative or not a number;
     /// when a component's state is damaged.
     pub fn active(&self, threshold: f64) -> Result<Activity> {
-        if threshold.is_nan() || threshold < 0.0 {
-            return Err(ErrorKind::Option {
-                option: "threshold",
-                value: threshold.to_string(),
-            }
-            .into());
+        check(threshold)?;
+        if self.data().is_ok() {
+            return self.explain()?.activity(threshold);
         }
         let (views, k) = (self.views.len(), self.k());
         let mut signal: Mat<f64> = Mat::zeros(views, k);
@@ -101,23 +151,17 @@ impl Fit {
                     .map(|d| part.link_variance(d))
                     .sum::<f64>();
                 for a in 0..k {
-                    signal[(m, a)] += spread[(a, a)] * w.get(a, a);
-                    for b in 0..k {
-                        total[m] += spread[(a, b)] * w.get(a, b);
-                    }
+                    let with_all: f64 = (0..k).map(|b| spread[(a, b)] * w.get(a, b)).sum();
+                    signal[(m, a)] += 2.0 * with_all - spread[(a, a)] * w.get(a, a);
+                    total[m] += with_all;
                 }
             }
         }
         Ok(Activity {
             views: self.views.iter().map(|v| v.name.clone()).collect(),
-            share: Mat::from_fn(views, k, |m, j| {
-                if total[m] > 0.0 {
-                    signal[(m, j)] / total[m]
-                } else {
-                    0.0
-                }
-            }),
+            share: Mat::from_fn(views, k, |m, j| signal[(m, j)] / total[m]),
             threshold,
+            basis: ActivityBasis::Model,
         })
     }
 

@@ -194,11 +194,19 @@ impl Fit {
                     "{}: the choices of the two fits differ, so that predictors may be on different scales",
                     info.name
                 ));
-            } else if info.choices.settle != theirs.choices.settle {
-                notes.push(format!(
-                    "{}: in one of the fits its weights are settled on factors that did not see it",
-                    info.name
-                ));
+            } else {
+                let which = match (self.was_settled(info), other.was_settled(theirs)) {
+                    (true, false) => Some("first"),
+                    (false, true) => Some("second"),
+                    _ => None,
+                };
+                notes.extend(which.map(|which| {
+                    format!(
+                        "{}: in the {which} of the fits its weights are settled on factors that \
+                         did not see it",
+                        info.name
+                    )
+                }));
             }
             let columns = thinned(&columns, COLUMNS);
             let rows = thinned(&samples, (CELLS / columns.len()).max(1));

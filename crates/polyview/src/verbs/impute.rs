@@ -55,8 +55,8 @@ impl Fit {
     /// posterior, and central intervals of probability `level` (see
     /// [`Prediction::interval`]).
     ///
-    /// Observed values come from the stored working data: they equal those
-    /// given to rounding (1e-12 of the feature's largest value).
+    /// Observed values come back as they were given, bit for bit (see
+    /// [`Fit::observed`]).
     ///
     /// # Errors
     /// [`crate::ErrorKind::UnknownView`]; [`crate::ErrorKind::NoData`] when
@@ -87,7 +87,7 @@ impl Fit {
         };
         Ok(fill(fitted, level, ends, |n, d| {
             if info.levels.is_empty() {
-                observed.value(n, d).map(|x| info.scaling.backward(d, x))
+                self.observed_at(at, n, d)
             } else {
                 observed.value(n, 0).map(|code| indicator(code, d))
             }

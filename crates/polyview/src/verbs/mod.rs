@@ -36,7 +36,7 @@ mod varimax;
 #[cfg(test)]
 mod tests;
 
-pub use activity::{ACTIVE_SHARE, Activity, FactorKind};
+pub use activity::{ACTIVE_SHARE, Activity, ActivityBasis, FactorKind};
 pub use choose_k::{
     ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k,
     default_candidates,
@@ -47,7 +47,7 @@ pub use explain::Explained;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;
-pub use predict::{PredictOptions, PredictedRanks, Prediction};
+pub use predict::{PredictOptions, PredictedRanks, PredictedScores, Prediction};
 pub use predictive_check::{CheckOptions, CheckedStatistic, PredictiveCheck};
 pub use project::{ProjectOptions, Projection, WeightUncertainty};
 pub use relevance::Selection;

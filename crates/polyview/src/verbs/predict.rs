@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Dataset, Journal, OrderStatistics, PredictedKind, Predictor, RowMoments, UnknownClass,
+    Dataset, Journal, NormalScores, OrderStatistics, PredictedKind, Predictor, RowMoments,
+    UnknownClass,
 };
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
@@ -48,12 +49,14 @@ pub struct Prediction {
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Predictive means, samples × features: of labels the probabilities, which
-    /// for classes add up to 1. `NaN`, like all that is predicted, in features
+    /// for classes add up to 1. Where working units are normal scores these are the
+    /// values at the mean scores, which are predictive medians. `NaN`, like all that is predicted, in features
     /// that were never observed in training ([`crate::ViewInfo::unobserved`]).
     pub mean: Mat<f64>,
     /// Predictive standard deviations of a new measurement, samples ×
     /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
-    /// intercepts and factors (spec/sshiba P4). Of successes out of trials those
+    /// intercepts and factors (spec/sshiba P4). Where working units are normal scores
+    /// half the width of the interval of one standard deviation each way. Of successes out of trials those
     /// of a single trial.
     pub sd: Mat<f64>,
     /// Of successes out of trials the standard deviation of the probability
@@ -64,6 +67,9 @@ pub struct Prediction {
     /// predictor, positive where a 1 is the more probable. `None` for all other
     /// data.
     pub score: Option<Mat<f64>>,
+    /// The predictions in normal scores, of a view that is scaled by them
+    /// ([`FeatureScaling::NormalScores`](polyview_core::FeatureScaling)); nothing for every other.
+    pub normal_scores: Option<PredictedScores>,
     /// Where the predictions of a rank view stand among the training values;
     /// nothing for every other.
     pub ranks: Option<PredictedRanks>,
@@ -72,6 +78,17 @@ pub struct Prediction {
     /// What is likely to make the predictions wrong, such as data that are far
     /// off those of training.
     pub warnings: Vec<String>,
+}
+
+/// Predictions of a Gaussian view whose working units are normal scores.
+#[derive(Clone, Debug)]
+pub struct PredictedScores {
+    /// Predictive means of the normal scores, samples × features.
+    pub mean: Mat<f64>,
+    /// Their predictive standard deviations, samples × features.
+    pub sd: Mat<f64>,
+    /// What normal scores mean in data units.
+    pub scale: NormalScores,
 }
 
 /// Predictions of a rank view on the scale of normal scores.
@@ -89,7 +106,8 @@ impl Prediction {
     /// Central intervals of probability `level`, lower and upper ends.
     ///
     /// Those of a rank view are order statistics of the training values, at the
-    /// quantiles of the predicted normal scores. All others are those of the
+    /// quantiles of the predicted normal scores; those of a view that is scaled by
+    /// normal scores are brought back end by end. All others are those of the
     /// normal distribution of the predictive mean and variance. The exact predictive distribution has the same two moments
     /// and slightly heavier tails, as a product of normal variables, and as a
     /// mixture over the draws of a Gibbs fit.
@@ -113,10 +131,17 @@ impl Prediction {
             return Ok(count_intervals((rows, columns), level, law));
         }
         let end = |sign: f64| {
-            Mat::from_fn(rows, columns, |n, d| match &self.ranks {
-                _ if self.mean[(n, d)].is_nan() => f64::NAN,
-                Some(ranks) => ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)]),
-                None => self.mean[(n, d)] + sign * q * self.sd[(n, d)],
+            Mat::from_fn(rows, columns, |n, d| {
+                match (&self.ranks, &self.normal_scores) {
+                    _ if self.mean[(n, d)].is_nan() => f64::NAN,
+                    (Some(ranks), _) => {
+                        ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)])
+                    }
+                    (None, Some(of)) => {
+                        (of.scale).value(d, of.mean[(n, d)] + sign * q * of.sd[(n, d)])
+                    }
+                    (None, None) => self.mean[(n, d)] + sign * q * self.sd[(n, d)],
+                }
             })
         };
         Ok((end(-1.0), end(1.0)))
@@ -364,14 +389,19 @@ impl Fit {
             }
         }
         let (mut mean, mut sd) = mixture.finish();
+        let normal_scores = info.scaling.scores.as_ref().map(|scale| PredictedScores {
+            mean: mean.clone(),
+            sd: sd.clone(),
+            scale: scale.clone(),
+        });
         if !kind.is_label() {
-            info.scaling.restore(&mut mean);
             for j in 0..d {
-                let scale = info.scaling.scale[j];
-                for s in sd.col_as_slice_mut(j) {
-                    *s *= scale;
+                let spreads = mean.col_as_slice(j).iter().zip(sd.col_as_slice_mut(j));
+                for (m, s) in spreads {
+                    *s = info.scaling.spread(j, *m, *s);
                 }
             }
+            info.scaling.restore(&mut mean);
         }
         let mut ranks = scores
             .map(Mixture::finish)
@@ -403,6 +433,7 @@ impl Fit {
             sd,
             probability_sd,
             score,
+            normal_scores,
             ranks,
             notes,
             warnings: Vec::new(),

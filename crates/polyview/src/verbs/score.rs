@@ -13,7 +13,7 @@ use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use crate::error::Result;
-use crate::fit::Fit;
+use crate::fit::{Fit, ViewInfo};
 use crate::metrics::CountLaw;
 
 /// Probability of the intervals that are scored.
@@ -34,10 +34,12 @@ pub struct HeldOut {
     /// observed in training ([`crate::ViewInfo::unobserved`]) are not predicted, hence not
     /// scored.
     pub cells: usize,
-    /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ with $\bar x$ the mean of
-    /// the feature's training values; in working units, so that every feature
-    /// weighs as it does in the fit. Negative = worse than those means; `NaN`
-    /// where the held-out cells do not differ from them. Of labels the skill of
+    /// $1 - \sum(x - \hat x)^2 / \sum(x - \bar x)^2$ over all cells, with $\bar x$
+    /// the mean of the feature's training values, in data units: the definition of
+    /// [`RealScore::r2`](crate::metrics::RealScore::r2), which knows nothing of how
+    /// a model scales its data, so that models can be compared by it. Negative =
+    /// worse than those means; `NaN` where the held-out cells do not differ from
+    /// them. Of labels the skill of
     /// the Brier score: $x$ is 0 or 1, $\hat x$ the probability; of classes
     /// summed over the classes.
     pub r2: f64,
@@ -79,6 +81,11 @@ pub struct HeldOut {
     /// What was not scored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Log densities of the cells, in order, that no single one decides:
+    /// of numbers under Student's law about their predictive means, of all else the
+    /// log probabilities, none below that of one in a million. None of ranks.
+    #[serde(skip)]
+    pub(super) robust: Vec<f64>,
 }
 
 /// True values and their predictions, in data units: of binary labels 0 or 1
@@ -104,6 +111,8 @@ pub(super) struct Cell {
     sample: usize,
     pub(super) feature: usize,
     pub(super) value: f64,
+    /// The same in data units, as it was given.
+    raw: f64,
     /// Of successes the number of trials.
     pub(super) trials: Option<f64>,
     pub(super) mean: f64,
@@ -239,6 +248,7 @@ impl Fit {
                         sample,
                         feature,
                         value: info.scaling.forward(feature, x),
+                        raw: x,
                         trials: truth.trials().map(|t| t[(n, d)]),
                         mean: 0.0,
                         spread: 0.0,
@@ -262,19 +272,19 @@ impl Fit {
         let info = &self.views[at];
         let q = half_width(LEVEL)?;
         let components = self.n_components().max(1) as f64;
-        let (mut errors, mut scatter, mut squares, mut density) = (0.0, 0.0, 0.0, 0.0);
+        let (mut errors, mut scatter, mut density) = (0.0, 0.0, 0.0);
         let (mut inside, mut width) = (0usize, 0.0);
         let mut pairs = HeldOutPairs::default();
+        let mut robust = Vec::with_capacity(cells.len());
         let stride = cells.len().div_ceil(PAIRS);
         let (mut feature, mut centre) = (usize::MAX, 0.0);
         for (i, c) in cells.iter().enumerate() {
             if c.feature != feature {
                 feature = c.feature;
-                let count = training.mask().count_feature(feature, training.n_samples());
-                let sum: f64 = training.column(feature).iter().sum();
-                centre = sum / count.max(1) as f64;
+                centre = training_mean(info, training, feature);
             }
-            let (scale, sd) = (info.scaling.scale[feature], (c.spread / components).sqrt());
+            let sd = (c.spread / components).sqrt();
+            let back = |x: f64| info.scaling.backward(feature, x);
             let (low, high) = if kind == PredictedKind::Count {
                 law(c, c.mean, sd * sd).interval(LEVEL)
             } else if let Some(scale) = ranks.get(feature) {
@@ -282,22 +292,27 @@ impl Fit {
                 let (mean, wide) = (c.rank.0, q * (c.rank.1 / components).sqrt());
                 (scale.at(mean - wide), scale.at(mean + wide))
             } else {
-                (c.mean - q * sd, c.mean + q * sd)
+                (back(c.mean - q * sd), back(c.mean + q * sd))
             };
-            let error = c.value - c.mean;
-            errors += error * error;
-            scatter += (c.value - centre).powi(2);
-            squares += (error * scale).powi(2);
-            density += c.ln_density - components.ln() - scale.ln();
-            inside += usize::from(low <= c.value && c.value <= high);
-            width += (high - low) * scale;
+            let predicted = back(c.mean);
+            errors += (c.raw - predicted).powi(2);
+            scatter += (c.raw - centre).powi(2);
+            let slope = info.scaling.ln_slope(feature, c.value);
+            let ln_density = c.ln_density - components.ln();
+            density += ln_density + slope;
+            match kind {
+                PredictedKind::Ranked => {}
+                PredictedKind::Real => robust.push(student(c.value, c.mean, sd) + slope),
+                _ => robust.push(ln_density.max(LEAST_LN)),
+            }
+            inside += usize::from(low <= c.raw && c.raw <= high);
+            width += high - low;
             if i % stride == 0 {
-                let back = |x: f64| info.scaling.backward(feature, x);
                 pairs.feature.push(feature);
-                pairs.truth.push(back(c.value));
-                pairs.predicted.push(back(c.mean));
-                pairs.lower.push(back(low));
-                pairs.upper.push(back(high));
+                pairs.truth.push(c.raw);
+                pairs.predicted.push(predicted);
+                pairs.lower.push(low);
+                pairs.upper.push(high);
             }
         }
         let count = cells.len() as f64;
@@ -310,7 +325,7 @@ impl Fit {
             } else {
                 f64::NAN
             },
-            rmse: (squares / count).sqrt(),
+            rmse: (errors / count).sqrt(),
             // training values have shares, not densities
             log_density: if kind == PredictedKind::Ranked {
                 f64::NAN
@@ -326,8 +341,38 @@ impl Fit {
             auc: f64::NAN,
             pairs,
             notes: Vec::new(),
+            robust,
         })
     }
+}
+
+/// Least logarithm of a probability that counts for a single cell: one in a
+/// million.
+pub(super) const LEAST_LN: f64 = -13.8;
+
+/// Log density of a value under Student's law of four degrees of freedom about a
+/// predictive mean. Its scale is such that, for normal values, the true standard
+/// deviation has the largest mean of all: predictions that are too sure of
+/// themselves lose by it as by the normal density, but a value far away costs the
+/// logarithm of its distance and not the square.
+fn student(value: f64, mean: f64, sd: f64) -> f64 {
+    /// Where $\mathrm{E}\\,5z^2/(4c^2 + z^2) = 1$ for standard normal z.
+    const SCALE: f64 = 0.831_003_493_777_786;
+    let scale = SCALE * sd;
+    let u = (value - mean) / scale;
+    0.375_f64.ln() - scale.ln() - 2.5 * (0.25 * u * u).ln_1p()
+}
+
+/// Mean of the training values of a feature, data units.
+fn training_mean(info: &ViewInfo, training: &View, feature: usize) -> f64 {
+    let (mut count, mut sum) = (0usize, 0.0);
+    for (n, x) in training.column(feature).into_iter().enumerate() {
+        if training.is_observed(n, feature) {
+            count += 1;
+            sum += info.scaling.backward(feature, x);
+        }
+    }
+    sum / count.max(1) as f64
 }
 
 /// Adds one component's predictions, block by block where there are cells.

@@ -2,7 +2,7 @@
 
 use polyview_core::{PredictedKind, Predictor, UnknownClass, View, ViewTerm};
 
-use super::score::{Cell, HeldOut, HeldOutPairs, LEVEL, PAIRS, PROBABILITIES};
+use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
 use crate::fit::ViewInfo;
 use crate::metrics;
@@ -127,6 +127,8 @@ pub(super) fn classes_scored(
     let errors: f64 = held_out.iter().map(|c| distance(c, &c.probability)).sum();
     let scatter: f64 = held_out.iter().map(|c| distance(c, &share)).sum();
     let density: f64 = held_out.iter().map(|c| c.probability[c.class].ln()).sum();
+    let robust = held_out.iter().map(|c| c.probability[c.class].ln());
+    let robust = robust.map(|x| x.max(LEAST_LN)).collect();
     let right = held_out.iter().filter(|c| best(c) == c.class).count();
     let by_class = (0..info.levels.len()).map(|k| {
         let truth: Vec<bool> = held_out.iter().map(|c| c.class == k).collect();
@@ -163,5 +165,6 @@ pub(super) fn classes_scored(
         auc,
         pairs,
         notes: Vec::new(),
+        robust,
     }
 }

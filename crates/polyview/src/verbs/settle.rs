@@ -9,7 +9,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Component, FactorScales, Fit, is_local};
+use crate::fit::{Component, FactorScales, Fit, ViewInfo, is_local};
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
@@ -164,7 +164,7 @@ impl Fit {
         if names.is_empty() {
             return Ok(());
         }
-        if names.len() == self.views.len() {
+        if self.leaves_no_other() {
             let note = "no view was settled: there is no other that factors could come from";
             let note = Event::Note { note: note.into() };
             self.note_before_the_end("weights", note);
@@ -173,6 +173,16 @@ impl Fit {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.settled(&names)?;
         Ok(())
+    }
+
+    /// Whether every view was to be settled, so that none could be.
+    fn leaves_no_other(&self) -> bool {
+        self.views.iter().all(|v| v.choices.settle == Some(true))
+    }
+
+    /// Whether the fit ended with weights of one of its views settled.
+    pub(super) fn was_settled(&self, view: &ViewInfo) -> bool {
+        view.choices.settle == Some(true) && !self.leaves_no_other()
     }
 
     /// How the fit ended stays the last line.

@@ -29,6 +29,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "--sd belongs to --kind count; leave it out".into(),
         ));
     }
+    if args.training.is_some() && args.kind != ScoreKind::Real {
+        return Err(Failure::Usage(
+            "--training belongs to --kind real; leave it out".into(),
+        ));
+    }
     if args.positive.is_some() && args.kind != ScoreKind::Binary {
         return Err(Failure::Usage(
             "--positive belongs to --kind binary; leave it out".into(),

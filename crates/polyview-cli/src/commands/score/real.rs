@@ -1,15 +1,17 @@
 //! Numbers and their intervals.
 
-use polyview::metrics::{Average, IntervalScore, intervals, real_by_column};
+use std::collections::HashMap;
+
+use polyview::metrics::{IntervalScore, intervals, real_by_column};
 use polyview_io::ReadOptions;
 use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
-use super::{average, average_text, figures, print_json, undefined};
+use super::{figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{line, number, table};
+use crate::output::{line, number, prose, table};
 
 /// Scores of the intervals: each column, and all values.
 pub(super) struct Intervals {
@@ -65,6 +67,40 @@ pub(super) fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
     Ok(Intervals { each, all })
 }
 
+/// The mean of each column over the training values; `NaN` where there is none.
+fn training_means(training: &Read, c: &Cells) -> Outcome<Vec<f64>> {
+    let features = training.table.features.iter().enumerate();
+    let place: HashMap<&str, usize> = features.map(|(d, f)| (f.as_str(), d)).collect();
+    let mean = |d: usize| {
+        let known = training.table.values.col(d).iter().filter(|x| !x.is_nan());
+        let (count, sum) = known.fold((0.0, 0.0), |(n, s), x| (n + 1.0, s + x));
+        if count > 0.0 { sum / count } else { f64::NAN }
+    };
+    let of = |name: &String| match place.get(name.as_str()) {
+        Some(&d) => Ok(mean(d)),
+        None => Err(Failure::Usage(format!(
+            "--training {}: it has no column '{name}', which was predicted; name the table that \
+             the model was fitted to",
+            training.path.display()
+        ))),
+    };
+    c.columns.iter().map(of).collect()
+}
+
+/// What the R2 are against, in words.
+fn reference(training: Option<&Read>) -> String {
+    match training {
+        Some(t) => format!(
+            "squared error against each column's mean over {}",
+            t.path.display()
+        ),
+        None => "squared error against each column's mean over the true values themselves: not \
+                 quite the R2 of fits, reports and choose-k, whose means are those of the training \
+                 values; name their table with --training FILE"
+            .to_owned(),
+    }
+}
+
 /// Scores numbers.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let truth = Read::numbers(&args.truth, &args.format.options())?;
@@ -74,13 +110,18 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         files.push(Read::numbers(path, &own)?);
     }
     let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
-    let scores = real_by_column(c.truth.as_ref(), c.predicted[0].as_ref())?;
+    let training = (args.training.as_ref())
+        .map(|path| Read::numbers(path, &args.format.options()))
+        .transpose()?;
+    let means = (training.as_ref())
+        .map(|t| training_means(t, &c))
+        .transpose()?;
+    let found = real_by_column(c.truth.as_ref(), c.predicted[0].as_ref(), means.as_deref())?;
+    let scores = &found.columns;
     let ranges = match files.as_slice() {
         [_, _, upper] => Some(scored(&c, upper)?),
         _ => None,
     };
-    let r2 = Average::of(scores.iter().map(|s| (s.r2, 1.0)));
-    let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
     if cli.json {
         let columns: Vec<Value> = (0..scores.len())
             .map(|d| {
@@ -97,8 +138,9 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "kind": "real",
             "samples": c.samples.len(),
             "columns": columns,
-            "r2": average(&r2, &c.columns),
-            "rmse": average(&rmse, &c.columns),
+            "r2": found.all.r2,
+            "r2_against": if means.is_some() { "training" } else { "truth" },
+            "rmse": found.all.rmse,
             "coverage": ranges.as_ref().and_then(|r| r.all.coverage),
             "mean_width": ranges.as_ref().and_then(|r| r.all.mean_width),
         }));
@@ -108,13 +150,13 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         c.samples.len(),
         c.columns.len()
     ))?;
-    let of = c.columns.len();
     let mut all = vec![
-        ("R2, mean over columns", average_text(&r2, of)),
-        ("RMSE, mean over columns", average_text(&rmse, of)),
+        ("R2, all values", number(found.all.r2)),
+        ("RMSE, all values", number(found.all.rmse)),
     ];
     all.extend(ranges.iter().flat_map(Intervals::figures));
     figures(&all)?;
+    prose(format!("R2: {}", reference(training.as_ref())))?;
     line("")?;
     let mut header = vec!["column", "values", "R2", "RMSE"];
     if ranges.is_some() {
@@ -136,9 +178,13 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         .collect();
     table(&header, &rows)?;
     let mut lines = Vec::new();
-    for (name, s) in c.columns.iter().zip(&scores) {
+    for (d, (name, s)) in c.columns.iter().zip(scores).enumerate() {
         if s.count == 0 {
             lines.push(format!("every score of '{name}': no true value is known"));
+        } else if means.as_ref().is_some_and(|m| m[d].is_nan()) {
+            lines.push(format!(
+                "R2 of '{name}': it has no training value; it is not among all values"
+            ));
         } else if s.r2.is_none() {
             lines.push(format!("R2 of '{name}': its true values are all the same"));
         }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{BlockSource, Journal};
+use polyview_core::{BlockSource, FeatureScaling, Journal};
 use polyview_linalg::{Mat, on_pool};
 
 use super::{Fitting, Stage};
@@ -69,6 +69,16 @@ impl Fitting {
         stochastic::check(&spec, &views, samples.len(), None)?;
         for v in &views {
             let choices = spec.view(v.name());
+            if choices.scaling == FeatureScaling::NormalScores {
+                return Err(ErrorKind::Incompatible {
+                    view: v.name().to_owned(),
+                    what: "scaling = \"normal-scores\"".to_owned(),
+                    with: "data that are read block by block: ranks need all values at hand; take \
+                           the data into memory, or choose another scaling"
+                        .to_owned(),
+                }
+                .into());
+            }
             spec = spec.with_view(v.name(), choices);
         }
         let mut journal = Journal::default();
@@ -83,6 +93,7 @@ impl Fitting {
             samples,
             infos,
             views: Vec::new(),
+            rounding: Vec::new(),
             starts: Mat::zeros(0, 0),
             groups: None,
             metadata: Vec::new(),

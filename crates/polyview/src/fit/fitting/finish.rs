@@ -19,6 +19,7 @@ impl Fitting {
             samples,
             infos,
             views,
+            rounding,
             groups,
             metadata,
             mut journal,
@@ -98,6 +99,7 @@ impl Fitting {
             views: infos,
             // what was read block by block is not at hand
             data: (!views.is_empty()).then_some(views),
+            rounding,
             components,
             record,
             groups,

@@ -7,7 +7,7 @@ mod finish;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Metadata, State, View};
+use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Rounding, State, View};
 use polyview_infer::{GibbsChain, RunRecord, StochasticRun, VbRun};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
@@ -102,6 +102,7 @@ pub struct Fitting {
     samples: Vec<String>,
     infos: Vec<ViewInfo>,
     views: Vec<View>,
+    rounding: Vec<Rounding>,
     starts: Mat<f64>,
     groups: Option<Groups>,
     metadata: Vec<Metadata>,
@@ -226,6 +227,7 @@ impl Fitting {
             samples: working.samples,
             infos,
             views: working.views,
+            rounding: working.rounding,
             starts,
             groups,
             metadata,

@@ -1,9 +1,10 @@
-use polyview_core::FeatureScaling;
-use polyview_datasets::Missing;
+use polyview_core::{Dataset, FeatureScaling};
+use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_likelihoods::NoiseBy;
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use super::simulated;
-use crate::verbs::choose_k::{Measure, best, mean_and_error, recommend};
+use super::{rebuilt, simulated, table};
+use crate::verbs::choose_k::{Measure, Singles, best, mean_and_error, recommend};
 use crate::{
     ChooseKOptions, ChooseKProgress, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k,
     default_candidates, models,
@@ -80,6 +81,8 @@ fn row(factors: usize, log_density: f64) -> ChooseKRow {
         kept: factors as f64,
         log_density,
         log_density_se: 1.0,
+        robust_density: log_density,
+        robust_density_se: 1.0,
         r2: 0.5,
         r2_se: 0.1,
         bound: 0.0,
@@ -105,13 +108,13 @@ fn one_standard_error_of_the_difference() {
         vec![-2.02, -1.02, -0.02],
     ];
     // 2 falls short by 0.005, with a standard error of 0.0058
-    assert_eq!(recommend(&rows, &densities, cells(500.0)).0, 2);
+    assert_eq!(recommend(&rows, (&densities, &[]), cells(500.0)).0, 2);
     let mut steady = densities.clone();
     steady[1] = vec![-2.005, -1.005, -0.005];
-    let (k, why) = recommend(&rows, &steady, cells(500.0));
+    let (k, why) = recommend(&rows, (&steady, &[]), cells(500.0));
     assert_eq!(k, 3, "{why}");
     // 0.005 nats of each of 100 cells are half a nat in all
-    let (k, why) = recommend(&rows, &steady, cells(100.0));
+    let (k, why) = recommend(&rows, (&steady, &[]), cells(100.0));
     assert!(k == 2 && why.contains("one nat"), "{k}: {why}");
     // one repeat: no standard error, the best it is
     let single: Vec<Vec<f64>> = densities.iter().map(|d| d[..1].to_vec()).collect();
@@ -120,17 +123,17 @@ fn one_standard_error_of_the_difference() {
         .zip(&single)
         .map(|(r, d)| row(r.factors, d[0]))
         .collect();
-    assert_eq!(recommend(&rows, &single, cells(500.0)).0, 2);
+    assert_eq!(recommend(&rows, (&single, &[]), cells(500.0)).0, 2);
     let mut rows = vec![row(1, -2.0), row(2, -1.0)];
     let two = vec![vec![-2.0, -2.0], vec![-1.0, -1.0]];
     assert!(
-        recommend(&rows, &two, cells(500.0))
+        recommend(&rows, (&two, &[]), cells(500.0))
             .1
             .contains("try larger ones")
     );
     rows[1].kept = 1.0;
     rows[1].stability = 0.5;
-    let why = recommend(&rows, &two, cells(500.0)).1;
+    let why = recommend(&rows, (&two, &[]), cells(500.0)).1;
     assert!(
         why.contains("keeps 1") && why.contains("0.50") && !why.contains("larger"),
         "{why}"
@@ -145,7 +148,7 @@ fn without_densities_r2_decides() {
     };
     let rows = [of(1, 0.2), of(2, 0.6), of(3, 0.601)];
     let r2s = vec![vec![0.2, 0.2], vec![0.61, 0.59], vec![0.6, 0.602]];
-    let (k, why) = recommend(&rows, &r2s, Measure::R2);
+    let (k, why) = recommend(&rows, (&r2s, &[]), Measure::R2);
     assert!(k == 2 && why.contains("R2 0.6010"), "{k}: {why}");
     assert!(!why.contains("NaN") && !why.contains("nats"), "{why}");
 }
@@ -186,4 +189,89 @@ fn choices_out_of_range_are_refused() {
         run(&|o| o.candidates = vec![2, 50]).kind(),
         ErrorKind::TooManyFactors { factors: 50, .. }
     ));
+}
+
+#[test]
+fn cells_have_a_say_in_the_standard_error() {
+    // repeats that agree by luck: the cells say how sure that is
+    let rows = [row(1, -1.1), row(2, -1.0)];
+    let scores = vec![vec![-1.1, -1.1], vec![-1.0, -1.0]];
+    let mut singles = vec![Singles::default(), Singles::default()];
+    for r in 0..2 {
+        let noise = |n: usize| if (n + r).is_multiple_of(2) { 1.0 } else { -1.0 };
+        let of = |mean: f64, size: f64| (0..50).map(|n| mean + size * noise(n)).collect::<Vec<_>>();
+        singles[0].add(&of(-1.1, 2.0));
+        singles[1].add(&of(-1.0, 0.0));
+    }
+    let cells = Measure::Density { cells: 50.0 };
+    // 0.1 with a standard error of 2 / sqrt(100)
+    assert_eq!(recommend(&rows, (&scores, &singles), cells).0, 1);
+    assert_eq!(recommend(&rows, (&scores, &[]), cells).0, 2);
+}
+
+#[test]
+fn other_criteria_are_said() {
+    let mut rows = [row(1, -2.0), row(2, -1.0), row(3, -1.5)];
+    rows[0].log_density = -0.5;
+    rows[2].bound = 10.0;
+    let scores = vec![vec![-2.0, -2.0], vec![-1.0, -1.0], vec![-1.5, -1.5]];
+    let (k, why) = recommend(&rows, (&scores, &[]), cells(100.0));
+    assert_eq!(k, 2, "{why}");
+    let said = ["far off can decide, with 1", "the bound with 3"];
+    assert!(
+        said.iter().all(|s| why.contains(s)) && !why.contains("R2"),
+        "{why}"
+    );
+}
+
+/// Normal data of four factors, some cells far off.
+fn with_outliers(share: f64, heavy: bool, seed: u64) -> Dataset {
+    let options = SimulationOptions {
+        noise: Noise::Share(0.4),
+        ..SimulationOptions::new(100, &[20, 15], 4, seed)
+    };
+    let clean = simulate_factor_data(&options).unwrap().dataset;
+    rebuilt(&clean, &["view1", "view2"], |v| {
+        let mut t = table(&clean, v);
+        let mut rng = StreamKey::new(seed + 77).block(v.n_features() as u32).rng();
+        for d in 0..t.values.ncols() {
+            let sd = t.values.col(d).norm_l2() / 10.0;
+            for n in 0..t.values.nrows() {
+                let z = standard_normal(&mut rng);
+                if heavy {
+                    // normal over the root of a chi-squared of two degrees
+                    let e = -uniform_open01(&mut rng).ln();
+                    t.values[(n, d)] += 0.4 * sd * z / e.sqrt();
+                }
+                if uniform_open01(&mut rng) < share {
+                    t.values[(n, d)] += 12.0 * sd * z.signum();
+                }
+            }
+        }
+        t
+    })
+}
+
+#[test]
+fn a_few_cells_far_off_do_not_decide() {
+    let options = ChooseKOptions {
+        candidates: vec![1, 2, 3, 4, 5, 6],
+        restarts: 1,
+        repeats: 3,
+        ..ChooseKOptions::default()
+    };
+    let (mut near, mut plain) = (0, 0);
+    for (share, heavy) in [(0.0, false), (0.003, false), (0.0, true)] {
+        for seed in 1..=2 {
+            let data = with_outliers(share, heavy, seed);
+            let found = choose_k(data, &models::bibfa(6), &options, &mut |_| {}).unwrap();
+            let densities = found.rows.iter().map(|r| (r.log_density, r.factors));
+            let (_, best) = best(&densities.collect::<Vec<_>>());
+            near += usize::from(found.recommended.abs_diff(4) <= 1);
+            plain += usize::from(best.abs_diff(4) <= 1);
+        }
+    }
+    assert_eq!(near, 6);
+    // the mean log density is led astray by some of these data
+    assert!(plain < 6);
 }

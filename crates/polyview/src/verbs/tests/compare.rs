@@ -4,7 +4,7 @@ use polyview_core::PredictedKind;
 use polyview_linalg::Mat;
 
 use super::labels::{mixed, spec};
-use super::{cells, gap, gibbs, rows, simulated, vb};
+use super::{cells, gap, gibbs, noise_by_view, rows, simulated, vb};
 use crate::{EngineKind, ErrorKind, Fit, ModelSpec};
 
 fn sampled(mut spec: ModelSpec) -> ModelSpec {
@@ -116,4 +116,30 @@ fn what_one_fit_lacks_is_left_out() {
         error.kind(),
         ErrorKind::NothingInCommon { what: "sample" }
     ));
+}
+
+/// Whether settling was left out or never spoken of makes no difference.
+#[test]
+fn settled_weights_are_told_from_those_that_are_not() {
+    let data = simulated(40, 2, cells(0.0));
+    let fit = |settle: Option<bool>| {
+        let spec = noise_by_view(2);
+        let spec = match settle {
+            Some(settle) => spec.with_settled("view2", settle),
+            None => spec,
+        };
+        crate::fit(data.clone(), spec).unwrap()
+    };
+    let (settled, not, unsaid) = (fit(Some(true)), fit(Some(false)), fit(None));
+    let notes = |a: &Fit, b: &Fit| a.compare(b).unwrap().notes;
+    assert_eq!(notes(&not, &unsaid), Vec::<String>::new());
+    assert_eq!(notes(&unsaid, &not), Vec::<String>::new());
+    for other in [&not, &unsaid] {
+        let said = [notes(&settled, other), notes(other, &settled)];
+        let ends = ["in the first of the fits", "in the second of the fits"];
+        for (said, end) in said.iter().zip(ends) {
+            assert!(said.len() == 1 && said[0].contains(end), "{said:?}");
+            assert!(said[0].starts_with("view2: "), "{said:?}");
+        }
+    }
 }

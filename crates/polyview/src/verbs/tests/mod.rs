@@ -15,6 +15,7 @@ mod labels;
 mod mixture;
 mod mofa;
 mod new_samples;
+mod normal_scores;
 mod plug_in;
 mod predict;
 mod project;

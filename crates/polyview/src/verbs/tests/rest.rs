@@ -5,7 +5,7 @@ use polyview_datasets::{Activity, Missing, Noise, SimulationOptions, simulate_fa
 use polyview_linalg::Mat;
 
 use super::{cells, gap, gibbs, noise_by_view, simulated, vb};
-use crate::{ErrorKind, FactorKind, Fit, ProjectOptions};
+use crate::{ActivityBasis, ErrorKind, FactorKind, Fit, ProjectOptions};
 
 /// Mean of a feature, variances and covariance of the first two, working
 /// units, with parameters drawn from the posterior and factors from the prior.
@@ -165,6 +165,9 @@ fn shared_and_private_factors_are_told_apart() {
         assert_eq!(a.acting_in(&[0, 1]), [common]);
         assert_eq!(a.acting_in(&[0]).len(), 2);
         let explained = fit.explain().unwrap();
+        // the very numbers of the table of variance explained
+        assert_eq!(a.basis, ActivityBasis::Data);
+        assert!(gap(&a.share, &explained.marginal) == 0.0);
         for m in 0..2 {
             let sum: f64 = (0..3).map(|k| a.share[(m, k)]).sum();
             assert!(
@@ -181,7 +184,15 @@ fn shared_and_private_factors_are_told_apart() {
             }
         }
     }
-    let fit = vb(data, 3);
+    let mut fit = vb(data, 3);
+    // without data the model's own expectation, which is close
+    let own = fit.active(0.03).unwrap();
+    let kept = fit.data.take();
+    let expected = fit.active(0.03).unwrap();
+    assert_eq!(expected.basis, ActivityBasis::Model);
+    assert_eq!(expected.kinds(), own.kinds());
+    assert!(gap(&expected.share, &own.share) < 0.06);
+    fit.data = kept;
     let none = fit.active(2.0).unwrap();
     assert_eq!(none.kinds(), vec![FactorKind::Inactive; 3]);
     for t in [-1.0, f64::NAN] {

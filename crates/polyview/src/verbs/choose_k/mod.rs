@@ -1,12 +1,16 @@
 //! How many factors.
 
-use std::fmt::{self, Write as _};
+mod recommend;
+
+use std::fmt;
 
 use polyview_core::{Dataset, PredictedKind, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
+
+pub(in crate::verbs) use recommend::{Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out;
 use crate::error::{ErrorKind, Result};
@@ -54,6 +58,16 @@ pub struct ChooseKRow {
     pub log_density: f64,
     /// Its standard error over the repeats; `NaN` for one.
     pub log_density_se: f64,
+    /// What decides: as `log_density`, but of numbers under Student's law of four
+    /// degrees of freedom about the predictive mean, which a value far away costs
+    /// the logarithm of its distance instead of the square, so that no few cells
+    /// decide. Its scale is the one that does normal values justice. Labels and
+    /// counts have their log probabilities, none below one in a million.
+    #[serde(default = "unknown")]
+    pub robust_density: f64,
+    /// Its standard error over the repeats; `NaN` for one.
+    #[serde(default = "unknown")]
+    pub robust_density_se: f64,
     /// $R^2$ of the hidden cells, over all views by their number of cells,
     /// mean over the repeats.
     pub r2: f64,
@@ -64,6 +78,11 @@ pub struct ChooseKRow {
     /// Agreement of the restarts: mean absolute cosine of matched weights, 0
     /// to 1; `NaN` for one restart.
     pub stability: f64,
+}
+
+/// What is not in comparisons that were written by earlier releases.
+fn unknown() -> f64 {
+    f64::NAN
 }
 
 /// A comparison of numbers of factors.
@@ -178,13 +197,21 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 /// hidden from the fit, and reports bound and stability on the full data
 /// beside it.
 ///
-/// The recommendation is the smallest number whose held-out log density falls
-/// short of the best by no more than one standard error of that difference
-/// over the repeats (the hidden cells are the same for every number, so the
-/// difference is what counts), or by less than one nat over all hidden cells
-/// of a repeat (numbers whose superfluous factors are removed all end at the
-/// same answer, to rounding). Ranks have no density: in a model of nothing but
-/// ranks the same is done with $R^2$.
+/// The recommendation is the smallest number whose held-out robust density
+/// ([`ChooseKRow::robust_density`]) falls short of the best by no more than one
+/// standard error of that difference, or by less than one nat over all hidden
+/// cells of a repeat (numbers whose superfluous factors are removed all end at the
+/// same answer, to rounding). The hidden cells are the same for every number, so
+/// that differences are taken cell by cell; the standard error is the larger of
+/// that over the repeats and that over the cells.
+///
+/// The plain mean log density is reported beside it. More factors leave less
+/// noise, and a cell six standard deviations away costs eighteen nats: a few such
+/// cells outweigh thousands that are predicted better. Where it, $R^2$ or the bound
+/// is best at another number, the reason says so.
+///
+/// Ranks have no density: in a model of nothing but ranks the same is done with
+/// $R^2$.
 ///
 /// # Errors
 /// [`ErrorKind::Option`] for counts of 0 and shares out of range; what a fit
@@ -237,6 +264,8 @@ pub fn choose_k(
     };
     // by candidate, by repeat
     let mut densities = vec![Vec::new(); specs.len()];
+    let mut robust = vec![Vec::new(); specs.len()];
+    let mut singles = vec![Singles::default(); specs.len()];
     let mut r2s = vec![Vec::new(); specs.len()];
     let mut cells = Vec::with_capacity(options.repeats);
     // hidden cells of a repeat that have a density, on average
@@ -249,6 +278,8 @@ pub fn choose_k(
             let fit = teller.run(Fitting::new(hidden.data.clone(), s.clone())?)?;
             let score = held_out(&fit, &data)?;
             densities[i].push(score.density);
+            robust[i].push(score.robust.iter().sum::<f64>() / score.dense);
+            singles[i].add(&score.robust);
             r2s[i].push(score.r2);
             dense += score.dense / (specs.len() * options.repeats) as f64;
         }
@@ -267,12 +298,15 @@ pub fn choose_k(
         }
         let (bound, kept) = best(&ends);
         let (log_density, log_density_se) = mean_and_error(&densities[i]);
+        let (robust_density, robust_density_se) = mean_and_error(&robust[i]);
         let (r2, r2_se) = mean_and_error(&r2s[i]);
         rows.push(ChooseKRow {
             factors: s.factors,
             kept: kept as f64,
             log_density,
             log_density_se,
+            robust_density,
+            robust_density_se,
             r2,
             r2_se,
             bound,
@@ -280,9 +314,13 @@ pub fn choose_k(
         });
     }
     let (recommended, reason) = if dense > 0.0 {
-        recommend(&rows, &densities, Measure::Density { cells: dense })
+        recommend(
+            &rows,
+            (&robust, &singles),
+            Measure::Density { cells: dense },
+        )
     } else {
-        recommend(&rows, &r2s, Measure::R2)
+        recommend(&rows, (&r2s, &[]), Measure::R2)
     };
     Ok(ChooseK {
         rows,
@@ -290,18 +328,6 @@ pub fn choose_k(
         recommended,
         reason,
     })
-}
-
-/// Bound and factors of the fit of the largest bound; of the first where there
-/// are no bounds.
-pub(super) fn best(ends: &[(f64, usize)]) -> (f64, usize) {
-    let mut out = ends.first().copied().unwrap_or((f64::NAN, 0));
-    for end in ends {
-        if end.0 > out.0 || (out.0.is_nan() && !end.0.is_nan()) {
-            out = *end;
-        }
-    }
-    out
 }
 
 /// Agreement of several answers' loadings; `NaN` for fewer than two.
@@ -325,16 +351,21 @@ struct HiddenScore {
     dense: f64,
     /// R² over all views.
     r2: f64,
+    /// Robust log densities of the cells, the same ones in the same order whatever
+    /// the fit.
+    robust: Vec<f64>,
 }
 
 fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
     let (mut dense, mut density, mut r2, mut varying) = (0.0, 0.0, 0.0, 0.0);
+    let mut robust = Vec::new();
     for h in fit.held_out_score(truth)? {
         let n = h.cells as f64;
         // none of a view may be scored, where the rest was never observed
         if h.kind != PredictedKind::Ranked && h.cells > 0 {
             dense += n;
             density += n * h.log_density;
+            robust.extend_from_slice(&h.robust);
         }
         if h.r2.is_finite() {
             varying += n;
@@ -345,6 +376,7 @@ fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
         density: density / dense,
         dense,
         r2: r2 / varying,
+        robust,
     })
 }
 
@@ -381,136 +413,4 @@ fn normal(rows: usize, columns: usize, key: StreamKey) -> Mat<f64> {
         fill_standard_normal(&mut key.chunk(j as u32).rng(), out.col_as_slice_mut(j));
     }
     out
-}
-
-/// Mean and its standard error; the latter `NaN` for one value.
-pub(super) fn mean_and_error(x: &[f64]) -> (f64, f64) {
-    let n = x.len() as f64;
-    let mean = x.iter().sum::<f64>() / n;
-    let squares: f64 = x.iter().map(|v| (v - mean).powi(2)).sum();
-    let error = if x.len() > 1 {
-        (squares / (n - 1.0) / n).sqrt()
-    } else {
-        f64::NAN
-    };
-    (mean, error)
-}
-
-/// What numbers of factors are compared by; more is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Measure {
-    /// Mean log density of a hidden cell.
-    Density {
-        /// Hidden cells of a repeat that have one.
-        cells: f64,
-    },
-    /// R² of the hidden cells.
-    R2,
-}
-
-impl Measure {
-    /// The measure of one number of factors.
-    fn of(self, row: &ChooseKRow) -> f64 {
-        match self {
-            Self::Density { .. } => row.log_density,
-            Self::R2 => row.r2,
-        }
-    }
-    /// Whether a mean shortfall is none whatever its error.
-    fn is_rounding(self, shortfall: f64) -> bool {
-        match self {
-            Self::Density { cells } => shortfall * cells < 1.0,
-            Self::R2 => shortfall < 1e-6,
-        }
-    }
-    fn words(self, row: &ChooseKRow) -> String {
-        match self {
-            Self::Density { .. } => format!("{:.4} nats a cell", row.log_density),
-            Self::R2 => format!("R2 {:.4}; ranks have no density", row.r2),
-        }
-    }
-}
-
-/// The one-standard-error rule on paired differences, and its words; `scores`
-/// by candidate and repeat.
-pub(super) fn recommend(
-    rows: &[ChooseKRow],
-    scores: &[Vec<f64>],
-    measure: Measure,
-) -> (usize, String) {
-    let (_, best) = best(
-        &(rows.iter().enumerate())
-            .map(|(i, row)| (measure.of(row), i))
-            .collect::<Vec<_>>(),
-    );
-    let shortfall = |i: usize| -> (f64, f64) {
-        let differences: Vec<f64> = scores[best]
-            .iter()
-            .zip(&scores[i])
-            .map(|(b, x)| b - x)
-            .collect();
-        let (mean, error) = mean_and_error(&differences);
-        (mean, if error.is_finite() { error } else { 0.0 })
-    };
-    let chosen = (0..best)
-        .find(|&i| {
-            let (mean, error) = shortfall(i);
-            mean <= error || measure.is_rounding(mean)
-        })
-        .unwrap_or(best);
-    let (row, top) = (&rows[chosen], &rows[best]);
-    let mut reason = format!(
-        "hidden cells are predicted best with {} factors ({})",
-        top.factors,
-        measure.words(top)
-    );
-    let _ = if chosen == best {
-        write!(
-            reason,
-            ", and every smaller number falls short of it by more than one standard error of the \
-             difference between the repeats"
-        )
-    } else {
-        let (mean, error) = shortfall(chosen);
-        let margin = match measure {
-            _ if mean <= error => {
-                format!(
-                    "no more than one standard error of the difference between the repeats \
-                     ({mean:.4}, standard error {error:.4})"
-                )
-            }
-            Measure::Density { .. } => {
-                format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
-            }
-            Measure::R2 => "nothing but rounding".to_owned(),
-        };
-        write!(
-            reason,
-            "; {} is the smallest number that falls short of it by {margin}",
-            row.factors
-        )
-    };
-    if row.kept < row.factors as f64 {
-        let _ = write!(
-            reason,
-            "; of its {} factors the fit of all data keeps {}",
-            row.factors, row.kept
-        );
-    }
-    if chosen + 1 == rows.len() && rows.len() > 1 && row.kept >= row.factors as f64 {
-        reason.push_str(
-            "; it is the largest number that was tried and none of its factors was removed: try \
-             larger ones",
-        );
-    }
-    if row.stability < 0.8 {
-        let _ = write!(
-            reason,
-            "; starts agree only to {:.2} (1 = the same factors every time): do not read much \
-             into single factors",
-            row.stability
-        );
-    }
-    reason.push('.');
-    (row.factors, reason)
 }

@@ -1,0 +1,212 @@
+//! One definition everywhere: what commands say of the same numbers agrees.
+
+use crate::common::{fails, get, ok, put};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Genes and lipids of forty mice, from the demonstration's own data.
+fn mice() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    for t in polyview_datasets::nutrimouse_tables() {
+        let mut text = format!("id,{}\n", t.features.join(","));
+        for (n, s) in t.samples.iter().enumerate() {
+            text.push_str(s);
+            for d in 0..t.features.len() {
+                let _ = write!(text, ",{}", t.values[(n, d)]);
+            }
+            text.push('\n');
+        }
+        put(dir.path(), &format!("{}.csv", t.name), text);
+    }
+    dir
+}
+
+const FIT: &str = "fit --view gene=gene.csv --view lipid=lipid.csv --seed 1 --quiet";
+
+fn cells(line: &str) -> Vec<String> {
+    line.split("  ")
+        .map(str::trim)
+        .filter(|c| !c.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn factors_act_where_the_table_says_that_they_explain_something() {
+    let dir = mice();
+    ok(dir.path(), &format!("{FIT} -k 10 --out m.pv"));
+    let text = ok(dir.path(), "inspect m.pv");
+    // the rows of the table with this header, under this title
+    let block = |title: &str, header: &str| -> Vec<Vec<String>> {
+        text.lines()
+            .skip_while(|l| !l.starts_with(title))
+            .skip_while(|l| !l.trim_start().starts_with(header))
+            .skip(1)
+            .take_while(|l| !l.trim().is_empty())
+            .map(cells)
+            .collect()
+    };
+    let shares: HashMap<String, Vec<f64>> = block("variance explained", "view")
+        .into_iter()
+        .map(|r| {
+            let numbers = r[1..].iter().flat_map(|c| c.split_whitespace());
+            let numbers = numbers.map(|c| c.parse().expect("a share"));
+            // the first is that of all factors
+            (r[0].clone(), numbers.skip(1).collect())
+        })
+        .collect();
+    let acting = block("factors by the views", "factor ");
+    assert_eq!(acting.len(), 10, "{text}");
+    for (k, row) in acting.iter().enumerate() {
+        let wanted: Vec<&str> = ["gene", "lipid"]
+            .into_iter()
+            .filter(|v| shares[*v][k] >= 1.0)
+            .collect();
+        let kind = match wanted.len() {
+            0 => "in none",
+            1 => "private",
+            _ => "shared by all",
+        };
+        assert_eq!(row[1], kind, "factor {}: {text}", k + 1);
+        let said = row.get(2).map_or("", String::as_str);
+        assert_eq!(said, wanted.join(", "), "factor {}: {text}", k + 1);
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(dir.path(), "inspect m.pv --json")).expect("JSON");
+    assert_eq!(json["activity"]["of"], "data");
+    for k in 0..10 {
+        for (m, view) in ["gene", "lipid"].iter().enumerate() {
+            assert_eq!(json["views"][m]["name"], *view);
+            let share = &json["views"][m]["explained"]["marginal"][k];
+            assert_eq!(&json["activity"]["factors"][k]["shares"][m], share);
+        }
+    }
+}
+
+#[test]
+fn imputed_tables_hold_the_numbers_that_were_read() {
+    let dir = mice();
+    ok(dir.path(), &format!("{FIT} -k 2 --max-sweeps 3 --out m.pv"));
+    for view in ["gene", "lipid"] {
+        ok(
+            dir.path(),
+            &format!("impute m.pv --view {view} --out f.csv --force"),
+        );
+        let (given, found) = (
+            get(dir.path(), &format!("{view}.csv")),
+            get(dir.path(), "f.csv"),
+        );
+        for (a, b) in given.lines().zip(found.lines()).skip(1) {
+            for (a, b) in a.split(',').zip(b.split(',')).skip(1) {
+                let bits = |x: &str| x.parse::<f64>().expect("a number").to_bits();
+                assert_eq!(bits(a), bits(b), "{view}: {a} {b}");
+            }
+        }
+        assert_eq!(given.lines().count(), found.lines().count());
+    }
+}
+
+/// The number after some words.
+fn number(text: &str, after: &str) -> f64 {
+    let at = text
+        .find(after)
+        .unwrap_or_else(|| panic!("{after}: {text}"))
+        + after.len();
+    let own: String = (text[at..].chars())
+        .skip_while(|c| c.is_whitespace())
+        .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '-'))
+        .collect();
+    own.parse().unwrap_or_else(|_| panic!("{after}: '{own}'"))
+}
+
+#[test]
+fn the_demonstration_and_its_report_have_one_r2() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = ok(dir.path(), "demo --out-dir d --quiet");
+    let page = get(dir.path(), "d/report.html");
+    let mut shown = page
+        .match_indices("R² = ")
+        .map(|(at, _)| number(&page[at..], "R² = "));
+    let table = text.lines().skip_while(|l| !l.contains("R2"));
+    for view in ["gene", "lipid"] {
+        let row = table.clone().find(|l| l.starts_with(view)).expect("a row");
+        let own: f64 = cells(row)[2].parse().expect("an R2");
+        let of_report = shown.next().expect("an R2 in the report");
+        assert!(
+            (own - of_report).abs() <= 0.0051,
+            "{view}: {own} {of_report}"
+        );
+    }
+}
+
+#[test]
+fn scores_of_files_say_what_they_are_against() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "train.csv", "id,b,a\ns1,10,1\ns2,20,2\ns3,,3\n");
+    put(at, "t.csv", "id,a,b\nq1,4,30\nq2,6,10\nq3,5,\n");
+    put(at, "p.csv", "id,a,b\nq1,4,20\nq2,5,10\nq3,5,15\n");
+    let words = "score --kind real --truth t.csv --predicted p.csv";
+    let text = ok(at, &format!("{words} --training train.csv"));
+    // a: errors 0 1 0, about 2: 4 16 9; b: errors 100 0, about 15: 225 25
+    let r2 = 1.0 - 101.0 / 279.0;
+    assert!(
+        (number(&text, "R2, all values") - r2).abs() < 1e-3,
+        "{text}"
+    );
+    assert!(text.contains("each column's mean over train.csv"), "{text}");
+    let json = ok(at, &format!("{words} --training train.csv --json"));
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["r2_against"], "training");
+    assert!((value["r2"].as_f64().expect("a number") - r2).abs() < 1e-12);
+    let text = ok(at, words);
+    assert!(
+        (number(&text, "R2, all values") - (1.0 - 101.0 / 202.0)).abs() < 1e-3,
+        "{text}"
+    );
+    assert!(
+        text.contains("the true values themselves") && text.contains("--training FILE"),
+        "{text}"
+    );
+    put(at, "narrow.csv", "id,a\ns1,1\ns2,2\n");
+    let e = fails(at, &format!("{words} --training narrow.csv"), 2);
+    assert!(e.contains("narrow.csv: it has no column 'b'"), "{e}");
+    let words = "score --kind binary --truth t.csv --predicted p.csv --training train.csv";
+    let e = fails(at, words, 2);
+    assert!(e.contains("--training belongs to --kind real"), "{e}");
+}
+
+#[test]
+fn scores_of_a_fit_and_of_its_files_are_one() {
+    let dir = mice();
+    let at = dir.path();
+    // every third mouse is new
+    for view in ["gene", "lipid"] {
+        let all = get(at, &format!("{view}.csv"));
+        let pick = |new: bool| {
+            let own = all.lines().enumerate();
+            let own = own.filter(|(i, _)| *i == 0 || i.is_multiple_of(3) == new);
+            own.map(|(_, l)| format!("{l}\n")).collect::<String>()
+        };
+        put(at, &format!("old-{view}.csv"), pick(false));
+        put(at, &format!("new-{view}.csv"), pick(true));
+    }
+    for scaling in ["feature", "normal-scores"] {
+        let fit = format!(
+            "fit --view gene=old-gene.csv --view lipid=old-lipid.csv --seed 1 -k 4 --quiet \
+             --scaling {scaling} --out m.pv --force"
+        );
+        ok(at, &fit);
+        let words = "predict m.pv --view gene=new-gene.csv --target lipid --out p.csv --force";
+        ok(at, words);
+        let words =
+            "score --kind real --truth new-lipid.csv --predicted p.csv --training old-lipid.csv";
+        let found = number(&ok(at, words), "R2, all values");
+        assert!(found > 0.5 && found < 1.0, "{scaling}: {found}");
+        let inspected = ok(at, "inspect m.pv");
+        assert_eq!(
+            inspected.contains("of its normal scores"),
+            scaling != "feature"
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Normal scores of the features of a real view, and the way back.
+
+use polyview_special::normal_quantile;
+use serde::{Deserialize, Serialize};
+
+use super::View;
+
+/// A map between the values of each feature and their normal scores: through the
+/// training values, straight between them, and no further.
+///
+/// The score of a training value is $\Phi^{-1}(r/(N + 1))$ with its rank $r$ among
+/// the $N$ observed values of its feature, the average rank of equal values
+/// (spec/maxmargin-rank 7). Between two training values the map is linear both
+/// ways, so that it is the quantile function of the training values on the way
+/// back. Values beyond the smallest and largest have the scores of these, and
+/// scores beyond those lead to them: nothing outside the range of the training
+/// values is ever predicted, and no new value counts for more than the largest of
+/// the training values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NormalScores {
+    starts: Vec<usize>,
+    values: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl NormalScores {
+    /// Learns the map from the observed cells of a view.
+    pub fn learn(view: &View) -> Self {
+        let mut out = Self {
+            starts: vec![0],
+            values: Vec::new(),
+            scores: Vec::new(),
+        };
+        for d in 0..view.n_features() {
+            let mut own: Vec<f64> = (0..view.n_samples())
+                .filter_map(|n| view.value(n, d))
+                .map(|x| x + 0.0) // one zero
+                .collect();
+            own.sort_unstable_by(f64::total_cmp);
+            let (all, mut below) = (own.len() as f64, 0.0);
+            for run in own.chunk_by(|a, b| a == b) {
+                let size = run.len() as f64;
+                let rank = below + 0.5 * (size + 1.0);
+                below += size;
+                out.values.push(run[0]);
+                out.scores.push(normal_quantile(rank / (all + 1.0)));
+            }
+            out.starts.push(out.values.len());
+        }
+        out
+    }
+
+    /// Its parts, to be stored: where each feature starts among the values and the
+    /// last ends, the distinct training values of each feature, ascending, and
+    /// their scores.
+    pub fn parts(&self) -> (&[usize], &[f64], &[f64]) {
+        (&self.starts, &self.values, &self.scores)
+    }
+
+    /// Put together again; `None` when the parts make no map.
+    pub fn from_parts(starts: Vec<usize>, values: Vec<f64>, scores: Vec<f64>) -> Option<Self> {
+        let out = Self {
+            starts,
+            values,
+            scores,
+        };
+        let len = out.values.len();
+        let whole = out.starts.first() == Some(&0)
+            && out.starts.last() == Some(&len)
+            && out.starts.windows(2).all(|w| w[0] <= w[1])
+            && out.scores.len() == len
+            && out.values.iter().chain(&out.scores).all(|x| x.is_finite());
+        let ascends = |x: &[f64]| x.windows(2).all(|w| w[0] < w[1]);
+        (whole
+            && (0..out.starts.len() - 1).all(|d| {
+                let (values, scores) = out.of(d);
+                ascends(values) && ascends(scores)
+            }))
+        .then_some(out)
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Features with fewer than two different values.
+    pub fn constant(&self) -> Vec<usize> {
+        let few = |d: &usize| self.of(*d).0.len() < 2;
+        (0..self.features()).filter(few).collect()
+    }
+
+    fn of(&self, feature: usize) -> (&[f64], &[f64]) {
+        let own = self.starts[feature]..self.starts[feature + 1];
+        (&self.values[own.clone()], &self.scores[own])
+    }
+
+    /// The score of a value; 0 for a feature without a training value.
+    pub fn score(&self, feature: usize, value: f64) -> f64 {
+        let (values, scores) = self.of(feature);
+        between(values, scores, value)
+    }
+
+    /// The value at a score; 0 for a feature without a training value.
+    pub fn value(&self, feature: usize, score: f64) -> f64 {
+        let (values, scores) = self.of(feature);
+        between(scores, values, score)
+    }
+
+    /// Logarithm of how many scores a unit of the data takes around a score: a
+    /// density of scores times this is one of values. Beyond the training values
+    /// that of the nearest two; 0 for a constant feature.
+    pub fn ln_slope(&self, feature: usize, score: f64) -> f64 {
+        let (values, scores) = self.of(feature);
+        if values.len() < 2 {
+            return 0.0;
+        }
+        let at = scores
+            .partition_point(|s| *s <= score)
+            .clamp(1, scores.len() - 1);
+        (scores[at] - scores[at - 1]).ln() - (values[at] - values[at - 1]).ln()
+    }
+}
+
+/// The value that stands over `x`, from knots `from` to knots `to`, both
+/// ascending.
+fn between(from: &[f64], to: &[f64], x: f64) -> f64 {
+    if x.is_nan() {
+        return x;
+    }
+    let at = from.partition_point(|f| *f < x);
+    match (to.get(at), at) {
+        (None, _) => to.last().copied().unwrap_or(0.0),
+        (Some(&t), 0) => t,
+        (Some(&t), _) if from[at] == x => t,
+        (Some(&high), at) => {
+            let low = to[at - 1];
+            // halves: the range of the largest numbers is no number
+            let share = (0.5 * x - 0.5 * from[at - 1]) / (0.5 * from[at] - 0.5 * from[at - 1]);
+            (low * (1.0 - share) + high * share).clamp(low, high)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_linalg::Mat;
+
+    use super::*;
+
+    fn map() -> NormalScores {
+        let columns = [
+            [3.0, 1.0, 1.0, 700.0, f64::NAN],
+            [5.0; 5],
+            [f64::NAN; 5],
+            [-1e300, 1e300, 1.0, 2.0, f64::NAN],
+        ];
+        let values = Mat::from_fn(5, 4, |n, d| columns[d][n]);
+        let names = (0..4).map(|d| format!("f{d}")).collect();
+        NormalScores::learn(&View::from_values("x", names, values).expect("a view"))
+    }
+
+    #[test]
+    fn scores_are_those_of_average_ranks_and_lead_back() {
+        let m = map();
+        for (x, rank) in [(1.0, 1.5), (3.0, 3.0), (700.0, 4.0)] {
+            let z = normal_quantile(rank / 5.0);
+            assert_eq!(m.score(0, x).to_bits(), z.to_bits());
+            assert_eq!(m.value(0, z).to_bits(), f64::to_bits(x));
+        }
+        assert_eq!((m.score(1, 5.0), m.value(1, 2.0)), (0.0, 5.0));
+        assert_eq!((m.score(2, 5.0), m.value(2, 2.0)), (0.0, 0.0));
+        assert_eq!(m.constant(), [1, 2]);
+        assert!(m.value(3, 0.0).is_finite() && m.score(3, 1e299).is_finite());
+        assert!(m.score(0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_map_ascends_and_ends_with_the_training_values() {
+        let m = map();
+        let grid: Vec<f64> = (-400..=400).map(|i| f64::from(i) / 100.0).collect();
+        for d in [0, 3] {
+            let there: Vec<f64> = grid.iter().map(|z| m.value(d, *z)).collect();
+            assert!(there.windows(2).all(|w| w[0] <= w[1]));
+        }
+        assert_eq!((m.value(0, -4.0), m.value(0, 4.0)), (1.0, 700.0));
+        assert_eq!(m.score(0, 1e9), m.score(0, 700.0));
+        assert_eq!(m.score(0, -1e9), m.score(0, 1.0));
+        // straight between two training values, both ways
+        let (a, b) = (m.score(0, 3.0), m.score(0, 700.0));
+        assert!((m.score(0, 351.5) - 0.5 * (a + b)).abs() < 1e-14);
+        assert!((m.value(0, 0.5 * (a + b)) - 351.5).abs() < 1e-10);
+        let slope = (b - a) / 697.0;
+        for z in [a + 0.01, b, b + 1.0] {
+            assert!((m.ln_slope(0, z) - slope.ln()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn parts_make_the_map_again_or_nothing() {
+        let m = map();
+        let (starts, values, scores) = m.parts();
+        let again = |s: &[usize], v: &[f64], z: &[f64]| {
+            NormalScores::from_parts(s.to_vec(), v.to_vec(), z.to_vec())
+        };
+        assert_eq!(again(starts, values, scores), Some(m.clone()));
+        assert_eq!(again(&starts[1..], values, scores), None);
+        assert_eq!(again(&[], &[], &[]), None);
+        assert_eq!(again(starts, &values[1..], scores), None);
+        let mut turned = values.to_vec();
+        turned.swap(0, 1);
+        assert_eq!(again(starts, &turned, scores), None);
+    }
+}
