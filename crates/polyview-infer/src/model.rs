@@ -219,6 +219,14 @@ fn named(
 }
 
 impl Model {
+    /// Anchors all terms at the present factors and weights
+    /// ([`ViewTerm::anchor`]).
+    pub fn anchor(&mut self) {
+        for view in &mut self.views {
+            let (term, p) = view.with(self.factors.moments());
+            term.anchor(&p);
+        }
+    }
     /// Reads the views' parts of what [`Stateful::save`] wrote, and leaves the
     /// factors alone: the parameters of a fit for other samples.
     ///

@@ -77,7 +77,8 @@ pub struct EmptyFactor {
     pub explained: f64,
 }
 
-/// Factors that are empty in every view by `rule`.
+/// Factors that are empty in every view by `rule`. Shares of a rank view
+/// ([`PruneRule::least_explained`]) ask for [`Model::anchor`] first.
 pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
     let (empty, factors) = sizes(model, rule);
     factors
@@ -96,6 +97,33 @@ pub fn small_factors(model: &Model) -> Vec<EmptyFactor> {
     factors
 }
 
+/// Size of the weights of one factor in one view.
+struct Size {
+    /// Sum of squared means.
+    means: f64,
+    /// The same in the units that columns can be added up in
+    /// ([`ViewTerm::link_scale`](polyview_core::ViewTerm::link_scale)).
+    scaled: f64,
+    /// Largest absolute mean.
+    peak: f64,
+}
+
+impl Size {
+    fn of(means: impl Iterator<Item = f64>, scales: &[f64]) -> Self {
+        let mut out = Self {
+            means: 0.0,
+            scaled: 0.0,
+            peak: 0.0,
+        };
+        for (w, scale) in means.zip(scales) {
+            out.means += w * w;
+            out.scaled += (w * scale).powi(2);
+            out.peak = out.peak.max(w.abs());
+        }
+        out
+    }
+}
+
 /// Which factors are empty by `rule`, and the size of each.
 fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     let k = model.k();
@@ -112,17 +140,20 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     for view in &model.views {
         let w = view.weights.moments();
         let spread = w.cov_sum(None);
-        let columns: Vec<(f64, f64)> = (0..k)
-            .into_par_iter()
-            .map(|j| {
-                let peak = (0..w.mean().nrows())
-                    .map(|d| w.mean()[(d, j)].abs())
-                    .fold(0.0, f64::max);
-                (energy(w.mean(), j), peak)
-            })
+        let shares = rule.least_explained > 0.0;
+        let scales: Vec<f64> = (0..w.mean().nrows())
+            .map(|d| if shares { view.term.link_scale(d) } else { 1.0 })
             .collect();
-        let signal: f64 = columns.iter().zip(&energies).map(|(c, z)| c.0 * z).sum();
-        let noise: f64 = if rule.least_explained > 0.0 {
+        let columns: Vec<Size> = (0..k)
+            .into_par_iter()
+            .map(|j| Size::of(w.mean().col(j).iter().copied(), &scales))
+            .collect();
+        let signal: f64 = columns
+            .iter()
+            .zip(&energies)
+            .map(|(c, z)| c.scaled * z)
+            .sum();
+        let noise: f64 = if shares {
             let of = |d: usize| view.term.mean_link_variance(&view.bias, d);
             let explicit: f64 = (0..w.explicit_rows()).map(of).sum();
             // columns that are not spelled out have the noise of all
@@ -136,12 +167,12 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
         } else {
             0.0
         };
-        for (j, (means, peak)) in columns.into_iter().enumerate() {
-            largest[j] = largest[j].max(peak);
-            empty[j] &=
-                means <= rule.energy_ratio * spread.get(j, j) || peak <= rule.largest_weight;
-            let explained = means * energies[j];
-            unseen[j] &= explained < rule.least_explained * (signal + noise);
+        for (j, size) in columns.into_iter().enumerate() {
+            largest[j] = largest[j].max(size.peak);
+            empty[j] &= size.means <= rule.energy_ratio * spread.get(j, j)
+                || size.peak <= rule.largest_weight;
+            let explained = size.means * energies[j];
+            unseen[j] &= size.scaled * energies[j] < rule.least_explained * (signal + noise);
             own[j] += explained;
             total += explained;
         }
@@ -170,6 +201,10 @@ pub(crate) fn drop_empty(
     let mut rule = *rule;
     if sweep < FIRST_DROP {
         rule.least_explained = 0.0;
+    }
+    if rule.least_explained > 0.0 {
+        // shares of rank views are those of the predictors of this sweep
+        model.anchor();
     }
     let empty = empty_factors(model, &rule);
     let k = model.k();

@@ -1,8 +1,8 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, Coupling, NormalEquations, NumericError, PatternGrams, RowBlock, SAMPLE_BLOCK,
-    Schedule, Step,
+    Context, Coupling, NormalEquations, NumericError, Objective, PatternGrams, RowBlock,
+    SAMPLE_BLOCK, Schedule, Step,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
@@ -97,9 +97,12 @@ fn run_step_of_all(
 /// that mean nothing.
 const BEFORE_RELAXATION: usize = 3;
 
-/// How far updates of rows go in this sweep.
+/// How far updates of rows go in this sweep. Beyond the optimum only where it is that of
+/// an objective which the steps do not change: one that is chosen anew in every sweep
+/// (extreme partners of ranks) is overshot further each time.
 pub(super) fn relaxation(model: &Model, cx: &Context<'_>) -> f64 {
-    if cx.sweep > BEFORE_RELAXATION {
+    let fixed = |v: &ViewPart| v.term.objective() != Objective::NoGuarantee;
+    if cx.sweep > BEFORE_RELAXATION && model.views.iter().all(fixed) {
         model.relaxation
     } else {
         1.0

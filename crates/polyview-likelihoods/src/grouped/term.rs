@@ -115,6 +115,9 @@ impl ViewTerm for Grouped {
             .map(|(t, share)| share * t.link_variance(column, level))
             .sum()
     }
+    fn link_scale(&self, column: usize) -> f64 {
+        self.inner.first().map_or(1.0, |t| t.link_scale(column))
+    }
     fn link_variance_in(&self, group: usize, column: usize, level: f64) -> f64 {
         match self.inner.get(group) {
             Some(term) => term.link_variance(column, level),

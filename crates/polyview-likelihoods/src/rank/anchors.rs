@@ -7,7 +7,8 @@ use super::pairs::Pairs;
 
 /// For each feature a grid of training samples through the order of its values;
 /// each stands for its stratum. With no more observed samples than asked for
-/// they are all there.
+/// they are all there. The smallest and the largest value are strata of their own,
+/// so that what is said of the tails of a feature ends where its values do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Anchors {
     /// First anchor of each feature, and one past the last.
@@ -22,6 +23,22 @@ pub(super) struct Anchors {
     pub(super) rates: Vec<f64>,
 }
 
+/// Bounds of the strata of `all` ordered values, `most` of them.
+fn strata(all: usize, most: usize) -> Vec<(usize, usize)> {
+    let even = |from: usize, to: usize, count: usize| {
+        let at = move |q: usize| from + q * (to - from) / count.max(1);
+        (0..count).map(move |q| (at(q), at(q + 1)))
+    };
+    if all <= most || most < 4 {
+        return even(0, all, all.min(most)).collect();
+    }
+    let ends = ((0, 1), (all - 1, all));
+    std::iter::once(ends.0)
+        .chain(even(1, all - 1, most - 2))
+        .chain(std::iter::once(ends.1))
+        .collect()
+}
+
 impl Anchors {
     /// The anchors of a view, `most` a feature.
     pub(super) fn new(view: &View, levels: &Levels, most: usize) -> Self {
@@ -32,9 +49,7 @@ impl Anchors {
         for i in 0..levels.features() {
             let order = levels.order(i);
             let all = order.len();
-            let strata = all.min(most);
-            for q in 0..strata {
-                let (from, to) = (q * all / strata, (q + 1) * all / strata);
+            for (from, to) in strata(all, most) {
                 let n = order[from + (to - from) / 2];
                 out.samples.push(n);
                 out.values.push(view.values()[(n as usize, i)]);
@@ -136,5 +151,35 @@ impl Anchors {
             return Err(bad("rates"));
         }
         Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strata_are_a_partition_whose_ends_are_single_values() {
+        for (all, most) in [
+            (0, 5),
+            (3, 5),
+            (5, 5),
+            (6, 5),
+            (100, 64),
+            (1000, 64),
+            (9, 2),
+        ] {
+            let found = strata(all, most);
+            assert_eq!(found.len(), all.min(most));
+            let mut at = 0;
+            for &(from, to) in &found {
+                assert!(from == at && to > from, "{all} {most}");
+                at = to;
+            }
+            assert_eq!(at, all);
+            if most >= 4 && all > 0 {
+                assert_eq!((found[0].1, found[found.len() - 1].0), (1, all - 1));
+            }
+        }
     }
 }

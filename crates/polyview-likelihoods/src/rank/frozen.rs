@@ -191,6 +191,12 @@ impl ViewTerm for FrozenRank {
     fn link_variance(&self, column: usize, level: f64) -> f64 {
         self.pairs.link_variance(column, level)
     }
+    fn idle_columns(&self) -> Vec<usize> {
+        self.pairs.idle_columns()
+    }
+    fn link_scale(&self, column: usize) -> f64 {
+        self.pairs.link_scale(column)
+    }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.refresh(p, cx)?;
         self.sites(p, cx.sweep);

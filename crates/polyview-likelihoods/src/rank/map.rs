@@ -14,6 +14,12 @@ use super::anchors::Anchors;
 /// Least variance of a normal score about its regression.
 const LEAST_SPREAD: f64 = 1e-6;
 
+/// How much more than by a regression of normal scores a datum moves its own prediction
+/// through weights that come from pairs. Measured by the share of hidden values in
+/// intervals of simulated data (50 to 300 samples, 10 to 150 features, noise of
+/// .2 to 1.5 times the signal).
+const OF_PAIRS: f64 = 2.0;
+
 /// The posterior of the training samples, as far as new ones are compared with
 /// it.
 #[derive(Clone, Debug)]
@@ -32,6 +38,8 @@ pub(super) struct Training {
 struct Link {
     centre: f64,
     slope: f64,
+    /// Variance of the normal scores.
+    total: f64,
     /// About the predictors of the training samples.
     spread: f64,
     /// About a predictor that the datum had no part in.
@@ -70,15 +78,18 @@ impl Training {
         Some(out)
     }
     /// The variance of a normal score about a predictor that it had no part in:
-    /// $v/(1-h)^2$ with the leverage $h$ of a datum on its own predictor, through the
-    /// factors of its sample and through the weights of its feature. The leverage is that of the normal
-    /// scores' own regression, $x = c + b(zw^\top) + \varepsilon$ with $b^2/v$ for the
-    /// precision of a predictor: the rank likelihood counts a datum once a pair,
-    /// so that its posterior says nothing about it. Other views are left out: with them
-    /// the leverage is smaller, and the intervals are on the safe side.
+    /// $v/(1-h)^2$ with the leverage $h$ of a datum on its own prediction, through the
+    /// factors of its sample, through the weights of its feature, and through the two
+    /// numbers of the regression on the $n$ anchors of the feature, $2/n$. The
+    /// leverage is that of the normal scores' own regression, $x = c + b(zw^\top) +
+    /// \varepsilon$ with $b^2/v$ for the precision of a predictor: the rank likelihood
+    /// counts a datum once a pair, so that its posterior says nothing about it. Other
+    /// views are left out: with them the leverage is smaller, and the intervals are
+    /// on the safe side.
     ///
-    /// Factors and weights have unit prior precision in it. A leverage above that of
-    /// nine data in ten, of a feature that hardly anybody has, is taken for that.
+    /// Factors and weights have unit prior precision, and weights that come from pairs
+    /// are worth those of half as many data ([`OF_PAIRS`]). A leverage above that of nine
+    /// data in ten, of a feature that hardly anybody has, is taken for that.
     fn set_apart(&mut self, p: &Predictor<'_>, anchors: &Anchors) -> Result<(), LinalgError> {
         const MOST: f64 = 0.9;
         let samples = p.factors.explicit_rows().max(1) as f64;
@@ -93,12 +104,19 @@ impl Training {
         let cov = SpdFactor::factor(&of_sample)?.0.inverse();
         let (energies, _) = sym_eigen(gram(p.factors.mean()).to_mat().as_ref())?;
         for (i, link) in self.links.iter_mut().enumerate() {
-            let (t, share) = (precision(link), anchors.observed(i) / samples);
+            let share = anchors.observed(i) / samples;
+            let t = precision(link);
             let through_factors = t * cov.quad(&row(i));
             let through_weights: f64 = (energies.iter())
                 .map(|e| t * e / samples / (1.0 + t * share * e))
                 .sum();
-            let h = (through_factors + through_weights).min(MOST);
+            let worth = if anchors.rates[i] > 0.0 {
+                OF_PAIRS
+            } else {
+                1.0
+            };
+            let of_link = 2.0 / (anchors.of(i).len() as f64).max(2.0);
+            let h = (through_factors + worth * through_weights + of_link).min(MOST);
             link.apart = link.spread / ((1.0 - h) * (1.0 - h));
         }
         Ok(())
@@ -136,14 +154,30 @@ impl Training {
         Link {
             centre: g - slope * w,
             slope,
+            total: gg,
             spread,
             apart: spread,
         }
     }
-    /// Variance that is left, in squared units of the predictor.
+    /// Share of the variance of the normal scores that is left; 0 where they do not
+    /// vary.
     pub(super) fn link_variance(&self, feature: usize) -> f64 {
         let link = self.links[feature];
-        link.spread / (link.slope * link.slope).max(1e-300)
+        if link.total > 0.0 {
+            (link.spread / link.total).min(1.0)
+        } else {
+            0.0
+        }
+    }
+    /// What brings a predictor to normal scores of unit variance; 0 where they do
+    /// not vary, and where the predictor says nothing of them.
+    pub(super) fn link_scale(&self, feature: usize) -> f64 {
+        let link = self.links[feature];
+        if link.total > 0.0 {
+            link.slope / link.total.sqrt()
+        } else {
+            0.0
+        }
     }
 }
 
@@ -178,6 +212,7 @@ pub(super) fn scores(
             Link {
                 centre: 0.0,
                 slope: 0.0,
+                total: 1.0,
                 spread: 1.0,
                 apart: 1.0,
             },

@@ -15,7 +15,9 @@ pub enum PairPolicy {
     Adjacent,
     /// Each cell with the largest predictor among smaller values and the
     /// smallest among larger ones, chosen anew in every sweep: the paper's
-    /// formula. The objective changes with the choice.
+    /// formula. The objective changes with the choice, and a pair that is chosen because
+    /// it breaks the order pulls both of its ends: under [`RankUpdates::Coherent`] all
+    /// loadings vanish. It is for [`RankUpdates::Frozen`], by draws.
     Extreme,
     /// All pairs of different values: quadratic in the samples.
     All,
@@ -57,6 +59,16 @@ pub enum RankUpdates {
     Frozen,
 }
 
+/// Partners of a cell, unless somebody says otherwise.
+///
+/// Measured by the error of labels of 1000 new samples (200 to train, a support vector machine on five
+/// factors of simulated features, means of eight draws): 29.9, 28.9 and 28.8 % with 3, 5
+/// and 10 partners where 200 features have little signal (noise of four times its
+/// standard deviation), 26.7, 26.2 and 25.9 % where 50 have (twice), and 16.7 % with
+/// any where 200 have much. The time of a fit grows by 12 to 38 % from 3 to 5, and
+/// by 30 to 110 % from 3 to 10.
+const PARTNERS: usize = 5;
+
 /// Choices of a rank view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -79,7 +91,7 @@ impl Default for RankOptions {
     fn default() -> Self {
         Self {
             pairs: PairPolicy::default(),
-            partners: 3,
+            partners: PARTNERS,
             margin: Margin::default(),
             weight: 1.0,
             updates: RankUpdates::default(),

@@ -49,16 +49,24 @@ impl ViewTerm for Rank {
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Ranked
     }
-    /// Spread of the normal scores about their regression on the predictors, in
-    /// squared units of these: shares of variance are squared correlations of
-    /// normal scores with predictors. Infinite, or nearly, without an anchor.
+    /// Variance of normal scores about their regression on the predictor, as a share
+    /// of their variance: features count alike, whatever the unit of
+    /// their predictors, and those that do not vary not at all.
     fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        self.training
-            .as_ref()
-            .map_or(1e300, |t| t.link_variance(column))
+        (self.training.as_ref()).map_or(1.0, |t| t.link_variance(column))
     }
-    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
-        self.refresh_kappa(p, cx)
+    /// Features whose values have no order: constant ones, and those observed once or
+    /// never.
+    fn idle_columns(&self) -> Vec<usize> {
+        self.levels.idle()
+    }
+    /// From predictors to normal scores of unit variance; 0 before the term was
+    /// anchored.
+    fn link_scale(&self, column: usize) -> f64 {
+        (self.training.as_ref()).map_or(0.0, |t| t.link_scale(column))
+    }
+    fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.refresh_kappa(p)
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self

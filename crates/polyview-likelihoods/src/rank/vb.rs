@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{Context, Event, NormalEquations, NumericError, Predictor, RowCov, RowMoments};
+use polyview_core::{NormalEquations, NumericError, Predictor, RowCov, RowMoments};
 use polyview_linalg::simd::dispatch;
 use polyview_linalg::{
     Accum, Gather, Mat, MatRef, PackedLanes, PackedRows, cross, packed_index, times_small,
@@ -21,9 +21,6 @@ const FEATURES: usize = 512;
 const CHUNK: usize = 32;
 /// Numbers of one stack of difference vectors.
 const STACK_SIZE: usize = 1 << 19;
-/// Mean gap between the predictors of a pair, as a share of the margin, below
-/// which loadings are said to have collapsed.
-const COLLAPSED: f64 = 0.1;
 
 impl Rank {
     /// Chooses the partners anew where they depend on the predictors.
@@ -58,11 +55,7 @@ impl Rank {
     }
 
     /// $\kappa\_t = \langle u\_t^2\rangle^{-1/2}$.
-    pub(super) fn refresh_kappa(
-        &mut self,
-        p: &Predictor<'_>,
-        cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
+    pub(super) fn refresh_kappa(&mut self, p: &Predictor<'_>) -> Result<(), NumericError> {
         self.choose_extremes(p);
         self.measure(p);
         let Some(m) = &self.measured else {
@@ -83,34 +76,12 @@ impl Rank {
                 fine
             })
             .reduce(|| true, |a, b| a && b);
-        let sum = m.sum;
         self.drawn = false;
         self.changed();
         if !fine {
             return Err(self.not_finite("a linear predictor"));
         }
-        self.warn_of_collapse(sum, cx);
         Ok(())
-    }
-    /// Loadings of zero satisfy the rank terms no worse than small ones do:
-    /// where the margin weighs too little beside the priors they win (spec V6).
-    /// Looked at in few sweeps, so that a run that was resumed says the same.
-    fn warn_of_collapse(&self, sum: f64, cx: &mut Context<'_>) {
-        let pairs = self.pairs.len() as f64;
-        let gap = 1.0 - sum / (pairs * self.epsilon);
-        if matches!(cx.sweep, 10 | 100 | 1000) && pairs > 0.0 && gap < COLLAPSED {
-            let note = format!(
-                "the loadings collapse: the predictors of a pair differ by {:.1} % of the margin \
-                 on average; take a larger margin (now {}), more partners, or random pairs",
-                100.0 * gap.max(0.0),
-                self.epsilon
-            );
-            cx.journal.note(
-                cx.sweep,
-                format!("likelihood/{}", self.name),
-                Event::Note { note },
-            );
-        }
     }
 
     /// Adds $P\_{a\_i}$ and $h\_{a\_i}$ of the features `eq.rows()`.

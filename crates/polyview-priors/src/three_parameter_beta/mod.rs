@@ -12,7 +12,7 @@ use polyview_special::ln_gamma;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use nodes::{Nodes, Variances, draw_ln, draw_variance_ln};
+use nodes::{AT_REST, Nodes, Variances, draw_ln, draw_variance_ln};
 
 /// First random stream of the global scales; those of the columns come before
 /// it.
@@ -100,6 +100,14 @@ impl ThreeParameterBetaOptions {
 /// values (spec/maxmargin-rank 4.4), on the log scale; logs stay within 230 of
 /// zero.
 ///
+/// **Idle rows** ([`ThreeParameterBeta::without`]) are those that no data speak of.
+/// Their posterior is their prior, which the factorised q cannot be: each entry would
+/// cost the bound its gap. They are left out instead, exactly as in a
+/// model that does not have them: no variance of theirs is learnt, no global scale
+/// counts them, and they add nothing to the bound. As rows of the block
+/// they have a known precision so large that they are zero in every predictor. (Where each
+/// row has a global scale of its own none is left out.)
+///
 /// Every entry has a precision of its own, so there are no implicit rows and no
 /// rotation term. The bound is exact; $-\tfrac12\langle\ln\xi\rangle$ of the
 /// rows' density cancels against the scales' and is in neither part.
@@ -124,6 +132,8 @@ pub struct ThreeParameterBeta {
     options: ThreeParameterBetaOptions,
     rows: usize,
     k: usize,
+    /// Rows that the data do not speak of, ascending.
+    idle: Vec<usize>,
     /// Entry (d, k) at d + D k.
     xi: Variances,
     eta: Nodes,
@@ -142,11 +152,43 @@ impl ThreeParameterBeta {
         Self {
             rows,
             k,
+            idle: Vec::new(),
             xi: Variances::new(options.r - 0.5, rows * k),
             eta: Nodes::new(options.r + options.s, rows * k),
             phi: Nodes::new(0.5, globals),
             hyper: Nodes::new(0.5, hypers),
             options,
+        }
+    }
+    /// Leaves these rows out; places from 0, those beyond the last row are ignored.
+    #[must_use]
+    pub fn without(mut self, rows: &[usize]) -> Self {
+        if self.options.global == GlobalScale::Row {
+            return self;
+        }
+        self.idle = rows.iter().copied().filter(|d| *d < self.rows).collect();
+        self.idle.sort_unstable();
+        self.idle.dedup();
+        self.rest();
+        self
+    }
+    /// Rows that are left out, ascending.
+    pub fn idle(&self) -> &[usize] {
+        &self.idle
+    }
+    fn is_idle(&self, row: usize) -> bool {
+        !self.idle.is_empty() && self.idle.binary_search(&row).is_ok()
+    }
+    /// The known precision of idle rows.
+    fn rest(&mut self) {
+        if self.idle.is_empty() {
+            return;
+        }
+        let (rows, drawn) = (self.rows, self.xi.is_draw());
+        for mut column in self.xi.columns_mut(rows, drawn) {
+            for &d in &self.idle {
+                column.rest(d);
+            }
         }
     }
     /// Shapes and scopes.
@@ -188,10 +230,11 @@ impl ThreeParameterBeta {
     }
     /// Number of entries of a global scale.
     fn entries(&self) -> f64 {
+        let rows = self.rows - self.idle.len();
         let n = match self.options.global {
-            GlobalScale::Column => self.rows,
+            GlobalScale::Column => rows,
             GlobalScale::Row => self.k,
-            GlobalScale::All => self.rows * self.k,
+            GlobalScale::All => rows * self.k,
         };
         n as f64
     }
@@ -216,6 +259,7 @@ impl ThreeParameterBeta {
                     column.set(d, 2.0 * eta[d + k * count], square);
                 }
             });
+        self.rest();
     }
     /// The second step: $q(\eta)$.
     pub fn update_rates(&mut self) {
@@ -242,7 +286,7 @@ impl ThreeParameterBeta {
     fn global_rates(&self) -> Vec<f64> {
         let mut rate: Vec<f64> = (0..self.phi.len()).map(|g| self.hyper_of(g)).collect();
         for k in 0..self.k {
-            for d in 0..self.rows {
+            for d in (0..self.rows).filter(|d| !self.is_idle(*d)) {
                 rate[self.global(d, k)] += self.eta.mean()[d + k * self.rows];
             }
         }
@@ -309,6 +353,7 @@ impl ThreeParameterBeta {
             })
             .collect();
         self.eta.set_ln(rates.concat());
+        self.rest();
     }
 }
 
@@ -370,6 +415,8 @@ impl ScalePrior for ThreeParameterBeta {
         }
         if self.xi.is_draw() {
             total -= 0.5 * self.xi.ln().iter().sum::<f64>();
+        } else {
+            total += 0.5 * (self.idle.len() * self.k) as f64 * AT_REST.ln();
         }
         total
     }
@@ -377,11 +424,11 @@ impl ScalePrior for ThreeParameterBeta {
     fn bound(&self) -> f64 {
         let ThreeParameterBetaOptions { r, s, .. } = self.options;
         let (xi, eta) = (&self.xi, &self.eta);
-        let n = xi.len() as f64;
+        let n = ((self.rows - self.idle.len()) * self.k) as f64;
         let mut total = -n * (ln_gamma(r) + ln_gamma(s));
         for k in 0..self.k {
             let mut column = 0.0;
-            for d in 0..self.rows {
+            for d in (0..self.rows).filter(|d| !self.is_idle(*d)) {
                 let (i, g) = (d + k * self.rows, self.global(d, k));
                 let (rate, ln_rate) = (eta.mean()[i], eta.mean_ln()[i]);
                 let own = if xi.is_draw() {
@@ -405,7 +452,11 @@ impl ScalePrior for ThreeParameterBeta {
         for h in 0..self.hyper.len() {
             total -= LN_GAMMA_HALF + 0.5 * self.hyper.mean_ln()[h] + self.hyper.mean()[h];
         }
-        total + eta.entropy() + self.phi.entropy() + self.hyper.entropy()
+        let idle: Vec<usize> = (0..self.k)
+            .flat_map(|k| self.idle.iter().map(move |d| d + k * self.rows))
+            .collect();
+        let rates = eta.entropy() - eta.entropy_of(&idle);
+        total + rates + self.phi.entropy() + self.hyper.entropy()
     }
     /// None: a rotation mixes entries with different variances.
     fn rotation_term(
@@ -473,7 +524,11 @@ impl Stateful for ThreeParameterBeta {
         next.phi.load(&format!("{prefix}/phi"), globals, state)?;
         next.hyper.load(&format!("{prefix}/hyper"), hypers, state)?;
         (next.rows, next.k) = (rows, k);
+        if rows == self.rows {
+            next.idle = std::mem::take(&mut self.idle);
+        }
         *self = next;
+        self.rest();
         Ok(())
     }
 }

@@ -12,6 +12,9 @@ const FAR: f64 = 230.0;
 /// units: the generalised inverse Gaussian needs one above zero.
 const SMALLEST: f64 = 1e-100;
 
+/// Precision of entries that are at rest, per squared working unit.
+pub(super) const AT_REST: f64 = 1e8;
+
 fn bad(prefix: &str, name: &str) -> NumericError {
     NumericError::BadState {
         name: format!("{prefix}/{name}"),
@@ -84,6 +87,14 @@ impl Nodes {
         }
         let logs: f64 = self.rate.iter().map(|b| b.ln()).sum();
         self.rate.len() as f64 * gamma::entropy(self.shape, 1.0) - logs
+    }
+    /// That of some of them.
+    pub(super) fn entropy_of(&self, places: &[usize]) -> f64 {
+        if self.drawn {
+            return 0.0;
+        }
+        let logs: f64 = places.iter().map(|&i| self.rate[i].ln()).sum();
+        places.len() as f64 * gamma::entropy(self.shape, 1.0) - logs
     }
     /// Keeps the variables `keep`.
     pub(super) fn select(&mut self, keep: &[usize]) {
@@ -161,6 +172,11 @@ impl Column<'_> {
         self.inverse[i] = moments.mean_inverse;
         self.ln[i] = moments.ln_normaliser;
     }
+    /// A known variance that nothing is learnt of.
+    pub(super) fn rest(&mut self, i: usize) {
+        (self.a[i], self.b[i]) = (2.0, 1.0);
+        self.set_ln(i, -AT_REST.ln());
+    }
     /// A draw, by its log.
     pub(super) fn set_ln(&mut self, i: usize, ln: f64) {
         self.mean[i] = ln.exp();
@@ -196,9 +212,6 @@ impl Variances {
     }
     pub(super) fn p(&self) -> f64 {
         self.p
-    }
-    pub(super) fn len(&self) -> usize {
-        self.mean.len()
     }
     pub(super) fn is_draw(&self) -> bool {
         self.drawn

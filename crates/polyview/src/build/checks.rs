@@ -1,7 +1,7 @@
 //! What cannot go together is refused before a model is built.
 
 use polyview_core::{Dataset, FeatureScaling, Groups, RowGroups, View};
-use polyview_likelihoods::MissingData;
+use polyview_likelihoods::{MissingData, PairPolicy, RankUpdates};
 
 use super::several;
 use crate::error::{Error, ErrorKind, Result};
@@ -50,6 +50,7 @@ pub(crate) fn validate_views(
         let likelihood = spec.view(v.name()).likelihood;
         no_sampler(spec, v.name(), likelihood)?;
         cannot_settle(spec, v.name())?;
+        no_extremes(spec, v.name())?;
         if v.trials().is_some() && likelihood != Likelihood::Binomial {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
@@ -239,4 +240,27 @@ pub(crate) fn check_shape(view: &str, choices: &ViewChoices, features: usize) ->
         .into()),
         _ => Ok(()),
     }
+}
+
+/// Refuses extreme partners with exact steps. A pair that is chosen because it breaks
+/// the order most pulls both of its ends, and another one the next time, until no loading
+/// is left; held fixed while a sample moves, as in the paper, neighbours do no such harm.
+fn no_extremes(spec: &ModelSpec, view: &str) -> Result<()> {
+    let choices = spec.view(view);
+    let ranks = choices.ranks.unwrap_or_default();
+    if choices.likelihood != Likelihood::Rank
+        || ranks.pairs != PairPolicy::Extreme
+        || ranks.updates != RankUpdates::Coherent
+    {
+        return Ok(());
+    }
+    Err(ErrorKind::Incompatible {
+        view: view.to_owned(),
+        what: "pairs = \"extreme\"".to_owned(),
+        with:
+            "updates = \"coherent\", under which all loadings vanish: take pairs = \"random\", or \
+               updates = \"frozen\" with the engine gibbs"
+                .to_owned(),
+    }
+    .into())
 }

@@ -87,7 +87,8 @@ pub(crate) fn view_part(
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::Horseshoe => {
-            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k);
+            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k)
+                .without(&term.idle_columns());
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::SpikeAndSlab => {

@@ -6,6 +6,7 @@ mod fitting;
 mod order;
 mod parts;
 mod place;
+mod ranks;
 mod remarks;
 mod start;
 mod states;

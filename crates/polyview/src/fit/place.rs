@@ -157,9 +157,22 @@ impl Component {
             view.term.take_shares(shares);
         }
     }
-    /// Mean weights of a view; of one with weights by component the mean over
-    /// the components, by their expected weights.
+    /// Mean weights of a view in the units that features can be added up in
+    /// ([`ViewTerm::link_scale`](polyview_core::ViewTerm::link_scale)); of one with
+    /// weights by component the mean over the components, by their expected weights.
     pub(crate) fn linear_weights(&self, view: usize) -> Mat<f64> {
+        let mut out = self.mean_weights(view);
+        let scales: Vec<f64> = (0..out.nrows())
+            .map(|d| self.views[view].term.link_scale(d))
+            .collect();
+        for j in 0..out.ncols() {
+            for (w, scale) in out.col_as_slice_mut(j).iter_mut().zip(&scales) {
+                *w *= scale;
+            }
+        }
+        out
+    }
+    fn mean_weights(&self, view: usize) -> Mat<f64> {
         let part = &self.views[view];
         let w = part.weights.mean();
         let FactorScales::Mixture(mixture, _) = &self.scales else {

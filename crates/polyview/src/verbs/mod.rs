@@ -30,6 +30,7 @@ mod score;
 mod score_counts;
 mod score_labels;
 mod settle;
+mod settling;
 mod simulate;
 mod varimax;
 

@@ -1,24 +1,19 @@
 //! Views of labels settled on factors that did not see them.
 
-use polyview_core::{Event, Journal, RowMoments, Schedule, Step};
-use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
+use polyview_core::{Event, Journal, RowMoments};
+use polyview_infer::Outcome;
 use polyview_linalg::on_pool;
-use polyview_random::StreamKey;
 
 use super::latent;
 use super::project::WeightUncertainty;
+use super::settling::{Candidate, Start};
 use crate::build;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Component, FactorScales, Fit, ViewInfo, is_local};
+use crate::fit::{Component, FactorScales, Fit, ViewInfo};
 
-/// Streams of this step are none of the fit's.
-const CHAIN: u32 = 0x7365_7474;
-
-/// Most sweeps, and what counts as no change: sweeps without factors cost next
-/// to nothing, and the bound includes that of the factors, which stays.
-const SWEEPS: usize = 1000;
-const TOLERANCE: f64 = 1e-9;
-const MOVEMENT: f64 = 1e-4;
+/// By how much the bound is to be higher from a fresh start, in nats, to be another
+/// optimum than that which the joint fit's weights lead to.
+const GAIN: f64 = 1e-2;
 
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +48,10 @@ impl Fit {
     /// known, does not have. Here the training samples are projected as new
     /// ones are, from all other views alone; then weights, intercepts, scales and noise of the
     /// targets are brought to their optimum given **these** factors
-    /// (variational Bayes with factors held fixed). Nothing else changes:
+    /// (variational Bayes with factors held fixed), from those of the joint fit and from
+    /// nothing; of two optima the one with the higher bound stays. Labels whose settled
+    /// weights vanish, though the joint fit's predict them better, keep those of the joint
+    /// fit, and a warning in the journal says so. Nothing else changes:
     /// loadings and factors remain those of the joint fit, and so do
     /// [`Fit::factors`] and [`Fit::project`].
     ///
@@ -71,9 +69,10 @@ impl Fit {
     }
 
     fn settled(&mut self, targets: &[&str]) -> Result<Settled> {
-        let targets = self.settleable(targets)?;
+        let mut targets = self.settleable(targets)?;
+        targets.sort_unstable();
         let data = self.data()?;
-        let mut component = self.component(0)?;
+        let component = self.component(0)?;
         let others: Vec<_> = data
             .iter()
             .enumerate()
@@ -88,73 +87,66 @@ impl Fit {
             WeightUncertainty::Variational,
             &mut journal,
         )?;
-        let groups = build::several(self.groups());
-        let mut model = build::parameters(&self.spec, groups, self.empty_views()?, self.k())?;
-        model.load_views("", &self.components[0].reader())?;
-        let mut views = Vec::with_capacity(targets.len());
-        for (v, part) in model.views.into_iter().enumerate() {
-            if targets.contains(&v) {
-                let own = component.views.remove(v - views.len());
-                let term = own.term.rebind(&data[v])?;
-                let bias = own.bias;
-                views.push(ViewPart { term, bias, ..part });
+        let joint = self.settle_from(&component, &targets, factors, Start::Joint)?;
+        let fresh = self.settle_from(&component, &targets, joint.factors, Start::Fresh)?;
+        let ended = [(joint.sweeps, joint.outcome), (fresh.sweeps, fresh.outcome)];
+        let (mut sweeps, mut outcome) = (0, Outcome::Converged);
+        let candidates = joint.views.into_iter().zip(fresh.views);
+        for (v, (joint, mut fresh)) in targets.iter().zip(candidates) {
+            fresh.joint_loss = joint.joint_loss;
+            let at = usize::from(fresh.bound > joint.bound + GAIN);
+            let best = if at == 0 { joint } else { fresh };
+            if ended[at].0 > sweeps {
+                (sweeps, outcome) = ended[at];
             }
-        }
-        let mut schedule = Schedule::standard(views.len());
-        schedule.sweep.retain(|s| {
-            !matches!(
-                s,
-                Step::Rotate | Step::Factors | Step::FactorScales | Step::Prune
-            )
-        });
-        let options = VbOptions {
-            rotate: Rotate::Off,
-            prune: PruneRule {
-                by_bound: false,
-                ..self.spec.vb.prune
-            },
-            max_sweeps: SWEEPS,
-            tolerance: TOLERANCE.min(self.spec.vb.tolerance),
-            movement: MOVEMENT.min(self.spec.vb.movement),
-            ..self.spec.vb.clone()
-        };
-        let key = StreamKey::new(self.spec.seed).chain(CHAIN);
-        let mut run = VbRun::new(Model::new(factors, views, schedule), options, key, journal);
-        let outcome = loop {
-            let report = run.sweep().map_err(Error::from)?;
-            if let Some(outcome) = report.outcome {
-                break outcome;
-            }
-        };
-        let (model, record) = run.into_parts();
-        let names: Vec<String> = model.views.iter().map(|v| v.name.clone()).collect();
-        for view in model.views {
-            let mut state = polyview_core::State::new();
-            view.give_up("", &mut state);
-            for (name, array) in state.arrays() {
-                if !is_local(name) {
-                    self.components[0].put(name, array.clone());
-                }
-            }
-        }
-        for name in &names {
-            let mut choices = self.spec.view(name);
-            choices.settle = Some(true);
-            self.spec = self.spec.clone().with_view(name, choices);
-            for info in self.views.iter_mut().filter(|i| i.name == *name) {
-                info.choices = choices;
-            }
-            let note = format!(
-                "weights settled on factors of the other views alone, {} sweeps ({outcome})",
-                record.sweep
-            );
-            self.note_before_the_end(&format!("weights/{name}"), Event::Note { note });
+            self.take_settled(*v, best, ended[at]);
         }
         Ok(Settled {
             rounds,
             outcome,
-            sweeps: record.sweep,
+            sweeps,
         })
+    }
+
+    /// Takes over what a view was settled on, unless the weights of the joint fit
+    /// are better.
+    fn take_settled(&mut self, v: usize, found: Candidate, ended: (usize, Outcome)) {
+        let name = self.views[v].name.clone();
+        let kept = found.is_worse_than_joint();
+        let event = if kept {
+            Event::Warning {
+                note: format!(
+                    "settled on factors of the other views alone the weights vanish, and all samples \
+                     would be predicted alike: those of the joint fit are kept, which predict the \
+                     training labels better (mean log loss {:.3} against {:.3})",
+                    found.joint_loss.unwrap_or(f64::NAN),
+                    found.loss.unwrap_or(f64::NAN)
+                ),
+            }
+        } else if found.constant {
+            Event::Warning {
+                note: "the other views say nothing of these labels: all samples are predicted \
+                       alike"
+                    .to_owned(),
+            }
+        } else {
+            let (sweeps, outcome) = ended;
+            Event::Note {
+                note: format!(
+                    "weights settled on factors of the other views alone, {sweeps} sweeps ({outcome})"
+                ),
+            }
+        };
+        if !kept {
+            for (name, array) in found.state.arrays() {
+                self.components[0].put(name, array.clone());
+            }
+        }
+        let mut choices = self.spec.view(&name);
+        choices.settle = Some(!kept);
+        self.spec = self.spec.clone().with_view(&name, choices);
+        self.views[v].choices = choices;
+        self.note_before_the_end(&format!("weights/{name}"), event);
     }
 
     /// Settles the views whose choices say so, unless no other view is left.
@@ -186,7 +178,7 @@ impl Fit {
     }
 
     /// How the fit ended stays the last line.
-    fn note_before_the_end(&mut self, block: &str, event: Event) {
+    pub(crate) fn note_before_the_end(&mut self, block: &str, event: Event) {
         let (sweep, journal) = (self.record.sweeps, &mut self.record.journal);
         journal.note(sweep, block, event);
         let entries = &mut journal.entries;

@@ -99,11 +99,26 @@ pub trait ViewTerm: Stateful + Send + Sync {
         PredictedKind::Real
     }
     /// Expected variance that noise and link add to the linear predictor of a
-    /// column, in its squared units: $\mathrm{E}[1/\tau]$ for real numbers,
+    /// column times its [`ViewTerm::link_scale`], in squared units of that:
+    /// $\mathrm{E}[1/\tau]$ for real numbers,
     /// $\pi^2/3$ for the logistic function, 1 for the probit; for counts it
     /// depends on the `level` of the predictor. Shares of variance are shares of
     /// predictor and this.
     fn link_variance(&self, column: usize, level: f64) -> f64;
+    /// What the linear predictor of a column is multiplied by before its variance
+    /// is added to that of other columns: 1 where predictors of a view have one
+    /// unit. Those of ranks have a unit of their own each, and are brought to
+    /// normal scores; 0 where the data do not vary at all, so that the column counts
+    /// for nothing.
+    fn link_scale(&self, column: usize) -> f64 {
+        let _ = column;
+        1.0
+    }
+    /// Predictor columns that the data say nothing of and never will, ascending: priors
+    /// with a cost by weight leave them out.
+    fn idle_columns(&self) -> Vec<usize> {
+        Vec::new()
+    }
     /// [`ViewTerm::link_variance`] for the samples of one group; without groups
     /// the same for all.
     fn link_variance_in(&self, group: usize, column: usize, level: f64) -> f64 {

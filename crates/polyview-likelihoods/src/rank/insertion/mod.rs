@@ -279,6 +279,9 @@ impl ViewTerm for Inserted {
     fn link_variance(&self, column: usize, _level: f64) -> f64 {
         self.training.link_variance(column)
     }
+    fn link_scale(&self, column: usize) -> f64 {
+        self.training.link_scale(column)
+    }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.update(p);
         match &self.sums {

@@ -8,7 +8,8 @@
 //!   the largest score of smaller values and the smallest of larger ones.
 //! * Variational Bayes has the current means of those two in place of the
 //!   scores themselves, so that nothing is bounded: the objective is reported
-//!   but carries no guarantee.
+//!   but carries no guarantee. The unit of the scores of a feature, on which their order
+//!   says nothing, is set to that in which their noise is 1 after each of these steps.
 //!
 //! Scores are data of a Gaussian layer of known noise, with everything that it
 //! knows about missing cells. There are no intercepts: a shift of all scores of

@@ -20,10 +20,16 @@ pub(super) struct ScoreSums {
     /// entropies.
     pub(super) entropy: f64,
     pub(super) finite: bool,
+    /// $\sum\langle(w - \eta)^2\rangle$ at the mean of the predictor, and the number of
+    /// scores.
+    about: f64,
+    count: f64,
 }
 
 /// How a score becomes another one: its new value, variance and entropy.
 trait Step: Sync {
+    /// Whether the scores of a feature are brought to their unit afterwards.
+    const RESCALES: bool;
     fn step(&self, mean: f64, ends: (f64, f64), rng: &mut ChaCha8Rng) -> Option<(f64, f64, f64)>;
 }
 
@@ -31,6 +37,7 @@ trait Step: Sync {
 struct Expected;
 
 impl Step for Expected {
+    const RESCALES: bool = true;
     fn step(&self, mean: f64, ends: (f64, f64), _: &mut ChaCha8Rng) -> Option<(f64, f64, f64)> {
         let m = truncated_normal_moments(mean, 1.0, ends.0, ends.1).ok()?;
         let about = m.variance + (m.mean - mean).powi(2);
@@ -43,6 +50,7 @@ impl Step for Expected {
 struct Drawn;
 
 impl Step for Drawn {
+    const RESCALES: bool = false;
     fn step(&self, mean: f64, ends: (f64, f64), rng: &mut ChaCha8Rng) -> Option<(f64, f64, f64)> {
         let law = TruncatedNormal::new(mean, 1.0, ends.0, ends.1).ok()?;
         Some((law.sample(rng), 0.0, 0.0))
@@ -60,7 +68,7 @@ impl OrdinaryRank {
     }
     /// One score after the other, in the order of the values; features do not
     /// know one another. Returns whether all is finite.
-    fn replace(&mut self, p: &Predictor<'_>, key: StreamKey, how: &impl Step) -> bool {
+    fn replace<S: Step>(&mut self, p: &Predictor<'_>, key: StreamKey, how: &S) -> bool {
         let (rows, features) = (self.levels.samples(), self.features.len());
         let mut sums = Vec::with_capacity(features);
         for start in (0..features).step_by(CHUNK) {
@@ -68,6 +76,9 @@ impl OrdinaryRank {
             let w = p.weights.mean().subrows(start, range.len());
             let eta = times_small(p.factors.mean(), w.transpose().to_owned().as_ref());
             let (levels, ends) = (&self.levels, self.ends.as_deref());
+            // new samples have the unit of the training scores
+            let spread =
+                (S::RESCALES && ends.is_none()).then(|| p.variance(0..rows, range.clone()));
             let scores = self.layer.scores_mut();
             let part: Vec<ScoreSums> = scores
                 .as_mut()
@@ -84,10 +95,13 @@ impl OrdinaryRank {
                         eta: eta.col_as_slice(j),
                     };
                     let mut rng = key.chunk(i as u32).rng();
-                    let sums = match ends {
+                    let mut sums = match ends {
                         None => feature.among_themselves(&mut own, how, &mut rng),
                         Some(ends) => feature.between(ends, i, &mut own, how, &mut rng),
                     };
+                    if let Some(spread) = &spread {
+                        feature.rescale(&mut own, spread.col_as_slice(j), &mut sums);
+                    }
                     for (n, x) in own.iter().enumerate() {
                         column[(n, 0)] = *x;
                     }
@@ -124,6 +138,8 @@ impl Feature<'_> {
         // between ends that rounding has brought together it stays
         if let Some((score, variance, entropy)) = how.step(self.eta[n], ends, rng) {
             scores[n] = score;
+            sums.about += variance + (score - self.eta[n]).powi(2);
+            sums.count += 1.0;
             sums.variance += variance;
             sums.entropy += entropy;
             sums.finite &= score.is_finite();
@@ -158,6 +174,30 @@ impl Feature<'_> {
             highest = highest.max(scores[n]);
         }
         sums
+    }
+    /// Brings the scores to the unit in which their noise is 1:
+    ///
+    /// $$ w \to sw,\qquad s^2 = N\Big/\sum\_n\langle(w\_n - \eta\_n)^2\rangle. $$
+    ///
+    /// The order of the data says nothing of the unit of the scores, but each score moves
+    /// no further than its neighbours let it, so that on its own the unit
+    /// takes thousands of sweeps. Scores and weights times s (the next update of the weights
+    /// follows the scores) change the expected log density by
+    /// $-\tfrac12s^2\sum\langle(w-\eta)^2\rangle$ and the entropy by $N\ln s$: this is
+    /// its maximum (a parameter expansion; the prior of the weights is left out, whose
+    /// scales follow). `spread` has the variances of the predictors.
+    fn rescale(&self, scores: &mut [f64], spread: &[f64], sums: &mut ScoreSums) {
+        let observed = self.order.iter().map(|&n| spread[n as usize].max(0.0));
+        let square = (sums.about + observed.sum::<f64>()) / sums.count;
+        if self.count < 2 || !(square > 0.0 && square.is_finite()) {
+            return;
+        }
+        let scale = square.sqrt().recip();
+        for &n in &self.order {
+            scores[n as usize] *= scale;
+        }
+        sums.variance *= scale * scale;
+        sums.entropy += sums.count * scale.ln();
     }
     /// Each score between ends of its own.
     fn between(

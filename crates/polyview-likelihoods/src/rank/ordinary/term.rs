@@ -38,9 +38,21 @@ impl ViewTerm for OrdinaryRank {
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Ranked
     }
-    /// That of the scores.
-    fn link_variance(&self, _column: usize, _level: f64) -> f64 {
-        1.0
+    /// Variance of normal scores about their regression on the predictor, as a share
+    /// of their variance: features count alike, whatever the unit of
+    /// their predictors, and those that do not vary not at all.
+    fn link_variance(&self, column: usize, _level: f64) -> f64 {
+        (self.training.as_ref()).map_or(1.0, |t| t.link_variance(column))
+    }
+    /// Features whose values have no order: constant ones, and those observed once or
+    /// never.
+    fn idle_columns(&self) -> Vec<usize> {
+        self.levels.idle()
+    }
+    /// From predictors to normal scores of unit variance; 0 before the term was
+    /// anchored.
+    fn link_scale(&self, column: usize) -> f64 {
+        (self.training.as_ref()).map_or(0.0, |t| t.link_scale(column))
     }
     /// Before there are weights the scores stay where they start: normal
     /// scores.

@@ -106,6 +106,7 @@ impl Fitting {
             metadata,
         };
         fit.settle_as_chosen()?;
+        fit.note_collapse()?;
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(fit)
     }

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 pub use checkpoint::Checkpoint;
 
 use super::draws::ChainDraws;
+use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_loose_bound, observed_mean,
 };
@@ -169,6 +170,7 @@ impl Fitting {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
             note_loose_bound(info, || observed_mean(view), &mut journal);
+            note_left_out(info, view, &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {

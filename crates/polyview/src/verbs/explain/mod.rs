@@ -49,11 +49,12 @@ use sums::{Draw, Posterior, Sums};
 /// are treated alike, with the variance that they have around their mean as
 /// the predictor sees it.
 ///
-/// **Ranks** are seen through their normal scores: $X$ is the linear predictor
-/// and the variance that the normal scores of the training values have about
-/// their regression on it, in its units. Each feature's share is then the
-/// squared correlation of normal scores and predictor. (Under the ordinary rank
-/// likelihood it is the unit variance of its latent scores.)
+/// **Ranks** are seen through their normal scores, whose regression on the linear
+/// predictor says how much of each feature is explained: $X$ is the predictor in
+/// units of normal scores of unit variance and the variance that these have about
+/// it. Each feature's share is then the squared correlation of normal scores and
+/// predictor, and **features count alike**, whatever the unit of their predictors.
+/// Those that do not vary in training, or were never observed, count for nothing.
 ///
 /// On the scale of the data there is the **deviance** $D = 2\sum(\ln p(x\mid x) -
 /// \ln p(x\mid\hat x))$ of labels and counts from what they are expected to be

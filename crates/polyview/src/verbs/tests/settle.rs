@@ -336,3 +336,62 @@ fn what_cannot_be_settled_is_refused() {
     spec.engine = EngineKind::Gibbs;
     assert!(spec.validate().is_ok() && spec.view("y").settle.is_none());
 }
+
+/// The weights of the joint fit may stand on a factor that the labels have for
+/// themselves, with all other scales shrunk to nothing: an optimum of the horseshoe of
+/// its own, in which all samples are predicted alike.
+#[test]
+fn a_start_whose_scales_have_vanished_is_left() {
+    let (x, y) = tables(false);
+    for label in [Likelihood::Svm, Likelihood::Probit] {
+        let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
+        spec = spec.with_likelihood("y", label).with_settled("y", false);
+        let mut fit = train(&x, &y, spec);
+        let mut vanished = fit.clone();
+        fit.settle(&["y"]).unwrap();
+        let small = 1e-30;
+        for (array, times) in [
+            ("xi/a", 1.0 / small),
+            ("xi/b", small),
+            ("eta/rate", small),
+            ("phi/rate", 1.0 / small),
+        ] {
+            let name = format!("views/y/weights/prior/{array}");
+            let state = &mut vanished.components[0];
+            let mut found = state.arrays()[&name].clone();
+            for v in &mut found.values {
+                *v *= times;
+            }
+            state.put(&name, found);
+        }
+        vanished.settle(&["y"]).unwrap();
+        let (a, b) = (loss(&fit, &x, &y), loss(&vanished, &x, &y));
+        assert!(b < 0.8 && (a - b).abs() < 0.05, "{label}: {a} {b}");
+    }
+}
+
+/// Where settled weights vanish because the other views say nothing, a warning says so.
+#[test]
+fn a_constant_classifier_is_warned_of() {
+    let (x, y) = tables(false);
+    let noise = Table {
+        values: Mat::from_fn(x.values.nrows(), 6, |n, d| {
+            ((n * (2 * d + 7) * 31 + d * 17) % 101) as f64
+        }),
+        features: x.features[..6].to_vec(),
+        ..x
+    };
+    let fit = train(
+        &noise,
+        &y,
+        models::rank(2).with_likelihood("y", Likelihood::Svm),
+    );
+    let warnings: Vec<String> = fit.record().journal.warnings().collect();
+    let p = fit.predict(&data([some(&noise, 0..TRAIN)]), "y").unwrap();
+    let column = p.mean.col_as_slice(0);
+    let spread = column.iter().copied().fold(f64::MIN, f64::max)
+        - column.iter().copied().fold(f64::MAX, f64::min);
+    let kept = fit.views()[1].choices.settle == Some(false);
+    let said = warnings.iter().any(|w| w.starts_with("weights/y"));
+    assert_eq!(said, kept || spread < 1e-3, "{warnings:?} {spread}");
+}
