@@ -13,7 +13,7 @@ use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{json, line, percent, table};
+use crate::output::{json, line, table};
 
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
@@ -235,8 +235,8 @@ fn reach(fit: &Fit, explained: Option<&Explained>) -> Outcome<()> {
     };
     line("")?;
     line(format!(
-        "factors by the views they act in (at least {} % of the view's variance, which the factor {basis})",
-        percent(ACTIVE_SHARE)
+        "factors by the views they act in (at least {:.0} % of the view's variance, which the factor {basis})",
+        100.0 * ACTIVE_SHARE
     ))?;
     let header = ["factor", "kind", "views"].map(str::to_owned);
     let rows: Vec<Vec<String>> = (0..fit.k())
