@@ -124,18 +124,22 @@ fn the_demonstration_and_its_report_have_one_r2() {
     let dir = tempfile::tempdir().expect("a folder");
     let text = ok(dir.path(), "demo --out-dir d --quiet");
     let page = get(dir.path(), "d/report.html");
-    let mut shown = page
+    let shown: Vec<f64> = page
         .match_indices("R² = ")
-        .map(|(at, _)| number(&page[at..], "R² = "));
-    let table = text.lines().skip_while(|l| !l.contains("R2"));
-    for view in ["gene", "lipid"] {
-        let row = table.clone().find(|l| l.starts_with(view)).expect("a row");
-        let own: f64 = cells(row)[2].parse().expect("an R2");
-        let of_report = shown.next().expect("an R2 in the report");
-        assert!(
-            (own - of_report).abs() <= 0.0051,
-            "{view}: {own} {of_report}"
-        );
+        .map(|(at, _)| number(&page[at..], "R² = "))
+        .collect();
+    let table: Vec<&str> = text.lines().skip_while(|l| !l.contains("R2")).collect();
+    let of = |view: &str| -> f64 {
+        let row = table.iter().find(|l| l.starts_with(view)).expect("a row");
+        cells(row)[2].parse().expect("an R2")
+    };
+    let own = [of("gene"), of("lipid")];
+    let same = |a: f64, b: f64| (a - b).abs() <= 0.0051;
+    for x in own {
+        assert!(shown.iter().any(|s| same(*s, x)), "{own:?} {shown:?}");
+    }
+    for s in &shown {
+        assert!(own.iter().any(|x| same(*s, *x)), "{own:?} {shown:?}");
     }
 }
 
@@ -176,37 +180,56 @@ fn scores_of_files_say_what_they_are_against() {
     assert!(e.contains("--training belongs to --kind real"), "{e}");
 }
 
+/// Hidden cells scored by the library, and from the files that the command
+/// writes: the same number, whatever the model scales by.
 #[test]
 fn scores_of_a_fit_and_of_its_files_are_one() {
     let dir = mice();
     let at = dir.path();
-    // every third mouse is new
-    for view in ["gene", "lipid"] {
-        let all = get(at, &format!("{view}.csv"));
-        let pick = |new: bool| {
-            let own = all.lines().enumerate();
-            let own = own.filter(|(i, _)| *i == 0 || i.is_multiple_of(3) == new);
-            own.map(|(_, l)| format!("{l}\n")).collect::<String>()
-        };
-        put(at, &format!("old-{view}.csv"), pick(false));
-        put(at, &format!("new-{view}.csv"), pick(true));
-    }
-    for scaling in ["feature", "normal-scores"] {
+    let full = polyview_datasets::nutrimouse();
+    let view = full.view("lipid").expect("a view");
+    // every fifth cell is hidden, and the truth of the score holds no other
+    let table = |hidden: bool| {
+        let mut text = format!("id,{}\n", view.features().join(","));
+        for (n, s) in full.samples().iter().enumerate() {
+            text.push_str(s);
+            for d in 0..view.n_features() {
+                text.push(',');
+                let own = (n + 2 * d).is_multiple_of(5);
+                if let Some(x) = view.value(n, d).filter(|_| own == hidden) {
+                    let _ = write!(text, "{x}");
+                }
+            }
+            text.push('\n');
+        }
+        text
+    };
+    put(at, "left.csv", table(false));
+    put(at, "hidden.csv", table(true));
+    for scaling in ["feature", "view", "normal-scores"] {
         let fit = format!(
-            "fit --view gene=old-gene.csv --view lipid=old-lipid.csv --seed 1 -k 4 --quiet \
-             --scaling {scaling} --out m.pv --force"
+            "fit --view gene=gene.csv --view lipid=left.csv --seed 1 -k 4 --quiet --scaling \
+             {scaling} --out m.pv --force"
         );
         ok(at, &fit);
-        let words = "predict m.pv --view gene=new-gene.csv --target lipid --out p.csv --force";
-        ok(at, words);
-        let words =
-            "score --kind real --truth new-lipid.csv --predicted p.csv --training old-lipid.csv";
-        let found = number(&ok(at, words), "R2, all values");
-        assert!(found > 0.5 && found < 1.0, "{scaling}: {found}");
-        let inspected = ok(at, "inspect m.pv");
-        assert_eq!(
-            inspected.contains("of its normal scores"),
-            scaling != "feature"
+        ok(at, "impute m.pv --view lipid --out p.csv --force");
+        let words = "score --kind real --truth hidden.csv --predicted p.csv --training left.csv";
+        let json = ok(at, &format!("{words} --json"));
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let fit = polyview::Fit::load(at.join("m.pv")).expect("a model");
+        let own = fit.held_out_score(&full).expect("scores");
+        assert_eq!((own.len(), own[0].view.as_str()), (1, "lipid"));
+        let found = json["r2"].as_f64().expect("an R2");
+        assert!(
+            (found - own[0].r2).abs() < 1e-9,
+            "{scaling}: {found} {}",
+            own[0].r2
         );
+        let rmse = json["rmse"].as_f64().expect("an error");
+        assert!((rmse - own[0].rmse).abs() < 1e-9, "{scaling}");
+        assert!(found > 0.5, "{scaling}: {found}");
+        let inspected = ok(at, "inspect m.pv");
+        let said = inspected.contains("of gene, lipid: of its normal scores");
+        assert_eq!(said, scaling == "normal-scores", "{inspected}");
     }
 }

@@ -493,7 +493,7 @@ fn the_demonstration_predicts_hidden_labels() {
         "diet: probabilities",
         "Table of true against predicted class",
         // the rule of `inspect`, not another one
-        "of the view's variance, by the first table above",
+        "s variance, by the first table above",
     ] {
         assert!(page.contains(words), "{words}");
     }
