@@ -1,5 +1,6 @@
 //! What a user has to hear is said on standard error, with what to do about it.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use crate::common::{fails, get, put, run};
@@ -20,7 +21,7 @@ fn table(samples: usize, cell: impl Fn(usize, usize) -> String) -> String {
     let mut text = format!("sample,{}\n", names.join(","));
     for n in 0..samples {
         let cells: Vec<String> = (0..FEATURES).map(|d| cell(n, d)).collect();
-        text += &format!("s{n},{}\n", cells.join(","));
+        let _ = writeln!(text, "s{n},{}", cells.join(","));
     }
     text
 }
@@ -138,10 +139,8 @@ fn many_lines_about_one_block_are_summed_up() {
                 "1".into()
             }
         };
-        text += &format!(
-            "s{n},{}\n",
-            (0..11).map(label).collect::<Vec<_>>().join(",")
-        );
+        let labels: Vec<String> = (0..11).map(label).collect();
+        let _ = writeln!(text, "s{n},{}", labels.join(","));
     }
     put(at, "y.csv", text);
     let err = said(
@@ -302,6 +301,22 @@ fn new_data_far_off_the_training_data_are_warned_of() {
     let found = lines(&err, "warning: view 'x': ");
     has(&found[0], &["2 of 6 feature(s)", "worst first: 'g2' ("]);
     assert!(found[0].find("'g2'") < found[0].find("'g4'"), "{err}");
+    // no feature as a whole, but many cells
+    put(
+        at,
+        "odd.csv",
+        table(SAMPLES, |n, d| {
+            (value(n, d) * if n % 3 == 0 { 50.0 } else { 1.0 }).to_string()
+        }),
+    );
+    let err = said(at, &project("x=odd.csv"));
+    has(
+        &err,
+        &[
+            "warning: view 'x'",
+            "33 % of them lie more than 5 standard deviations",
+        ],
+    );
     // powers of two where logarithms were, and the other way round
     put(
         at,
@@ -322,22 +337,6 @@ fn new_data_far_off_the_training_data_are_warned_of() {
     has(
         &said(at, &project("x=new.csv")),
         &["look like logarithms", "2^x - 1 of them"],
-    );
-    // no feature as a whole, but many cells
-    put(
-        at,
-        "odd.csv",
-        table(SAMPLES, |n, d| {
-            (value(n, d) * if n % 3 == 0 { 50.0 } else { 1.0 }).to_string()
-        }),
-    );
-    let err = said(at, &project("x=odd.csv"));
-    has(
-        &err,
-        &[
-            "warning: view 'x'",
-            "33 % of them lie more than 5 standard deviations",
-        ],
     );
     // other numbers altogether
     put(at, "junk.csv", times(-1e5));
@@ -447,7 +446,7 @@ fn samples_in_columns() {
         let mut text = format!("gene,{}\n", samples.join(","));
         for d in 0..rows {
             let cells: Vec<String> = (0..SAMPLES).map(|n| value(n, d).to_string()).collect();
-            text += &format!("{prefix}{d},{}\n", cells.join(","));
+            let _ = writeln!(text, "{prefix}{d},{}", cells.join(","));
         }
         text
     };

@@ -421,7 +421,13 @@ mod tests {
 
     #[test]
     fn samples_without_a_value_are_left_out_and_named() {
-        let holes = |n: usize, d: usize| if n % 2 == 0 { f64::NAN } else { (n + d) as f64 };
+        let holes = |n: usize, d: usize| {
+            if n.is_multiple_of(2) {
+                f64::NAN
+            } else {
+                (n + d) as f64
+            }
+        };
         let a = table("a", &["s0", "s1", "s2", "s3", "s4"], holes);
         let b = table("b", &["s4", "s1"], |n, _| n as f64);
         let groups = [("s1", "x"), ("s3", "y"), ("s4", "x"), ("s0", "z")];

@@ -114,7 +114,7 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     let about = format!("view '{}': the new values", info.name);
     if far.is_empty() && !off {
         let all: Vec<&Feature> = features.iter().collect();
-        let likely = likely(&all, compared);
+        let likely = likely(&all, compared, false);
         return Some(format!(
             "{about} vary more than {:.0} times less than those of the training data; {likely}",
             1.0 / NARROW
@@ -133,7 +133,7 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
         _ => format!("in {} of {} feature(s)", far.len(), features.len()),
     };
     far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
-    let likely = likely(&far, compared);
+    let likely = likely(&far, compared, true);
     let worst = far.iter().take(3).map(|f| {
         let name = &info.features[f.at];
         format!("'{name}' ({} standard deviations)", rounded(f.distance))
@@ -189,8 +189,9 @@ fn feature(
     Some(f)
 }
 
-/// What may be the matter: a unit, a logarithm, or the wrong file.
-fn likely(features: &[&Feature], compared: Compared) -> String {
+/// What may be the matter: a unit, a logarithm, or the wrong file. Where the values
+/// are not `off`, they vary too little, which no logarithm mends.
+fn likely(features: &[&Feature], compared: Compared, off: bool) -> String {
     let fit = |of: &dyn Fn(f64) -> f64| {
         let off = |f: &&Feature| f.off(compared, of(f.middle));
         let mut off: Vec<f64> = features.iter().map(off).collect();
@@ -205,7 +206,9 @@ fn likely(features: &[&Feature], compared: Compared) -> String {
             best = Some((fit, text));
         }
     };
-    if let Some(times) = ratio(features, compared).filter(|r| !(0.5..=2.0).contains(r)) {
+    let ratios = [by_spread(features, compared), by_middle(features, compared)];
+    let other_unit = |r: &f64| !(0.5..=2.0).contains(r);
+    for times in ratios.into_iter().flatten().filter(other_unit) {
         let (size, factor) = if times > 1.0 {
             ("large", times)
         } else {
@@ -217,7 +220,7 @@ fn likely(features: &[&Feature], compared: Compared) -> String {
         );
         consider(fit(&|x| x / times), text);
     }
-    if compared == Compared::Plain {
+    if off && compared == Compared::Plain {
         for (name, of) in LOGARITHMS {
             let text = format!(
                 "{name} of them would lie where the training data do: take logarithms as was done for those"
@@ -225,8 +228,9 @@ fn likely(features: &[&Feature], compared: Compared) -> String {
             consider(fit(&of), text);
         }
     }
-    // logarithms of 1 + x are not negative
-    let powers = features.iter().all(|f| f.middle >= 0.0);
+    // logarithms of 1 + x are not negative, and near zero they are x itself
+    let mut middles: Vec<f64> = features.iter().map(|f| f.middle).collect();
+    let powers = middle(&mut middles).is_some_and(|m| m > 1.0) && middles[0] >= 0.0;
     for (name, of) in POWERS.into_iter().filter(|_| powers) {
         let text = format!(
             "they look like logarithms, as {name} of them would lie where the training data do: give them \
@@ -260,26 +264,32 @@ const POWERS: [Named; 3] = [
     ("10^x - 1", |x| 10f64.powf(x) - 1.0),
 ];
 
-/// How many times as large as in training the new values are: by their spread, or
-/// where samples are too few for one by their middle.
-fn ratio(features: &[&Feature], compared: Compared) -> Option<f64> {
-    let mut spreads: Vec<f64> = match compared {
-        Compared::Plain => features.iter().filter_map(|f| f.spread).collect(),
-        Compared::Log => Vec::new(),
-    };
-    if let Some(spread) = middle(&mut spreads) {
-        // one unit for all features
-        let mut apart: Vec<f64> = spreads.iter().map(|s| (s / spread).ln().abs()).collect();
-        return middle(&mut apart)
-            .is_some_and(|a| a < SAME_RATIO)
-            .then_some(spread);
+/// How many times as large as in training the new values are, by their spread.
+fn by_spread(features: &[&Feature], compared: Compared) -> Option<f64> {
+    if compared == Compared::Log {
+        return None;
     }
+    let mut spreads: Vec<f64> = features.iter().filter_map(|f| f.spread).collect();
+    one_ratio(&mut spreads)
+}
+
+/// How many times as large as in training the new values are, by their middle;
+/// for features whose values are mostly of one sign.
+fn by_middle(features: &[&Feature], compared: Compared) -> Option<f64> {
     let of = |f: &&Feature| {
         let mean = compared.backward(f.mean);
         (f.mean.abs() > f.sd).then_some(f.middle / mean)
     };
     let mut ratios: Vec<f64> = features.iter().filter_map(of).collect();
-    middle(&mut ratios).filter(|r| *r > 0.0)
+    one_ratio(&mut ratios)
+}
+
+/// The middle of positive ratios, where it is about the ratio of all features.
+fn one_ratio(ratios: &mut [f64]) -> Option<f64> {
+    let ratio = middle(ratios).filter(|r| *r > 0.0)?;
+    let mut apart: Vec<f64> = ratios.iter().map(|r| (r / ratio).ln().abs()).collect();
+    let typical = middle(&mut apart)?;
+    (typical < SAME_RATIO).then_some(ratio)
 }
 
 /// A number in so few digits that it is no more precise than it is known: powers
@@ -288,9 +298,10 @@ fn rounded(x: f64) -> String {
     let power = x.log10().round();
     let near = (x.log10() - power).abs() < 0.1;
     let digits = 10f64.powf(x.log10().floor() - 1.0);
-    let x = match near {
-        true if power >= 1.0 => 10f64.powf(power),
-        _ => (x / digits).round() * digits,
+    let x = if near && power >= 1.0 {
+        10f64.powf(power)
+    } else {
+        (x / digits).round() * digits
     };
     if x < 1e7 {
         format!(
