@@ -2,6 +2,7 @@
 
 mod convergence;
 mod draws;
+mod endings;
 mod fitting;
 mod order;
 mod parts;
@@ -9,6 +10,7 @@ mod place;
 mod remarks;
 mod start;
 mod states;
+mod steep;
 mod stochastic;
 mod traced;
 

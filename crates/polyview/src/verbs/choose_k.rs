@@ -9,6 +9,7 @@ use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
 
 use super::hold_out::hold_out;
+use crate::build::carried;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
 use crate::spec::{EngineKind, ModelSpec};
@@ -177,6 +178,7 @@ pub fn choose_k(
         .collect();
     for s in &specs {
         crate::validate(s, &data)?;
+        carried(s, &data)?;
     }
     let fits = specs.len() * (options.repeats + options.restarts);
     let mut done = 0;
