@@ -191,17 +191,21 @@ impl Study {
         self.told.factors
     }
 
-    /// Where nobody gave a number of factors, takes no more than `most`, which
-    /// the data carry; says so.
+    /// Takes no more factors than `most`, which the data carry; says so.
     pub fn fit_factors(&mut self, most: usize) -> Option<String> {
-        let default = self.model.factors;
-        if self.told.factors || default <= most || most == 0 {
+        let before = self.model.factors;
+        if before <= most || most == 0 {
             return None;
         }
         self.model.factors = most;
+        if self.told.factors {
+            return Some(format!(
+                "note: {most} factors, the most that these data carry ({before} were asked for)"
+            ));
+        }
         self.decided("factors".to_owned());
         Some(format!(
-            "note: {most} factors, the most that these data carry (the default is {default})"
+            "note: {most} factors, the most that these data carry (the default is {before})"
         ))
     }
 

@@ -61,8 +61,8 @@ pub mod stochastic;
 
 pub use chain::GibbsChain;
 pub use engine::{
-    Engine, Gibbs, ProjectionRounds, Vb, assign, project_factors, run_steps, step_groups,
-    update_factors,
+    Engine, Gibbs, Projected, ProjectionRounds, Vb, assign, project_factors, run_steps,
+    step_groups, update_factors,
 };
 pub use model::{Model, ViewPart};
 pub use prune::{EmptyFactor, PruneRule, empty_factors};

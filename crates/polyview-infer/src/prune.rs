@@ -1,10 +1,11 @@
 //! Factors that no view uses any more (DESIGN 4.8; spec/sshiba 5).
 
-use polyview_core::{Event, Journal, NumericError, State};
+use polyview_core::{Context, Event, Journal, NumericError, State, Stateful, Step};
 use polyview_linalg::MatRef;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::{Vb, run_steps, step_groups};
 use crate::model::Model;
 
 /// When a factor counts as empty.
@@ -20,7 +21,8 @@ pub struct PruneRule {
     /// off.
     pub largest_weight: f64,
     /// Whether, once nothing moves any more, small factors are taken out on
-    /// trial: one without which the bound is higher goes for good, and the run
+    /// trial: one without which the bound is higher, at once or after a few sweeps of
+    /// the others, goes for good, and the run
     /// goes on. Sparse weights tie two or three features together by chance;
     /// their ratio and size are no smaller than those of a factor that is
     /// there, but the bound pays for their scales.
@@ -38,6 +40,13 @@ const FIRST_DROP: usize = 10;
 /// Factors above this share of the variance of all predictors are not taken
 /// out on trial.
 const SMALL: f64 = 0.05;
+
+/// Most sweeps that the other factors get on trial.
+const TRIAL: usize = 30;
+
+/// A trial is over once what the bound may still gain, by the ratio of its last gains, is
+/// this many times too little.
+const HOPE: f64 = 2.0;
 
 impl Default for PruneRule {
     fn default() -> Self {
@@ -272,4 +281,73 @@ pub(crate) fn drop_needless(
         }
     }
     Ok(dropped)
+}
+
+/// Takes small factors out on trial one by one, the smallest first, and sweeps the others
+/// until the bound is higher than with it or cannot become so; in the end the state is what
+/// it was, or the one without the first factor of which this was true. Returns whether there
+/// was one.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+pub(crate) fn drop_after_sweeps(
+    model: &mut Model,
+    bound: f64,
+    cx: &mut Context<'_>,
+) -> Result<bool, NumericError> {
+    let k = model.k();
+    let mut steps = model.schedule.clone();
+    steps
+        .sweep
+        .retain(|s| !matches!(s, Step::Rotate | Step::Prune));
+    let groups = step_groups(&steps);
+    for small in small_factors(model) {
+        if k <= 1 {
+            break;
+        }
+        let mut before = State::new();
+        model.save("", &mut before);
+        let keep: Vec<usize> = (0..k).filter(|f| *f != small.factor).collect();
+        model.select(&keep, &vec![1.0; k - 1])?;
+        let without = after_sweeps(model, &groups, bound, cx)?;
+        if without > bound {
+            cx.journal.note(
+                cx.sweep,
+                "",
+                Event::Needless {
+                    factor: small.factor + 1,
+                    explained: small.explained,
+                    gain: without - bound,
+                    left: k - 1,
+                },
+            );
+            return Ok(true);
+        }
+        model.load("", &before.reader())?;
+    }
+    Ok(false)
+}
+
+/// The bound after sweeps, as many as it takes to be above `goal` or to know that it will
+/// not.
+fn after_sweeps(
+    model: &mut Model,
+    groups: &[Vec<Step>],
+    goal: f64,
+    cx: &mut Context<'_>,
+) -> Result<f64, NumericError> {
+    let (mut bound, mut gain) = (model.bound(), f64::NAN);
+    for _ in 0..TRIAL {
+        run_steps(&Vb, groups, model, cx)?;
+        let now = model.bound();
+        let (last, more) = (gain, now - bound);
+        (bound, gain) = (now, more);
+        // a geometric series with the ratio of the last two gains
+        let ratio = (more / last).clamp(0.0, 0.99);
+        let hopeless = bound + HOPE * more * ratio / (1.0 - ratio) < goal;
+        if bound > goal || hopeless || !bound.is_finite() {
+            break;
+        }
+    }
+    Ok(bound)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Vb, run_steps, step_groups};
 use crate::model::Model;
-use crate::prune::{PruneRule, drop_empty, drop_needless};
+use crate::prune::{PruneRule, drop_after_sweeps, drop_empty, drop_needless};
 use crate::rotation::{RotationOptions, maximise};
 
 /// When a run ends and what it does on the way.
@@ -270,7 +270,7 @@ impl VbRun {
             && self.options.prune.by_bound
             && guaranteed
             && sweep < self.options.max_sweeps
-            && drop_needless(&mut self.model, bound, sweep, &mut self.record.journal)?
+            && self.drop_on_trial(bound)?
         {
             self.record.quiet = 0;
             self.previous.clear();
@@ -299,6 +299,20 @@ impl VbRun {
             factors: self.model.k(),
             outcome,
         })
+    }
+
+    /// Takes small factors out on trial; whether one of them stayed out.
+    fn drop_on_trial(&mut self, bound: f64) -> Result<bool, NumericError> {
+        let sweep = self.record.sweep;
+        if drop_needless(&mut self.model, bound, sweep, &mut self.record.journal)? {
+            return Ok(true);
+        }
+        let mut cx = Context {
+            key: self.key.sweep(sweep as u64),
+            sweep,
+            journal: &mut self.record.journal,
+        };
+        drop_after_sweeps(&mut self.model, bound, &mut cx)
     }
 
     /// Largest change of a factor or of its weights since the last sweep,

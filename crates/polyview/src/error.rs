@@ -114,6 +114,29 @@ pub enum ErrorKind {
         /// Whether its samples have the names of the model's features.
         transposed: bool,
     },
+    /// Samples whose factors did not come to rest when they were sought in the data: what
+    /// was found of them is no answer.
+    #[error(
+        "the factors of {count} of {samples} sample(s), first '{first}', did not settle: after {rounds} rounds with the \
+         local variables of {} they still moved by {moved:.1e} of their size",
+        quoted(views)
+    )]
+    NotSettled {
+        /// Views whose local variables follow the factors.
+        views: Vec<String>,
+        /// Those of them that are fitted as negative binomial counts.
+        steep: Vec<String>,
+        /// Number of samples that did not settle.
+        count: usize,
+        /// Number of all samples.
+        samples: usize,
+        /// ID of the first that did not.
+        first: String,
+        /// Rounds of local variables and factors.
+        rounds: usize,
+        /// Largest step of the last round, relative to the sample's largest factor or to 1.
+        moved: f64,
+    },
     /// A model file or checkpoint that cannot be read.
     #[error("'{path}' cannot be read: {why}")]
     File {
@@ -242,6 +265,15 @@ impl Error {
     /// message.
     pub fn advice(&self) -> Option<String> {
         Some(match self.kind() {
+            ErrorKind::NotSettled { steep, .. } if !steep.is_empty() => format!(
+                "fit {} with the likelihood poisson-log-normal, which suits large counts",
+                quoted(steep)
+            ),
+            ErrorKind::NotSettled { views, .. } => format!(
+                "see whether values of that sample in {} are far from those of training, and leave \
+                 the sample or the view out",
+                quoted(views)
+            ),
             ErrorKind::NoFactors => "ask for at least one factor".to_owned(),
             ErrorKind::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
@@ -349,6 +381,12 @@ fn place(view: &str) -> String {
     } else {
         format!("view '{view}': ")
     }
+}
+
+/// Views by name, for messages.
+fn quoted(views: &[String]) -> String {
+    let names: Vec<String> = views.iter().map(|v| format!("view '{v}'")).collect();
+    names.join(", ")
 }
 
 impl<K: Into<ErrorKind>> From<K> for Error {

@@ -35,7 +35,7 @@ mod plan;
 mod spec;
 mod verbs;
 
-pub use build::validate;
+pub use build::{most_factors, validate};
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{

@@ -12,7 +12,7 @@ use super::{DataArgs, ModelArgs};
 #[command(after_help = "Examples:\n  \
 polyview fit --view genes=genes.csv --view lipids=lipids.csv --factors 15 --seed 1 --out model.pv\n  \
 polyview fit --model sshiba --view genes=genes.csv --view diet=diet.csv:categorical --out model.pv\n  \
-polyview fit --model mofa --view rna=counts.csv:negative-binomial --view drugs=d.csv --out model.pv\n  \
+polyview fit --model mofa --view rna=counts.csv:poisson-log-normal --view drugs=d.csv --out model.pv\n  \
 polyview fit --spec study.toml --out model.pv\n  \
 polyview fit --spec study.toml --dry-run > complete.toml\n  \
 polyview fit --view x=x.npy --engine gibbs --chains 4 --sweeps 2000 --out draws.pv\n  \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use polyview::{EngineKind, ErrorKind, Fit, Fitting};
+use polyview::{EngineKind, Fit, Fitting};
 use polyview_core::Dataset;
 use polyview_io::OnDisk;
 
@@ -127,14 +127,10 @@ fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
     )))
 }
 
-/// The data of the study, which takes no more factors than they carry unless
-/// somebody asked for more.
+/// The data of the study, which takes no more factors than they carry.
 fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = dataset(cli, study)?;
-    if let Err(e) = polyview::validate(&study.model, &data)
-        && let ErrorKind::TooManyFactors { most, .. } = e.kind()
-        && let Some(note) = study.fit_factors(*most)
-    {
+    if let Some(note) = study.fit_factors(polyview::most_factors(&data)) {
         say(cli, note);
     }
     Ok(data)

@@ -173,6 +173,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
             WeightUncertainty::Variational
         },
         unknown_classes: parsed("unknown-class", &args.unknown_class)?,
+        ..ProjectOptions::default()
     };
     let z = fit.project(&data, &options).map_err(unknown_class)?;
     answer(cli, &z.notes, &z.warnings);

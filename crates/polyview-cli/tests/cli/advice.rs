@@ -95,16 +95,20 @@ fn the_default_number_of_factors_is_what_data_carry() {
             "{err}"
         );
         assert!(ok(at, "inspect m.pv").contains("of 3 at the start"));
-        // a number that was given is taken at its word
-        let err = fails(at, &format!("{fit} -k 10"), 1);
-        assert!(err.contains("at most 3"), "{err}");
+        let err = said(at, &format!("{fit} -k 10"));
+        assert!(
+            err.contains("note: 3 factors, the most that these data carry (10 were asked for)"),
+            "{err}"
+        );
+        assert!(ok(at, "inspect m.pv").contains("of 3 at the start"));
     }
     let data = "[[data]]\nname = \"x\"\npath = \"x.csv\"\n[model]\n";
     put(at, "s.toml", data);
     let study = ok(at, "fit --spec s.toml --dry-run");
     assert!(study.contains("factors = 3\n"), "{study}");
     put(at, "s.toml", format!("{data}factors = 10\n"));
-    fails(at, "fit --spec s.toml --out n.pv", 1);
+    let err = said(at, "fit --spec s.toml --out n.pv");
+    assert!(err.contains("(10 were asked for)"), "{err}");
 }
 
 #[test]

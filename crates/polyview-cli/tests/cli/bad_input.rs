@@ -59,14 +59,8 @@ fn data() {
     assert!(err.contains("share no sample"), "{err}");
     let err = fails(dir.path(), "fit --view x=x.csv:poisson -k 1 --out m.pv", 2);
     assert!(err.contains("poisson"), "{err}");
-    for (k, word) in [("0", "0"), ("9", "at most 3")] {
-        let err = fails(
-            dir.path(),
-            &format!("fit --view x=x.csv -k {k} --out m.pv"),
-            1,
-        );
-        assert!(err.contains(word), "{err}");
-    }
+    let err = fails(dir.path(), "fit --view x=x.csv -k 0 --out m.pv", 1);
+    assert!(err.contains("0"), "{err}");
     let err = fails(dir.path(), "fit --out m.pv", 2);
     assert!(err.contains("--view"), "{err}");
 }

@@ -231,7 +231,6 @@ fn hostile_tables() {
     for words in [
         "fit --view x=x.csv --view y=other.csv -k 1 --out m.pv",
         "fit --view x=x.csv -k 0 --out m.pv",
-        "fit --view x=x.csv -k 9 --out m.pv",
         "fit --view x=x.csv -k 1 --out taken.pv",
         "fit --view x=x.csv -k 1 --out no/such/m.pv",
         "fit --view x=x.csv -k 1 --out s/",

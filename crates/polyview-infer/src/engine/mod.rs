@@ -13,7 +13,7 @@ use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, Row
 use polyview_linalg::{Mat, MatRef};
 
 pub use gibbs::Gibbs;
-pub use project::{ProjectionRounds, project_factors};
+pub use project::{Projected, ProjectionRounds, project_factors};
 pub use sweep::{assign, run_steps, step_groups, update_factors};
 pub use vb::Vb;
 

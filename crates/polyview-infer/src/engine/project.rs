@@ -1,16 +1,18 @@
 //! Factors of given samples under fixed weights, intercepts and noise.
 
-use polyview_core::{Context, Event, NumericError, Predictor, RowCov, RowMoments};
-use polyview_linalg::{PackedRows, factor_rows, solve_rows};
+use polyview_core::{Context, NumericError, Predictor, RowCov, RowMoments};
+use polyview_linalg::{
+    LinalgError, Mat, PackedRows, SpdFactor, SymPacked, factor_rows, solve_rows,
+};
 
-use super::extrapolate::{Extrapolation, LongerSteps};
-use super::{Engine, Vb, assign, update_factors};
+use super::extrapolate::{Extrapolation, Image};
+use super::{Vb, assign, update_factors};
 use crate::model::{Model, ViewPart};
 
 /// When the rounds of a projection end (spec/sshiba 4.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectionRounds {
-    /// Largest change of a factor's mean that counts as none, relative to the
+    /// Largest step of a factor's mean that counts as none, relative to the
     /// largest mean of that sample or to 1 where that is smaller.
     pub tolerance: f64,
     /// Most rounds; ten times as many of plain ones, where a term wants these
@@ -30,18 +32,33 @@ impl Default for ProjectionRounds {
     }
 }
 
+/// How the rounds of a projection ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projected {
+    /// Number of rounds, 1 or more.
+    pub rounds: usize,
+    /// Samples, from 0, whose factors still moved after the last round: what the model
+    /// holds of them is no answer.
+    pub moving: Vec<usize>,
+    /// Largest step of these samples in the last round, relative to the largest mean
+    /// of the sample or to 1; 0 where there are none.
+    pub moved: f64,
+}
+
 /// Sets the factors to $q(z\_*)$ given the data of the model's terms, with
-/// weights, intercepts and noise held fixed (spec/sshiba P2). Returns the
-/// number of rounds.
+/// weights, intercepts, noise and other parameters held fixed (spec/sshiba P2).
 ///
 /// Terms without local variables reach it in one round. Others alternate local
 /// variables and factors, each round at a point extrapolated from the last few
 /// (the image of the last one, where a term wants no more),
-/// until the factors of every sample rest; near its optimum a sample takes
-/// Newton's steps, where terms know their curvature
-/// ([`polyview_core::ViewTerm::slack`]). Factors with a mixture prior and the
-/// components that they belong to are found so too. If they do not within `rounds.most`,
-/// the journal says how far they still moved.
+/// until the factors of every sample rest. Samples take
+/// Newton's steps where terms know their curvature
+/// ([`polyview_core::ViewTerm::slack`]), and a step that went too far is shortened.
+/// Factors with a mixture prior and the components that they belong to are found so too.
+///
+/// Samples do not touch one another, and one that rests stays where it is: whichever
+/// samples are beside it, its factors are the same up to the rounding of products
+/// of matrices, which can depend on the number of their rows.
 ///
 /// # Errors
 /// [`NumericError`] from the parts.
@@ -49,24 +66,34 @@ pub fn project_factors(
     model: &mut Model,
     rounds: ProjectionRounds,
     cx: &mut Context<'_>,
-) -> Result<usize, NumericError> {
+) -> Result<Projected, NumericError> {
     let mixture = model.factors.shares().is_some();
     if !mixture && !model.views.iter().any(|v| v.term.has_locals()) {
         update_factors(&Vb, model, cx)?;
-        return Ok(1);
+        return Ok(Projected {
+            rounds: 1,
+            moving: Vec::new(),
+            moved: 0.0,
+        });
     }
     let samples = model.factors.moments().explicit_rows();
-    // components follow the factors one round later
-    let enough = if mixture { 2 } else { 1 };
     let mixes = model.views.iter().all(|v| v.term.extrapolates());
-    let mut way = Extrapolation::new(samples, rounds.tolerance, enough).mixing(mixes);
+    let mut way = Extrapolation::new(samples, rounds.tolerance).mixing(mixes);
     let most = if mixes {
         rounds.most
     } else {
         PLAIN * rounds.most
     };
     let mut at = model.factors.moments().clone();
-    for round in 1..=most {
+    let mut answer: Option<RowMoments> = None;
+    let mut round = 0;
+    while round < most {
+        round += 1;
+        if round > 1 {
+            // components follow the factors; before the first round these are nowhere
+            model.factors.move_to(at.clone());
+            assign(&Vb, model, cx)?;
+        }
         for ViewPart {
             term,
             weights,
@@ -80,80 +107,167 @@ pub fn project_factors(
                     weights: weights.moments(),
                     bias,
                 };
-                Vb.locals(term.as_mut(), &p, cx)?;
+                term.refresh_locals(&p, cx)?;
             }
         }
         update_factors(&Vb, model, cx)?;
-        assign(&Vb, model, cx)?;
         let now = model.factors.moments();
+        let step = Mat::from_fn(samples, now.k(), |n, j| {
+            now.mean()[(n, j)] - at.mean()[(n, j)]
+        });
+        let uphill = uphill(now, step)?;
+        let image = Image {
+            means: now.mean(),
+            longer: longer_steps(&model.views, &at, &uphill),
+            gradients: uphill.gradients,
+        };
         let mut means = at.mean().to_owned();
-        let longer = longer_steps(&model.views, &at, now)?;
-        way.next(&mut means, now.mean(), longer.as_ref());
+        let before = way.settled().to_vec();
+        way.next(&mut means, &image);
+        // local variables of samples that rested before may have moved a little since
+        answer = Some(match answer {
+            Some(old) => keeping(&before, &old, now.clone()),
+            None => now.clone(),
+        });
         if way.settled().iter().all(|s| *s) {
-            return Ok(round);
+            break;
         }
-        at = now.clone();
-        *at.parts_mut().0 = means;
+        let mut next = now.clone();
+        *next.parts_mut().0 = means;
+        at = keeping(way.settled(), &at, next);
         for view in &mut model.views {
             view.term.rest(way.settled());
         }
     }
-    let moved = way.moved();
-    let note = format!("the factors still moved by {moved:.1e} after {most} rounds");
-    cx.journal
-        .note(cx.sweep, "projection", Event::Note { note });
-    Ok(most)
+    if let Some(mut answer) = answer {
+        answer.refresh_log_det("factors")?;
+        model.factors.move_to(answer);
+    }
+    assign(&Vb, model, cx)?;
+    Ok(Projected {
+        rounds: round,
+        moving: (way.settled().iter().enumerate())
+            .filter_map(|(n, settled)| (!settled).then_some(n))
+            .collect(),
+        moved: way.moved(),
+    })
 }
 
-/// Newton's steps in place of those from `at` to `now`. With local
-/// variables held the bound is a quadratic of precision P, and the step $d$ goes
-/// to its top; with local variables that follow it is flatter by R, and the step
-/// is $y = (P - R)^{-1}Pd$. It is zero where $d$ is. The curvature is that of the
-/// neighbourhood, so that only samples take it which it leaves within their posterior:
-/// $y^\top Py \le K$, the mean of its draws. `None` where no term knows of an R.
-fn longer_steps(
-    views: &[ViewPart],
-    at: &RowMoments,
-    now: &RowMoments,
-) -> Result<Option<LongerSteps>, NumericError> {
-    let RowCov::PerRow(covariances) = now.cov() else {
-        return Ok(None);
-    };
-    let (rows, k) = (now.explicit_rows(), now.k());
+/// The rows of `new`, but those of `old` of the samples that rest.
+fn keeping(resting: &[bool], old: &RowMoments, mut new: RowMoments) -> RowMoments {
+    let resting = || resting.iter().enumerate().filter(|s| *s.1).map(|s| s.0);
+    if resting().next().is_none() {
+        return new;
+    }
+    let (mean, cov, _) = new.parts_mut();
+    for n in resting() {
+        for j in 0..mean.ncols() {
+            mean[(n, j)] = old.mean()[(n, j)];
+        }
+    }
+    match (cov, old.cov()) {
+        (RowCov::PerRow(new), _) => {
+            for n in resting() {
+                new.row_mut(n).copy_from_slice(old.row_cov(n).as_slice());
+            }
+        }
+        (RowCov::Basis { scales: new, .. }, RowCov::Basis { scales: old, .. })
+        | (RowCov::Diagonal(new), RowCov::Diagonal(old)) => {
+            for n in resting() {
+                for j in 0..new.ncols() {
+                    new[(n, j)] = old[(n, j)];
+                }
+            }
+        }
+        // what samples have in common does not depend on the factors of any
+        _ => {}
+    }
+    new
+}
+
+/// Slopes of the bound at the points of a round.
+struct Uphill {
+    /// $Pd$ with the step d to the image and the precision P of the factors with local
+    /// variables held: the bound's gradient in the means once these follow, samples × K.
+    gradients: Mat<f64>,
+    /// P, where each sample has its own.
+    precisions: Option<PackedRows>,
+}
+
+fn failed(source: LinalgError) -> NumericError {
+    NumericError::Linalg {
+        block: "factors".into(),
+        source,
+    }
+}
+
+/// From the images and the steps to them.
+fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> {
+    let rows = now.explicit_rows();
+    if let RowCov::PerRow(covariances) = now.cov() {
+        let mut logs = vec![0.0; rows];
+        // covariances in, precisions out
+        let mut precisions = covariances.clone();
+        solve_rows(&mut precisions, step.as_mut(), &mut logs).map_err(failed)?;
+        return Ok(Uphill {
+            gradients: step,
+            precisions: Some(precisions),
+        });
+    }
+    let factored = |cov: &SymPacked| Ok(SpdFactor::factor(cov).map_err(failed)?.0);
+    if let RowCov::Shared(cov) = now.cov() {
+        step = factored(cov)?.solve_mat_right(step.as_ref());
+    } else {
+        for n in 0..rows {
+            let of = factored(&now.row_cov(n))?.solve_mat_right(step.as_ref().subrows(n, 1));
+            for j in 0..of.ncols() {
+                step[(n, j)] = of[(0, j)];
+            }
+        }
+    }
+    Ok(Uphill {
+        gradients: step,
+        precisions: None,
+    })
+}
+
+/// Newton's steps at the points `at`. With local
+/// variables held the bound is a quadratic of precision P, and the step to its top
+/// $P^{-1}g$ with the gradient g; with local variables that follow it is flatter by R, and the step
+/// is $(P - R)^{-1}g$. `None` where no term knows of an R; one that does makes each sample's
+/// precision its own.
+fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<Mat<f64>> {
+    let precisions = uphill.precisions.as_ref()?;
+    let (rows, k) = (at.explicit_rows(), at.k());
     let mut slack = PackedRows::zeros(rows, k);
     for view in views {
         let p = Predictor {
-            factors: now,
+            factors: at,
             weights: view.weights.moments(),
             bias: &view.bias,
         };
         view.term.slack(&p, &mut slack);
     }
     if slack.as_slice().iter().all(|x| *x == 0.0) {
-        return Ok(None);
+        return None;
     }
-    let failed = |source| NumericError::Linalg {
-        block: "factors".into(),
-        source,
-    };
-    let mut step = now.mean().to_owned();
-    step -= at.mean();
-    let mut logs = vec![0.0; rows];
-    // covariances in, precisions out
-    let mut precision = covariances.clone();
-    solve_rows(&mut precision, step.as_mut(), &mut logs).map_err(failed)?;
-    let mut flat = precision.clone();
+    let mut steps = uphill.gradients.clone();
+    let mut flat = precisions.clone();
     for (p, r) in flat.as_mut_slice().iter_mut().zip(slack.as_slice()) {
         *p -= r;
     }
-    factor_rows(&mut flat, step.as_mut(), &mut logs).map_err(failed)?;
-    let fits = (0..rows).map(|n| {
-        let y: Vec<f64> = step.row(n).iter().copied().collect();
-        let along = precision.sym(n).times_vec(&y);
-        y.iter().zip(along).map(|(y, a)| y * a).sum::<f64>() <= k as f64
-    });
-    Ok(Some(LongerSteps {
-        fits: fits.collect(),
-        steps: step,
-    }))
+    let mut logs = vec![0.0; rows];
+    let mut whole = flat.clone();
+    if factor_rows(&mut whole, steps.as_mut(), &mut logs).is_err() {
+        // one by one: a sample where rounding has made it indefinite takes plain steps
+        steps.copy_from(&uphill.gradients);
+        for n in 0..rows {
+            let factor = SpdFactor::factor(&flat.sym(n));
+            let step = factor.map(|f| f.0.solve_mat_right(steps.as_ref().subrows(n, 1)));
+            for j in 0..k {
+                steps[(n, j)] = step.as_ref().map_or(f64::NAN, |s| s[(0, j)]);
+            }
+        }
+    }
+    Some(steps)
 }

@@ -15,7 +15,7 @@ use super::gathered::{Gathered, of_samples};
 use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
 use super::{StochasticError, StochasticOptions, in_all_samples};
-use crate::engine::{ProjectionRounds, project_factors};
+use crate::engine::{Projected, ProjectionRounds, project_factors};
 use crate::model::{Model, ViewPart};
 use crate::run::{FALL, Outcome, Rotate, SweepReport, VbOptions};
 
@@ -334,15 +334,33 @@ impl StochasticRun {
     pub fn project_all(&mut self) -> Result<RowMoments, StochasticError> {
         let mut all = Collector::new(self.source.samples(), self.model.k());
         let mut mean = Gathered::default();
+        let (mut moving, mut moved) = (0, 0.0_f64);
         for ranges in self.batches.in_order() {
             self.load(&ranges)?;
             // the same, to the tolerance of those rounds, as projecting these samples later
-            self.rounds(ProjectionRounds::default())?;
+            let projected = self.rounds(ProjectionRounds::default())?;
+            moving += projected.moving.len();
+            moved = moved.max(projected.moved);
             mean.add_part(self.model.objective());
             all.put(&ranges, self.model.factors.moments());
         }
         let (sweep, k) = (self.record.sweep + 1, self.model.k());
         self.record.ledger.push(sweep, k, mean.terms);
+        if moving > 0 {
+            let note = format!(
+                "the factors of {moving} sample(s) did not settle: under the final weights they still moved by \
+                 {moved:.1e} of their size"
+            );
+            let last = self.record.sweep;
+            let journal = &mut self.record.journal;
+            journal.note(last, "factors", Event::Warning { note });
+            // how the run ended stays the last line
+            if let [.., ended, new] = journal.entries.as_mut_slice()
+                && matches!(ended.event, Event::Ended { .. })
+            {
+                std::mem::swap(ended, new);
+            }
+        }
         self.load(&[])?;
         Ok(all.finish())
     }
@@ -400,14 +418,14 @@ impl StochasticRun {
             tolerance: self.options.local_tolerance,
             most: self.options.rounds,
         };
-        self.rounds(rounds)
+        self.rounds(rounds)?;
+        Ok(())
     }
-    fn rounds(&mut self, rounds: ProjectionRounds) -> Result<(), StochasticError> {
+    fn rounds(&mut self, rounds: ProjectionRounds) -> Result<Projected, StochasticError> {
         // remarks on single batches are no news of the data
         let mut scratch = Journal::default();
         let mut cx = context(self.key, self.record.sweep + 1, &mut scratch);
-        project_factors(&mut self.model, rounds, &mut cx)?;
-        Ok(())
+        Ok(project_factors(&mut self.model, rounds, &mut cx)?)
     }
 
     /// Moves the running sums.

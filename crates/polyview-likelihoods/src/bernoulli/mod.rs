@@ -18,6 +18,7 @@ use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
 use crate::ParameterUncertainty;
 use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnSites, LocalMoments, Site,
+    jaakkola_slack,
 };
 
 /// Variance of the logistic distribution, $\pi^2/3$, in squared log-odds.
@@ -138,6 +139,9 @@ impl CellLikelihood for Bernoulli {
     /// $\ln\sigma(\xi) - \xi/2 + \lambda(\xi)\xi^2$ (spec/mofa A.4).
     fn offset(&self, _cell: Cell, xi: f64) -> f64 {
         log_sigmoid(xi) - 0.5 * xi + lambda(xi) * xi * xi
+    }
+    fn slack(&self, _cell: Cell, xi: f64, mean: f64) -> f64 {
+        jaakkola_slack(xi) * mean * mean
     }
     fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
         dispatch(sites::Sites {

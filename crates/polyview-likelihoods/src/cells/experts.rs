@@ -9,7 +9,7 @@ use polyview_core::{
     PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, Values, View, ViewShape,
     ViewTerm,
 };
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, PackedRows};
 use polyview_random::{ChaCha8Rng, StreamKey, uniform_open01};
 use rayon::prelude::*;
 
@@ -257,6 +257,17 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.check()?;
         self.cells.refresh(p, cx)
+    }
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.check()?;
+        self.cells.refresh_locals(p, cx)
+    }
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        self.cells.slack(p, slack);
     }
     fn equations(&mut self) -> &mut dyn Equations {
         &mut self.cells

@@ -197,6 +197,14 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn evaluate(&self, cell: Cell, local: f64) -> (Site, f64) {
         (self.site(cell, local), self.offset(cell, local))
     }
+    /// By how much the site's precision exceeds the curvature of the bound in
+    /// $\langle\eta\rangle$ once the local number follows it, per squared unit of the
+    /// predictor, from 0 to the precision; `mean` is $\langle\eta\rangle$, and `local`
+    /// the best number there. 0 where nothing is known of it.
+    fn slack(&self, cell: Cell, local: f64, mean: f64) -> f64 {
+        let _ = (cell, local, mean);
+        0.0
+    }
     /// The part of the constant that depends on the datum alone: it is summed
     /// once, not in every sweep.
     fn datum_offset(&self, cell: Cell) -> f64 {

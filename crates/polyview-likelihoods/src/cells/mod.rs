@@ -25,6 +25,7 @@ mod likelihood;
 mod locals;
 mod parameters;
 mod shared;
+mod slack;
 mod sums;
 
 pub use experts::Experts;
@@ -34,6 +35,7 @@ pub use likelihood::{
     LearnedParameters, LocalMoments, Site,
 };
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
+pub(crate) use slack::jaakkola_slack;
 
 use std::ops::Range;
 
@@ -42,7 +44,7 @@ use polyview_core::{
     PredictedBlock, PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
     ViewShape, ViewTerm, own_column_block,
 };
-use polyview_linalg::{Mat, packed_len};
+use polyview_linalg::{Mat, PackedRows, packed_len};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
@@ -300,6 +302,16 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         }
         self.update_parameters(p);
         self.optimise(p)
+    }
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.optimise(p)
+    }
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        self.add_slack(p, slack);
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self

@@ -7,7 +7,7 @@ use polyview_special::{jaakkola_lambda, ln_gamma, log_sigmoid, sigmoid};
 use super::LARGEST;
 use crate::ParameterUncertainty;
 use crate::bernoulli::{Bernoulli, LOGISTIC_VARIANCE, moments};
-use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site};
+use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site, jaakkola_slack};
 
 /// Counts of successes $y \sim \mathrm{Bin}(n, \sigma(\eta))$ with known numbers
 /// of trials ([`View::trials`](polyview_core::View::trials); one where the view
@@ -57,6 +57,9 @@ impl CellLikelihood for Binomial {
     fn offset(&self, cell: Cell, xi: f64) -> f64 {
         let one = log_sigmoid(xi) - 0.5 * xi + jaakkola_lambda(xi) * xi * xi;
         cell.trials * one
+    }
+    fn slack(&self, cell: Cell, xi: f64, mean: f64) -> f64 {
+        cell.trials * jaakkola_slack(xi) * mean * mean
     }
     /// $\ln\binom ny$.
     fn datum_offset(&self, cell: Cell) -> f64 {

@@ -10,6 +10,7 @@ use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
+    jaakkola_slack,
 };
 
 /// Counts with mean $e^\eta$ and variance $e^\eta + e^{2\eta}/r$, one size r a
@@ -157,6 +158,11 @@ impl CellLikelihood for NegativeBinomial {
         let choose = ln_gamma(y + r) - ln_gamma(r);
         let cosh = softplus(-xi) + 0.5 * xi;
         choose - 0.5 * (y - r) * ln_r - (y + r) * (cosh + lambda * (ln_r * ln_r - xi * xi))
+    }
+    fn slack(&self, cell: Cell, xi: f64, mean: f64) -> f64 {
+        let r = self.size_of(cell.column);
+        let psi = mean - r.ln();
+        (cell.value + r) * jaakkola_slack(xi) * psi * psi
     }
     /// $-\ln y!$.
     fn datum_offset(&self, cell: Cell) -> f64 {

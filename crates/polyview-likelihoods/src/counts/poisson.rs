@@ -197,6 +197,18 @@ impl CellLikelihood for Poisson {
             out,
         });
     }
+    /// $\kappa - f''(\zeta)$, with
+    /// $f'' = \sigma(1-\sigma)(1 - y/\varrho) + y\sigma^2/\varrho^2$.
+    fn slack(&self, cell: Cell, zeta: f64, _mean: f64) -> f64 {
+        let kappa = self.kappa(cell);
+        if zeta < -30.0 {
+            return kappa;
+        }
+        let (rate, sigma) = (softplus(zeta), sigmoid(zeta));
+        let ratio = sigma / rate;
+        let curvature = sigmoid(-zeta) * (sigma - cell.value * ratio) + cell.value * ratio * ratio;
+        (kappa - curvature).clamp(0.0, kappa)
+    }
     /// $-\ln y!$.
     fn datum_offset(&self, cell: Cell) -> f64 {
         -ln_factorial(cell.value)

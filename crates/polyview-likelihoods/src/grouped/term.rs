@@ -7,7 +7,7 @@ use polyview_core::{
     NumericError, Objective, PredictedBlock, PredictedKind, Predictor, RowGroups, State,
     StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
 
 use super::gibbs::group_key;
@@ -158,6 +158,37 @@ impl ViewTerm for Grouped {
         }
         cx.key = key;
         Ok(())
+    }
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        let (split, key) = (self.split(p), cx.key);
+        for (g, term) in self.inner.iter_mut().enumerate() {
+            cx.key = group_key(key, g);
+            term.refresh_locals(&split.of(g, p), cx)?;
+        }
+        cx.key = key;
+        Ok(())
+    }
+    fn rest(&mut self, settled: &[bool]) {
+        for (term, rows) in self.inner.iter_mut().zip(&self.rows) {
+            let own: Vec<bool> = rows.iter().map(|&n| settled[n as usize]).collect();
+            term.rest(&own);
+        }
+    }
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let split = self.split(p);
+        for (g, (term, rows)) in self.inner.iter().zip(&self.rows).enumerate() {
+            let mut own = PackedRows::zeros(rows.len(), slack.k());
+            term.slack(&split.of(g, p), &mut own);
+            for (i, &n) in rows.iter().enumerate() {
+                for (to, x) in slack.row_mut(n as usize).iter_mut().zip(own.row(i)) {
+                    *to += x;
+                }
+            }
+        }
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self

@@ -210,6 +210,9 @@ impl RowBlock for MixtureRows {
         self.moments = moments;
         self.start();
     }
+    fn move_to(&mut self, moments: RowMoments) {
+        self.moments = moments;
+    }
     fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.moments.forget_moment_table();
         if self.moments.implicit_rows() > 0 || !self.view().fits(self.moments.rows(), eq.k()) {

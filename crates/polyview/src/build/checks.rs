@@ -1,6 +1,6 @@
 //! What cannot go together is refused before a model is built.
 
-use polyview_core::{Dataset, FeatureScaling, Groups, RowGroups, View};
+use polyview_core::{Dataset, Event, FeatureScaling, Groups, Journal, RowGroups, View};
 use polyview_likelihoods::{MissingData, PairPolicy, RankUpdates};
 
 use super::several;
@@ -11,10 +11,65 @@ use crate::spec::{
     Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec, ViewChoices, ViewSpec,
 };
 
-/// Checks the choices against the data.
+/// Most factors that data carry: as many as they have samples, or features and
+/// classes of all views together where these are fewer.
+pub fn most_factors(data: &Dataset) -> usize {
+    most(data.views(), data.n_samples())
+}
+
+fn features(views: &[View]) -> usize {
+    let columns = |v: &View| v.n_features().max(v.levels().len());
+    views.iter().map(columns).sum()
+}
+
+fn most(views: &[View], samples: usize) -> usize {
+    samples.min(features(views))
+}
+
+/// Lowers the number of factors to the largest that views of `samples` samples carry,
+/// with a warning in the journal where it was larger.
+pub(crate) fn fit_factors(
+    spec: &mut ModelSpec,
+    views: &[View],
+    samples: usize,
+    journal: &mut Journal,
+) {
+    let most = most(views, samples);
+    if spec.factors > most && most > 0 {
+        let note = format!(
+            "{} factors were asked for, but {samples} samples of {} features carry at most {most}: \
+             the fit starts with {most}",
+            spec.factors,
+            features(views)
+        );
+        journal.note(0, "factors", Event::Warning { note });
+        spec.factors = most;
+    }
+}
+
+/// Refuses more factors than the data carry, where a fit of that very number is wanted.
 ///
 /// # Errors
-/// [`ErrorKind::TooManyFactors`], [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
+/// [`ErrorKind::TooManyFactors`].
+pub(crate) fn carried(spec: &ModelSpec, data: &Dataset) -> Result<()> {
+    let most = most_factors(data);
+    if spec.factors > most {
+        return Err(ErrorKind::TooManyFactors {
+            factors: spec.factors,
+            samples: data.n_samples(),
+            features: features(data.views()),
+            most,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Checks the choices against the data. More factors than the data carry
+/// ([`most_factors`]) are no error: a fit starts with as many as they do, and says so.
+///
+/// # Errors
+/// [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
     validate_views(spec, data.views(), data.n_samples(), data.groups())?;
     faithful::validate(spec, data)
@@ -80,18 +135,6 @@ pub(crate) fn validate_views(
     local::validate(spec, samples, views.iter().map(View::name))?;
     for v in views {
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
-    }
-    let columns = |v: &View| v.n_features().max(v.levels().len());
-    let features: usize = views.iter().map(columns).sum();
-    let most = samples.min(features);
-    if spec.factors > most {
-        return Err(ErrorKind::TooManyFactors {
-            factors: spec.factors,
-            samples,
-            features,
-            most,
-        }
-        .into());
     }
     if let (Some(groups), true) = (several(groups), spec.groups.noise || spec.groups.intercepts) {
         let sizes = RowGroups::from(groups);

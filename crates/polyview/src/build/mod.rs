@@ -4,10 +4,11 @@ mod checks;
 mod rows;
 mod terms;
 
-pub use checks::validate;
 pub(crate) use checks::{
-    cannot_settle, check_shape, never_settled, no_sampler, not_settled, validate_views,
+    cannot_settle, carried, check_shape, fit_factors, never_settled, no_sampler, not_settled,
+    validate_views,
 };
+pub use checks::{most_factors, validate};
 pub(crate) use rows::{factor_block, sparse_options};
 pub(crate) use terms::gaussian_options;
 

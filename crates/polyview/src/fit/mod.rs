@@ -2,6 +2,7 @@
 
 mod convergence;
 mod draws;
+mod endings;
 mod fitting;
 mod order;
 mod parts;
@@ -10,6 +11,7 @@ mod ranks;
 mod remarks;
 mod start;
 mod states;
+mod steep;
 mod stochastic;
 mod traced;
 mod training;

@@ -1,5 +1,6 @@
 //! Bayesian inter-battery factor analysis.
 
+use super::removing_on_trial;
 use crate::spec::ModelSpec;
 
 /// Bayesian inter-battery factor analysis (Klami, Virtanen and Kaski 2013;
@@ -14,11 +15,12 @@ use crate::spec::ModelSpec;
 /// one makes them differ, that form keeps factors that do not exist.
 ///
 /// `factors` is the number to start with; those that no view needs are
-/// removed.
+/// removed, and so are those without which the bound is higher.
 pub fn bibfa(factors: usize) -> ModelSpec {
     ModelSpec {
         model: "bibfa".to_owned(),
         factors,
+        vb: removing_on_trial(),
         ..ModelSpec::default()
     }
 }

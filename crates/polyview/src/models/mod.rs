@@ -12,6 +12,8 @@ pub use mofapy2::mofapy2;
 pub use rank::{Table1, rank};
 pub use sshiba::sshiba;
 
+use polyview_infer::{PruneRule, VbOptions};
+
 use crate::spec::ModelSpec;
 
 /// Names of the models of [`preset`].
@@ -29,4 +31,16 @@ pub fn preset(name: &str) -> Option<ModelSpec> {
         "rank" => rank(factors),
         _ => return None,
     })
+}
+
+/// Sweeps at whose end small factors are taken out on trial, and stay out where the
+/// bound is higher without them.
+fn removing_on_trial() -> VbOptions {
+    VbOptions {
+        prune: PruneRule {
+            by_bound: true,
+            ..PruneRule::default()
+        },
+        ..VbOptions::default()
+    }
 }

@@ -1,8 +1,8 @@
 //! Multi-omics factor analysis.
 
 use polyview_core::FeatureScaling;
-use polyview_infer::{PruneRule, VbOptions};
 
+use super::removing_on_trial;
 use crate::spec::{FeatureSelection, GroupChoices, ModelSpec, ViewChoices};
 
 /// Multi-omics factor analysis (MOFA, Argelaguet et al. 2018; MOFA+, 2020;
@@ -34,13 +34,7 @@ pub fn mofa(factors: usize) -> ModelSpec {
             noise: true,
             intercepts: true,
         },
-        vb: VbOptions {
-            prune: PruneRule {
-                by_bound: true,
-                ..PruneRule::default()
-            },
-            ..VbOptions::default()
-        },
+        vb: removing_on_trial(),
         ..ModelSpec::default()
     }
 }

@@ -1,5 +1,6 @@
 //! Sparse semi-supervised heterogeneous inter-battery Bayesian analysis.
 
+use super::removing_on_trial;
 use crate::spec::ModelSpec;
 
 /// SSHIBA (Sevilla-Salcedo, Gómez-Verdejo and Olmos 2020; spec/sshiba): real,
@@ -15,6 +16,7 @@ pub fn sshiba(factors: usize) -> ModelSpec {
     ModelSpec {
         model: "sshiba".to_owned(),
         factors,
+        vb: removing_on_trial(),
         ..ModelSpec::default()
     }
 }

@@ -30,12 +30,15 @@ pub enum Likelihood {
     Categorical,
     /// Small counts with a softplus rate, MOFA's form (spec/mofa B.2). Its bound
     /// is loose where counts are large, and may lose factors: a fit warns of counts
-    /// above 4 on average. [`Likelihood::NegativeBinomial`] suits counts of any
-    /// size, also those that vary no more than Poisson counts. There is no Gibbs
+    /// above 4 on average. [`Likelihood::NegativeBinomial`] and
+    /// [`Likelihood::PoissonLogNormal`] suit larger ones. There is no Gibbs
     /// sampler.
     Poisson,
     /// Counts that vary more than Poisson counts, with a logarithmic link and
-    /// one size a feature.
+    /// one size per feature, also those that vary no more. Its bound in variational Bayes
+    /// gets steeper with the counts: a fit warns of counts that are large next to
+    /// their spread (from means of a hundred or so; sequencing reads), which
+    /// [`Likelihood::PoissonLogNormal`] suits better.
     #[serde(alias = "nb")]
     NegativeBinomial,
     /// Counts of a log rate with normal noise, one noise precision a feature: as

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use polyview_core::{
     Context, Journal, NumericError, RowBlock, RowGroups, RowMoments, Schedule, View,
 };
-use polyview_infer::{Model, ProjectionRounds, ViewPart, project_factors};
+use polyview_infer::{Model, Projected, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 
 use super::project::WeightUncertainty;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Component, Fit};
+use crate::spec::Likelihood;
 
 /// Factors of given data.
 pub(super) struct Located {
@@ -22,21 +23,29 @@ pub(super) struct Located {
     pub(super) shares: Option<Arc<Mat<f64>>>,
 }
 
+/// What a projection knows of the weights, and the most rounds that it takes.
+pub(super) fn usual(weights: WeightUncertainty) -> (WeightUncertainty, usize) {
+    (weights, ProjectionRounds::default().most)
+}
+
 /// $q(z\_*)$ of each row of `views` (spec/sshiba P1, P2, partial rows U1m):
 /// the factors' equations with weights, intercepts and noise held fixed.
 ///
 /// Under a Gibbs draw the weights are known; without local variables this is
 /// then the exact conditional, with them its variational approximation.
+///
+/// # Errors
+/// [`ErrorKind::NotSettled`]; numerical errors.
 pub(super) fn factors(
     fit: &Fit,
     component: &Component,
     views: &[Option<View>],
-    samples: usize,
-    weights: WeightUncertainty,
+    samples: &[String],
+    how: (WeightUncertainty, usize),
     journal: &mut Journal,
 ) -> Result<Located> {
-    let start = start(component, samples);
-    let (block, _) = block(fit, component, views, start, weights, journal)?;
+    let start = (samples, start(component, samples.len()));
+    let (block, _) = block(fit, component, views, start, how, journal)?;
     let moments = block.moments().clone();
     let shares = block.shares().cloned();
     Ok(Located { moments, shares })
@@ -48,13 +57,16 @@ pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
 }
 
 /// As [`factors`], as a block under the fit's prior, with the number of rounds;
-/// `start` is where these begin.
+/// `start` is where these begin, with the IDs of the samples.
+///
+/// # Errors
+/// As [`factors`].
 pub(super) fn block(
     fit: &Fit,
     component: &Component,
     views: &[Option<View>],
-    start: RowMoments,
-    weights: WeightUncertainty,
+    (ids, start): (&[String], RowMoments),
+    (weights, most): (WeightUncertainty, usize),
     journal: &mut Journal,
 ) -> Result<(Box<dyn RowBlock>, usize)> {
     let (samples, k) = (start.rows(), start.k());
@@ -88,7 +100,12 @@ pub(super) fn block(
         sweep: 0,
         journal,
     };
-    let rounds = project_factors(&mut model, ProjectionRounds::default(), &mut cx)?;
+    let rounds = ProjectionRounds {
+        most,
+        ..ProjectionRounds::default()
+    };
+    let projected = project_factors(&mut model, rounds, &mut cx)?;
+    settled(fit, &model, &projected, ids)?;
     let means = model.factors.moments().mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
@@ -96,7 +113,27 @@ pub(super) fn block(
             what: "a projected factor",
         }));
     }
-    Ok((model.factors, rounds))
+    Ok((model.factors, projected.rounds))
+}
+
+/// An error where factors of samples did not come to rest.
+fn settled(fit: &Fit, model: &Model, projected: &Projected, ids: &[String]) -> Result<()> {
+    let Some(&first) = projected.moving.first() else {
+        return Ok(());
+    };
+    let follow = model.views.iter().filter(|v| v.term.has_locals());
+    let views: Vec<String> = follow.map(|v| v.name.clone()).collect();
+    let steep = |v: &&String| fit.spec().view(v).likelihood == Likelihood::NegativeBinomial;
+    Err(ErrorKind::NotSettled {
+        steep: views.iter().filter(steep).cloned().collect(),
+        views,
+        count: projected.moving.len(),
+        samples: ids.len(),
+        first: ids.get(first).cloned().unwrap_or_default(),
+        rounds: projected.rounds,
+        moved: projected.moved,
+    }
+    .into())
 }
 
 /// Notes of what a journal holds.

@@ -290,11 +290,11 @@ impl Fit {
             notes,
             warnings,
         } = aligned;
-        let n = samples.len();
+        let ids = samples.clone();
         let mut journal = Journal::default();
         let mut out = self.predict_from(at, (samples, &placing), notes, parameters, |c| {
-            let weights = WeightUncertainty::Variational;
-            let z = latent::factors(self, c, &views, n, weights, &mut journal)?;
+            let how = latent::usual(WeightUncertainty::Variational);
+            let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
             Ok((Cow::Owned(z.moments), z.shares))
         })?;
         latent::notes_of(&journal, &mut out.notes);

@@ -1,6 +1,7 @@
 //! Factors of new samples.
 
 use polyview_core::{Dataset, Journal, RowCov, UnknownClass};
+use polyview_infer::ProjectionRounds;
 use polyview_linalg::{Mat, PackedRows, SymPacked, packed_index, packed_len};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub enum WeightUncertainty {
 }
 
 /// Choices of [`Fit::project`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ProjectOptions {
     /// What is known of the weights. Gibbs draws have known weights: the
@@ -32,6 +33,19 @@ pub struct ProjectOptions {
     pub weights: WeightUncertainty,
     /// What becomes of a class that the model has not seen.
     pub unknown_classes: UnknownClass,
+    /// Most rounds of local variables and factors, where a view's likelihood has local
+    /// variables; 200 by default. Factors that still move after them are an error.
+    pub rounds: usize,
+}
+
+impl Default for ProjectOptions {
+    fn default() -> Self {
+        Self {
+            weights: WeightUncertainty::default(),
+            unknown_classes: UnknownClass::default(),
+            rounds: ProjectionRounds::default().most,
+        }
+    }
 }
 
 /// Factors of new samples.
@@ -75,13 +89,17 @@ impl Fit {
     /// Each sample is seen alone: views need not share samples, and one without an
     /// observed value gets the prior, with a note
     /// ([`DatasetBuilder::new_samples`](polyview_core::DatasetBuilder::new_samples)).
+    /// Whichever samples are projected together, the factors of each are the same up to
+    /// rounding (of products of matrices, whose order of summation may depend on their
+    /// number of rows).
     ///
     /// With `[M]` as the fit's treatment of missing data, projecting a
     /// training sample with all its views gives its posterior.
     ///
     /// # Errors
     /// [`crate::ErrorKind::UnknownView`], [`crate::ErrorKind::NoKnownFeature`],
-    /// [`crate::ErrorKind::UnknownGroup`]; numerical errors.
+    /// [`crate::ErrorKind::UnknownGroup`]; [`crate::ErrorKind::NotSettled`] where
+    /// factors of a sample did not come to rest; numerical errors.
     pub fn project(&self, data: &Dataset, options: &ProjectOptions) -> Result<Projection> {
         let Aligned {
             samples,
@@ -93,11 +111,11 @@ impl Fit {
         let (n, k) = (samples.len(), self.k());
         let mut journal = Journal::default();
         let parts = self.n_components() * placing.count();
+        let how = (options.weights, options.rounds);
         if parts == 1 {
             let mut component = self.component(0)?;
             placing.place(0, &mut component)?;
-            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?
-                .moments;
+            let z = latent::factors(self, &component, &views, &samples, how, &mut journal)?.moments;
             latent::notes_of(&journal, &mut notes);
             return Ok(Projection {
                 samples,
@@ -114,8 +132,7 @@ impl Fit {
         for i in 0..parts {
             let mut component = self.component(i / placing.count())?;
             placing.place(i % placing.count(), &mut component)?;
-            let z = latent::factors(self, &component, &views, n, options.weights, &mut journal)?
-                .moments;
+            let z = latent::factors(self, &component, &views, &samples, how, &mut journal)?.moments;
             let count = (i + 1) as f64;
             for r in 0..n {
                 for j in 0..k {

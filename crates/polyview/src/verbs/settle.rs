@@ -63,7 +63,7 @@ impl Fit {
     /// [`ErrorKind::NoData`]; [`ErrorKind::UnknownView`];
     /// [`ErrorKind::Incompatible`] for a view of ranks, whose weights are
     /// those of pairs of training samples, for the algorithm of mofapy2, and
-    /// where no other view is left; numerical errors.
+    /// where no other view is left; [`ErrorKind::NotSettled`]; numerical errors.
     pub fn settle(&mut self, targets: &[&str]) -> Result<Settled> {
         on_pool(|| self.settled(targets))
     }
@@ -83,8 +83,8 @@ impl Fit {
             self,
             &component,
             &others,
-            start(&component, self.samples.len()),
-            WeightUncertainty::Variational,
+            (&self.samples, start(&component, self.samples.len())),
+            latent::usual(WeightUncertainty::Variational),
             &mut journal,
         )?;
         let joint = self.settle_from(&component, &targets, factors, Start::Joint)?;
@@ -163,8 +163,15 @@ impl Fit {
             return Ok(());
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.settled(&names)?;
-        Ok(())
+        match self.settled(&names) {
+            // the fit itself is none the worse for it
+            Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => {
+                let note = format!("no view was settled: {e}");
+                self.note_before_the_end("weights", Event::Warning { note });
+                Ok(())
+            }
+            other => other.map(|_| ()),
+        }
     }
 
     /// Whether every view was to be settled, so that none could be.

@@ -43,6 +43,11 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn moments(&self) -> &RowMoments;
     /// Replaces the moments, for starts.
     fn set_moments(&mut self, moments: RowMoments);
+    /// Replaces the moments and nothing else: points at which a projection wants
+    /// the next round. The rows and their number stay what they were.
+    fn move_to(&mut self, moments: RowMoments) {
+        self.set_moments(moments);
+    }
     /// Factors what the rows share, before they are updated range by range.
     ///
     /// # Errors

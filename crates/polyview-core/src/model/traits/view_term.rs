@@ -202,6 +202,19 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] on numbers that are not finite.
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Brings the local variables alone up to date, parameters of the term held: a
+    /// round of a projection (spec/sshiba P2), in which new samples say nothing
+    /// about the model.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
+    }
     /// Tells the term, between the rounds of a projection, which samples' factors
     /// have come to rest (`settled`, one a sample): their local variables may
     /// stay as they are.
@@ -213,9 +226,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// variables follow these, or less than that:
     /// $P - (-\partial^2\mathcal L/\partial z\_n\partial z\_n^\top)$, in nats per
     /// squared unit of the factors, positive semidefinite. `slack` has one row a
-    /// sample of `p`, a packed lower triangle of K × K. Rounds of a projection
-    /// are Newton steps with it (ARCHITECTURE, ranks of new samples). Nothing
-    /// unless a term says more.
+    /// sample of `p`, a packed lower triangle of K × K; the factors of `p` are those
+    /// that the local variables were brought up to date with. Rounds of a projection
+    /// are Newton steps with it (ARCHITECTURE, projections). Nothing unless a term
+    /// says more.
     fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
         let _ = (p, slack);
     }

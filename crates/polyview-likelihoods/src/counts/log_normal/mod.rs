@@ -140,6 +140,11 @@ impl CellLikelihood for PoissonLogNormal {
         };
         (site, q.offset(cell.value, tau))
     }
+    /// $\tau\,\partial m/\partial\eta$, as t follows η.
+    fn slack(&self, cell: Cell, local: f64, _mean: f64) -> f64 {
+        let tau = self.precision_of(cell.column);
+        Rate::new(local, tau).slack(tau)
+    }
     /// $-\ln y!$.
     fn datum_offset(&self, cell: Cell) -> f64 {
         -ln_factorial(cell.value)

@@ -23,6 +23,12 @@ impl Rate {
             variance,
         }
     }
+    /// $\tau\,\partial m/\partial\eta$ where t is the [`best`] number.
+    pub(super) fn slack(&self, tau: f64) -> f64 {
+        let half = 0.5 * self.variance * self.variance * self.expected;
+        // by the derivative of the equation that t solves
+        tau * (1.0 + half) / (1.0 + self.expected / tau + half)
+    }
     /// The bound without what depends on η, and without $\ln y!$.
     pub(super) fn offset(&self, y: f64, tau: f64) -> f64 {
         let Self {

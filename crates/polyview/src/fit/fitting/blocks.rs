@@ -7,7 +7,7 @@ use polyview_core::{BlockSource, FeatureScaling, Journal};
 use polyview_linalg::{Mat, on_pool};
 
 use super::{Fitting, Stage};
-use crate::build::validate_views;
+use crate::build::{fit_factors, validate_views};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic;
 use crate::spec::ModelSpec;
@@ -67,6 +67,8 @@ impl Fitting {
         stochastic::check_names(&samples, source.samples(), &views)?;
         validate_views(&spec, &views, samples.len(), None)?;
         stochastic::check(&spec, &views, samples.len(), None)?;
+        let mut journal = Journal::default();
+        fit_factors(&mut spec, &views, samples.len(), &mut journal);
         for v in &views {
             let choices = spec.view(v.name());
             if choices.scaling == FeatureScaling::NormalScores {
@@ -81,7 +83,6 @@ impl Fitting {
             }
             spec = spec.with_view(v.name(), choices);
         }
-        let mut journal = Journal::default();
         let infos = stochastic::learn(&spec, source.as_mut(), &samples, &views, &mut journal)?;
         let working = stochastic::Working {
             source,

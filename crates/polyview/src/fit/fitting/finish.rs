@@ -7,6 +7,7 @@ use polyview_linalg::Mat;
 use super::{Best, Fitting, Stage};
 use crate::error::Result;
 use crate::fit::draws::finish_chains;
+use crate::fit::endings::note_ending;
 use crate::fit::order::order_factors;
 use crate::fit::states::given_up_parameters;
 use crate::fit::stochastic;
@@ -105,6 +106,7 @@ impl Fitting {
             groups,
             metadata,
         };
+        note_ending(&mut fit)?;
         fit.settle_as_chosen()?;
         fit.note_collapse()?;
         fit.record.seconds = started.elapsed().as_secs_f64();

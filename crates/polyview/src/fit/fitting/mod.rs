@@ -21,10 +21,11 @@ use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_loose_bound, observed_mean,
 };
 use super::start::start;
+use super::steep::note_steep_sites;
 use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, ViewInfo};
-use crate::build::{WorkingData, model, validate};
+use crate::build::{WorkingData, fit_factors, model, validate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
 use crate::plan::Plan;
@@ -115,7 +116,9 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// Checks the choices, standardises the data and makes the first start.
+    /// Checks the choices, standardises the data and makes the first start. Where more
+    /// factors are asked for than the data carry ([`crate::most_factors`]) the fit starts with as many as
+    /// they do, and [`Fitting::journal`] says so.
     ///
     /// # Errors
     /// What [`crate::validate`] and [`Dataset::check_observed`] find;
@@ -133,7 +136,8 @@ impl Fitting {
         let started = Instant::now();
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
-        let mut spec = spec;
+        let (mut spec, mut journal) = (spec, Journal::default());
+        fit_factors(&mut spec, data.views(), data.n_samples(), &mut journal);
         // every view's choices are written out: the file says all
         for v in data.views() {
             let choices = spec.view(v.name());
@@ -171,6 +175,7 @@ impl Fitting {
             }
             note_loose_bound(info, || observed_mean(view), &mut journal);
             note_left_out(info, view, &mut journal);
+            note_steep_sites(info, view, &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {

@@ -173,8 +173,6 @@ fn what_the_engine_cannot_do_is_refused() {
     }
     let found = with(|s| s.stochastic.epochs = 0);
     assert!(matches!(found, ErrorKind::Option { .. }), "{found:?}");
-    let found = with(|s| s.factors = 99);
-    assert!(matches!(found, ErrorKind::TooManyFactors { .. }));
     // groups with parameters of their own
     let of = (0..N).map(|n| (format!("s{n}"), format!("g{}", n % 2)));
     let data = tables

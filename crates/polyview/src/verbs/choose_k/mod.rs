@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::verbs) use recommend::{Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out;
+use crate::build::carried;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
 use crate::spec::{EngineKind, ModelSpec};
@@ -248,6 +249,7 @@ pub fn choose_k(
         .collect();
     for s in &specs {
         crate::validate(s, &data)?;
+        carried(s, &data)?;
     }
     let fits = specs.len() * (options.repeats + options.restarts);
     let mut teller = Teller {

@@ -196,8 +196,8 @@ impl Fit {
         for i in 0..self.n_components() * placing.count() {
             let mut c = self.component(i / placing.count())?;
             placing.place(i % placing.count(), &mut c)?;
-            let certain = WeightUncertainty::Variational;
-            let z = latent::factors(self, &c, &views, samples.len(), certain, &mut journal)?;
+            let certain = latent::usual(WeightUncertainty::Variational);
+            let z = latent::factors(self, &c, &views, &samples, certain, &mut journal)?;
             if let Some(shares) = &z.shares {
                 c.share(shares);
             }

@@ -3,6 +3,7 @@
 use polyview_core::Dataset;
 use polyview_linalg::Mat;
 
+use super::alone::large_counts;
 use super::counts::table;
 use crate::{EngineKind, Fit, Likelihood, models};
 
@@ -49,7 +50,8 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
     };
     let warnings = |mean, likelihood| -> Vec<String> {
         let fit = crate::fit(data(mean), spec(likelihood)).unwrap();
-        fit.record().journal.warnings().collect()
+        let all = fit.record().journal.warnings();
+        all.filter(|w| w.starts_with("data/")).collect()
     };
     let found = warnings(5, Likelihood::Poisson);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -65,4 +67,28 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
     let fitting = crate::Fitting::from_blocks(source, data.samples().to_vec(), stochastic);
     let again: Vec<String> = fitting.unwrap().journal().warnings().collect();
     assert_eq!(again, found);
+}
+
+/// Negative binomial counts whose bound is too steep, and only these.
+#[test]
+fn negative_binomial_counts_that_are_too_large_are_warned_of() {
+    let warnings = |mean: f64, size: f64, likelihood| -> Vec<String> {
+        let (data, _) = large_counts(mean, size, 1);
+        let mut spec = models::mofa(2).with_likelihood("y", likelihood);
+        spec.vb.max_sweeps = 2;
+        let fit = crate::fit(data, spec).unwrap();
+        let all = fit.record().journal.warnings();
+        all.filter(|w| w.starts_with("data/y: ")).collect()
+    };
+    let nb = Likelihood::NegativeBinomial;
+    for (mean, size) in [(30.0, 1.0), (300.0, 5.0), (2000.0, 30.0), (20_000.0, 5.0)] {
+        let found = warnings(mean, size, nb);
+        assert_eq!(found.len(), 1, "{mean} {size}: {found:?}");
+        let words = ["times as steep", "poisson-log-normal"];
+        assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
+    }
+    for (mean, size) in [(0.3, 5.0), (3.0, 1.0), (3.0, 30.0), (30.0, 5.0)] {
+        assert!(warnings(mean, size, nb).is_empty(), "{mean} {size}");
+    }
+    assert!(warnings(2000.0, 5.0, Likelihood::PoissonLogNormal).is_empty());
 }

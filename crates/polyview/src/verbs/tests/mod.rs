@@ -1,11 +1,13 @@
 //! Fixtures of the verbs' tests.
 
+mod alone;
 mod checks;
 mod choose;
 mod compare;
 mod count_notes;
 mod counts;
 mod discriminative;
+mod endings;
 mod explain;
 mod far_off;
 mod groups;

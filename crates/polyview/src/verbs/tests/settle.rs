@@ -168,9 +168,10 @@ fn settling_starts_where_the_fit_ended() {
         let component = fit.component(0).unwrap();
         let others = [Some(fit.data().unwrap()[0].clone()), None];
         let rounds = |start: RowMoments| {
-            let weights = WeightUncertainty::Variational;
+            let weights = latent::usual(WeightUncertainty::Variational);
             let journal = &mut Journal::default();
-            let found = latent::block(&fit, &component, &others, start, weights, journal);
+            let from = (&fit.samples[..], start);
+            let found = latent::block(&fit, &component, &others, from, weights, journal);
             let (block, rounds) = found.unwrap();
             (block.moments().mean().to_owned(), rounds)
         };

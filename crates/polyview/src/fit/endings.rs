@@ -1,0 +1,67 @@
+//! What is to be said of how a fit ended.
+
+use polyview_core::Event;
+use polyview_infer::Outcome;
+
+use super::Fit;
+use crate::error::Result;
+use crate::spec::EngineKind;
+
+/// Ratio of the squared means of a factor's weights in a view to their variances, each
+/// summed, below which the factor has no effect there: a hundredth of what chance alone
+/// would give.
+const NO_EFFECT: f64 = 0.01;
+
+/// Warns of a fit that stopped at its limit of sweeps, and of one whose factors came to
+/// nothing.
+pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
+    let limit = match fit.spec.engine {
+        EngineKind::Vb => Some((fit.spec.vb.max_sweeps, "sweeps", "max-sweeps")),
+        EngineKind::Stochastic => Some((fit.spec.stochastic.epochs, "epochs", "epochs")),
+        EngineKind::Gibbs => None,
+    };
+    if let Some((most, what, option)) = limit
+        && fit.record.outcome == Outcome::MaxSweeps
+    {
+        let note = format!(
+            "the fit stopped at its limit of {most} {what} before it converged: factors may still change; \
+             go on with a larger {option}"
+        );
+        fit.note_before_the_end("fit", Event::Warning { note });
+    }
+    if let Some(note) = collapse(fit)? {
+        fit.note_before_the_end("factors", Event::Warning { note });
+    }
+    Ok(())
+}
+
+/// What is to be said of a fit by variational Bayes whose factors came to nothing, or
+/// of which one alone is left.
+fn collapse(fit: &Fit) -> Result<Option<String>> {
+    let (asked, left) = (fit.spec.factors, fit.k());
+    if fit.is_sampled() || fit.record.sweeps == 0 {
+        return Ok(None);
+    }
+    let component = fit.component(0)?;
+    let effect = |j: usize| {
+        component.views.iter().any(|v| {
+            let (means, spread) = (v.weights.mean(), v.weights.cov_sum(None).get(j, j));
+            let energy: f64 = means.col(j).iter().map(|w| w * w).sum();
+            energy > NO_EFFECT * spread
+        })
+    };
+    let with = (0..left).filter(|&j| effect(j)).count();
+    Ok(if with == 0 {
+        Some(format!(
+            "no factor explains anything: {left} of {asked} is left, its weights zero in every view; there \
+             is nothing in the views that the model sees, or their likelihoods do not suit them"
+        ))
+    } else if left == 1 && asked > 1 {
+        Some(format!(
+            "one factor of {asked} is left: if the data should carry more, see that likelihoods and \
+             scaling suit the views, and try other seeds"
+        ))
+    } else {
+        None
+    })
+}
