@@ -81,9 +81,10 @@ fn project_in(t: &Trained, data: &View, rounds: ProjectionRounds) -> (RowMoments
         sweep: 0,
         journal: &mut journal,
     };
-    let rounds = project_factors(&mut model, rounds, &mut cx).expect("finite");
+    let ended = project_factors(&mut model, rounds, &mut cx).expect("finite");
     assert!(journal.entries.is_empty(), "{:?}", journal.entries);
-    (model.factors.moments().clone(), rounds)
+    assert!(ended.moving.is_empty(), "{ended:?}");
+    (model.factors.moments().clone(), ended.rounds)
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {

@@ -8,7 +8,7 @@ use super::latent;
 use super::project::WeightUncertainty;
 use super::settling::{Candidate, Start};
 use crate::build;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, FactorScales, Fit, ViewInfo};
 
 /// By how much the bound is to be higher from a fresh start, in nats, to be another
