@@ -6,14 +6,10 @@ use polyview_linalg::on_pool;
 
 use super::latent;
 use super::project::WeightUncertainty;
-use super::settling::{Candidate, Start};
+use super::settling::Candidate;
 use crate::build;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, FactorScales, Fit, ViewInfo};
-
-/// By how much the bound is to be higher from a fresh start, in nats, to be another
-/// optimum than that which the joint fit's weights lead to.
-const GAIN: f64 = 1e-2;
 
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,8 +44,7 @@ impl Fit {
     /// known, does not have. Here the training samples are projected as new
     /// ones are, from all other views alone; then weights, intercepts, scales and noise of the
     /// targets are brought to their optimum given **these** factors
-    /// (variational Bayes with factors held fixed), from those of the joint fit and from
-    /// nothing; of two optima the one with the higher bound stays. Labels whose settled
+    /// (variational Bayes with factors held fixed). Labels whose settled
     /// weights vanish, though the joint fit's predict them better, keep those of the joint
     /// fit, and a warning in the journal says so. Nothing else changes:
     /// loadings and factors remain those of the joint fit, and so do
@@ -87,19 +82,10 @@ impl Fit {
             latent::usual(WeightUncertainty::Variational),
             &mut journal,
         )?;
-        let joint = self.settle_from(&component, &targets, factors, Start::Joint)?;
-        let fresh = self.settle_from(&component, &targets, joint.factors, Start::Fresh)?;
-        let ended = [(joint.sweeps, joint.outcome), (fresh.sweeps, fresh.outcome)];
-        let (mut sweeps, mut outcome) = (0, Outcome::Converged);
-        let candidates = joint.views.into_iter().zip(fresh.views);
-        for (v, (joint, mut fresh)) in targets.iter().zip(candidates) {
-            fresh.joint_loss = joint.joint_loss;
-            let at = usize::from(fresh.bound > joint.bound + GAIN);
-            let best = if at == 0 { joint } else { fresh };
-            if ended[at].0 > sweeps {
-                (sweeps, outcome) = ended[at];
-            }
-            self.take_settled(*v, best, ended[at]);
+        let runs = self.settle_from(&component, &targets, factors)?;
+        let (sweeps, outcome) = (runs.sweeps, runs.outcome);
+        for (v, found) in targets.iter().zip(runs.views) {
+            self.take_settled(*v, found, (sweeps, outcome));
         }
         Ok(Settled {
             rounds,
@@ -118,7 +104,7 @@ impl Fit {
                 note: format!(
                     "settled on factors of the other views alone the weights vanish, and all samples \
                      would be predicted alike: those of the joint fit are kept, which predict the \
-                     training labels better (mean log loss {:.3} against {:.3})",
+                     training labels better (log loss {:.1} against {:.1} nats)",
                     found.joint_loss.unwrap_or(f64::NAN),
                     found.loss.unwrap_or(f64::NAN)
                 ),

@@ -1,5 +1,4 @@
-//! Views of labels given factors that are known: runs from several starts, and the
-//! choice among them.
+//! Views of labels given factors that are known, and whether they tell samples apart.
 
 use polyview_core::{Journal, PredictedKind, RowBlock, RowMoments, Schedule, State, Step, View};
 use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
@@ -21,42 +20,28 @@ const MOVEMENT: f64 = 1e-4;
 /// Least range of predicted probabilities over the samples of a classifier that
 /// tells them apart.
 const LEAST_RANGE: f64 = 1e-3;
-/// By how much the mean log loss is to be lower, in nats, to count as better.
-const LEAST_GAIN: f64 = 1e-3;
-
-/// Where weights, intercepts and scales begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
-    /// Those of the joint fit.
-    Joint,
-    /// Weights of zero under scales of which nothing is known yet. Those of the joint fit
-    /// may stand on a factor that the labels have for themselves: it says nothing of a
-    /// sample without label, and the scales of all other weights have
-    /// shrunk, which is an optimum of its own.
-    Fresh,
-}
-
 /// One view after a run.
 pub(super) struct Candidate {
     /// Its part of what the model saves, without what belongs to samples.
     pub(super) state: State,
-    /// Its part of the bound, nats.
-    pub(super) bound: f64,
-    /// Mean log loss of the labels of training samples at the given factors; `None` for
-    /// what is no label.
+    /// Log loss of the labels of training samples at the given factors, nats over all
+    /// cells; `None` for what is no label.
     pub(super) loss: Option<f64>,
     /// That of the joint fit's weights.
     pub(super) joint_loss: Option<f64>,
+    /// Number of weights.
+    weights: f64,
     /// Whether it predicts the same of all samples.
     pub(super) constant: bool,
 }
 
 impl Candidate {
-    /// Whether the joint fit's own weights predict the labels better, though
-    /// these do not move with the samples at all.
+    /// Whether the joint fit's own weights predict the labels better, by more than a nat
+    /// for each weight (they have seen these labels), though these do not move with
+    /// the samples at all.
     pub(super) fn is_worse_than_joint(&self) -> bool {
         match (self.loss, self.joint_loss) {
-            (Some(own), Some(joint)) => self.constant && joint + LEAST_GAIN < own,
+            (Some(own), Some(joint)) => self.constant && joint + self.weights < own,
             _ => false,
         }
     }
@@ -69,26 +54,21 @@ pub(super) struct Runs {
     /// How the sweeps ended, and their number.
     pub(super) outcome: Outcome,
     pub(super) sweeps: usize,
-    /// The factors, as they came.
-    pub(super) factors: Box<dyn RowBlock>,
 }
 
 impl Fit {
     /// Brings weights, intercepts, scales and noise of the views `targets` to their
-    /// optimum given the factors, from a start.
+    /// optimum given the factors, from where the joint fit has them.
     pub(super) fn settle_from(
         &self,
         component: &Component,
         targets: &[usize],
         factors: Box<dyn RowBlock>,
-        start: Start,
     ) -> Result<Runs> {
         let data = self.data()?;
         let groups = build::several(self.groups());
         let mut model = build::parameters(&self.spec, groups, self.empty_views()?, self.k())?;
-        if start == Start::Joint {
-            model.load_views("", &self.components[0].reader())?;
-        }
+        model.load_views("", &self.components[0].reader())?;
         let mut views = Vec::with_capacity(targets.len());
         for (v, part) in model.views.into_iter().enumerate() {
             if targets.contains(&v) {
@@ -119,33 +99,25 @@ impl Fit {
         let key = StreamKey::new(self.spec.seed).chain(CHAIN);
         let model = Model::new(factors, views, schedule);
         let mut run = VbRun::new(model, options, key, Journal::default());
-        let joint = |m: &Model| -> Vec<Option<f64>> {
-            let of = |(part, v): (&ViewPart, &usize)| {
-                Some(predicted(part, m.factors.moments(), &data[*v])?.0)
-            };
-            m.views.iter().zip(targets).map(of).collect()
-        };
-        let before = match start {
-            Start::Joint => joint(run.model()),
-            Start::Fresh => vec![None; targets.len()],
-        };
+        let factors = run.model().factors.moments();
+        let parts = run.model().views.iter().zip(targets);
+        let before: Vec<Option<f64>> = parts
+            .map(|(part, v)| Some(predicted(part, factors, &data[*v])?.0))
+            .collect();
         let outcome = loop {
             let report = run.sweep().map_err(Error::from)?;
             if let Some(outcome) = report.outcome {
                 break outcome;
             }
         };
-        let (mut model, record) = run.into_parts();
-        let terms = model.objective();
+        let (model, record) = run.into_parts();
         let mut out = Vec::with_capacity(targets.len());
         for ((view, v), joint_loss) in model.views.into_iter().zip(targets).zip(before) {
-            let own = format!("/{}", view.name);
-            let of_view = terms.iter().filter(|(name, _)| name.ends_with(&own));
             let (loss, constant) = predicted(&view, model.factors.moments(), &data[*v]).unzip();
             out.push(Candidate {
-                bound: of_view.map(|(_, value)| value).sum(),
                 loss,
                 joint_loss,
+                weights: (view.weights.moments().explicit_rows() * self.k()) as f64,
                 constant: constant.unwrap_or(false),
                 state: {
                     let mut all = State::new();
@@ -164,12 +136,11 @@ impl Fit {
             views: out,
             outcome,
             sweeps: record.sweep,
-            factors: model.factors,
         })
     }
 }
 
-/// Mean log loss of the labels of a view, and whether the same is predicted of all
+/// Log loss of the labels of a view, nats over all cells, and whether the same is predicted of all
 /// samples; `None` for what is no label.
 fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64, bool)> {
     let kind = part.term.predicted_kind();
@@ -183,11 +154,8 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
     };
     let (rows, columns) = (view.n_samples(), part.term.predicted_columns());
     let mean = part.term.predict(&p, 0..rows, 0..columns).mean;
-    let (mut sum, mut cells) = (0.0, 0.0);
-    let mut tell = |probability: f64| {
-        sum -= probability.max(f64::MIN_POSITIVE).ln();
-        cells += 1.0;
-    };
+    let mut sum = 0.0;
+    let mut tell = |probability: f64| sum -= probability.max(f64::MIN_POSITIVE).ln();
     for n in 0..rows {
         if kind == PredictedKind::Classes {
             if let Some(class) = view.value(n, 0) {
@@ -211,5 +179,25 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
         let most = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         most - least < LEAST_RANGE
     };
-    Some((sum / f64::max(cells, 1.0), (0..columns).all(still)))
+    Some((sum, (0..columns).all(still)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_constant_and_clearly_worse_gives_way() {
+        let found = |constant: bool, joint: f64| Candidate {
+            state: State::new(),
+            loss: Some(50.0),
+            joint_loss: Some(joint),
+            weights: 5.0,
+            constant,
+        };
+        assert!(found(true, 30.0).is_worse_than_joint());
+        // a nat for each weight is what weights gain that have seen the labels
+        assert!(!found(true, 46.0).is_worse_than_joint());
+        assert!(!found(false, 30.0).is_worse_than_joint());
+    }
 }
