@@ -60,7 +60,9 @@ fn project(model: &mut Model) -> usize {
         tolerance: 1e-9,
         most: 2000,
     };
-    project_factors(model, rounds, &mut cx).expect("finite")
+    let ended = project_factors(model, rounds, &mut cx).expect("finite");
+    assert!(ended.moving.is_empty(), "{ended:?}");
+    ended.rounds
 }
 
 #[test]
