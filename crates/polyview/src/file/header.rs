@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use polyview_core::{Journal, Metadata, MetadataValues};
+use polyview_core::{Journal, Metadata, MetadataValues, Rounding};
 use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
@@ -85,9 +85,37 @@ pub(super) struct ViewHeader {
     /// Whether the data are stored sparse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) sparse: bool,
-    /// Whether what working units took from the data is beside them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) rounding: bool,
+    /// What working units took from the data, where it is beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rounding: Option<RoundingHeader>,
+}
+
+/// Which arrays say what working units took from the data of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct RoundingHeader {
+    /// Sum of the bytes and their number; 0 where there are none.
+    pub(super) steps: u64,
+    /// Number of values that are too far for a byte.
+    pub(super) far: usize,
+    /// Whether cells without an entry are among them.
+    pub(super) zeros: bool,
+}
+
+impl RoundingHeader {
+    /// Of a view; `None` where there is nothing to say.
+    pub(super) fn of(rounding: &Rounding) -> Option<Self> {
+        let (steps, far, zeros) = rounding.parts();
+        (!rounding.is_none()).then(|| Self {
+            steps: Self::sum(steps),
+            far: far.len(),
+            zeros: !zeros.is_empty(),
+        })
+    }
+    /// Sum of some bytes and their number.
+    pub(super) fn sum(steps: &[u8]) -> u64 {
+        steps.iter().map(|s| u64::from(*s) + 1).sum()
+    }
 }
 
 impl ViewHeader {
@@ -206,7 +234,7 @@ impl ModelHeader {
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
-                    rounding: (fit.rounding.get(i)).is_some_and(|r| !r.is_none()),
+                    rounding: fit.rounding.get(i).and_then(RoundingHeader::of),
                 })
                 .collect(),
             groups: fit.groups.as_ref().map(|g| GroupsHeader {

@@ -176,13 +176,12 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
                 let likelihood = info.choices.likelihood;
                 info.training = TrainingScale::of_working(likelihood, &own, &info.scaling);
             }
-            rounding.push(if view.rounding {
-                take_rounding(&own, &mut file)?
-            } else {
-                Rounding::default()
+            rounding.push(match view.rounding {
+                Some(header) => take_rounding(&own, header, &mut file)?,
+                None => Rounding::default(),
             });
             data.push(own);
-        } else if view.rounding {
+        } else if view.rounding.is_some() {
             return Err(Fault::Record("what was rounded of data that are not there"));
         }
         views.push(info);
