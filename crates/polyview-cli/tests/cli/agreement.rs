@@ -56,7 +56,8 @@ fn factors_act_where_the_table_says_that_they_explain_something() {
         })
         .collect();
     let acting = block("factors by the views", "factor ");
-    assert_eq!(acting.len(), 10, "{text}");
+    // factors that do not pay for themselves are gone
+    assert!((3..=10).contains(&acting.len()), "{text}");
     for (k, row) in acting.iter().enumerate() {
         let wanted: Vec<&str> = ["gene", "lipid"]
             .into_iter()
@@ -74,7 +75,7 @@ fn factors_act_where_the_table_says_that_they_explain_something() {
     let json: serde_json::Value =
         serde_json::from_str(&ok(dir.path(), "inspect m.pv --json")).expect("JSON");
     assert_eq!(json["activity"]["of"], "data");
-    for k in 0..10 {
+    for k in 0..acting.len() {
         for (m, view) in ["gene", "lipid"].iter().enumerate() {
             assert_eq!(json["views"][m]["name"], *view);
             let share = &json["views"][m]["explained"]["marginal"][k];
