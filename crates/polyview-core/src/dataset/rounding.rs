@@ -133,7 +133,7 @@ impl Rounding {
         let of = |len: usize, most: usize| len == 0 || len == most;
         let ordered = far.windows(2).all(|w| w[0].0 < w[1].0);
         let marked = far.iter().all(|f| steps.get(f.0) == Some(&FAR));
-        let all = steps.iter().filter(|s| **s == FAR).count() == far.len();
+        let all = steps.iter().map(|s| usize::from(*s == FAR)).sum::<usize>() == far.len();
         let finite = far.iter().map(|f| &f.1).chain(&base).all(|x| x.is_finite());
         (of(steps.len(), cells) && of(base.len(), bases) && ordered && marked && all && finite)
             .then_some(Self { steps, far, base })

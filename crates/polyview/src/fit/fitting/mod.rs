@@ -136,14 +136,13 @@ impl Fitting {
         let started = Instant::now();
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
-        let (mut spec, mut journal) = (spec, Journal::default());
+        let (mut spec, mut journal) = (spec, data.journal().clone());
         fit_factors(&mut spec, data.views(), data.n_samples(), &mut journal);
         // every view's choices are written out: the file says all
         for v in data.views() {
             let choices = spec.view(v.name());
             spec = spec.with_view(v.name(), choices);
         }
-        let mut journal = data.journal().clone();
         let training: Vec<Option<TrainingScale>> = data
             .views()
             .iter()

@@ -182,10 +182,12 @@ fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
     let c = fit.component(0).unwrap();
     let part = &c.views[0];
     let eta = c.factors.mean() * part.weights.mean().transpose();
+    // in units of normal scores
     let (mut own, mut link) = (0.0, 0.0);
     for d in 0..D {
         let mean = eta.col(d).iter().sum::<f64>() / N as f64;
-        own += eta.col(d).iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        let square = eta.col(d).iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        own += square * part.term.link_scale(d).powi(2);
         link += N as f64 * part.link_variance(d);
     }
     let found = fit.explain().unwrap().total[0];

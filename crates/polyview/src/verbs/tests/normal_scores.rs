@@ -128,7 +128,7 @@ fn what_lies_beyond_the_training_values_counts_as_the_last_of_them() {
             .unwrap()
             .mean
     };
-    assert!(gap(&off(1e6), &off(1e300)) == 0.0);
+    assert!(gap(&off(1e6), &off(1e60)) == 0.0);
     assert!(gap(&off(-1e6), &off(1e6)) > 0.0);
 }
 
