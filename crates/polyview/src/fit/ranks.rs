@@ -93,7 +93,7 @@ fn mend(options: RankOptions) -> String {
             out.push("take random pairs (pairs = \"random\")".to_owned());
         }
         PairPolicy::Random if out.is_empty() => {
-            out.push(format!("take more partners (now {})", options.partners))
+            out.push(format!("take more partners (now {})", options.partners));
         }
         PairPolicy::Random | PairPolicy::All => {}
     }

@@ -189,12 +189,7 @@ impl Fit {
                 settle: None,
                 ..v.choices
             };
-            if joint(info) != joint(theirs) {
-                notes.push(format!(
-                    "{}: the choices of the two fits differ, so that predictors may be on different scales",
-                    info.name
-                ));
-            } else {
+            if joint(info) == joint(theirs) {
                 let which = match (self.was_settled(info), other.was_settled(theirs)) {
                     (true, false) => Some("first"),
                     (false, true) => Some("second"),
@@ -207,6 +202,11 @@ impl Fit {
                         info.name
                     )
                 }));
+            } else {
+                notes.push(format!(
+                    "{}: the choices of the two fits differ, so that predictors may be on different scales",
+                    info.name
+                ));
             }
             let columns = thinned(&columns, COLUMNS);
             let rows = thinned(&samples, (CELLS / columns.len()).max(1));

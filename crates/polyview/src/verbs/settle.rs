@@ -85,7 +85,7 @@ impl Fit {
         let runs = self.settle_from(&component, &targets, factors)?;
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         for (v, found) in targets.iter().zip(runs.views) {
-            self.take_settled(*v, found, (sweeps, outcome));
+            self.take_settled(*v, &found, (sweeps, outcome));
         }
         Ok(Settled {
             rounds,
@@ -96,7 +96,7 @@ impl Fit {
 
     /// Takes over what a view was settled on, unless the weights of the joint fit
     /// are better.
-    fn take_settled(&mut self, v: usize, found: Candidate, ended: (usize, Outcome)) {
+    fn take_settled(&mut self, v: usize, found: &Candidate, ended: (usize, Outcome)) {
         let name = self.views[v].name.clone();
         let kept = found.is_worse_than_joint();
         let event = if kept {
@@ -128,11 +128,17 @@ impl Fit {
                 self.components[0].put(name, array.clone());
             }
         }
+        self.say_settled(v, !kept);
+        self.note_before_the_end(&format!("weights/{name}"), event);
+    }
+
+    /// Says of a view whether its weights are settled ones.
+    fn say_settled(&mut self, v: usize, settled: bool) {
+        let name = self.views[v].name.clone();
         let mut choices = self.spec.view(&name);
-        choices.settle = Some(!kept);
+        choices.settle = Some(settled);
         self.spec = self.spec.clone().with_view(&name, choices);
         self.views[v].choices = choices;
-        self.note_before_the_end(&format!("weights/{name}"), event);
     }
 
     /// Settles the views whose choices say so, unless no other view is left.
@@ -153,6 +159,11 @@ impl Fit {
             // the fit itself is none the worse for it
             Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => {
                 let note = format!("no view was settled: {e}");
+                for v in 0..self.views.len() {
+                    if self.views[v].choices.settle == Some(true) {
+                        self.say_settled(v, false);
+                    }
+                }
                 self.note_before_the_end("weights", Event::Warning { note });
                 Ok(())
             }
