@@ -68,7 +68,7 @@ fn normal_scores(table: &Table) -> Table {
 /// Exponentials of changing sign and strength.
 fn bent(x: f64, feature: usize) -> f64 {
     let strength = 0.5 + (feature % 4) as f64;
-    let sign = if feature % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = if feature.is_multiple_of(2) { 1.0 } else { -1.0 };
     sign * (sign * strength * x).exp()
 }
 
