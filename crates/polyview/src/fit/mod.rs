@@ -1,5 +1,6 @@
 //! A fitted model.
 
+mod constants;
 mod convergence;
 mod draws;
 mod endings;

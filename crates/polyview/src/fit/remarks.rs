@@ -29,6 +29,12 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
         );
         say(Event::Warning { note });
     }
+    // rank views have a note of their own
+    let constant = if info.choices.likelihood.is_rank() {
+        Vec::new()
+    } else {
+        constant
+    };
     if let Some(&first) = constant.first() {
         say(if whole && tiny.is_empty() {
             let note = "none of its features varies: the view carries no information about the \

@@ -128,7 +128,7 @@ impl CountLaw {
     /// The central interval of probability `level`, between 0 and 1: for each
     /// end the smallest count at which the distribution function reaches
     /// $\tfrac12(1 \mp \text{level})$. Where the mean is above ten thousand it
-    /// is that of the normal law, cut off at zero.
+    /// is that of the normal law, cut off at zero, to the whole numbers outside it.
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let tail = 0.5 * (1.0 - level);
         if self.mean.is_nan() {
@@ -142,7 +142,7 @@ impl CountLaw {
         }
         let sd = self.sd();
         let normal = |p: f64| (self.mean + normal_quantile(p) * sd).clamp(0.0, self.most());
-        let far = (normal(tail), normal(1.0 - tail));
+        let far = (normal(tail).floor(), normal(1.0 - tail).ceil());
         if self.mean > LARGE {
             return far;
         }

@@ -1,6 +1,6 @@
 //! Which factors act in which views, and how factors hang together.
 
-use polyview_core::RowMoments;
+use polyview_core::{PredictedKind, RowMoments};
 use polyview_linalg::{Mat, gram};
 
 use super::explain::Explained;
@@ -127,8 +127,8 @@ impl Fit {
     /// covariance of the factors over the training samples and $G = C \circ
     /// \langle W\rangle^\top\langle W\rangle$, factor k's share is $2\sum\_l
     /// G\_{kl} - G\_{kk}$ over $\sum\_{kl} G\_{kl} + \sum\_d \mathrm{E}[1/\tau\_d]$, in
-    /// working units; for labels the variance of the link takes the place of
-    /// $1/\tau$. [`Activity::basis`] says which it was.
+    /// working units; for labels and counts the variance of the link takes the place of
+    /// $1/\tau$, and features count alike. [`Activity::basis`] says which it was.
     ///
     /// # Errors
     /// [`ErrorKind::Option`] when the threshold is negative or not a number;
@@ -145,11 +145,17 @@ impl Fit {
             let component = self.component(i)?;
             let spread = factor_covariance(&component.factors);
             for m in 0..views {
-                let w = gram(component.linear_weights(m).as_ref());
+                let mut w = component.linear_weights(m);
                 let part = &component.views[m];
-                total[m] += (0..part.term.predicted_columns())
+                let mut link: Vec<f64> = (0..part.term.predicted_columns())
                     .map(|d| part.link_variance(d))
-                    .sum::<f64>();
+                    .collect();
+                let kind = part.term.predicted_kind();
+                if matches!(kind, PredictedKind::Probability | PredictedKind::Count) {
+                    count_alike(&mut w, &mut link, &spread);
+                }
+                let w = gram(w.as_ref());
+                total[m] += link.iter().sum::<f64>();
                 for a in 0..k {
                     let with_all: f64 = (0..k).map(|b| spread[(a, b)] * w.get(a, b)).sum();
                     signal[(m, a)] += 2.0 * with_all - spread[(a, a)] * w.get(a, a);
@@ -182,6 +188,24 @@ impl Fit {
                 f64::NAN
             }
         }))
+    }
+}
+
+/// Brings the weights of each column to the unit in which its predictor and its link
+/// together have the variance 1, as [`Fit::explain`] does.
+fn count_alike(weights: &mut Mat<f64>, link: &mut [f64], spread: &Mat<f64>) {
+    let k = weights.ncols();
+    for (d, link) in link.iter_mut().enumerate() {
+        let pairs = (0..k).flat_map(|a| (0..k).map(move |b| (a, b)));
+        let own: f64 = pairs
+            .map(|(a, b)| weights[(d, a)] * spread[(a, b)] * weights[(d, b)])
+            .sum();
+        let squared = 1.0 / (own + *link);
+        let squared = if squared.is_finite() { squared } else { 0.0 };
+        *link = if squared > 0.0 { squared * *link } else { 1.0 };
+        for j in 0..k {
+            weights[(d, j)] *= squared.sqrt();
+        }
     }
 }
 

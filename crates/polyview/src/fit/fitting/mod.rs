@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 pub use checkpoint::Checkpoint;
 
+use super::constants::leave_out_constants;
 use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
@@ -118,7 +119,8 @@ pub struct Fitting {
 impl Fitting {
     /// Checks the choices, standardises the data and makes the first start. Where more
     /// factors are asked for than the data carry ([`crate::most_factors`]) the fit starts with as many as
-    /// they do, and [`Fitting::journal`] says so.
+    /// they do; features of real numbers that do not vary are left out, unless all features of
+    /// a view are such. [`Fitting::journal`] says both.
     ///
     /// # Errors
     /// What [`crate::validate`] and [`Dataset::check_observed`] find;
@@ -137,6 +139,7 @@ impl Fitting {
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
         let (mut spec, mut journal) = (spec, data.journal().clone());
+        let data = leave_out_constants(data, &spec, &mut journal);
         fit_factors(&mut spec, data.views(), data.n_samples(), &mut journal);
         // every view's choices are written out: the file says all
         for v in data.views() {

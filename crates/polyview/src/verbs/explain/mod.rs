@@ -47,7 +47,10 @@ use sums::{Draw, Posterior, Sums};
 /// function, 1 for the probit, and that of a noisy score). Total is then the
 /// $R^2$ of McKelvey and Zavoina (1975), and all of the above holds. **Counts**
 /// are treated alike, with the variance that they have around their mean as
-/// the predictor sees it.
+/// the predictor sees it. A predictor has no unit of the data, and that of a gene which
+/// is hardly ever read has a link of enormous variance: **features count alike** here, by their
+/// observed cells, so that a feature which says nothing hides no other. The classes of
+/// a categorical view are one feature.
 ///
 /// **Ranks** are seen through their normal scores, whose regression on the linear
 /// predictor says how much of each feature is explained: $X$ is the predictor in
@@ -259,10 +262,20 @@ impl Fit {
                     }
                     let names = self.views[at].columns();
                     let (latent, draws) = sums::linear_predictor(view, draws, at, names, &columns)?;
-                    sums.add(&sums_of(&latent, &draws, 0, strata)?);
-                    for (j, d) in columns.enumerate() {
-                        let rows = observed_rows(&latent, j, strata);
-                        sums.total += posterior.link_variance(at, d, &rows);
+                    let link: Vec<f64> = columns
+                        .enumerate()
+                        .map(|(j, d)| {
+                            let rows = observed_rows(&latent, j, strata);
+                            posterior.link_variance(at, d, &rows)
+                        })
+                        .collect();
+                    if matches!(kind, PredictedKind::Probability | PredictedKind::Count) {
+                        let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?);
+                        sums.total += link;
+                    } else {
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?);
+                        sums.total += link.iter().sum::<f64>();
                     }
                 }
                 out.deviance.push(if null > 0.0 {

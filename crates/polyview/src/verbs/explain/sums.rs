@@ -352,6 +352,46 @@ pub(super) fn linear_predictor(
     Ok((view, parts))
 }
 
+/// The columns of a linear predictor in units in which predictor and link together have
+/// the variance 1 a cell, with the draws in the same units, and the variance of all links
+/// then. `link` has that of each column over its observed cells.
+pub(super) fn alike(
+    latent: &View,
+    mut draws: Vec<Draw>,
+    link: &[f64],
+    strata: &[Vec<usize>],
+) -> Result<(View, Vec<Draw>, f64), DataError> {
+    let mut values = latent.to_values_with_nan();
+    let all = [(0..latent.n_samples()).collect::<Vec<usize>>()];
+    let strata = if strata.is_empty() { &all } else { strata };
+    let mut links = 0.0;
+    for (d, link) in link.iter().enumerate() {
+        let (mut cells, mut own) = (0.0, 0.0);
+        for rows in strata {
+            let x = rows.iter().map(|&n| values[(n, d)]).filter(|x| !x.is_nan());
+            let (count, sum) = x.clone().fold((0.0, 0.0), |(n, s), x| (n + 1.0, s + x));
+            let mean = if count > 0.0 { sum / count } else { 0.0 };
+            cells += count;
+            own += x.map(|x| (x - mean).powi(2)).sum::<f64>();
+        }
+        let squared = cells / (own + link);
+        // without a cell, or with a link of infinite variance, it counts for nothing
+        let squared = if squared.is_finite() { squared } else { 0.0 };
+        links += if squared > 0.0 { squared * link } else { cells };
+        for x in values.col_as_slice_mut(d) {
+            *x *= squared.sqrt();
+        }
+        for draw in &mut draws {
+            let w = &mut draw.weights[0];
+            for j in 0..w.ncols() {
+                w[(d, j)] *= squared.sqrt();
+            }
+        }
+    }
+    let view = View::from_values(latent.name(), latent.features().to_vec(), values)?;
+    Ok((view, draws, links))
+}
+
 /// $(Z^\top Z)\circ(W^\top W)$.
 fn product_gram(z: MatRef<'_, f64>, w: MatRef<'_, f64>) -> Mat<f64> {
     let (zz, ww) = (gram(z), gram(w));

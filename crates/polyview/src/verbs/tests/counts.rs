@@ -27,7 +27,7 @@ pub(super) fn table(name: &str, values: Mat<f64>) -> Table {
 
 /// A real view and one of counts with the same two factors; of successes
 /// their trials.
-fn simulated(likelihood: Likelihood) -> Dataset {
+pub(super) fn simulated(likelihood: Likelihood) -> Dataset {
     simulated_by(11, likelihood)
 }
 

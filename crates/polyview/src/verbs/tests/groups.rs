@@ -109,8 +109,11 @@ fn shares_of_counts_are_of_each_groups_own_level() {
     let c = fit.component(0).unwrap();
     let part = &c.views[0];
     let eta = c.factors.mean() * part.weights.mean().transpose();
-    let mut sums = [[0.0, 0.0]; 2];
+    let mut link_of_all = [0.0; 2];
+    // of one group, of the other, of all: every feature counts alike
+    let mut shares = [0.0; 3];
     for d in 0..D {
+        let mut sums = [[0.0, 0.0]; 2];
         for (g, sum) in sums.iter_mut().enumerate() {
             let own: Vec<f64> = (0..N)
                 .filter(|&n| group(n) == g)
@@ -120,17 +123,20 @@ fn shares_of_counts_are_of_each_groups_own_level() {
             sum[0] += own.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
             let level = part.bias.mean()[part.bias.place(g, d)];
             sum[1] += own.len() as f64 * part.term.link_variance_in(g, d, level);
+            link_of_all[g] += sum[1];
         }
+        let share = |[own, link]: [f64; 2]| own / (own + link) / D as f64;
+        shares[0] += share(sums[0]);
+        shares[1] += share(sums[1]);
+        shares[2] += share([sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]]);
     }
-    assert!(sums[0][1] > 2.0 * sums[1][1], "{sums:?}");
-    let share = |[own, link]: [f64; 2]| own / (own + link);
+    assert!(link_of_all[0] > 2.0 * link_of_all[1], "{link_of_all:?}");
     for (g, name) in ["a", "b"].into_iter().enumerate() {
         let found = fit.explain_group(name).unwrap().total[0];
-        assert!((found - share(sums[g])).abs() < 1e-9, "{name}: {found}");
+        assert!((found - shares[g]).abs() < 1e-9, "{name}: {found}");
     }
-    let all = share([sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]]);
     let found = fit.explain().unwrap().total[0];
-    assert!((found - all).abs() < 1e-9, "{found} {all}");
+    assert!((found - shares[2]).abs() < 1e-9, "{found} {shares:?}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod ranks;
 mod rest;
 mod settle;
 mod shrinkage;
+mod silent_features;
 mod unobserved;
 
 use polyview_core::{Dataset, Table, View};

@@ -32,7 +32,7 @@ fn table(name: &str, features: &[&str], value: impl FnMut(usize, usize) -> f64) 
 
 /// The values of the cells of `y`; whole numbers that every likelihood takes.
 fn value(likelihood: Likelihood, n: usize, d: usize) -> f64 {
-    let x = (5 * n + 3 * d * n + 2 * d) % 7;
+    let x = ((d + 1) * n + 2 * d) % 7;
     f64::from(u8::from(x > 3)) * if likelihood.is_label() { 1.0 } else { x as f64 }
 }
 

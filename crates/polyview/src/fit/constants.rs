@@ -1,0 +1,55 @@
+//! Features of real numbers that do not vary are left out of a fit.
+
+use polyview_core::{Dataset, Event, Journal, View};
+
+use super::training::cells;
+use crate::spec::{Algorithm, ModelSpec};
+
+/// Whether the observed values of a feature, two or more, are all the same.
+fn is_constant(view: &View, feature: usize) -> bool {
+    let values = cells(view, feature);
+    let count: f64 = values.iter().map(|v| v.1).sum();
+    count > 1.0 && values.iter().all(|v| v.0 == values[0].0)
+}
+
+/// The data without the features of real numbers that do not vary. Such a feature has no
+/// noise at all: its weights are known to be zero beyond any doubt, and each of
+/// them makes a factor of the view pay for that, so that a few of them take true factors
+/// out. A view of nothing else stays as it is, and so does a feature which is all that some
+/// sample has; mofapy2's algorithm sees all data.
+pub(super) fn leave_out_constants(
+    mut data: Dataset,
+    spec: &ModelSpec,
+    journal: &mut Journal,
+) -> Dataset {
+    if spec.algorithm == Algorithm::Faithful {
+        return data;
+    }
+    let names: Vec<String> = data.views().iter().map(|v| v.name().to_owned()).collect();
+    for name in names {
+        let Some(view) = data.view(&name) else {
+            continue;
+        };
+        if !spec.view(&name).likelihood.is_real() {
+            continue;
+        }
+        let features = 0..view.n_features();
+        let (out, keep): (Vec<usize>, Vec<usize>) = features.partition(|&d| is_constant(view, d));
+        let varies = |d: &usize| view.mask().count_feature(*d, view.n_samples()) > 1;
+        if out.is_empty() || !keep.iter().any(varies) {
+            continue;
+        }
+        let note = format!(
+            "{} feature(s) do not vary, first '{}': they say nothing of the samples, and are left out \
+             of the model and of all that it predicts",
+            out.len(),
+            view.features()[out[0]]
+        );
+        let Ok(less) = data.with_features(&name, &keep) else {
+            continue;
+        };
+        journal.note(0, format!("data/{name}"), Event::Data { note });
+        data = less;
+    }
+    data
+}
