@@ -312,7 +312,12 @@ fn a_feature_that_does_not_vary_is_the_least_relevant() {
     }
     let view = View::from_values("sparse", view.features().to_vec(), x).unwrap();
     let data = data.with_view(view).unwrap();
-    let fit: Fit = polyview::fit(data, spec()).unwrap();
+    let without: Fit = polyview::fit(data.clone(), spec()).unwrap();
+    assert_eq!(without.relevance("sparse").unwrap().len(), 11);
+    // a pixel stays in its image
+    let mut image = spec().view("sparse");
+    image.shape = Some([3, 4]);
+    let fit: Fit = polyview::fit(data, spec().with_view("sparse", image)).unwrap();
     let relevance = fit.relevance("sparse").unwrap();
     assert!(relevance.iter().all(|r| r.is_finite() && *r > 0.0));
     let least = (0..12).min_by(|&a, &b| relevance[a].total_cmp(&relevance[b]));

@@ -16,7 +16,7 @@ fn is_constant(view: &View, feature: usize) -> bool {
 /// noise at all: its weights are known to be zero beyond any doubt, and each of
 /// them makes a factor of the view pay for that, so that a few of them take true factors
 /// out. A view of nothing else stays as it is, and so does a feature which is all that some
-/// sample has; mofapy2's algorithm sees all data.
+/// sample has, and pixels stay in their image; mofapy2's algorithm sees all data.
 pub(super) fn leave_out_constants(
     mut data: Dataset,
     spec: &ModelSpec,
@@ -30,7 +30,8 @@ pub(super) fn leave_out_constants(
         let Some(view) = data.view(&name) else {
             continue;
         };
-        if !spec.view(&name).likelihood.is_real() {
+        let choices = spec.view(&name);
+        if !choices.likelihood.is_real() || choices.shape.is_some() {
             continue;
         }
         let features = 0..view.n_features();
