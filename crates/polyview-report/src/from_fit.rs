@@ -239,7 +239,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         factors_kept: fit.k(),
         factors_started: fit.spec().factors,
         sweeps: Some(record.sweeps),
-        outcome: record.outcome.to_string(),
+        outcome: fit.ending(),
         bound: record.bound,
         seconds: Some(record.seconds),
         seed: Some(fit.spec().seed),

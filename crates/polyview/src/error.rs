@@ -220,6 +220,22 @@ pub enum ErrorKind {
     /// The model file holds no data, and the verb needs them.
     #[error("the model was saved without its data")]
     NoData,
+    /// The model comes from the engine stochastic and holds no data, and the verb
+    /// needs them.
+    #[error(
+        "the model holds no data: the engine stochastic left them on disk, or they were left out of the file"
+    )]
+    DataOnDisk,
+    /// A batch too small for the factors to start from.
+    #[error("a batch of {batch} sample(s) is too small for {factors} factors to start from")]
+    SmallBatch {
+        /// Samples of the first batch.
+        batch: usize,
+        /// Factors asked for.
+        factors: usize,
+        /// All samples.
+        samples: usize,
+    },
 }
 
 /// An error of the facade: opaque, with kind, place and advice.
@@ -328,8 +344,17 @@ impl Error {
                 "fit it again with selection = \"spike-and-slab\"".to_owned()
             }
             ErrorKind::NoData => {
-                "give the training data again, or save the model with them".to_owned()
+                "fit again without --no-data, which leaves them out of the model file".to_owned()
             }
+            ErrorKind::DataOnDisk => {
+                "fit again with --in-memory, and without --no-data".to_owned()
+            }
+            ErrorKind::SmallBatch {
+                factors, samples, ..
+            } => format!(
+                "give a larger --batch (1 is all {samples} samples, and a number above 1 so many of them), of \
+                 more than {factors} samples, or ask for fewer factors"
+            ),
             ErrorKind::Numeric(NumericError::BoundFell { .. }) => {
                 "this is a defect of the program, not of your data; please report it".to_owned()
             }

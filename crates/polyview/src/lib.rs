@@ -40,7 +40,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
-    FitRecord, Fitting, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
+    FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
 };
 pub use polyview_infer::StochasticOptions;
 pub use polyview_likelihoods::ParameterUncertainty;

@@ -67,21 +67,31 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     said.journal(cli, &fit.record().journal);
     fit.save(out, overwrite(args.force))?;
     summary(cli, &fit)?;
-    if let Some(path) = &args.checkpoints.checkpoint
-        && fit.spec().engine == EngineKind::Vb
-        && fit.record().sweeps == fit.spec().vb.max_sweeps
-        && path.exists()
-    {
-        note(
-            cli,
-            format!(
-                "go on with --resume {} and a larger --max-sweeps",
-                path.display()
-            ),
-        );
+    if let Some(mend) = more(&fit, args.checkpoints.checkpoint.as_deref()) {
+        note(cli, mend);
     }
     say(cli, format!("written to {}", out.display()));
     Ok(())
+}
+
+/// How a fit that stopped too early goes on, by the options of the command.
+fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
+    let limited = fit.stopped_at_limit();
+    match fit.spec().engine {
+        EngineKind::Gibbs => fit
+            .unmixed()
+            .map(|_| "fit again with larger --sweeps and --warm-up, or more --chains".to_owned()),
+        EngineKind::Stochastic => limited.then(|| "fit again with a larger --epochs".to_owned()),
+        EngineKind::Vb => limited.then(|| match checkpoint.filter(|path| path.exists()) {
+            Some(path) => format!(
+                "go on with --resume {} and a larger --max-sweeps",
+                path.display()
+            ),
+            None => "fit again with a larger --max-sweeps; with --checkpoint FILE a fit can go on \
+                     from where it stopped"
+                .to_owned(),
+        }),
+    }
 }
 
 /// Refuses to begin where a file is in the way. A checkpoint may replace the
@@ -319,7 +329,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         fit.k(),
         fit.spec().factors,
         r.sweeps,
-        r.outcome,
+        fit.ending(),
         r.seconds
     ))?;
     if let Some(e) = explained {

@@ -14,13 +14,22 @@ use super::trust;
 use crate::args::{Cli, InspectArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{digits, json, line, nats, number, prose, significant, table};
+use crate::remarks::warning;
 
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     let fit = Fit::load(&args.model)?;
     let other = args.against.as_ref().map(Fit::load).transpose()?;
-    let against = other.map(|other| fit.compare(&other)).transpose()?;
+    let against = (other.as_ref())
+        .map(|other| fit.compare(other))
+        .transpose()?;
     let checks = args.checks.map(|n| trust::checks(&fit, n)).transpose()?;
+    let compared = (args.against.iter().zip(&other)).chain([(&args.model, &fit)]);
+    for (path, fit) in compared {
+        if let Some(trouble) = fit.unmixed() {
+            warning(cli, format!("{}: {trouble}", path.display()));
+        }
+    }
     if cli.json {
         let mut all = as_json(&fit)?;
         if let Some(found) = &against {
@@ -68,19 +77,15 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         fit.k(),
         fit.spec().factors
     ))?;
-    prose(format!("sweeps    {}, {}", r.sweeps, r.outcome))?;
+    prose(format!("sweeps    {}, {}", r.sweeps, fit.ending()))?;
     if let Some(b) = r.bound {
         line(format!("bound     {} nats", nats(b)))?;
     }
     line(format!("seed      {}", fit.spec().seed))?;
-    line(format!(
-        "data      {}",
-        if fit.data().is_ok() {
-            "kept"
-        } else {
-            "not kept"
-        }
-    ))?;
+    prose(match fit.data() {
+        Ok(_) => "data      kept".to_owned(),
+        Err(why) => format!("data      not kept: {why}"),
+    })?;
     if r.restart_bounds.len() > 1 {
         let all: Vec<String> = r.restart_bounds.iter().map(|b| nats(*b)).collect();
         prose(format!("restarts  {}", all.join(", ")))?;
@@ -141,6 +146,10 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
             ))?;
             variance_table(&fit, &g.explained)?;
         }
+    }
+    if fit.data().is_err() {
+        line("")?;
+        prose("no table of variance explained: it needs the training data, which are not kept")?;
     }
     activity_by_group(&fit)?;
     trust::convergence(&fit)

@@ -584,3 +584,173 @@ fn who_chose_the_algorithm_is_named() {
     let err = fails(at, "fit --spec study.toml --out m.pv", 1);
     has(&err, &["algorithm = \"faithful\""]);
 }
+
+#[test]
+fn single_values_far_off_are_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let slip = |samples: usize, from: usize| {
+        table(samples, move |n, d| match (n, d) {
+            (3, 2) => "1e6".to_owned(),
+            _ => value(n + from, d).to_string(),
+        })
+    };
+    put(at, "x.csv", times(1.0));
+    fitted(at, "");
+    for samples in [8, 30] {
+        put(at, "new.csv", slip(samples, 50));
+        let err = said(at, "project m.pv --view x=new.csv --out z.csv --force");
+        let found = lines(&err, "warning: view 'x': ");
+        assert_eq!(found.len(), 1, "{err}");
+        has(
+            &found[0],
+            &[
+                "1 new value(s) lie more than 100 standard deviations",
+                "sample 's3', feature 'g2' (",
+            ],
+        );
+    }
+    // in the training data likewise
+    put(at, "x.csv", slip(SAMPLES, 0));
+    let err = fitted(at, "");
+    has(
+        &err,
+        &[
+            "note: data/x: 1 value(s) more than 1000 standard deviations from the middle",
+            "(sample 's3', feature 'g2')",
+        ],
+    );
+}
+
+#[test]
+fn what_rounding_decides_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(
+        at,
+        "x.csv",
+        table(SAMPLES, |n, d| format!("{:e}", 1e15 + value(n, d))),
+    );
+    for more in ["", "--engine stochastic --batch 10"] {
+        let err = fitted(at, more);
+        has(
+            &err,
+            &[
+                "warning: data/x: 6 of 6 feature(s) vary by so little next to their mean",
+                "rounding",
+            ],
+        );
+        assert!(!err.contains("none of its features varies"), "{err}");
+    }
+    // what cannot be squared is not said to be explained
+    put(at, "x.csv", times(1e-155));
+    let o = run(
+        at,
+        "fit --model mofa --view x=x.csv:gaussian -k 2 --out m.pv --force",
+    );
+    let err = String::from_utf8_lossy(&o.stderr);
+    has(
+        &err,
+        &[
+            "6 of 6 feature(s) vary by so little that",
+            "cannot be scaled",
+        ],
+    );
+    let out = String::from_utf8_lossy(&o.stdout);
+    let shares = out.lines().last().expect("a table");
+    assert!(
+        shares.starts_with('x') && !shares.contains(|c: char| c.is_ascii_digit()),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_view_that_shares_no_sample_is_warned_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", times(1.0));
+    put(at, "y.csv", times(2.0));
+    let fit =
+        "fit --model mofa --view x=x.csv:gaussian --view y=y.csv:gaussian -k 2 --out m.pv --force";
+    assert_eq!(lines(&said(at, fit), "warning:"), [""; 0]);
+    put(at, "z.csv", times(3.0).replace("\ns", "\npatient"));
+    let err = said(at, &format!("{fit} --view z=z.csv:gaussian"));
+    let found = lines(&err, "warning: data: view ");
+    assert_eq!(found.len(), 1, "{err}");
+    has(&found[0], &["view 'z' shares no sample ID", "'patient0'"]);
+}
+
+#[test]
+fn the_mend_of_a_fit_that_stopped_is_that_of_the_command() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", times(1.0));
+    let err = fitted(at, "--max-sweeps 2");
+    has(
+        &err,
+        &[
+            "limit of 2 sweeps",
+            "note: fit again with a larger --max-sweeps",
+            "--checkpoint FILE",
+        ],
+    );
+    let err = fitted(at, "--max-sweeps 2 --checkpoint c.ckpt");
+    has(
+        &err,
+        &["note: go on with --resume c.ckpt and a larger --max-sweeps"],
+    );
+    let err = fitted(at, "--engine stochastic --batch 10 --epochs 1");
+    has(
+        &err,
+        &[
+            "limit of 1 epochs",
+            "note: fit again with a larger --epochs",
+        ],
+    );
+    assert!(!err.contains("--resume"), "{err}");
+}
+
+#[test]
+fn models_without_their_data_say_how_to_have_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", times(1.0));
+    for (more, mend, other) in [
+        ("--no-data", "without --no-data", "--in-memory"),
+        (
+            "--engine stochastic --batch 10",
+            "--in-memory",
+            "again, or save",
+        ),
+    ] {
+        fitted(at, more);
+        for words in [
+            "inspect m.pv --checks",
+            "impute m.pv --view x --out f.csv",
+            "report m.pv --checks --out r.html",
+        ] {
+            let err = fails(at, words, 1);
+            assert!(err.contains(mend) && !err.contains(other), "{words}: {err}");
+        }
+        let text = String::from_utf8(run(at, "inspect m.pv").stdout).expect("text");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        has(
+            &text,
+            &["data not kept: ", mend, "no table of variance explained"],
+        );
+    }
+    // batches that the factors cannot start from
+    let err = fails(
+        at,
+        "fit --view x=x.csv:gaussian -k 6 --engine stochastic --batch 0.1 --out n.pv",
+        1,
+    );
+    has(
+        &err,
+        &["too small for 6 factors", "--batch", "more than 6 samples"],
+    );
+    said(
+        at,
+        "fit --view x=x.csv:gaussian -k 6 --engine stochastic --batch 7 --out n.pv",
+    );
+}

@@ -1,6 +1,6 @@
 //! Every verb of the command, on simulated data.
 
-use crate::common::{fails, get, ok, put};
+use crate::common::{fails, get, ok, put, run};
 
 #[test]
 fn from_data_to_report() {
@@ -145,6 +145,56 @@ fn gibbs_from_the_command_line() {
     let text = ok(at, "inspect g.pv");
     assert!(text.contains("R-hat") && text.contains("Gibbs"), "{text}");
     ok(at, "report g.pv --out g.html");
+
+    // a chain has no end of its own: what is kept and how well it mixed is said
+    let fit = |more: &str| format!("fit --view x=s/{file} -k 1 --engine gibbs --force {more}");
+    let err = |words: &str| {
+        let o = run(at, words);
+        assert!(o.status.success(), "{words}");
+        String::from_utf8_lossy(&o.stderr).into_owned()
+    };
+    let poor = fit("--chains 2 --warm-up 20 --sweeps 40 --thin 4 --out g.pv");
+    let said = err(&poor);
+    assert!(said.contains("warning: chains: "), "{said}");
+    assert!(said.contains("take more sweeps, or more chains"), "{said}");
+    assert!(
+        said.contains("note: fit again with larger --sweeps"),
+        "{said}"
+    );
+    ok(
+        at,
+        "simulate --samples 200 --features 20 --factors 2 --out-dir t",
+    );
+    let good = "fit --view x=t/view1.csv -k 2 --engine gibbs --warm-up 500 --sweeps 4000 \
+                --thin 100 --out good.pv --force";
+    let said = err(good);
+    assert!(!said.contains("warning"), "{said}");
+    for text in [ok(at, "inspect g.pv"), ok(at, &poor), get(at, "g.html")] {
+        assert!(!text.contains("stopped at the limit"), "{text}");
+        assert!(
+            text.contains("40 kept of each of 2 chain(s); worst R-hat "),
+            "{text}"
+        );
+        assert!(text.contains("smallest effective size "), "{text}");
+    }
+    // in a comparison likewise, of either fit
+    ok(
+        at,
+        &fit("--chains 2 --warm-up 20 --sweeps 40 --thin 4 --seed 2 --out h.pv"),
+    );
+    let said = err("inspect h.pv --against g.pv");
+    assert!(
+        said.contains("warning: g.pv: ") && said.contains("warning: h.pv: "),
+        "{said}"
+    );
+    for words in ["inspect g.pv", "inspect good.pv"] {
+        let said = err(words);
+        assert_eq!(
+            said.contains("warning: "),
+            words == "inspect g.pv",
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -115,6 +115,9 @@ impl DatasetBuilder {
         if let Some(note) = names::advice(&self.names()) {
             journal.note(0, "data", Event::Warning { note });
         }
+        for note in self.strangers() {
+            journal.note(0, "data", Event::Warning { note });
+        }
         let index = places(&samples);
         let mut views = Vec::with_capacity(self.tables.len());
         for table in self.tables {
@@ -155,6 +158,29 @@ impl DatasetBuilder {
             .map(|(ids, column)| column.aligned(ids, &samples))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Dataset::assemble(samples, views, groups, metadata, journal))
+    }
+
+    /// What is to be said of views none of whose samples is in another, while others
+    /// share some; nothing of new samples, which need not share any.
+    fn strangers(&self) -> Vec<String> {
+        if self.new_samples || self.tables.len() < 2 {
+            return Vec::new();
+        }
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for s in self.tables.iter().flat_map(ViewTable::samples) {
+            *count.entry(s).or_default() += 1;
+        }
+        let alone = |t: &&ViewTable| t.samples().iter().all(|s| count[s.as_str()] == 1);
+        let note = |t: &ViewTable| {
+            format!(
+                "view '{}' shares no sample ID with any other view (its first is '{}'): nothing can be \
+                 learnt of what it has in common with them; check that its first column holds the same \
+                 IDs, or leave it out",
+                t.name(),
+                t.samples()[0]
+            )
+        };
+        self.tables.iter().filter(alone).map(note).collect()
     }
 
     /// The names in the tables.

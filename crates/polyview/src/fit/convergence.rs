@@ -72,6 +72,65 @@ impl FitRecord {
     }
 }
 
+/// R-hat above which chains have not met.
+const LARGEST_RHAT: f64 = 1.05;
+
+/// Effective sample size below which means and intervals of draws are rough.
+const SMALLEST_SIZE: f64 = 100.0;
+
+/// How well the chains of a fit have mixed, in its worst quantities.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mixing {
+    /// Largest R-hat, and its quantity; none where the draws are too few to tell.
+    pub rhat: Option<(f64, String)>,
+    /// Smallest effective sample size, of the bulk or of the tails, and its
+    /// quantity; none where the draws are too few to tell.
+    pub size: Option<(f64, String)>,
+}
+
+impl Mixing {
+    /// What is wrong with the draws: chains that have not met (R-hat above 1.05), or
+    /// too small an effective size (below 100); none where they are sound.
+    pub fn trouble(&self) -> Option<String> {
+        let mut found = Vec::new();
+        match &self.rhat {
+            None => found.push(
+                "the draws are too few to tell whether the chains have met".to_owned(),
+            ),
+            Some((rhat, of)) if *rhat > LARGEST_RHAT => found.push(format!(
+                "the chains have not met: R-hat {rhat:.2} of '{of}' (at most {LARGEST_RHAT} where they have)"
+            )),
+            Some(_) => {}
+        }
+        if let Some((size, of)) = self.size.as_ref().filter(|s| s.0 < SMALLEST_SIZE) {
+            found.push(format!(
+                "an effective size of {size:.0} draws of '{of}' (below {SMALLEST_SIZE} means and intervals are rough)"
+            ));
+        }
+        (!found.is_empty()).then(|| found.join("; "))
+    }
+}
+
+impl FitRecord {
+    /// The worst of the diagnostics; none unless the fit is made of draws.
+    pub fn mixing(&self) -> Option<Mixing> {
+        if self.diagnostics.is_empty() {
+            return None;
+        }
+        let worst = |value: &dyn Fn(&Summary) -> f64, sign: f64| {
+            let all = self.diagnostics.iter();
+            all.map(|d| (value(&d.summary), &d.quantity))
+                .filter(|(x, _)| !x.is_nan())
+                .max_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)))
+                .map(|(x, of)| (x, of.clone()))
+        };
+        Some(Mixing {
+            rhat: worst(&|s| s.rhat, 1.0),
+            size: worst(&|s| s.ess_bulk.min(s.ess_tail), -1.0),
+        })
+    }
+}
+
 fn of(kind: &str, all: &[&Diagnostic]) -> Convergence {
     let known = |value: fn(&Summary) -> f64| -> Vec<f64> {
         let values = all.iter().map(|d| value(&d.summary));

@@ -12,8 +12,50 @@ use crate::spec::EngineKind;
 /// would give.
 const NO_EFFECT: f64 = 0.01;
 
-/// Warns of a fit that stopped at its limit of sweeps, and of one whose factors came to
-/// nothing.
+impl Fit {
+    /// Whether the fit stopped at its limit of sweeps or epochs before it converged;
+    /// never so of draws, which have no end of their own.
+    pub fn stopped_at_limit(&self) -> bool {
+        !self.is_sampled() && self.record.outcome == Outcome::MaxSweeps
+    }
+    /// How the fit ended, in words: of draws how many sweeps are kept and how well the
+    /// chains have mixed, as a chain has no end of its own.
+    pub fn ending(&self) -> String {
+        let record = &self.record;
+        if !self.is_sampled() {
+            return record.outcome.to_string();
+        }
+        let kept = record.sweeps.saturating_sub(self.spec.gibbs.warm_up);
+        let chains = record.ledgers.len();
+        let mut text = format!("{kept} kept of each of {chains} chain(s)");
+        if record.outcome == Outcome::Interrupted {
+            text.push_str(", interrupted");
+        }
+        let Some(mixing) = record.mixing() else {
+            return text;
+        };
+        let told = |x: &Option<(f64, String)>, digits: usize| match x {
+            Some((x, _)) => format!("{x:.digits$}"),
+            None => "unknown".to_owned(),
+        };
+        text + &format!(
+            "; worst R-hat {}, smallest effective size {}",
+            told(&mixing.rhat, 2),
+            told(&mixing.size, 0)
+        )
+    }
+    /// What is wrong with the draws of a fit ([`Mixing::trouble`](crate::Mixing::trouble)) and the mend; none
+    /// where they are sound, and of fits that are not made of draws.
+    pub fn unmixed(&self) -> Option<String> {
+        let trouble = self.record.mixing()?.trouble()?;
+        Some(format!(
+            "{trouble}; take more sweeps, or more chains, before the results are trusted"
+        ))
+    }
+}
+
+/// Warns of a fit that stopped at its limit of sweeps, of chains that have not mixed,
+/// and of a fit whose factors came to nothing.
 pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
     let limit = match fit.spec.engine {
         EngineKind::Vb => Some((fit.spec.vb.max_sweeps, "sweeps", "max-sweeps")),
@@ -21,13 +63,16 @@ pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
         EngineKind::Gibbs => None,
     };
     if let Some((most, what, option)) = limit
-        && fit.record.outcome == Outcome::MaxSweeps
+        && fit.stopped_at_limit()
     {
         let note = format!(
-            "the fit stopped at its limit of {most} {what} before it converged: factors may still change; \
-             go on with a larger {option}"
+            "the fit stopped at its limit of {most} {what} ({option}) before it converged: factors may \
+             still change; allow more"
         );
         fit.note_before_the_end("fit", Event::Warning { note });
+    }
+    if let Some(note) = fit.unmixed() {
+        fit.note_before_the_end("chains", Event::Warning { note });
     }
     if let Some(note) = collapse(fit)? {
         fit.note_before_the_end("factors", Event::Warning { note });

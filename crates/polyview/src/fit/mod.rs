@@ -28,7 +28,7 @@ use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-pub use convergence::{Convergence, Diagnostic};
+pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
@@ -243,9 +243,17 @@ impl Fit {
     /// Training data in working units, one view each; missing cells are zero.
     ///
     /// # Errors
-    /// [`ErrorKind::NoData`] when the model was saved without them.
+    /// [`ErrorKind::NoData`] when the model was saved without them;
+    /// [`ErrorKind::DataOnDisk`] of one from the engine stochastic, which may have
+    /// read them block by block.
     pub fn data(&self) -> Result<&[View]> {
-        self.data.as_deref().ok_or_else(|| ErrorKind::NoData.into())
+        self.data.as_deref().ok_or_else(|| {
+            match self.spec.engine {
+                EngineKind::Stochastic => ErrorKind::DataOnDisk,
+                EngineKind::Vb | EngineKind::Gibbs => ErrorKind::NoData,
+            }
+            .into()
+        })
     }
     /// Forgets the training data: a smaller model file; `impute` and
     /// `explain` then need the data again.

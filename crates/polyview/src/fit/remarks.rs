@@ -2,7 +2,7 @@
 
 use polyview_core::{Event, Groups, Journal, RowGroups, View};
 
-use super::ViewInfo;
+use super::{ViewInfo, cells};
 use crate::build::several;
 use crate::spec::{Likelihood, ModelSpec};
 
@@ -12,20 +12,36 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
     let block = format!("data/{}", info.name);
     let mut say = |event: Event| journal.note(0, block.clone(), event);
     let constant = info.scaling.constant.iter().filter(|d| info.knows(**d));
-    let (tiny, constant): (Vec<usize>, Vec<usize>) =
+    let (varying, constant): (Vec<usize>, Vec<usize>) =
         constant.partition(|d| spread_of(info, **d) > 0.0);
+    let (rounded, tiny): (Vec<usize>, Vec<usize>) = varying.into_iter().partition(|d| {
+        let training = info.training.as_ref();
+        training.is_some_and(|t| t.is_rounding(*d))
+    });
     let known = info.features.len() - info.unobserved.len();
     // of a single sample there is nothing to be said
-    let whole = tiny.len() + constant.len() == known && info.observed > known;
+    let whole = info.observed > known;
     if let Some(&first) = tiny.first() {
         let spread = tiny.iter().map(|&d| spread_of(info, d));
         let largest = spread.fold(0.0, f64::max);
         let note = format!(
             "{} of {known} feature(s) vary by so little that the square is 0 in 64-bit numbers, first '{}' \
-             (standard deviations of {largest:.0e} at most), and count as constant: multiply the view \
-             by a power of ten",
+             (standard deviations of {largest:.0e} at most), and cannot be scaled: nothing that is said of \
+             them is to be trusted; multiply the view by a power of ten",
             tiny.len(),
             info.features[first]
+        );
+        say(Event::Warning { note });
+    }
+    if let Some(&first) = rounded.first() {
+        let note = format!(
+            "{} of {known} feature(s) vary by so little next to their mean that rounding decides, first \
+             '{}' (mean {:.0e}, standard deviation {:.0e}), and are not scaled: what is found in them may be \
+             rounding alone; subtract the mean where the values come from, or leave them out",
+            rounded.len(),
+            info.features[first],
+            info.training.as_ref().map_or(0.0, |t| t.mean[first]),
+            spread_of(info, first)
         );
         say(Event::Warning { note });
     }
@@ -36,7 +52,7 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
         constant
     };
     if let Some(&first) = constant.first() {
-        say(if whole && tiny.is_empty() {
+        say(if whole && constant.len() == known {
             let note = "none of its features varies: the view carries no information about the \
                         samples; leave it out, or make sure that it is the right file";
             Event::Warning { note: note.into() }
@@ -93,6 +109,72 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
             samples[n], info.features[d]
         )
     })
+}
+
+/// Robust standard deviations beyond which a single training value is more often a
+/// slip of the pen than a measurement: no sample of a normal distribution has one
+/// beyond ten.
+const SLIP: f64 = 1e3;
+
+/// Width of the middle half of a normal distribution, standard deviations.
+const MIDDLE_HALF: f64 = 1.349;
+
+/// What is to be said of single values of a real view that lie far from the middle of
+/// their feature, by its quartiles, if there are any. Working units serve as well as
+/// data units: distances are relative.
+pub(super) fn slips(info: &ViewInfo, view: &View, samples: &[String]) -> Option<String> {
+    if !info.choices.likelihood.is_real() {
+        return None;
+    }
+    let (mut count, mut worst) = (0, (0.0, 0, 0));
+    for d in 0..view.n_features() {
+        let mut values = cells(view, d);
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (Some(lower), Some(middle), Some(upper)) = (
+            quantile(&values, 0.25),
+            quantile(&values, 0.5),
+            quantile(&values, 0.75),
+        ) else {
+            continue;
+        };
+        let limit = SLIP * (upper - lower) / MIDDLE_HALF;
+        let far = |x: f64| (x - middle).abs() > limit;
+        // sorted: the ends are the farthest
+        let ends = [values.first(), values.last()];
+        if upper <= lower || !ends.into_iter().flatten().any(|v| far(v.0)) {
+            continue;
+        }
+        for n in 0..view.n_samples() {
+            if let Some(x) = view.value(n, d).filter(|x| far(*x)) {
+                count += 1;
+                let off = SLIP * (x - middle).abs() / limit;
+                if off > worst.0 {
+                    worst = (off, n, d);
+                }
+            }
+        }
+    }
+    let (off, n, d) = worst;
+    (count > 0).then(|| {
+        format!(
+            "{count} value(s) more than {SLIP} standard deviations from the middle of their feature (both by \
+             quartiles), the farthest {off:.0e} (sample '{}', feature '{}'): make sure that they are no \
+             mistakes; for heavy tails take logarithms, or scaling = \"normal-scores\" (--scaling)",
+            samples[n], info.features[d]
+        )
+    })
+}
+
+/// Quantile of sorted values with their numbers: the least that so large a share does
+/// not exceed; `None` of none.
+fn quantile(sorted: &[(f64, f64)], share: f64) -> Option<f64> {
+    let all: f64 = sorted.iter().map(|v| v.1).sum();
+    let mut below = 0.0;
+    let reached = |(_, cells): &&(f64, f64)| {
+        below += cells;
+        below >= share * all
+    };
+    sorted.iter().find(reached).map(|v| v.0)
 }
 
 /// Mean count above which the bound of [`Likelihood::Poisson`] may lose factors.

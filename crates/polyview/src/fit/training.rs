@@ -145,22 +145,22 @@ impl ScaleSums {
     }
     /// What came out.
     pub(crate) fn finish(self) -> TrainingScale {
-        // deviations of the size of rounding are none
-        let sd = |m: &Moments| {
-            if m.sd > 1e-14 * m.mean.abs() {
-                m.sd
-            } else {
-                0.0
-            }
-        };
         TrainingScale {
             mean: self.features.iter().map(|m| m.mean).collect(),
-            sd: self.features.iter().map(sd).collect(),
+            sd: self.features.iter().map(|m| m.sd).collect(),
         }
     }
 }
 
+/// Share of its mean below which a feature's standard deviation is that of rounding.
+const ROUNDING: f64 = 1e-14;
+
 impl TrainingScale {
+    /// Whether a feature varies, but by no more than the rounding of its values.
+    pub(crate) fn is_rounding(&self, feature: usize) -> bool {
+        let (mean, sd) = (self.mean[feature], self.sd[feature]);
+        sd > 0.0 && sd <= ROUNDING * mean.abs()
+    }
     /// That of a view in data units.
     pub(crate) fn of(likelihood: Likelihood, view: &View) -> Option<Self> {
         let mut sums = ScaleSums::new(likelihood, view.n_features())?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
-use super::far_off::far_off;
+use super::far_off::{far_cells, far_off};
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -26,6 +26,11 @@ pub(super) struct Aligned {
 }
 
 impl Aligned {
+    /// Warns of values of a view, in data units, that are far off those of training.
+    fn warn_of(&mut self, info: &ViewInfo, view: &View) {
+        self.warnings.extend(far_off(info, view));
+        self.warnings.extend(far_cells(info, view, &self.samples));
+    }
     /// Matches `data` to the model of `fit`, without the view of that place.
     ///
     /// # Errors
@@ -128,7 +133,7 @@ fn match_features(info: &ViewInfo, data: &Dataset, view: &View, out: &mut Aligne
     // what was never observed in training is as unknown as what was not there
     let silent = |d: &usize| view.mask().count_feature(*d, view.n_samples()) == 0;
     if view.features() == info.features && info.unobserved.iter().all(silent) {
-        out.warnings.extend(far_off(info, view));
+        out.warn_of(info, view);
         return finite(info, info.scaling.apply(view.clone()));
     }
     let place: HashMap<&str, usize> = view
@@ -176,7 +181,7 @@ fn match_features(info: &ViewInfo, data: &Dataset, view: &View, out: &mut Aligne
         ));
     }
     let matched = view.matched(info.name.clone(), info.features.clone(), &source)?;
-    out.warnings.extend(far_off(info, &matched));
+    out.warn_of(info, &matched);
     finite(info, info.scaling.apply(matched))
 }
 

@@ -47,6 +47,8 @@ struct Feature {
     count: f64,
     /// Middle distance from the training mean, training standard deviations.
     distance: f64,
+    /// Largest distance from the training mean, training standard deviations.
+    farthest: f64,
     /// Middle of the new values, data units.
     middle: f64,
     /// Training mean and standard deviation, as values are compared.
@@ -80,6 +82,13 @@ impl Tally {
         self.cells += cells;
         for (count, (_, _, limit)) in self.beyond.iter_mut().zip(SHARES) {
             *count += if distance > limit { cells } else { 0.0 };
+        }
+    }
+    /// Adds the cells of other features.
+    fn merge(&mut self, other: &Self) {
+        self.cells += other.cells;
+        for (count, more) in self.beyond.iter_mut().zip(other.beyond) {
+            *count += more;
         }
     }
     /// The first bound that is broken: the share of cells, the distance beyond which
@@ -146,6 +155,53 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     ))
 }
 
+/// What is to be said of single new values, in data units, that are hundreds of
+/// standard deviations off the training data while their features as a whole are not.
+pub(super) fn far_cells(info: &ViewInfo, view: &View, samples: &[String]) -> Option<String> {
+    let training = info.training.as_ref()?;
+    let compared = Compared::of(info.choices.likelihood)?;
+    let mut found: Vec<(f64, usize, usize)> = Vec::new();
+    let mut all = Tally::default();
+    for d in 0..view.n_features() {
+        let mut tally = Tally::default();
+        let Some(f) = feature(training, compared, view, d, &mut tally) else {
+            continue;
+        };
+        if f.is_far() {
+            continue;
+        }
+        all.merge(&tally);
+        if f.farthest <= FAR.1 {
+            continue;
+        }
+        for n in 0..view.n_samples() {
+            let off = view.value(n, d).map(|x| f.off(compared, x));
+            found.extend(off.filter(|x| *x > FAR.1).map(|x| (x, n, d)));
+        }
+    }
+    // so many are no single ones, and are told as a share
+    if all.far().is_some() {
+        return None;
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let worst = found.iter().take(3).map(|&(off, n, d)| {
+        let (sample, feature) = (&samples[n], &info.features[d]);
+        let off = rounded(off);
+        format!("sample '{sample}', feature '{feature}' ({off} standard deviations)")
+    });
+    let worst: Vec<String> = worst.collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "view '{}': {} new value(s) lie more than {} standard deviations from the training mean, worst \
+             first: {}; make sure that they are no mistakes, or leave them empty",
+            info.name,
+            found.len(),
+            FAR.1,
+            worst.join(", ")
+        )
+    })
+}
+
 /// What the new values of a feature look like; `None` where it has none, or did
 /// not vary in training.
 fn feature(
@@ -157,7 +213,7 @@ fn feature(
 ) -> Option<Feature> {
     let mean = *training.mean.get(at)?;
     let sd = *training.sd.get(at)?;
-    if sd == 0.0 {
+    if sd == 0.0 || training.is_rounding(at) {
         return None;
     }
     let sd = match compared {
@@ -170,6 +226,7 @@ fn feature(
         at,
         count: 0.0,
         distance: 0.0,
+        farthest: 0.0,
         middle: middle_value,
         mean,
         sd,
@@ -184,6 +241,7 @@ fn feature(
     for (x, cells) in &mut values {
         *x = (*x - mean).abs() / sd;
         tally.add(*x, *cells);
+        f.farthest = f.farthest.max(*x);
     }
     f.distance = weighted_middle(&mut values)?;
     Some(f)

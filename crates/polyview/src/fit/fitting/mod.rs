@@ -19,7 +19,7 @@ use super::constants::leave_out_constants;
 use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
-    large_counts, note_constant_in_groups, note_features, note_loose_bound, observed_mean,
+    large_counts, note_constant_in_groups, note_features, note_loose_bound, observed_mean, slips,
 };
 use super::start::start;
 use super::steep::note_steep_sites;
@@ -173,6 +173,9 @@ impl Fitting {
         }
         for (info, view) in infos.iter().zip(&working.views) {
             if let Some(note) = large_counts(info, view, &working.samples) {
+                journal.note(0, format!("data/{}", info.name), Event::Data { note });
+            }
+            if let Some(note) = slips(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
             note_loose_bound(info, || observed_mean(view), &mut journal);

@@ -267,10 +267,20 @@ impl BlockSource for Working {
 ///
 /// # Errors
 /// From reading, from the decomposition, and where data do not suit their
-/// likelihood.
+/// likelihood; [`ErrorKind::SmallBatch`].
 pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Result<StochasticRun> {
     let key = StreamKey::new(spec.seed);
-    let first = StochasticRun::first_batch(source.samples(), &spec.stochastic, key);
+    let samples = source.samples();
+    let first = StochasticRun::first_batch(samples, &spec.stochastic, key);
+    let batch = first.iter().map(Range::len).sum();
+    if batch < spec.factors {
+        return Err(ErrorKind::SmallBatch {
+            batch,
+            factors: spec.factors,
+            samples,
+        }
+        .into());
+    }
     let views = source.read(&first).map_err(|e| unread(&e))?;
     let z = start(spec, None, &views, 0)?;
     let parts: Vec<ViewPart> = views

@@ -285,8 +285,10 @@ impl Fit {
                 });
                 sums
             };
+            // squares so small that they are rounded to a few digits say nothing
+            let least = f64::MIN_POSITIVE * out.observed[row].max(1) as f64;
             let share = |x: f64| {
-                if sums.total > 0.0 {
+                if sums.total >= least {
                     x / sums.total
                 } else {
                     f64::NAN
