@@ -85,7 +85,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
 }
 
 /// Refuses to begin where a file is in the way. A checkpoint may replace the
-/// one that the fit goes on from.
+/// one that the fit goes on from, and no other.
 fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
     let goes_on = |checkpoint: &Path| {
         args.checkpoints
@@ -103,7 +103,7 @@ fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
         .distinct()?;
     polyview_io::ensure_writable(out, overwrite(args.force))?;
     match &args.checkpoints.checkpoint {
-        Some(path) => check_checkpoint(path, overwrite(args.force)),
+        Some(path) => check_checkpoint(path, overwrite(args.force), resumed),
         None => Ok(()),
     }
 }
