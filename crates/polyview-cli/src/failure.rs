@@ -53,6 +53,20 @@ pub enum Failure {
         /// What does not fit, and the mend.
         what: String,
     },
+    /// Samples without a group.
+    #[error("{}: {what}", path.display())]
+    Groups {
+        /// The table about the samples.
+        path: PathBuf,
+        /// Why they have none, and the mend.
+        what: String,
+    },
+    /// A checkpoint where another one is to be written.
+    #[error("'{path}' is a checkpoint already; go on from it with --resume {path}, replace it with --force, or name another file", path = path.display())]
+    CheckpointThere {
+        /// The file.
+        path: PathBuf,
+    },
     /// A kernel.
     #[error("{}: {source}", path.display())]
     Kernel {

@@ -92,12 +92,19 @@ impl Files {
     }
 }
 
-/// Refuses a file that a checkpoint would replace, unless that is a checkpoint
-/// itself.
-pub fn check_checkpoint(path: &Path, overwrite: Overwrite) -> Outcome<()> {
+/// Refuses a file that a checkpoint would replace, unless that is the one which
+/// the fit goes on from: another one holds work that may still be wanted.
+pub fn check_checkpoint(path: &Path, overwrite: Overwrite, resumed: bool) -> Outcome<()> {
+    let overwrite = if resumed {
+        Overwrite::Replace
+    } else {
+        overwrite
+    };
     match ensure_writable(path, overwrite) {
         Err(IoError::Exists { .. }) if Checkpoint::load(path).is_ok() => {
-            Ok(ensure_writable(path, Overwrite::Replace)?)
+            Err(Failure::CheckpointThere {
+                path: path.to_owned(),
+            })
         }
         other => Ok(other?),
     }

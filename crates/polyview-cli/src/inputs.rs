@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
-use polyview_core::{
-    DataError, Dataset, DatasetBuilder, Join, Metadata, MetadataValues, View, ViewTable,
-};
+use polyview_core::{DataError, Dataset, DatasetBuilder, Join, Metadata, View, ViewTable};
 use polyview_io::{
     IoError, NumberHint, Orientation, ReadOptions, read_metadata_with, read_table, read_view,
 };
@@ -15,6 +13,7 @@ use crate::args::{Cli, DataArgs};
 use crate::commands::say;
 use crate::counts::{self, Trials};
 use crate::failure::{Failure, Outcome};
+use crate::group_names::{Present, group_names};
 use crate::guess::{Guess, as_classes, is_bit};
 use crate::hdf5;
 use crate::labels::{self, labels_option};
@@ -25,6 +24,7 @@ use crate::study::{Study, parsed, trials_twice, view_option};
 /// the study then has them.
 pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let mut builder = Dataset::builder().join(study.model.join);
+    let mut present = Present::of(study.groups.is_some(), study.model.join);
     for s in study.data.clone() {
         if let Some(column) = &s.column {
             let known = study.model.labels(&s.name).cloned();
@@ -32,6 +32,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             let (mut table, names) = labels::task(&s.path, &words, column, known.as_ref())?;
             table.name.clone_from(&s.name);
             study.model = study.model.clone().with_labels(&s.name, names);
+            present.add(&table.samples);
             builder = builder.view(table);
             continue;
         }
@@ -42,6 +43,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
             let table = view(&s.path, &options, l, trials.as_ref())?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
+            present.add(table.samples());
             builder = builder.view(stored(cli, study, table, l, trials.is_some()));
             study.take(&s.name, l);
         } else {
@@ -58,6 +60,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 format!("guess: view '{}' is {guess} ({why}); {advice}", s.name),
             );
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
+            present.add(table.samples());
             study.guess(&s.name, guess);
             builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
         }
@@ -74,7 +77,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         &study.format(),
     )?;
     let files = study.data.iter();
-    let data = built(builder, files.map(|s| (s.name.as_str(), s.path.as_path())))?;
+    let data = built(builder, files.map(|s| (s.name.as_str(), s.path.as_path())));
+    let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
 }
@@ -136,7 +140,12 @@ pub fn strangers<'a>(
             Some(f) => format!(
                 "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
             ),
-            None => "give the same IDs to both".to_owned(),
+            None => match other_case(ids, samples) {
+                Some((a, b)) => format!(
+                    "'{a}' and '{b}' differ in upper and lower case alone: write the IDs alike"
+                ),
+                None => "give the same IDs to both".to_owned(),
+            },
         };
         format!(
             "none of its samples is one of the data (first ones: '{}' and '{}'); {mend}",
@@ -144,6 +153,13 @@ pub fn strangers<'a>(
             first(samples)
         )
     })
+}
+
+/// Two IDs that differ in upper and lower case alone.
+fn other_case<'a>(ids: &'a [String], samples: &'a [String]) -> Option<(&'a String, &'a String)> {
+    let small: BTreeMap<String, &String> = samples.iter().map(|s| (s.to_lowercase(), s)).collect();
+    ids.iter()
+        .find_map(|id| Some((id, *small.get(&id.to_lowercase())?)))
 }
 
 /// Warns of a table about samples that knows none of these.
@@ -199,10 +215,12 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             "no view was given; add --view NAME=FILE".into(),
         ));
     }
-    let mut builder = Dataset::builder().new_samples();
-    if args.join.as_deref() == Some("intersection") {
-        builder = builder.join(Join::Intersection);
-    }
+    let join = match args.join.as_deref() {
+        Some("intersection") => Join::Intersection,
+        _ => Join::default(),
+    };
+    let mut builder = Dataset::builder().new_samples().join(join);
+    let mut present = Present::of(args.groups.is_some(), join);
     let mut trials = trials_of(args, fit)?;
     let mut read = Vec::new();
     for text in &args.views {
@@ -226,6 +244,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
             other => other,
         })?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
+        present.add(table.samples());
         read.push((name, path));
         builder = builder.view(match table {
             ViewTable::Sparse(t) if !known.stays_sparse() || trials.is_some() => {
@@ -243,7 +262,9 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         for column in &words.columns {
             let (_, view) = fit.view(column)?;
             let known = fit.spec().labels(&view.name);
-            builder = builder.view(labels::task(&path, &words, column, known)?.0);
+            let table = labels::task(&path, &words, column, known)?.0;
+            present.add(&table.samples);
+            builder = builder.view(table);
         }
     }
     if let Some(name) = trials.keys().next() {
@@ -254,7 +275,9 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
     let files = read.iter();
-    let data = built(builder, files.map(|(n, p)| (n.as_str(), p.as_path())))?;
+    let data = built(builder, files.map(|(n, p)| (n.as_str(), p.as_path())));
+    let groups = args.groups.as_deref();
+    let data = data.map_err(|e| present.cause(e, metadata, groups, &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
 }
@@ -433,17 +456,10 @@ fn with_metadata(
                         .join(", ")
                 ))
             })?;
-        let names: Vec<Option<String>> = match &column.values {
-            MetadataValues::Categories(v) => v.clone(),
-            MetadataValues::Numbers(v) => v
-                .iter()
-                .map(|x| x.is_finite().then(|| x.to_string()))
-                .collect(),
-        };
         let pairs = ids
             .iter()
             .cloned()
-            .zip(names)
+            .zip(group_names(column))
             .filter_map(|(s, g)| Some((s, g?)))
             .collect();
         builder = builder.groups(pairs);

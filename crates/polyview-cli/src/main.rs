@@ -5,6 +5,7 @@ mod commands;
 mod counts;
 mod failure;
 mod files;
+mod group_names;
 mod guess;
 mod hdf5;
 mod inputs;

@@ -1,5 +1,8 @@
 //! Presets of models, and study files that begin from one.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use polyview::{ModelSpec, models};
 use toml::{Table, Value};
 
@@ -40,6 +43,218 @@ pub fn filled(mut study: Table, name: &str) -> Result<Table, toml::ser::Error> {
     }
     study.insert("model".to_owned(), Value::Table(model));
     Ok(study)
+}
+
+/// Takes the choices that a study file spells out and that are merely those of
+/// the preset it names away, where the preset `to` has others: the study then
+/// begins from `to`. A view that repeats such a choice of all views loses it, too.
+/// Gives what is to be said of it.
+///
+/// # Errors
+/// When a preset has no TOML form.
+pub fn rebased(study: &mut Table, to: &str) -> Result<Option<String>, toml::ser::Error> {
+    let Some(Value::Table(model)) = study.get_mut("model") else {
+        return Ok(None);
+    };
+    let from = model.get("model").and_then(Value::as_str);
+    let from = from.unwrap_or(KNOWN[0]).to_owned();
+    if from == to || !KNOWN.contains(&from.as_str()) || !KNOWN.contains(&to) {
+        return Ok(None);
+    }
+    let (old, new) = (leaves_of(&from)?, leaves_of(to)?);
+    let own = leaves(model);
+    let of_preset = |(place, value): &(&String, &Value)| {
+        old.get(*place) == Some(value) && new.get(*place) != Some(value)
+    };
+    let gone: Vec<String> = (own.iter().filter(of_preset))
+        .map(|(place, _)| place.clone())
+        .collect();
+    for place in &gone {
+        let words: Vec<&str> = place.split('.').collect();
+        remove(model, &words);
+        let Some(Value::Array(views)) = model.get_mut("views") else {
+            continue;
+        };
+        for view in views {
+            if let (Value::Table(view), Some(("defaults", rest))) =
+                (view, words.split_first().map(|(f, r)| (*f, r)))
+                && leaves(view).get(&rest.join(".")) == own.get(place)
+            {
+                remove(view, rest);
+            }
+        }
+    }
+    forget_settling(model, &from);
+    if gone.iter().any(|g| g == "defaults.likelihood") {
+        forget_guesses(model);
+    }
+    if gone.is_empty() {
+        return Ok(None);
+    }
+    let mut text = format!(
+        "begins from {to}: what it spelled out of {from} is left out ({})",
+        few(&gone)
+    );
+    let left = others(&leaves(model), to)?;
+    if !left.is_empty() {
+        let _ = write!(text, "; it still overrides {}", few(&left));
+    }
+    Ok(Some(text))
+}
+
+/// Takes settling away from the tables of views, where it is what the preset has for
+/// a view of that likelihood.
+fn forget_settling(model: &mut Table, from: &str) {
+    let Some(Value::Array(views)) = model.get_mut("views") else {
+        return;
+    };
+    for view in views.iter_mut().filter_map(Value::as_table_mut) {
+        let likelihood = view.get("likelihood").cloned().map(Value::try_into);
+        let Some(Ok(likelihood)) = likelihood else {
+            continue;
+        };
+        let resolved = preset(from).with_likelihood("", likelihood).view("");
+        if view.get("settle").and_then(Value::as_bool) == resolved.settle {
+            view.remove("settle");
+        }
+    }
+}
+
+/// Forgets that the data decided the likelihoods of views that do not spell out any:
+/// they have that of all views.
+fn forget_guesses(model: &mut Table) {
+    let views = model.get("views").and_then(Value::as_array);
+    let spelled: Vec<String> = (views.into_iter().flatten())
+        .filter(|v| v.get("likelihood").is_some())
+        .filter_map(|v| Some(format!("views/{}/likelihood", v.get("name")?.as_str()?)))
+        .collect();
+    if let Some(Value::Array(places)) = model.get_mut("from-data") {
+        let of_view = |p: &str| p.starts_with("views/") && p.ends_with("/likelihood");
+        places.retain(|p| {
+            p.as_str()
+                .is_none_or(|p| !of_view(p) || spelled.iter().any(|s| s == p))
+        });
+    }
+}
+
+/// What is to be said of a study file that spells out every choice in which
+/// presets differ, and whose choices are nearer to another preset than to the one
+/// it names: its model was renamed by hand.
+///
+/// # Errors
+/// When a preset has no TOML form.
+pub fn renamed(study: &Table) -> Result<Option<String>, toml::ser::Error> {
+    let Some(Value::Table(model)) = study.get("model") else {
+        return Ok(None);
+    };
+    let name = model.get("model").and_then(Value::as_str);
+    let name = name.unwrap_or(KNOWN[0]);
+    if !KNOWN.contains(&name) {
+        return Ok(None);
+    }
+    let own = leaves(model);
+    let preset = leaves_of(name)?;
+    let differ = others(&own, name)?;
+    for other in KNOWN.into_iter().filter(|k| *k != name) {
+        let theirs = leaves_of(other)?;
+        let mut shared = preset.keys().filter(|p| theirs.contains_key(*p));
+        if shared.all(|p| own.contains_key(p)) && others(&own, other)?.len() < differ.len() {
+            return Ok(Some(format!(
+                "its model is {name}, but it spells out other choices: {}; remove them from the \
+                 file to have those of {name}",
+                few(&differ)
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Choices that differ from those of a preset, among those in which presets differ
+/// at all, with the preset's.
+fn others(own: &Leaves, name: &str) -> Result<Vec<String>, toml::ser::Error> {
+    let all = KNOWN.into_iter().map(leaves_of);
+    let all: Vec<Leaves> = all.collect::<Result<_, _>>()?;
+    let preset = leaves_of(name)?;
+    let telling = |place: &String| all.iter().any(|p| p.get(place) != all[0].get(place));
+    Ok(own
+        .iter()
+        .filter(|(place, value)| telling(place) && preset.get(*place) != Some(*value))
+        .map(|(place, value)| match preset.get(place) {
+            Some(p) => format!("{place} = {value} ({name}: {p})"),
+            None => format!("{place} = {value}"),
+        })
+        .collect())
+}
+
+/// The first few of some words.
+fn few(words: &[String]) -> String {
+    const MOST: usize = 6;
+    let first = words[..words.len().min(MOST)].join(", ");
+    match words.len().saturating_sub(MOST) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Choices by their places, such as `vb.prune.by-bound`.
+type Leaves = BTreeMap<String, Value>;
+
+/// The choices of a preset in which it may differ from another.
+fn leaves_of(name: &str) -> Result<Leaves, toml::ser::Error> {
+    Ok(leaves(&Table::try_from(preset(name))?))
+}
+
+/// The choices of a model, save its name, the number of factors, the seed and what
+/// single views have.
+fn leaves(model: &Table) -> Leaves {
+    let mut out = Leaves::new();
+    let mut ahead: Vec<(String, &Value)> = model
+        .iter()
+        .filter(|(k, _)| !["model", "factors", "seed", "views", "from-data"].contains(&k.as_str()))
+        .map(|(k, v)| (k.clone(), v))
+        .collect();
+    while let Some((place, value)) = ahead.pop() {
+        match value {
+            Value::Table(t) => ahead.extend(t.iter().map(|(k, v)| (format!("{place}.{k}"), v))),
+            value => {
+                out.insert(place, value.clone());
+            }
+        }
+    }
+    out
+}
+
+/// Removes one entry of nested tables.
+fn remove(table: &mut Table, place: &[&str]) {
+    match place {
+        [] => {}
+        [key] => {
+            table.remove(*key);
+        }
+        [key, rest @ ..] => {
+            if let Some(Value::Table(inner)) = table.get_mut(*key) {
+                remove(inner, rest);
+            }
+        }
+    }
+}
+
+/// Takes away what the tables of single views repeat of the choices of all views.
+pub fn without_repeats(mut study: Table) -> Table {
+    let Some(Value::Table(model)) = study.get_mut("model") else {
+        return study;
+    };
+    let Some(Value::Table(defaults)) = model.get("defaults").cloned() else {
+        return study;
+    };
+    if let Some(Value::Array(views)) = model.get_mut("views") {
+        for view in views {
+            if let Value::Table(own) = view {
+                own.retain(|key, value| defaults.get(key) != Some(value));
+            }
+        }
+    }
+    study
 }
 
 /// `over` where it says something, else `base`.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
-use crate::preset::{KNOWN, filled, preset};
+use crate::preset::{KNOWN, filled, preset, rebased, renamed, without_repeats};
 
 mod data;
 mod engines;
@@ -67,6 +67,9 @@ pub struct Study {
     /// Whether labels have weights by component.
     #[serde(skip)]
     local: bool,
+    /// What is to be said of the study file.
+    #[serde(skip)]
+    remarks: Vec<String>,
 }
 
 /// Which views' likelihoods were given.
@@ -406,9 +409,13 @@ impl Study {
         all.flatten().map(PathBuf::as_path)
     }
 
-    /// As a study file, every default filled in.
+    /// As a study file, every default filled in. A view has what differs from
+    /// the choices for all, so that a change of these is one of every view.
     pub fn to_toml(&self) -> Outcome<String> {
-        toml::to_string(self).map_err(|e| Failure::Usage(e.to_string()))
+        let written = toml::Table::try_from(self).map(without_repeats);
+        written
+            .and_then(|t| toml::to_string(&t))
+            .map_err(|e| Failure::Usage(e.to_string()))
     }
 }
 
@@ -440,8 +447,15 @@ fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
         _ => failed(e.to_string()),
     })?;
     let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
-    let keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
+    let mut keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
     let name = model.unwrap_or(&study.model.model).to_owned();
+    let file = path.display();
+    let said = if name == study.model.model {
+        renamed(&keys).map(|t| t.map(|t| format!("warning: {file}: {t}")))
+    } else {
+        rebased(&mut keys, &name).map(|t| t.map(|t| format!("note: {file}: {t}")))
+    };
+    let remarks = Vec::from_iter(said.map_err(|e| failed(e.to_string()))?);
     let told = told(&keys);
     if KNOWN.contains(&name.as_str()) {
         // once more, with the model's own defaults
@@ -450,7 +464,7 @@ fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
             .try_into()
             .map_err(|e: toml::de::Error| failed(e.to_string()))?;
     }
-    study.told = told;
+    (study.told, study.remarks) = (told, remarks);
     if let Some(folder) = path.parent() {
         for s in &mut study.data {
             s.path = folder.join(&s.path);

@@ -45,6 +45,16 @@ pub enum ErrorKind {
         /// Its value.
         value: String,
     },
+    /// Data of which no cell can be hidden.
+    #[error(
+        "the data are too small to hide cells of: {samples} sample(s) of {features} feature(s)"
+    )]
+    NothingToHide {
+        /// Samples.
+        samples: usize,
+        /// Features of all views.
+        features: usize,
+    },
     /// Choices that cannot go together.
     #[error("{}{what} cannot be combined with {with}", place(view))]
     Incompatible {
@@ -152,6 +162,16 @@ pub enum ErrorKind {
         path: String,
         /// What differs.
         why: String,
+    },
+    /// A checkpoint of more sweeps than the fit that goes on from it may have.
+    #[error("the checkpoint has {done} sweeps done, more than {option} = {limit} allows")]
+    SweepsDone {
+        /// The limit's name.
+        option: &'static str,
+        /// Sweeps that are done.
+        done: usize,
+        /// Sweeps that are allowed.
+        limit: usize,
     },
     /// A model file of a later version.
     #[error("'{path}' was written in format {found}; this program reads up to {known}")]
@@ -299,6 +319,11 @@ impl Error {
             }
             ErrorKind::NoClusters => "fit it again with factor-prior = \"mixture\"".to_owned(),
             ErrorKind::Option { option, .. } => range(option).to_owned(),
+            ErrorKind::NothingToHide { .. } => {
+                "give more samples and features, or hide a larger share: two values stay in every \
+                 feature, and one in every sample"
+                    .to_owned()
+            }
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
             ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
@@ -330,6 +355,9 @@ impl Error {
             ErrorKind::OtherFit { .. } => {
                 "give the data and choices it was made with, or start afresh without it".to_owned()
             }
+            ErrorKind::SweepsDone { option, done, .. } => {
+                format!("give a larger number to go on with it: {option} above {done}")
+            }
             ErrorKind::Exists { .. } => {
                 "choose another name, or allow it to be replaced".to_owned()
             }
@@ -341,7 +369,7 @@ impl Error {
                 "fit it again with selection = \"relevance\"".to_owned()
             }
             ErrorKind::NoInclusion { .. } => {
-                "fit it again with selection = \"spike-and-slab\"".to_owned()
+                "fit it again with selection = \"spike-and-slab\" (--weights spike-slab)".to_owned()
             }
             ErrorKind::NoData => {
                 "fit again without --no-data, which leaves them out of the model file".to_owned()
@@ -383,7 +411,7 @@ fn range(option: &str) -> &'static str {
         "learning-rate" => "give a number above 0 and at most 1",
         "forgetting" | "threshold" => "give a number from 0 on",
         "relaxation" => "give a number above 0 and below 2",
-        "share" => "give a share above 0 and below 1, of data that are large enough for it",
+        "share" => "give a share above 0 and below 1",
         "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
             "give a number above 0 and below 1"
         }

@@ -95,7 +95,7 @@ fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
 }
 
 /// Refuses to begin where a file is in the way. A checkpoint may replace the
-/// one that the fit goes on from.
+/// one that the fit goes on from, and no other.
 fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
     let goes_on = |checkpoint: &Path| {
         args.checkpoints
@@ -113,7 +113,7 @@ fn check_files(args: &FitArgs, study: &Study, out: &Path) -> Outcome<()> {
         .distinct()?;
     polyview_io::ensure_writable(out, overwrite(args.force))?;
     match &args.checkpoints.checkpoint {
-        Some(path) => check_checkpoint(path, overwrite(args.force)),
+        Some(path) => check_checkpoint(path, overwrite(args.force), resumed),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use polyview_core::Table;
 use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 
@@ -10,6 +11,7 @@ use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::archive;
+use crate::remarks::warning;
 use crate::written::{called, write};
 
 /// Writes the similarities of the samples of a table to reference points.
@@ -31,6 +33,7 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         None => KernelMap::learn(&table, &choices(args)).map_err(of_table)?,
     };
     let found = map.apply(&table).map_err(of_table)?;
+    warn_far_off(cli, args, &found);
     if let Some(path) = &args.save {
         let text = serde_json::to_vec(&map).map_err(|e| Failure::KernelFile {
             path: path.clone(),
@@ -57,6 +60,36 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         ),
     );
     Ok(())
+}
+
+/// Warns of samples none of whose similarities is above zero: to a fit they are all
+/// the same sample, however they differ.
+fn warn_far_off(cli: &Cli, args: &KernelArgs, found: &Table) {
+    let zeros = |n: &usize| {
+        found
+            .values
+            .row(*n)
+            .iter()
+            .all(|x| x.abs() < f64::MIN_POSITIVE)
+    };
+    let far: Vec<usize> = (0..found.samples.len()).filter(zeros).collect();
+    if let Some(&first) = far.first() {
+        let mend = if args.map.is_some() {
+            "check that the table has the units and features of the table the map was learnt of"
+        } else {
+            "look for values far off in the table, or give a smaller --gamma"
+        };
+        warning(
+            cli,
+            format!(
+                "{}: {} of {} samples have similarity 0 to every reference point, first '{}': they are too far from all of them; {mend}",
+                args.table.display(),
+                far.len(),
+                found.samples.len(),
+                found.samples[first]
+            ),
+        );
+    }
 }
 
 fn choices(args: &KernelArgs) -> KernelOptions {

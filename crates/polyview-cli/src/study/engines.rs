@@ -16,7 +16,7 @@ const BOUND: &[EngineKind] = &[EngineKind::Vb, EngineKind::Stochastic];
 impl Study {
     /// Refuses options of another engine, or of groups that there are not.
     /// Those about the bound, which every fit without an --engine has, are
-    /// said.
+    /// said, after what is to be said of the study file.
     pub fn idle_options(&self, args: &ModelArgs) -> Outcome<Vec<String>> {
         let engine = self.model.engine;
         let options: [Given; 9] = [
@@ -79,9 +79,8 @@ impl Study {
             )));
         }
         let said = of_bound.into_iter().filter(idle);
-        Ok(said
-            .map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)))
-            .collect())
+        let said = said.map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)));
+        Ok(self.remarks.iter().cloned().chain(said).collect())
     }
 }
 

@@ -122,3 +122,38 @@ fn the_faithful_model_knows_groups() {
     let (own, none) = (gap("--groups clinic"), gap(""));
     assert!(own < 0.3 && none > 1.0, "{own} {none}");
 }
+
+/// A sample without a group: the cause is said, not the first sample alone.
+#[test]
+fn why_samples_have_no_group() {
+    let dir = folder();
+    let at = dir.path();
+    let who = get(at, "who.csv");
+    let with = |text: String| {
+        put(at, "other.csv", text);
+        let fit = FIT.replace("who.csv", "other.csv");
+        let err = fails(at, &format!("{fit} --out w.pv"), 1);
+        assert!(err.contains("other.csv: "), "{err}");
+        err.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let err = with(who.replace("\ns", "\nmouse"));
+    assert!(
+        err.contains("none of its samples is one of the data (first ones: 'mouse0' and 's0')"),
+        "{err}"
+    );
+    let err = with(who.replace("\ns", "\nS"));
+    assert!(
+        err.contains("'S0' and 's0' differ in upper and lower case alone"),
+        "{err}"
+    );
+    let err = with(who.replace("s0,north", "s0,").replace("s1,north", "s1,"));
+    assert!(
+        err.contains("column 'clinic' is empty for 2 of the 30 samples, first 's0'"),
+        "{err}"
+    );
+    let err = with(who.replace("s0,north", "q,north"));
+    assert!(
+        err.contains("1 of the 30 samples of the data are not in it, first 's0'"),
+        "{err}"
+    );
+}

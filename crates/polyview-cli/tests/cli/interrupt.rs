@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use polyview::{Checkpoint, Fit};
 use serde_json::Value;
 
-use crate::common::ok;
+use crate::common::{fails, ok};
 
 /// Longest that a test waits for a child.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -133,6 +133,17 @@ fn more_sweeps() {
         &format!("{fit} --max-sweeps 15 --resume run.ckpt --out resumed.pv"),
     );
     ok(at, &format!("{fit} --max-sweeps 15 --out whole.pv"));
+    // a smaller one than is done is the number's fault, not the file's
+    let err = fails(
+        at,
+        &format!("{fit} --max-sweeps 4 --resume run.ckpt --out n.pv"),
+        1,
+    );
+    assert!(
+        err.contains("has 5 sweeps done, more than max-sweeps = 4 allows")
+            && err.contains("above 5"),
+        "{err}"
+    );
     let (resumed, whole) = (parts(&at.join("resumed.pv")), parts(&at.join("whole.pv")));
     assert_eq!(resumed.0, whole.0, "the headers differ");
     assert!(resumed.1 == whole.1, "the numbers differ");

@@ -141,3 +141,20 @@ fn what_cannot_be_is_said() {
         assert!(!at.join("o.csv").exists(), "{words}");
     }
 }
+
+/// Samples far from every reference point are said: all their similarities are 0.
+#[test]
+fn similarities_of_data_far_off_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "a.csv", "id,x,y\ns1,0.1,2\ns2,0.5,1\ns3,0.9,3\n");
+    put(at, "b.csv", "id,x,y\nt1,100,2000\nt2,500,1000\nt3,0.4,2\n");
+    let words = |o: std::process::Output| String::from_utf8_lossy(&o.stderr).replace('\n', " ");
+    let near = words(run(at, "kernel a.csv --out k.csv --save map.json"));
+    assert!(!near.contains("warning"), "{near}");
+    let far = words(run(at, "kernel b.csv --map map.json --out far.csv"));
+    assert!(
+        far.contains("warning: b.csv: 2 of 3 samples have similarity 0") && far.contains("'t1'"),
+        "{far}"
+    );
+}

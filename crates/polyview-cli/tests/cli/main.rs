@@ -31,6 +31,7 @@ mod readme;
 mod sparse;
 mod standard_output;
 mod stochastic;
+mod study_files;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;

@@ -240,3 +240,38 @@ fn predictions_have_intervals() {
         assert!(said.contains("--level"), "{said}");
     }
 }
+
+/// Data of which no cell can be hidden are too small; one number of factors is the
+/// only one.
+#[test]
+fn choose_k_of_little() {
+    let dir = folder();
+    let at = dir.path();
+    put(at, "one.csv", "id,a,b,c\ns1,1,2,3\n");
+    put(at, "column.csv", "id,a\ns1,1\ns2,2\ns3,5\ns4,2\n");
+    for file in ["one.csv", "column.csv"] {
+        let err = fails(at, &format!("choose-k --view x={file}"), 1);
+        assert!(err.contains("the data are too small"), "{err}");
+        assert!(!err.contains("share ="), "{err}");
+    }
+    let text = ok(
+        at,
+        "choose-k --view a=s/view1.csv --candidates 2 --repeats 1 --restarts 1",
+    );
+    assert!(text.contains("it is the only number"), "{text}");
+    assert!(!text.contains("every smaller number"), "{text}");
+}
+
+/// What is lacking is named as the command names it.
+#[test]
+fn advice_names_flags_and_files() {
+    let dir = folder();
+    let at = dir.path();
+    let err = fails(at, "export m.pv --inclusion a=i.csv", 1);
+    assert!(err.contains("--weights spike-slab"), "{err}");
+    let err = fails(at, "inspect s/view1.csv", 1);
+    assert!(
+        err.contains("neither a model file nor a checkpoint of polyview"),
+        "{err}"
+    );
+}

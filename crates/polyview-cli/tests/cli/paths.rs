@@ -54,7 +54,7 @@ fn two_inputs_for_one_view_are_refused() {
 }
 
 #[test]
-fn a_checkpoint_replaces_checkpoints_alone() {
+fn a_checkpoint_replaces_the_one_gone_on_from_alone() {
     let dir = folder();
     let at = dir.path();
     put(at, "notes.txt", "precious");
@@ -64,8 +64,28 @@ fn a_checkpoint_replaces_checkpoints_alone() {
     assert!(err.contains("notes.txt: the file exists"), "{err}");
     assert_eq!(get(at, "notes.txt"), "precious");
     ok(at, &format!("{gentle} m.pv --checkpoint run.ckpt"));
-    // that of an earlier run, and the one gone on from
-    ok(at, &format!("{gentle} n.pv --checkpoint run.ckpt"));
+    // that of an earlier run holds work
+    let before = std::fs::read(at.join("run.ckpt")).expect("a file");
+    for k in ["-k 1", "-k 2"] {
+        let other = gentle.replace("-k 1", k);
+        let err = fails(at, &format!("{other} n.pv --checkpoint run.ckpt"), 1);
+        for part in ["is a checkpoint already", "--resume run.ckpt", "--force"] {
+            assert!(err.contains(part), "{part}: {err}");
+        }
+    }
+    assert!(std::fs::read(at.join("run.ckpt")).expect("a file") == before);
+    std::fs::copy(at.join("run.ckpt"), at.join("other.ckpt")).expect("a copy");
+    let err = fails(
+        at,
+        &format!("{gentle} n.pv --resume run.ckpt --checkpoint other.ckpt"),
+        1,
+    );
+    assert!(
+        err.contains("'other.ckpt' is a checkpoint already"),
+        "{err}"
+    );
+    ok(at, &format!("{fit} n.pv --checkpoint other.ckpt"));
+    // the one gone on from
     ok(
         at,
         &format!("{gentle} o.pv --resume run.ckpt --checkpoint ./run.ckpt"),

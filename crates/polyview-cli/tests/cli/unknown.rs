@@ -156,3 +156,54 @@ fn poisson_counts_of_a_large_mean_are_warned_of() {
     assert!(!fine.contains("warning: data/y"), "{fine}");
     assert!(warned.contains("warning: data/y"), "{warned}");
 }
+
+/// A prediction scores without the features of which the model knows nothing.
+#[test]
+fn predictions_of_features_without_values_are_scored() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let rows = [[1, 2], [2, 4], [0, 1], [3, 5], [4, 9], [1, 1]];
+    let (mut x, mut y, mut truth) = (
+        "id,e,f\n".to_owned(),
+        "id,a,b,c\n".to_owned(),
+        String::new(),
+    );
+    truth.push_str("id,a,b,c\n");
+    for (n, [a, b]) in rows.iter().enumerate() {
+        let _ = writeln!(x, "s{n},{},{}", a + b, a - b);
+        let _ = writeln!(y, "s{n},{a},{b},");
+        let _ = writeln!(truth, "s{n},{a},{b},{n}");
+    }
+    put(at, "x.csv", x);
+    put(at, "y.csv", y);
+    put(at, "t.csv", &truth);
+    ok(
+        at,
+        "fit --quiet --view x=x.csv --view y=y.csv -k 1 --out m.pv",
+    );
+    ok(
+        at,
+        "predict m.pv --view x=x.csv --target y --out p.csv --lower l.csv --upper u.csv",
+    );
+    for more in ["", " --lower l.csv --upper u.csv"] {
+        let note = said(
+            at,
+            &format!("score --truth t.csv --predicted p.csv --kind real{more}"),
+        );
+        assert!(
+            note.contains("1 column(s) have no prediction at all") && note.contains("first 'c'"),
+            "{note}"
+        );
+        let table = ok(
+            at,
+            &format!("score --truth t.csv --predicted p.csv --kind real{more}"),
+        );
+        assert!(table.contains("6 samples, 2 columns"), "{table}");
+    }
+    // one cell that is lacking is a mistake still
+    let p = get(at, "p.csv");
+    let cell = row(&p, "s0")[0].clone();
+    put(at, "p.csv", p.replace(&format!("s0,{cell},"), "s0,,"));
+    let err = fails(at, "score --truth t.csv --predicted p.csv --kind real", 1);
+    assert!(err.contains("column 'a'") && err.contains("empty"), "{err}");
+}

@@ -16,7 +16,9 @@ pub(super) enum Fault {
     Truncated { expected: u64, found: u64 },
     #[error("{extra} bytes follow its end")]
     TooLong { extra: u64 },
-    #[error("it is not a safetensors file ({0})")]
+    #[error(
+        "it is neither a model file nor a checkpoint of polyview: it is not a safetensors file ({0})"
+    )]
     NotSafetensors(String),
     #[error("the names in it take {found} bytes; the format holds at most {most}")]
     HeaderTooLarge { found: usize, most: usize },

@@ -37,8 +37,8 @@ pub struct HoldOut {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Option`] unless 0 < `share` < 1, and when the data are too
-/// small for a single cell to be hidden.
+/// [`ErrorKind::Option`] unless 0 < `share` < 1; [`ErrorKind::NothingToHide`] when
+/// the data are too small for a single cell to be hidden.
 pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<HoldOut> {
     let bad = || ErrorKind::Option {
         option: "share",
@@ -66,7 +66,12 @@ pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<HoldOut> {
         out.cells.push(count);
     }
     if out.cells.iter().all(|&c| c == 0) {
-        return Err(bad().into());
+        let features = data.views().iter().map(View::n_features).sum();
+        return Err(ErrorKind::NothingToHide {
+            samples: data.n_samples(),
+            features,
+        }
+        .into());
     }
     Ok(out)
 }

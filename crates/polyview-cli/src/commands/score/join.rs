@@ -1,6 +1,6 @@
 //! Truth and predictions, matched by sample ID and column name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview_core::Table;
@@ -145,6 +145,19 @@ pub fn cells(cli: &Cli, truth: &Read, predictions: &[&Read]) -> Outcome<Cells> {
             *kept = s.first.iter().map(|&i| kept[i]).collect();
         }
     }
+    let blank = unpredicted(predictions, &pick(&truth.table.features, &columns));
+    if blank.len() < columns.len() {
+        if let Some(first) = blank.first() {
+            say(
+                cli,
+                format!(
+                    "note: {} column(s) have no prediction at all and were not scored, first '{first}': features without a training value have none",
+                    blank.len()
+                ),
+            );
+        }
+        columns.retain(|&d| !blank.contains(&truth.table.features[d]));
+    }
     let samples_kept = pick(&truth.table.samples, &samples);
     let columns_kept = pick(&truth.table.features, &columns);
     let known = Mat::from_fn(samples.len(), columns.len(), |n, d| {
@@ -160,6 +173,18 @@ pub fn cells(cli: &Cli, truth: &Read, predictions: &[&Read]) -> Outcome<Cells> {
         truth: known,
         predicted,
     })
+}
+
+/// The columns that have no value in any of the files.
+fn unpredicted(predictions: &[&Read], columns: &[String]) -> Vec<String> {
+    let blank = |p: &&Read| -> HashSet<String> {
+        let names = p.table.features.iter().enumerate();
+        let empty = names.filter(|(d, _)| p.table.values.col(*d).iter().all(|x| x.is_nan()));
+        empty.map(|(_, name)| name.clone()).collect()
+    };
+    let blank: Vec<HashSet<String>> = predictions.iter().map(blank).collect();
+    let everywhere = |name: &&String| blank.iter().all(|b| b.contains(*name));
+    columns.iter().filter(everywhere).cloned().collect()
 }
 
 /// The values of a file for these samples and columns.

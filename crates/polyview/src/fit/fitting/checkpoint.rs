@@ -40,6 +40,19 @@ struct GibbsRecord {
     journal: Journal,
 }
 
+/// Refuses a limit of sweeps below the number that is done.
+fn enough_sweeps(option: &'static str, done: usize, limit: usize) -> Result<()> {
+    if done <= limit {
+        return Ok(());
+    }
+    Err(ErrorKind::SweepsDone {
+        option,
+        done,
+        limit,
+    }
+    .into())
+}
+
 fn no_checkpoints() -> crate::error::Error {
     ErrorKind::NotWithEngine {
         what: "a checkpoint",
@@ -114,7 +127,8 @@ impl Fitting {
     ///
     /// # Errors
     /// [`ErrorKind::File`] when the checkpoint belongs to other data or
-    /// choices, or its parts do not fit together; [`ErrorKind::Numeric`] when
+    /// choices, or its parts do not fit together; [`ErrorKind::SweepsDone`] when
+    /// more sweeps are done than this fit may have; [`ErrorKind::Numeric`] when
     /// an array does not fit the model. After an error this fit should not be
     /// gone on with.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -146,9 +160,10 @@ impl Fitting {
                 run.save(&mut own);
                 let extents = Extents::of(&own, infos);
                 extents.check(state, "", 1..=spec.factors)?;
+                let furthest = r.best.iter().map(|b| b.sweep).max().unwrap_or(0);
+                enough_sweeps("max-sweeps", furthest.max(r.run.sweep), spec.vb.max_sweeps)?;
                 let fits = |run: &RunRecord| {
-                    run.sweep <= spec.vb.max_sweeps
-                        && run.quiet <= run.sweep
+                    run.quiet <= run.sweep
                         && run.rotation_interval <= 16
                         && run.ledger.rows.len() == run.sweep
                         && is_table(&run.ledger)
@@ -188,6 +203,7 @@ impl Fitting {
                 )?;
                 let total = spec.gibbs.warm_up + spec.gibbs.sweeps;
                 let sweeps = r.chains.first().map_or(0, |c| c.0);
+                enough_sweeps("warm-up + sweeps", sweeps, total)?;
                 let k = spec.factors;
                 for (i, (c, chain)) in chains.iter().zip(&r.chains).enumerate() {
                     let mut own = State::new();
@@ -196,10 +212,7 @@ impl Fitting {
                     extents.check(state, &format!("chain{i}/"), k..=k)?;
                     record_fits(
                         "sweeps of the chains",
-                        chain.0 == sweeps
-                            && sweeps <= total
-                            && chain.1.rows.len() == sweeps
-                            && is_table(&chain.1),
+                        chain.0 == sweeps && chain.1.rows.len() == sweeps && is_table(&chain.1),
                     )?;
                     let stored = r.stored[i];
                     record_fits("draws", r.draws[i].fits(c.model(), stored))?;

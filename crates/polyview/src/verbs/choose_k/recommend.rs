@@ -132,7 +132,11 @@ pub(in crate::verbs) fn recommend(
         top.factors,
         measure.words(top)
     );
-    let _ = if chosen == best {
+    let _ = if rows.len() == 1 {
+        write!(reason, "; it is the only number that was tried")
+    } else if best == 0 {
+        write!(reason, ", the smallest number that was tried")
+    } else if chosen == best {
         write!(
             reason,
             ", and every smaller number falls short of it by more than one standard error of the \

@@ -1,0 +1,107 @@
+//! Groups of samples from a table about these, and what to say where a sample has
+//! none.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use polyview_core::{DataError, Join, Metadata, MetadataValues};
+
+use crate::failure::Failure;
+use crate::inputs::{Column, strangers};
+
+/// The group of each row of a column.
+pub fn group_names(column: &Metadata) -> Vec<Option<String>> {
+    match &column.values {
+        MetadataValues::Categories(v) => v.clone(),
+        MetadataValues::Numbers(v) => v
+            .iter()
+            .map(|x| x.is_finite().then(|| x.to_string()))
+            .collect(),
+    }
+}
+
+/// The samples of the views, as they are read; none where there are no groups.
+pub struct Present {
+    wanted: bool,
+    join: Join,
+    samples: Option<Vec<String>>,
+}
+
+impl Present {
+    /// Of no view yet.
+    pub fn of(wanted: bool, join: Join) -> Self {
+        Self {
+            wanted,
+            join,
+            samples: None,
+        }
+    }
+    /// Adds the samples of a view.
+    pub fn add(&mut self, more: &[String]) {
+        if !self.wanted {
+            return;
+        }
+        let Some(samples) = &mut self.samples else {
+            self.samples = Some(more.to_vec());
+            return;
+        };
+        if self.join == Join::Intersection {
+            let more: HashSet<&String> = more.iter().collect();
+            samples.retain(|s| more.contains(s));
+        } else {
+            let known: HashSet<String> = samples.iter().cloned().collect();
+            samples.extend(more.iter().filter(|s| !known.contains(*s)).cloned());
+        }
+    }
+    /// Where samples have no group, the cause: no ID of the table is one of the
+    /// data, some are not in it, or their cells are empty. Any other failure as it is.
+    pub fn cause(
+        &self,
+        failure: Failure,
+        path: Option<&Path>,
+        groups: Option<&str>,
+        about: &[Column],
+    ) -> Failure {
+        let without_group = matches!(
+            &failure,
+            Failure::Model(e) if matches!(e.kind(), polyview::ErrorKind::Data(DataError::NoGroup { .. }))
+        );
+        let (Some(path), Some(groups), Some(samples)) = (path, groups, &self.samples) else {
+            return failure;
+        };
+        let of_groups = about.iter().find(|(_, c)| c.name == groups);
+        match of_groups {
+            Some((ids, column)) if without_group => Failure::Groups {
+                path: path.to_owned(),
+                what: strangers(about, samples, std::iter::empty())
+                    .unwrap_or_else(|| lacking(samples, ids, column)),
+            },
+            _ => failure,
+        }
+    }
+}
+
+/// Which samples have no group, and why.
+fn lacking(samples: &[String], ids: &[String], column: &Metadata) -> String {
+    let rows: HashMap<&String, Option<String>> = ids.iter().zip(group_names(column)).collect();
+    let absent: Vec<&String> = samples.iter().filter(|s| !rows.contains_key(s)).collect();
+    let blank = |s: &&String| rows.get(s).is_some_and(Option::is_none);
+    let empty: Vec<&String> = samples.iter().filter(blank).collect();
+    let mut out = Vec::new();
+    if let Some(first) = empty.first() {
+        out.push(format!(
+            "column '{}' is empty for {} of the {} samples, first '{first}'; fill these cells",
+            column.name,
+            empty.len(),
+            samples.len()
+        ));
+    }
+    if let Some(first) = absent.first() {
+        out.push(format!(
+            "{} of the {} samples of the data are not in it, first '{first}'; add a row for each",
+            absent.len(),
+            samples.len()
+        ));
+    }
+    out.join(", and ")
+}

@@ -1,0 +1,144 @@
+//! Study files that spell out every choice, and are changed.
+
+use crate::common::{get, ok, put, run};
+
+const FIT: &str = "fit --view x=x.csv --view y=y.csv:bernoulli -k 1";
+
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let x = "id,a,b,c\ns1,1,2,3\ns2,2,1,0\ns3,0,1,1\ns4,2,2,5\ns5,1,0,1\n";
+    put(dir.path(), "x.csv", x);
+    put(
+        dir.path(),
+        "y.csv",
+        "id,d,e\ns1,0,1\ns2,1,1\ns3,0,0\ns4,1,0\ns5,1,1\n",
+    );
+    dir
+}
+
+/// Standard output and error of a run that succeeds.
+fn both(at: &std::path::Path, words: &str) -> [String; 2] {
+    let o = run(at, words);
+    let [out, err] = [o.stdout, o.stderr].map(|t| String::from_utf8_lossy(&t).into_owned());
+    assert!(o.status.success(), "polyview {words}: {err}");
+    [out, err]
+}
+
+/// Another --model is that model, whatever the file spelled out of its own.
+#[test]
+fn another_model_over_a_complete_file_is_that_model() {
+    let dir = folder();
+    let at = dir.path();
+    let models = ["sshiba", "mofa", "mofapy2", "rank"];
+    for from in models {
+        let study = ok(at, &format!("{FIT} --model {from} --dry-run"));
+        put(at, "s.toml", &study);
+        for to in models {
+            let words = format!("fit --spec s.toml --model {to} --dry-run");
+            let [found, said] = both(at, &words);
+            let fresh = ok(at, &format!("{FIT} --model {to} --dry-run"));
+            // what is resolved for single views of ranks has no effect elsewhere
+            let shown = |text: &str| -> Vec<String> {
+                let model = text.split("[[model.views]]").next().unwrap_or_default();
+                model.lines().map(|l| l.replace("./", "")).collect()
+            };
+            assert_eq!(shown(&found), shown(&fresh), "{from} to {to}");
+            let same = [from, to].iter().all(|m| *m == from);
+            assert!(
+                same == said.is_empty() || said.contains("guess"),
+                "{from} to {to}: {said}"
+            );
+        }
+    }
+}
+
+/// What somebody chose stays, and is said.
+#[test]
+fn choices_of_ones_own_stay() {
+    let dir = folder();
+    let at = dir.path();
+    let x = "fit --view x=x.csv -k 1";
+    put(
+        at,
+        "s.toml",
+        ok(at, &format!("{x} --weights relevance --dry-run")),
+    );
+    let [study, said] = both(at, "fit --spec s.toml --model mofa --dry-run");
+    assert!(
+        study.contains("scaling = \"view\"") && study.contains("selection = \"relevance\""),
+        "{study}"
+    );
+    for part in [
+        "s.toml: begins from mofa",
+        "groups.noise",
+        "defaults.scaling",
+        "still overrides defaults.selection = \"relevance\" (mofa: \"spike-and-slab\")",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // the file as it is has nothing to say
+    let [_, said] = both(at, "fit --spec s.toml --dry-run");
+    assert_eq!(said, "");
+}
+
+/// A model that is renamed in the file keeps the choices of the other one, and
+/// the command says so.
+#[test]
+fn a_model_renamed_in_the_file_is_said() {
+    let dir = folder();
+    let at = dir.path();
+    let study = ok(at, "fit --view x=x.csv -k 1 --dry-run");
+    for (name, place) in [
+        ("mofa", "defaults.scaling = \"feature\" (mofa: \"view\")"),
+        (
+            "rank",
+            "defaults.likelihood = \"gaussian\" (rank: \"rank\")",
+        ),
+    ] {
+        let renamed = study.replace("model = \"bibfa\"", &format!("model = \"{name}\""));
+        put(at, "s.toml", renamed);
+        let [_, said] = both(at, "fit --spec s.toml --dry-run");
+        let start = format!("warning: s.toml: its model is {name}, but it spells out other");
+        let said = said.replace('\n', " ");
+        assert!(said.contains(&start) && said.contains(place), "{said}");
+        let [_, said] = both(at, "fit --spec s.toml --out m.pv --force");
+        assert!(said.contains("it spells out other choices"), "{said}");
+    }
+    // a short file that overrides its model is no such file
+    put(
+        at,
+        "t.toml",
+        "[model]\nmodel = \"mofa\"\n[model.defaults]\nselection = \"none\"\nscaling = \"feature\"\n\
+         [model.groups]\nnoise = false\nintercepts = false\n[[data]]\nname = \"x\"\npath = \"x.csv\"\n",
+    );
+    let [_, said] = both(at, "fit --spec t.toml --dry-run");
+    assert!(!said.contains("spells out"), "{said}");
+}
+
+/// The choices for all views are those of each, when they are changed in the file.
+#[test]
+fn choices_for_all_views_reach_each() {
+    let dir = folder();
+    let at = dir.path();
+    let study = ok(at, &format!("{FIT} --model sshiba --dry-run"));
+    assert!(
+        study.contains("name = \"y\"\nlikelihood = \"bernoulli\""),
+        "{study}"
+    );
+    let defaults = study.replace("selection = \"none\"", "selection = \"relevance\"");
+    put(at, "s.toml", defaults);
+    ok(at, "fit --spec s.toml --out m.pv");
+    ok(at, "inspect m.pv");
+    for view in ["x", "y"] {
+        // there is a relevance of each feature
+        let o = run(at, &format!("report m.pv --out {view}.html"));
+        assert!(o.status.success());
+        assert!(get(at, &format!("{view}.html")).contains("elevance"));
+    }
+    let again = ok(at, "fit --spec s.toml --dry-run");
+    assert_eq!(
+        again.matches("selection = \"relevance\"").count(),
+        1,
+        "{again}"
+    );
+}
