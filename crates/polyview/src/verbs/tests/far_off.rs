@@ -48,7 +48,7 @@ fn every_answer_to_new_data_warns() {
 }
 
 /// Other samples of the same kind are never called far off, however few they are,
-/// and a batch with one odd cell is not either.
+/// and of a batch with one odd cell that cell alone is named.
 #[test]
 fn good_data_are_not_warned_of() {
     let all = simulated(400, 8, Missing::default());
@@ -74,7 +74,15 @@ fn good_data_are_not_warned_of() {
         t.values[(70, 2)] *= 1e6;
         t
     });
-    assert_eq!(warnings(&fit, &odd), [""; 0]);
+    let found = warnings(&fit, &odd);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for (warning, cell) in found.iter().zip(["'v1f3'", "'v2f3'"]) {
+        assert!(
+            warning.contains(": 1 new value(s) lie more than 100")
+                && warning.contains(&format!("sample 's71', feature {cell} (")),
+            "{warning}"
+        );
+    }
 }
 
 /// Files that do not hold where the training data lay are as good where they were
