@@ -80,7 +80,10 @@ fn views_of_one_feature_lose_cells_but_no_sample_its_last() {
     }
     // two samples: nothing can be hidden
     let e = hold_out(&rows(&narrow(&data, [1, 1]), &[0, 1]), 0.5, 1).unwrap_err();
-    assert!(matches!(e.kind(), ErrorKind::Option { .. }));
+    assert!(matches!(
+        e.kind(),
+        ErrorKind::NothingToHide { samples: 2, .. }
+    ));
 }
 
 #[test]
