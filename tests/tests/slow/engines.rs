@@ -53,7 +53,8 @@ fn fit(data: &Dataset, engine: EngineKind) -> Fit {
     let mut spec: ModelSpec = models::rank(3).with_likelihood("y", Likelihood::Svm);
     spec.engine = engine;
     (spec.gibbs.chains, spec.gibbs.warm_up) = (2, 500);
-    (spec.gibbs.sweeps, spec.gibbs.thin) = (1500, 10);
+    // five partners a cell mix more slowly than fewer
+    (spec.gibbs.sweeps, spec.gibbs.thin) = (2500, 10);
     polyview::fit(data.clone(), spec).expect("a fit")
 }
 
