@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    ErrorKind, Fit, Likelihood, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions,
-    ViewInfo, WeightUncertainty,
+    ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
+    WeightUncertainty,
 };
 use polyview_core::{DataError, Dataset, PredictedKind};
 use polyview_linalg::{Mat, MatRef};
@@ -208,7 +208,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         no_spread("--sd", target)?;
     }
     check_intervals(&args.intervals, target)?;
-    let of_trials = target.choices.likelihood == Likelihood::Binomial;
+    let of_trials = target.choices.likelihood.has_trials();
     let with_ends = args.intervals.lower.is_some() || args.intervals.upper.is_some();
     if with_ends && of_trials {
         return Err(Failure::Usage(format!(

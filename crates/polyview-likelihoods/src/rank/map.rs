@@ -89,7 +89,9 @@ impl Training {
     ///
     /// Factors and weights have unit prior precision, and weights that come from pairs
     /// are worth those of half as many data ([`OF_PAIRS`]). A leverage above that of nine
-    /// data in ten, of a feature that hardly anybody has, is taken for that.
+    /// data in ten, of a feature that hardly anybody has, is taken for that. And no predictor
+    /// leaves more of a feature open than the feature's own variance does: where more factors
+    /// than there are follow noise, $v/(1-h)^2$ goes beyond it.
     fn set_apart(&mut self, p: &Predictor<'_>, anchors: &Anchors) -> Result<(), LinalgError> {
         const MOST: f64 = 0.9;
         let samples = p.factors.explicit_rows().max(1) as f64;
@@ -117,7 +119,8 @@ impl Training {
             };
             let of_link = 2.0 / (anchors.of(i).len() as f64).max(2.0);
             let h = (through_factors + worth * through_weights + of_link).min(MOST);
-            link.apart = link.spread / ((1.0 - h) * (1.0 - h));
+            let apart = link.spread / ((1.0 - h) * (1.0 - h));
+            link.apart = apart.min(link.total.max(link.spread));
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 use polyview_core::{Event, Journal, View};
 
 use super::ViewInfo;
-use crate::spec::Likelihood;
 
 /// Ratio of a site's precision to the curvature of the likelihood above which fits lose
 /// factors, or move too slowly to be done in hundreds of sweeps.
@@ -30,7 +29,7 @@ const SIZES: (f64, f64) = (0.1, 100.0);
 /// Warns of negative binomial counts whose sites are too steep in half of the features or
 /// more.
 pub(super) fn note_steep_sites(info: &ViewInfo, view: &View, journal: &mut Journal) {
-    if info.choices.likelihood != Likelihood::NegativeBinomial {
+    if !info.choices.likelihood.steepens() {
         return;
     }
     let mut of: Vec<(f64, f64)> = (0..view.n_features())

@@ -108,6 +108,15 @@ impl Likelihood {
     pub fn is_real(self) -> bool {
         self == Self::Gaussian
     }
+    /// Whether the data are numbers of successes out of known numbers of trials.
+    pub fn has_trials(self) -> bool {
+        self == Self::Binomial
+    }
+    /// Whether its sites are as steep as the data are large, so that factors of large ones
+    /// hardly move.
+    pub fn steepens(self) -> bool {
+        self == Self::NegativeBinomial
+    }
     /// Whether only the order of the data counts.
     pub fn is_rank(self) -> bool {
         matches!(self, Self::Rank | Self::OrdinaryRank)

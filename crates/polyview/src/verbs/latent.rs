@@ -13,7 +13,6 @@ use polyview_random::StreamKey;
 use super::project::WeightUncertainty;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Component, Fit};
-use crate::spec::Likelihood;
 
 /// Factors of given data.
 pub(super) struct Located {
@@ -123,7 +122,7 @@ fn settled(fit: &Fit, model: &Model, projected: &Projected, ids: &[String]) -> R
     };
     let follow = model.views.iter().filter(|v| v.term.has_locals());
     let views: Vec<String> = follow.map(|v| v.name.clone()).collect();
-    let steep = |v: &&String| fit.spec().view(v).likelihood == Likelihood::NegativeBinomial;
+    let steep = |v: &&String| fit.spec().view(v).likelihood.steepens();
     Err(ErrorKind::NotSettled {
         steep: views.iter().filter(steep).cloned().collect(),
         views,
