@@ -8,7 +8,7 @@ use super::ViewInfo;
 /// factors, or move too slowly to be done in hundreds of sweeps.
 ///
 /// Measured with 100 samples x 40 features of four factors, eight asked for, 500 sweeps
-/// at most, two seeds (`cargo test -p polyview --lib steep_sites -- --ignored --nocapture`); true
+/// at most, two seeds (`cargo run --release -p polyview-examples --example steep_sites`); true
 /// factors found, by negative-binomial against poisson-log-normal:
 ///
 /// | size | mean 3 | 30 | 300 | 2000 | 20 000 |
