@@ -18,7 +18,7 @@ use super::ViewInfo;
 /// | 30 | 4, 4 / 4, 4 | 4, 4 / 4, 4 | 4, 4 / 4, 4 | 4, 4 / 4, 4 | 4, 0 / 4, 4 |
 ///
 /// The ratio, by moments as here, is below 4 in the first column and in the second but for
-/// size 1, where it is 7; in the third it is 17 to 48 and half of the fits have not
+/// size 1, where it is 7; in the third it is 17 to 48 and four of six fits have not
 /// converged; then it is hundreds, and none has. One of the fits of size 1 and mean 300
 /// converged without a factor.
 const STEEP: f64 = 4.0;
