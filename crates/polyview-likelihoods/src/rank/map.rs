@@ -14,12 +14,6 @@ use super::anchors::Anchors;
 /// Least variance of a normal score about its regression.
 const LEAST_SPREAD: f64 = 1e-6;
 
-/// How much more than by a regression of normal scores a datum moves its own prediction
-/// through weights that come from pairs. Measured by the share of hidden values in
-/// intervals of simulated data (50 to 300 samples, 10 to 150 features, noise of
-/// .2 to 1.5 times the signal).
-const OF_PAIRS: f64 = 2.0;
-
 /// The posterior of the training samples, as far as new ones are compared with
 /// it.
 #[derive(Clone, Debug)]
@@ -42,7 +36,7 @@ struct Link {
     total: f64,
     /// About the predictors of the training samples.
     spread: f64,
-    /// About a predictor that the datum had no part in.
+    /// About the true predictor.
     apart: f64,
 }
 
@@ -77,21 +71,19 @@ impl Training {
         out.set_apart(p, anchors).ok()?;
         Some(out)
     }
-    /// The variance of a normal score about a predictor that it had no part in:
-    /// $v/(1-h)^2$ with the leverage $h$ of a datum on its own prediction, through the
-    /// factors of its sample, through the weights of its feature, and through the two
-    /// numbers of the regression on the $n$ anchors of the feature, $2/n$. The
-    /// leverage is that of the normal scores' own regression, $x = c + b(zw^\top) +
-    /// \varepsilon$ with $b^2/v$ for the precision of a predictor: the rank likelihood
-    /// counts a datum once a pair, so that its posterior says nothing about it. Other
-    /// views are left out: with them the leverage is smaller, and the intervals are
+    /// The variance of a normal score about its true predictor: $v/(1-h)$, as the fit
+    /// takes the share $h$ of the noise for signal, the leverage of a datum on its own
+    /// prediction, through the factors of its sample, through the weights of its feature,
+    /// and through the two numbers of the regression on the $n$ anchors of the feature,
+    /// $2/n$. The leverage is that of the normal scores' own regression, $x = c +
+    /// b(zw^\top) + \varepsilon$ with $b^2/v$ for the precision of a predictor. How little
+    /// is known of the predictor itself comes on top where data are predicted.
+    /// Other views are left out: with them the leverage is smaller, and the intervals are
     /// on the safe side.
     ///
-    /// Factors and weights have unit prior precision, and weights that come from pairs
-    /// are worth those of half as many data ([`OF_PAIRS`]). A leverage above that of nine
+    /// Factors and weights have unit prior precision. A leverage above that of nine
     /// data in ten, of a feature that hardly anybody has, is taken for that. And no predictor
-    /// leaves more of a feature open than the feature's own variance does: where more factors
-    /// than there are follow noise, $v/(1-h)^2$ goes beyond it.
+    /// leaves more of a feature open than the feature's own variance does.
     fn set_apart(&mut self, p: &Predictor<'_>, anchors: &Anchors) -> Result<(), LinalgError> {
         const MOST: f64 = 0.9;
         let samples = p.factors.explicit_rows().max(1) as f64;
@@ -112,14 +104,9 @@ impl Training {
             let through_weights: f64 = (energies.iter())
                 .map(|e| t * e / samples / (1.0 + t * share * e))
                 .sum();
-            let worth = if anchors.rates[i] > 0.0 {
-                OF_PAIRS
-            } else {
-                1.0
-            };
             let of_link = 2.0 / (anchors.of(i).len() as f64).max(2.0);
-            let h = (through_factors + worth * through_weights + of_link).min(MOST);
-            let apart = link.spread / ((1.0 - h) * (1.0 - h));
+            let h = (through_factors + through_weights + of_link).min(MOST);
+            let apart = link.spread / (1.0 - h);
             link.apart = apart.min(link.total.max(link.spread));
         }
         Ok(())

@@ -43,9 +43,6 @@ pub(super) fn note_left_out(info: &ViewInfo, view: &View, journal: &mut Journal)
 /// have collapsed.
 const COLLAPSED: f64 = 0.005;
 
-/// Margin that is large enough, in units of the predictor, where nothing else is known.
-const FAIR_MARGIN: f64 = 1.0;
-
 impl Fit {
     /// Warns of rank views whose loadings have shrunk to nothing: zero satisfies the
     /// comparisons no worse than small loadings do, so that where these weigh too little
@@ -80,20 +77,17 @@ impl Fit {
 fn mend(options: RankOptions) -> String {
     let mut out = Vec::new();
     match options.margin {
-        Margin::Fixed(margin) if margin < FAIR_MARGIN => out.push(format!(
-            "take a larger margin (now {{ fixed = {margin} }}; the default is {{ fixed = {FAIR_MARGIN} }})"
+        Margin::Fixed(margin) => out.push(format!(
+            "take a larger margin (now {{ fixed = {margin} }}), or one in nats (margin = {{ per-cell = 1.0 }})"
         )),
-        Margin::PerCell(nats) => out.push(format!(
-            "take a larger margin (now {{ per-cell = {nats} }} nats)"
+        Margin::PerCell(nats) if nats < 1.0 => out.push(format!(
+            "take a larger margin (now {{ per-cell = {nats} }} nats; the default is 1)"
         )),
-        Margin::Fixed(_) => {}
+        Margin::PerCell(_) => {}
     }
     match options.pairs {
         PairPolicy::Adjacent | PairPolicy::Extreme => {
             out.push("take random pairs (pairs = \"random\")".to_owned());
-        }
-        PairPolicy::Random if out.is_empty() => {
-            out.push(format!("take more partners (now {})", options.partners));
         }
         PairPolicy::Random | PairPolicy::All => {}
     }

@@ -125,7 +125,7 @@ fn coverage(s: &Setting, likelihood: Likelihood, seeds: std::ops::Range<u64>) ->
 #[test]
 fn intervals_hold_what_they_say_at_every_level() {
     const CHANCE: f64 = 0.025;
-    const WIDE: f64 = 0.085;
+    const WIDE: f64 = 0.03;
     let settings = [
         PLAIN,
         Setting {
