@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use polyview_core::{NumericError, RowBlock, RowGroups, RowMoments, StateReader, Stateful};
+use polyview_core::{
+    GammaPrior, NumericError, RowBlock, RowGroups, RowMoments, StateReader, Stateful,
+};
 use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows, GroupArd, Mixture, MixtureRows, SpikeSlab, SpikeSlabRows};
 use polyview_random::{StreamKey, fill_standard_normal, uniform_open01};
@@ -91,6 +93,30 @@ impl FactorScales {
                 Box::new(MixtureRows::under("factors", mixture.clone(), moments))
             }
         })
+    }
+    /// As [`FactorScales::block`], under the Gaussian prior of the same variances, where
+    /// the fit's prior is not Gaussian and is swept column by column: factors of one sample
+    /// are found together first, as columns that start alone take what belongs to others.
+    pub(crate) fn gaussian(
+        &self,
+        groups: &RowGroups,
+        moments: &RowMoments,
+    ) -> Option<Box<dyn RowBlock>> {
+        let Self::SpikeSlab(prior) = self else {
+            return None;
+        };
+        let unit = GammaPrior::new(1.0, 1.0);
+        let mut ard = GroupArd::new(unit, prior.groups().clone(), moments.k());
+        for k in 0..moments.k() {
+            for g in 0..groups.count() {
+                let variance = self.variance(g, k).unwrap_or(1.0);
+                let precision = variance.max(f64::MIN_POSITIVE).recip();
+                ard.gammas_mut()
+                    .set_value(g + groups.count() * k, precision);
+            }
+        }
+        let ard = ard.for_rows(groups.clone())?;
+        Some(Box::new(FullRows::new("factors", ard, moments.clone())))
     }
     /// Draws factors of these groups from their prior, given its expected
     /// scales; one stream of random numbers a column. With a mixture prior the

@@ -90,9 +90,9 @@ pub(super) fn block(
     let schedule = Schedule::standard(parts.len());
     // with its covariances, whatever the fit's: exact in one step
     let groups = component.groups.clone();
-    let factors = component
-        .scales
-        .block(groups.unwrap_or_else(|| RowGroups::one(samples)), start)?;
+    let groups = groups.unwrap_or_else(|| RowGroups::one(samples));
+    let together = component.scales.gaussian(&groups, &start);
+    let factors = component.scales.block(groups, start)?;
     let mut model = Model::new(factors, parts, schedule);
     let mut cx = Context {
         key: StreamKey::new(fit.spec().seed),
@@ -103,6 +103,13 @@ pub(super) fn block(
         most,
         ..ProjectionRounds::default()
     };
+    if let Some(together) = together {
+        let own = std::mem::replace(&mut model.factors, together);
+        project_factors(&mut model, rounds, &mut cx)?;
+        let start = model.factors.moments().clone();
+        model.factors = own;
+        model.factors.set_moments(start);
+    }
     let projected = project_factors(&mut model, rounds, &mut cx)?;
     settled(fit, &model, &projected, ids)?;
     let means = model.factors.moments().mean();

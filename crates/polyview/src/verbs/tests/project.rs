@@ -2,9 +2,10 @@ use polyview_core::{DataError, Dataset, RowCov, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_infer::Audit;
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
+use polyview_random::{StreamKey, standard_normal};
 
 use super::{cells, gap, gibbs, rebuilt, rows, simulated, table, vb};
-use crate::spec::{ModelSpec, Path};
+use crate::spec::{FactorPrior, ModelSpec, Path};
 use crate::{ErrorKind, Fit, ProjectOptions, WeightUncertainty, models};
 
 fn assert_posterior(fit: &Fit, data: &polyview_core::Dataset) {
@@ -276,4 +277,41 @@ fn values_that_overflow_are_refused() {
     let e = fit.project(&huge, &ProjectOptions::default()).unwrap_err();
     assert_eq!(e.view(), Some("view1"));
     assert!(matches!(e.kind(), ErrorKind::Numeric(_)));
+}
+
+/// Factors with heavy tails, and a part that all have in common: sparse factors that were
+/// found one after the other would take what belongs to others.
+#[test]
+fn sparse_factors_of_training_samples_are_those_of_the_fit() {
+    const N: usize = 150;
+    for (features, factors, noise, seed) in [(10, 5, 0.3, 3), (18, 7, 0.1, 2)] {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal = |r, c| Mat::from_fn(r, c, |_, _| standard_normal(&mut rng));
+        let (z, w) = (normal(N, factors), normal(features, factors));
+        let (e, common) = (normal(N, features), normal(N, 1));
+        let heavy = Mat::from_fn(N, factors, |n, k| (z[(n, k)] + common[(n, 0)]).powi(5));
+        let table = Table {
+            name: "x".into(),
+            samples: (0..N).map(|n| format!("s{n}")).collect(),
+            features: (0..features).map(|d| format!("f{d}")).collect(),
+            levels: Vec::new(),
+            values: &heavy * w.transpose() + noise * e,
+        };
+        let data = Dataset::builder().view(table).build().unwrap();
+        let spec = ModelSpec {
+            factor_prior: FactorPrior::SpikeAndSlab,
+            ..models::bibfa(10)
+        };
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let p = fit.project(&data, &ProjectOptions::default()).unwrap();
+        let own = fit.component(0).unwrap().factors.mean().to_owned();
+        let (mut left, mut total) = (0.0, 0.0);
+        for k in 0..fit.k() {
+            for n in 0..N {
+                left += (p.mean[(n, k)] - own[(n, k)]).powi(2);
+                total += own[(n, k)].powi(2);
+            }
+        }
+        assert!(left < 0.005 * total, "{left} of {total}");
+    }
 }
