@@ -7,7 +7,7 @@ use polyview_infer::{GibbsChain, Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, rank_term,
 };
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, PackedRows};
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::distorted::{distorted, explained, start};
@@ -32,6 +32,65 @@ fn ordinary_terms_obey_the_law() {
             assert!(gap < 1e-6, "{missing} {seed}: {gap:e}");
         }
     }
+}
+
+/// The slack of new samples is the slope of what their scores say in their factors, by
+/// differences: $\\sum\_i a\_i\\,\\partial\\langle w\_{in}\\rangle/\\partial z\_n^\\top$.
+#[test]
+fn slack_of_new_samples_is_how_scores_follow() {
+    let training = view(40, 6, 0.1, 0.6, 5);
+    let mut term = OrdinaryRank::new(&training, 64).expect("a rank view");
+    let point = |m: &RowMoments| RowMoments::point(m.mean().to_owned());
+    let (z, w) = (point(&rows(40, 1)), point(&rows(6, 2)));
+    refresh(&mut term, &z, &w);
+    let bias = Bias::absent(6);
+    term.anchor(&Predictor {
+        factors: &z,
+        weights: &w,
+        bias: &bias,
+    });
+    let mut new = term.rebind(&view(7, 6, 0.2, 0.6, 8)).expect("anchored");
+    // what the scores say at factors moved by `step` along factor `along`
+    let at = rows(7, 3).mean().to_owned();
+    let mut said = |along: usize, step: f64| {
+        let moved = Mat::from_fn(7, K, |n, k| {
+            at[(n, k)] + if k == along { step } else { 0.0 }
+        });
+        let z = RowMoments::point(moved);
+        let p = Predictor {
+            factors: &z,
+            weights: &w,
+            bias: &bias,
+        };
+        let mut journal = Journal::default();
+        let mut cx = Context {
+            key: StreamKey::new(1),
+            sweep: 2,
+            journal: &mut journal,
+        };
+        new.refresh(&p, &mut cx).expect("finite");
+        let mut eq = NormalEquations::new(K, 0..7);
+        let equations = new.equations();
+        equations.factor_gram(0, &p, &mut eq).expect("finite");
+        equations.factor_equations(&p, &mut eq).expect("finite");
+        let mut slack = PackedRows::zeros(7, K);
+        new.slack(&p, &mut slack);
+        (eq.rhs, slack)
+    };
+    let slack = said(0, 0.0).1;
+    let mut largest = 0.0f64;
+    for k in 0..K {
+        let (up, down) = (said(k, 1e-4).0, said(k, -1e-4).0);
+        for n in 0..7 {
+            for j in 0..K {
+                let slope = (up[(n, j)] - down[(n, j)]) / 2e-4;
+                let own = slack.sym(n).get(j, k);
+                assert!((slope - own).abs() < 1e-6, "{n} {j} {k}: {slope} {own}");
+                largest = largest.max(own);
+            }
+        }
+    }
+    assert!(largest > 0.1);
 }
 
 /// Scores keep the order of the data, whatever happens to them.

@@ -27,7 +27,7 @@ impl Default for ProjectionRounds {
     fn default() -> Self {
         Self {
             tolerance: 1e-6,
-            most: 200,
+            most: 1000,
         }
     }
 }
@@ -190,8 +190,8 @@ struct Uphill {
     /// $Pd$ with the step d to the image and the precision P of the factors with local
     /// variables held: the bound's gradient in the means once these follow, samples × K.
     gradients: Mat<f64>,
-    /// P, where each sample has its own.
-    precisions: Option<PackedRows>,
+    /// P of each sample.
+    precisions: PackedRows,
 }
 
 fn failed(source: LinalgError) -> NumericError {
@@ -211,15 +211,25 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
         solve_rows(&mut precisions, step.as_mut(), &mut logs).map_err(failed)?;
         return Ok(Uphill {
             gradients: step,
-            precisions: Some(precisions),
+            precisions,
         });
     }
     let factored = |cov: &SymPacked| Ok(SpdFactor::factor(cov).map_err(failed)?.0);
+    let mut precisions = PackedRows::zeros(rows, now.k());
     if let RowCov::Shared(cov) = now.cov() {
-        step = factored(cov)?.solve_mat_right(step.as_ref());
+        let factor = factored(cov)?;
+        step = factor.solve_mat_right(step.as_ref());
+        let precision = factor.inverse();
+        for n in 0..rows {
+            precisions.row_mut(n).copy_from_slice(precision.as_slice());
+        }
     } else {
         for n in 0..rows {
-            let of = factored(&now.row_cov(n))?.solve_mat_right(step.as_ref().subrows(n, 1));
+            let factor = factored(&now.row_cov(n))?;
+            precisions
+                .row_mut(n)
+                .copy_from_slice(factor.inverse().as_slice());
+            let of = factor.solve_mat_right(step.as_ref().subrows(n, 1));
             for j in 0..of.ncols() {
                 step[(n, j)] = of[(0, j)];
             }
@@ -227,17 +237,15 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
     }
     Ok(Uphill {
         gradients: step,
-        precisions: None,
+        precisions,
     })
 }
 
 /// Newton's steps at the points `at`. With local
 /// variables held the bound is a quadratic of precision P, and the step to its top
 /// $P^{-1}g$ with the gradient g; with local variables that follow it is flatter by R, and the step
-/// is $(P - R)^{-1}g$. `None` where no term knows of an R; one that does makes each sample's
-/// precision its own.
+/// is $(P - R)^{-1}g$. `None` where no term knows of an R.
 fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<Mat<f64>> {
-    let precisions = uphill.precisions.as_ref()?;
     let (rows, k) = (at.explicit_rows(), at.k());
     let mut slack = PackedRows::zeros(rows, k);
     for view in views {
@@ -252,7 +260,7 @@ fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<
         return None;
     }
     let mut steps = uphill.gradients.clone();
-    let mut flat = precisions.clone();
+    let mut flat = uphill.precisions.clone();
     for (p, r) in flat.as_mut_slice().iter_mut().zip(slack.as_slice()) {
         *p -= r;
     }

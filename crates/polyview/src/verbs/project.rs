@@ -34,7 +34,7 @@ pub struct ProjectOptions {
     /// What becomes of a class that the model has not seen.
     pub unknown_classes: UnknownClass,
     /// Most rounds of local variables and factors, where a view's likelihood has local
-    /// variables; 200 by default. Factors that still move after them are an error.
+    /// variables; 1000 by default. Factors that still move after them are an error.
     pub rounds: usize,
 }
 

@@ -1,5 +1,7 @@
 //! Scores between their neighbours.
 
+use std::ops::Range;
+
 use polyview_core::Predictor;
 use polyview_linalg::{Mat, times_small};
 use polyview_random::{ChaCha8Rng, StreamKey, TruncatedNormal};
@@ -65,6 +67,29 @@ impl OrdinaryRank {
     pub(super) fn draw_scores(&mut self, p: &Predictor<'_>, key: StreamKey) -> bool {
         self.drawn = true;
         self.replace(p, key, &Drawn)
+    }
+    /// Variances of the scores of new samples between their ends at the mean predictors,
+    /// features × samples; 0 where a cell is missing.
+    pub(super) fn freedom(
+        &self,
+        (lower, upper): &(Mat<f64>, Mat<f64>),
+        p: &Predictor<'_>,
+        features: Range<usize>,
+    ) -> Mat<f64> {
+        let w = p.weights.mean().subrows(features.start, features.len());
+        let mut eta = times_small(w, p.factors.mean().transpose().to_owned().as_ref());
+        eta.as_mut()
+            .par_col_chunks_mut(1)
+            .enumerate()
+            .for_each(|(n, mut eta)| {
+                for (j, i) in features.clone().enumerate() {
+                    let ends = (lower[(n, i)], upper[(n, i)]);
+                    let known = self.levels.is_observed(n, i);
+                    let m = truncated_normal_moments(eta[(j, 0)], 1.0, ends.0, ends.1);
+                    eta[(j, 0)] = m.map_or(0.0, |m| if known { m.variance } else { 0.0 });
+                }
+            });
+        eta
     }
     /// One score after the other, in the order of the values; features do not
     /// know one another. Returns whether all is finite.

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Context, DataError, Equations, Mask, NumericError, Objective, OrderStatistics,
-    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    PredictedBlock, PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms,
+    View, ViewShape, ViewTerm,
 };
-use polyview_linalg::Mat;
+use polyview_linalg::{Accum, Mat, PackedRows, weighted_gram_into};
 use polyview_random::{StreamKey, standard_normal};
 
 use super::OrdinaryRank;
 use crate::rank::anchors::Anchors;
 use crate::rank::map::{self, Training};
+
+/// Features whose variances are held at once.
+const FEATURES: usize = 256;
 
 impl ViewTerm for OrdinaryRank {
     fn shape(&self) -> ViewShape {
@@ -64,6 +67,20 @@ impl ViewTerm for OrdinaryRank {
             Ok(())
         } else {
             Err(self.not_finite("a score"))
+        }
+    }
+    /// $\sum\_i a\_ia\_i^\top\mathrm{Var}(w\_{in})$ of new samples: a mean score follows
+    /// its predictor by the variance that its ends leave it (in units of its noise, 1).
+    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let Some(ends) = self.ends.as_deref() else {
+            return;
+        };
+        let known = RowMoments::point(p.weights.mean().to_owned());
+        for start in (0..self.features.len()).step_by(FEATURES) {
+            let range = start..(start + FEATURES).min(self.features.len());
+            let of = self.freedom(ends, p, range.clone());
+            let outer = known.second_moment_rows(range);
+            weighted_gram_into(slack, of.as_ref(), &outer, Accum::Add);
         }
     }
     fn equations(&mut self) -> &mut dyn Equations {
