@@ -3,8 +3,8 @@
 use polyview_core::{GammaPrior, Gammas, RowBlock, ScalePrior};
 use polyview_linalg::SymPacked;
 use polyview_priors::{
-    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
-    SpikeSlabRows,
+    Ard, DiagonalRows, DoubleArd, Fixed, FullRows, GlobalScale, GroupArd, SpikeSlab,
+    SpikeSlabOptions, SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
 
 use crate::common::{Kind, Problem, close, groups, problem, start};
@@ -56,6 +56,14 @@ fn idle_columns_cost_what_their_scales_say() {
         adds_what_it_says("precisions of rows too", |k| {
             DoubleArd::new(gamma, of_rows, ROWS, k)
         });
+    }
+    for global in [GlobalScale::Column, GlobalScale::Row, GlobalScale::All] {
+        for (r, s) in [(0.5, 0.5), (0.8, 1.5)] {
+            let options = ThreeParameterBetaOptions { r, s, global };
+            adds_what_it_says(&format!("{options:?}"), |k| {
+                ThreeParameterBeta::new(options, ROWS, k)
+            });
+        }
     }
     adds_what_it_says("known precisions", Fixed::standard_normal);
 }
