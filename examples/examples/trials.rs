@@ -1,10 +1,10 @@
 //! What it is worth to take factors out on trial, and what it costs.
 //!
-//! Every second sample of a data set, 15 factors offered, a tenth of the cells hidden,
-//! three times: the fit with trials and the fit without, by the factors that are left,
+//! 15 factors offered, a tenth of the cells hidden, three times: the fit with trials and the fit without, by the factors that are left,
 //! R² and mean log density of the hidden cells (of all views of numbers together, each
-//! feature standardised), and the time with trials over the time without. Nutrimouse, digits and
-//! simulated data; with folders of CSV files on the command line, those as well.
+//! feature standardised), and the time with trials over the time without. Nutrimouse, every tenth digit and
+//! half of simulated data; with folders of CSV files on the command line, every second sample of
+//! those as well.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
