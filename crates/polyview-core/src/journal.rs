@@ -29,7 +29,8 @@ pub enum Event {
         /// Factors left.
         left: usize,
     },
-    /// A factor was taken out on trial, and the bound was higher without it.
+    /// A factor was taken out on trial, and the bound was higher with one of which no data
+    /// speak in its place.
     Needless {
         /// Its number at that time, from 1.
         factor: usize,
@@ -145,7 +146,7 @@ impl fmt::Display for Event {
                 left,
             } => write!(
                 f,
-                "factor {factor} removed: the bound is higher by {gain:.3} without it; {:.2} % of the variance; {left} left",
+                "factor {factor} removed: it costs the bound {gain:.3} more than an idle one; {:.2} % of the variance; {left} left",
                 100.0 * explained
             ),
             Self::Rotated { gain } => write!(f, "rotated, bound + {gain:.3}"),

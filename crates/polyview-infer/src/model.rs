@@ -173,6 +173,12 @@ impl Model {
     pub fn bound(&mut self) -> f64 {
         polyview_core::compensated(self.objective().into_iter().map(|t| t.1))
     }
+    /// What one more factor would add to the bound if no data spoke of it
+    /// ([`RowBlock::idle_column`]): at most 0.
+    pub fn idle_factor(&self) -> f64 {
+        let weights = self.views.iter().map(|v| v.weights.idle_column());
+        self.factors.idle_column() + weights.sum::<f64>()
+    }
     /// Writes factors and weights alone.
     pub(crate) fn save_rows(&self, state: &mut State) {
         self.factors.save("factors", state);

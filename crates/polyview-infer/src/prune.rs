@@ -20,12 +20,17 @@ pub struct PruneRule {
     /// the factor is empty whatever the ratio (the papers' rule). 0 turns it
     /// off.
     pub largest_weight: f64,
-    /// Whether, once nothing moves any more, small factors are taken out on
-    /// trial: one without which the bound is higher, at once or after a few sweeps of
-    /// the others, goes for good, and the run
+    /// Whether, once nothing moves any more, factors are taken out on
+    /// trial, the smallest first: one without which the bound is higher, at once or after
+    /// a few sweeps of the others, goes for good, and the run
     /// goes on. Sparse weights tie two or three features together by chance;
     /// their ratio and size are no smaller than those of a factor that is
-    /// there, but the bound pays for their scales.
+    /// there, but they do not pay for what they cost.
+    ///
+    /// The factor that is out counts as one of which no data speak
+    /// ([`Model::idle_factor`]): its scales are in both bounds. Models with fewer of
+    /// them have higher bounds whatever the data say, by $-\ln a\_0$ for each of the
+    /// shape $a\_0$ (spec/sites 6), and true factors would go.
     pub by_bound: bool,
     /// Smallest share of a view's variance (predictors, link and noise) that a
     /// factor has to explain in some view; below it in all, from the tenth sweep
@@ -36,10 +41,6 @@ pub struct PruneRule {
 
 /// First sweep in which a factor has to explain something.
 const FIRST_DROP: usize = 10;
-
-/// Factors above this share of the variance of all predictors are not taken
-/// out on trial.
-const SMALL: f64 = 0.05;
 
 /// Most sweeps that the other factors get on trial.
 const TRIAL: usize = 30;
@@ -98,10 +99,9 @@ pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
         .collect()
 }
 
-/// Factors small enough to be taken out on trial, the smallest first.
-pub fn small_factors(model: &Model) -> Vec<EmptyFactor> {
+/// All factors in the order in which they are taken out on trial, the smallest first.
+pub(crate) fn smallest_first(model: &Model) -> Vec<EmptyFactor> {
     let (_, mut factors) = sizes(model, &PruneRule::never());
-    factors.retain(|f| f.explained < SMALL);
     factors.sort_by(|a, b| a.explained.total_cmp(&b.explained));
     factors
 }
@@ -238,8 +238,8 @@ pub(crate) fn drop_empty(
     Ok(true)
 }
 
-/// Takes small factors out on trial, the smallest first; those without
-/// which the bound is higher stay out.
+/// Takes factors out on trial, the smallest first; those without
+/// which the bound is higher, an idle factor in their place, stay out.
 ///
 /// # Errors
 /// [`NumericError`] when a covariance is not positive definite.
@@ -252,7 +252,7 @@ pub(crate) fn drop_needless(
     let mut dropped = false;
     // factors keep their order, so places shift down as others go
     let mut gone: Vec<usize> = Vec::new();
-    for small in small_factors(model) {
+    for small in smallest_first(model) {
         let k = model.k();
         if k <= 1 {
             break;
@@ -263,14 +263,15 @@ pub(crate) fn drop_needless(
         let keep: Vec<usize> = (0..k).filter(|f| *f != place).collect();
         model.select(&keep, &vec![1.0; k - 1])?;
         let without = model.bound();
-        if without > bound {
+        let gain = without + model.idle_factor() - bound;
+        if gain > 0.0 {
             journal.note(
                 sweep,
                 "",
                 Event::Needless {
                     factor: place + 1,
                     explained: small.explained,
-                    gain: without - bound,
+                    gain,
                     left: k - 1,
                 },
             );
@@ -283,8 +284,8 @@ pub(crate) fn drop_needless(
     Ok(dropped)
 }
 
-/// Takes small factors out on trial one by one, the smallest first, and sweeps the others
-/// until the bound is higher than with it or cannot become so; in the end the state is what
+/// Takes factors out on trial one by one, the smallest first, and sweeps the others
+/// until the bound, an idle factor in its place, is higher than with it or cannot become so; in the end the state is what
 /// it was, or the one without the first factor of which this was true. Returns whether there
 /// was one.
 ///
@@ -301,7 +302,7 @@ pub(crate) fn drop_after_sweeps(
         .sweep
         .retain(|s| !matches!(s, Step::Rotate | Step::Prune));
     let groups = step_groups(&steps);
-    for small in small_factors(model) {
+    for small in smallest_first(model) {
         if k <= 1 {
             break;
         }
@@ -309,15 +310,16 @@ pub(crate) fn drop_after_sweeps(
         model.save("", &mut before);
         let keep: Vec<usize> = (0..k).filter(|f| *f != small.factor).collect();
         model.select(&keep, &vec![1.0; k - 1])?;
-        let without = after_sweeps(model, &groups, bound, cx)?;
-        if without > bound {
+        let goal = bound - model.idle_factor();
+        let without = after_sweeps(model, &groups, goal, cx)?;
+        if without > goal {
             cx.journal.note(
                 cx.sweep,
                 "",
                 Event::Needless {
                     factor: small.factor + 1,
                     explained: small.explained,
-                    gain: without - bound,
+                    gain: without - goal,
                     left: k - 1,
                 },
             );

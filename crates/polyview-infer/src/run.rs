@@ -301,7 +301,7 @@ impl VbRun {
         })
     }
 
-    /// Takes small factors out on trial; whether one of them stayed out.
+    /// Takes factors out on trial; whether one of them stayed out.
     fn drop_on_trial(&mut self, bound: f64) -> Result<bool, NumericError> {
         let sweep = self.record.sweep;
         if drop_needless(&mut self.model, bound, sweep, &mut self.record.journal)? {

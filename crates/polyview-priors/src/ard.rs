@@ -76,6 +76,9 @@ impl ScalePrior for Ard {
     fn bound(&self) -> f64 {
         self.alpha.bound()
     }
+    fn idle_column(&self, rows: &RowMoments) -> f64 {
+        self.alpha.idle(rows.rows() as f64)
+    }
     fn rotation_term(
         &self,
         rows: &RowMoments,

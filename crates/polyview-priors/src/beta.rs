@@ -156,6 +156,19 @@ impl Betas {
             })
             .sum()
     }
+    /// What one more variable, the probability of `count` switches that no data speak of,
+    /// adds to the bound together with these when $q$ keeps the two apart, each switch
+    /// at the prior mean $\gamma = \tfrac{a}{a + b}$:
+    ///
+    /// $$\ln\mathrm B(a + n\gamma, b + n(1 - \gamma)) - \ln\mathrm B(a, b) -
+    /// n\gamma\ln\gamma - n(1 - \gamma)\ln(1 - \gamma). $$
+    pub fn idle(&self, count: f64) -> f64 {
+        let BetaPrior { a, b } = self.prior;
+        let on = a / (a + b);
+        let off = 1.0 - on;
+        let entropy = -count * (times_log(on, on.ln()) + times_log(off, off.ln()));
+        ln_beta(a + count * on, b + count * off) - ln_beta(a, b) + entropy
+    }
     /// Keeps the variables `keep`, in that order.
     pub fn select(&mut self, keep: &[usize]) {
         for v in [

@@ -5,6 +5,7 @@ use polyview_core::{
     ScalePrior, State, StateReader, Stateful,
 };
 use polyview_random::StreamKey;
+use polyview_special::ln_gamma;
 
 use crate::rotation::{ColumnPenalty, ColumnRotation};
 
@@ -144,6 +145,17 @@ impl ScalePrior for DoubleArd {
     /// spec/sshiba L4 and L5.
     fn bound(&self) -> f64 {
         self.alpha.bound() + self.gamma.bound()
+    }
+    /// That of [`Gammas::idle`] for the column's precision, and for that of each row,
+    /// of the shape $a$ with the columns that are there, $\ln\Gamma(a + \tfrac12) -
+    /// \ln\Gamma(a) - (a + \tfrac12)\ln(1 + \tfrac1{2a}) - \tfrac12\ln a +
+    /// \tfrac12$: an entry at its prior leaves $\langle\gamma\_d\rangle$ where it is.
+    fn idle_column(&self, _rows: &RowMoments) -> f64 {
+        let n = self.gamma.len() as f64;
+        let a = self.gamma.prior().shape + 0.5 * self.alpha.len() as f64;
+        let row =
+            ln_gamma(a + 0.5) - ln_gamma(a) - (a + 0.5) * (0.5 / a).ln_1p() - 0.5 * a.ln() + 0.5;
+        self.alpha.idle(n) + n * row
     }
     /// With the rows' precisions held fixed and the columns' at their optimum
     /// for every rotation: $D\ln|\det Q| - (a^\alpha + \tfrac D2)\sum\_k

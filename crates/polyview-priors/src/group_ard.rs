@@ -160,6 +160,9 @@ impl ScalePrior for GroupArd {
     fn bound(&self) -> f64 {
         self.alpha.bound()
     }
+    fn idle_column(&self, rows: &RowMoments) -> f64 {
+        self.sizes(rows).iter().map(|n| self.alpha.idle(*n)).sum()
+    }
     /// The sum of the groups' terms, each with its own second moment.
     fn rotation_term(
         &self,

@@ -1,10 +1,10 @@
 //! Variance explained, as tables and as JSON.
 
-use polyview::{Explained, Fit};
+use polyview::{ACTIVE_SHARE, Activity, Explained, Fit};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{percent, table};
+use crate::output::{line, percent, prose, table};
 
 /// Variance explained within one group of samples.
 pub struct GroupShares {
@@ -112,5 +112,36 @@ pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
             row
         })
         .collect();
+    table(&header, &rows)?;
+    together(e)
+}
+
+/// Factors that count in a view only together with others, which their shares in the table
+/// do not show: what is lost without them. Nothing where there are none.
+fn together(e: &Explained) -> Outcome<()> {
+    let cells = (0..e.views.len()).flat_map(|m| (0..e.factors).map(move |k| (m, k)));
+    let mut rows = Vec::new();
+    for (m, k) in cells {
+        let (alone, lost) = (e.marginal[(m, k)], e.unique[(m, k)]);
+        let by_loss = Activity::acts(alone, Some(lost), ACTIVE_SHARE)
+            && !Activity::acts(alone, None, ACTIVE_SHARE);
+        if by_loss || Activity::shown(alone) < 0.0 {
+            let factor = (k + 1).to_string();
+            rows.push(vec![
+                e.views[m].clone(),
+                factor,
+                percent(alone),
+                percent(lost),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    line("")?;
+    prose(
+        "Factors that explain a view only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
+    )?;
+    let header = ["view", "factor", "alone", "lost without it"].map(str::to_owned);
     table(&header, &rows)
 }

@@ -244,7 +244,7 @@ fn reach(fit: &Fit, explained: Option<&Explained>) -> Outcome<()> {
     };
     line("")?;
     prose(format!(
-        "factors by the views they act in (at least {:.0} % of the view's variance, which the factor {basis})",
+        "factors by the views they act in (at least {:.0} % of the view's variance, which the factor {basis}, or which is lost without it)",
         100.0 * ACTIVE_SHARE
     ))?;
     let header = ["factor", "kind", "views"].map(str::to_owned);
@@ -304,10 +304,15 @@ fn reach_json(fit: &Fit, explained: Option<&Explained>) -> Outcome<serde_json::V
     let factors: Vec<serde_json::Value> = (0..fit.k())
         .map(|k| {
             let (word, views) = kind(&activity, k);
-            let shares: Vec<f64> = (0..activity.views.len())
-                .map(|m| activity.share[(m, k)])
-                .collect();
-            serde_json::json!({ "kind": word, "views": views, "shares": shares })
+            let of = |shares: &polyview_linalg::Mat<f64>| -> Vec<f64> {
+                (0..activity.views.len()).map(|m| shares[(m, k)]).collect()
+            };
+            serde_json::json!({
+                "kind": word,
+                "views": views,
+                "shares": of(&activity.share),
+                "lost": of(&activity.lost),
+            })
         })
         .collect();
     Ok(serde_json::json!({

@@ -56,12 +56,20 @@ fn factors_act_where_the_table_says_that_they_explain_something() {
         })
         .collect();
     let acting = block("factors by the views", "factor ");
+    let together = block("Factors that explain a view only together", "view");
     // factors that do not pay for themselves are gone
     assert!((3..=10).contains(&acting.len()), "{text}");
     for (k, row) in acting.iter().enumerate() {
+        let factor = (k + 1).to_string();
+        let by_loss = |v: &str| {
+            let mut rows = together.iter();
+            rows.any(|r| {
+                r[0] == v && r[1] == factor && r[3].parse::<f64>().expect("a share") >= 1.0
+            })
+        };
         let wanted: Vec<&str> = ["gene", "lipid"]
             .into_iter()
-            .filter(|v| shares[*v][k] >= 1.0)
+            .filter(|v| shares[*v][k] >= 1.0 || by_loss(v))
             .collect();
         let kind = match wanted.len() {
             0 => "in none",
@@ -81,6 +89,62 @@ fn factors_act_where_the_table_says_that_they_explain_something() {
             let share = &json["views"][m]["explained"]["marginal"][k];
             assert_eq!(&json["activity"]["factors"][k]["shares"][m], share);
         }
+    }
+}
+
+/// Two factors that go together in the samples of a view of their difference: each acts
+/// there, though it explains less than nothing alone, and what that means is said.
+#[test]
+fn shares_below_zero_are_explained() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let wave = |i: usize, by: f64| ((i as f64) * by).sin();
+    let mut tables = [String::from("id"), String::from("id")];
+    for (table, count) in tables.iter_mut().zip([24, 4]) {
+        table.extend((0..count).map(|d| format!(",f{d}")));
+        table.push('\n');
+    }
+    for n in 0..240 {
+        let (common, own) = (1.4 * wave(n, 2.399), 0.4 * wave(n, 5.871));
+        // in the samples without b they part, so that they are uncorrelated in all
+        let second = if n < 120 { common - own } else { own - common };
+        let z = [common + own, second];
+        let noise = |d: usize| 0.1 * wave(n * 31 + d * 7, 12.9898 + d as f64);
+        let rows: [Vec<f64>; 2] = [
+            (0..24).map(|d| z[d % 2] + noise(d)).collect(),
+            (0..4).map(|d| z[0] - z[1] + noise(30 + d)).collect(),
+        ];
+        let views = if n < 120 { 2 } else { 1 };
+        for (table, row) in tables.iter_mut().zip(rows).take(views) {
+            let _ = write!(table, "s{n}");
+            table.extend(row.iter().map(|x| format!(",{x:.4}")));
+            table.push('\n');
+        }
+    }
+    put(dir.path(), "a.csv", &tables[0]);
+    put(dir.path(), "b.csv", &tables[1]);
+    ok(
+        dir.path(),
+        "fit --model mofa --view a=a.csv --view b=b.csv -k 2 --out m.pv",
+    );
+    let text = ok(dir.path(), "inspect m.pv");
+    assert!(text.contains("only together with others"), "{text}");
+    let row = |k: usize| {
+        let words = text
+            .lines()
+            .map(|l| l.split_whitespace().collect::<Vec<_>>());
+        let mut of = words.filter(|w| w.len() == 4 && w[0] == "b" && w[1] == k.to_string());
+        let w = of.next().expect("a row");
+        [w[2], w[3]].map(|x| x.parse::<f64>().expect("a share"))
+    };
+    for k in 1..=2 {
+        let [alone, lost] = row(k);
+        assert!(alone < -50.0 && lost > 50.0, "{text}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(dir.path(), "inspect m.pv --json")).expect("JSON");
+    for factor in json["activity"]["factors"].as_array().expect("factors") {
+        assert_eq!(factor["kind"], "shared by all");
+        assert!(factor["lost"][1].as_f64().expect("a share") > 0.5);
     }
 }
 

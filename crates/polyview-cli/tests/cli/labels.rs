@@ -493,7 +493,7 @@ fn the_demonstration_predicts_hidden_labels() {
         "diet: probabilities",
         "Table of true against predicted class",
         // the rule of `inspect`, not another one
-        "s variance, by the first table above",
+        "s variance, or that much is lost without it, by the tables above",
     ] {
         assert!(page.contains(words), "{words}");
     }

@@ -57,7 +57,7 @@ pub struct StochasticRun {
     rested: bool,
     /// Most exact sweeps.
     pub(super) limit: usize,
-    /// Whether small factors have been taken out on trial.
+    /// Whether factors have been taken out on trial.
     tried: bool,
 }
 

@@ -1,12 +1,12 @@
 //! What changes the factors of a stochastic run besides its steps: rotation,
-//! pruning, and small factors taken out on trial.
+//! pruning, and factors taken out on trial.
 
 use polyview_core::{Event, NumericError, RotationSide, RowCov, RowMoments, State};
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
 use super::{StochasticError, StochasticRun};
-use crate::prune::{PruneRule, empty_factors, small_factors};
+use crate::prune::{PruneRule, empty_factors, smallest_first};
 use crate::rotation::{RotationOptions, maximise};
 
 impl StochasticRun {
@@ -106,51 +106,59 @@ impl StochasticRun {
         Ok(())
     }
 
-    /// Takes each small factor out on trial in one pass over the data; those
-    /// without which the bound is higher go.
+    /// Takes each factor out on trial in one pass over the data, and for good the one whose
+    /// absence raises the bound most, an idle factor in its place; again until there is
+    /// none. Whether any went.
     pub(super) fn drop_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+        let mut dropped = false;
+        while self.drop_most_needless(sweep)? {
+            dropped = true;
+        }
+        if dropped {
+            self.update(sweep)?;
+            self.previous.clear();
+        }
+        Ok(dropped)
+    }
+
+    fn drop_most_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
         let k = self.model.k();
-        let small = small_factors(&self.model);
-        if small.is_empty() || k <= 1 {
+        if k <= 1 {
             return Ok(false);
         }
+        let factors = smallest_first(&self.model);
         let mut with = Gathered::default();
-        let mut without: Vec<Gathered> = small.iter().map(|_| Gathered::default()).collect();
+        let mut without: Vec<Gathered> = factors.iter().map(|_| Gathered::default()).collect();
+        let mut idle = 0.0;
         for ranges in self.batches.in_order() {
             self.load(&ranges)?;
             self.locals()?;
             with.add_part(self.model.objective());
             let mut before = State::new();
             self.model.save_rows(&mut before);
-            for (one, bound) in small.iter().zip(&mut without) {
+            for (one, bound) in factors.iter().zip(&mut without) {
                 let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
                 self.model.select(&keep, &vec![1.0; k - 1])?;
                 bound.add_part(self.model.objective());
+                idle = self.model.idle_factor();
                 self.model.load_rows(&before.reader())?;
             }
         }
-        let with = with.total();
-        let mut gone = Vec::new();
-        for (one, without) in small.iter().zip(&without) {
-            let gain = without.total() - with;
-            if gain > 0.0 && gone.len() + 1 < k {
-                gone.push(one.factor);
-                let event = Event::Needless {
-                    factor: one.factor + 1,
-                    explained: one.explained,
-                    gain,
-                    left: k - gone.len(),
-                };
-                self.record.journal.note(sweep, "", event);
-            }
-        }
-        if gone.is_empty() {
+        let goal = with.total() - idle;
+        let gains = without.iter().map(|bound| bound.total() - goal);
+        let most = factors.iter().zip(gains).max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((one, gain)) = most.filter(|m| m.1 > 0.0) else {
             return Ok(false);
-        }
-        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
+        };
+        let event = Event::Needless {
+            factor: one.factor + 1,
+            explained: one.explained,
+            gain,
+            left: k - 1,
+        };
+        self.record.journal.note(sweep, "", event);
+        let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
         self.keep(&keep)?;
-        self.update(sweep)?;
-        self.previous.clear();
         Ok(true)
     }
 }

@@ -224,6 +224,9 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn bound(&self) -> Terms {
         super::gaussian_bound(&self.prior, &self.moments)
     }
+    fn idle_column(&self) -> f64 {
+        self.prior.idle_column(&self.moments)
+    }
     fn rotation_term(&self, _side: RotationSide) -> Option<Box<dyn RotationTerm>> {
         None
     }

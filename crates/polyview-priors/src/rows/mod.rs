@@ -107,6 +107,9 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     fn bound(&self) -> Terms {
         gaussian_bound(&self.prior, &self.moments)
     }
+    fn idle_column(&self) -> f64 {
+        self.prior.idle_column(&self.moments)
+    }
     fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>> {
         self.prior.rotation_term(&self.moments, side)
     }

@@ -1,5 +1,6 @@
 //! Global-local shrinkage: the three-parameter beta prior and its horseshoe.
 
+mod idle;
 mod nodes;
 
 use polyview_core::{
@@ -457,6 +458,9 @@ impl ScalePrior for ThreeParameterBeta {
             .collect();
         let rates = eta.entropy() - eta.entropy_of(&idle);
         total + rates + self.phi.entropy() + self.hyper.entropy()
+    }
+    fn idle_column(&self, _rows: &RowMoments) -> f64 {
+        self.idle_entries()
     }
     /// None: a rotation mixes entries with different variances.
     fn rotation_term(

@@ -6,5 +6,6 @@ mod diagonal;
 mod double_ard;
 mod group_ard;
 mod horseshoe;
+mod idle;
 mod mixture;
 mod spike_slab;

@@ -11,9 +11,8 @@ use crate::input::{Grid, GroupFactors, HeldOutCells, Progress, Report, VarianceE
 use crate::plots::{
     Curve, Share, Window, draw_activity, draw_bound, draw_calibration, draw_chains, draw_choose_k,
     draw_group_activity, draw_held_out, draw_missingness, draw_overlap, draw_roc, draw_variance,
-    draw_variance_by_view,
+    draw_variance_by_view, rule_of,
 };
-use crate::svg::number::percent;
 use crate::svg::picture::Picture;
 use std::fmt::Write as _;
 
@@ -135,7 +134,8 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
     let mut caption = "How much of each view's variance the factors explain. In the coloured tables a row is \
         a factor and a column a view; a dark blue cell says that the factor matters there. A factor that is \
         blue in several columns is variation that those views share. Orange cells are below zero: with this \
-        factor alone the view is predicted worse than by its mean. The bars compare all factors together \
+        factor alone the view is predicted worse than by its mean, though together with others it may be what the \
+        prediction rests on. The bars compare all factors together \
         with the sum of each alone; where they differ, factors overlap."
         .to_owned();
     if variance.unique.is_some() {
@@ -148,13 +148,11 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
              beside large ones in the first table mark factors that others can replace.",
         );
     }
-    let share = percent(report.options.active_share);
     let rule = if variance.activity.is_some() {
         "the model itself gives it a probability of at least one half".to_owned()
     } else {
-        format!(
-            "it alone explains at least {share} of the view's variance, by the first table above"
-        )
+        let rule = rule_of(variance, report.options.active_share);
+        format!("{rule}, by the tables above")
     };
     let reach = format!(
         "Which factors act in which views. A factor counts as active in a view where {rule}. Joined dots are \

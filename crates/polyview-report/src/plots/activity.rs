@@ -25,13 +25,16 @@ pub(crate) enum Reach {
     All,
 }
 
-/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by the marginal
-/// share as it is shown (at least `active_share`).
+/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by the share
+/// that it explains alone or that is lost without it, as shown (at least `active_share`).
 pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64) -> Reach {
     let active: Vec<usize> = (0..variance.views.len())
-        .filter(|&m| match &variance.activity {
-            Some(activity) => activity.at(m, k) >= 0.5,
-            None => Activity::shown(variance.marginal.at(m, k)) >= active_share,
+        .filter(|&m| {
+            if let Some(activity) = &variance.activity {
+                return activity.at(m, k) >= 0.5;
+            }
+            let lost = variance.unique.as_ref().map(|unique| unique.at(m, k));
+            Activity::acts(variance.marginal.at(m, k), lost, active_share)
         })
         .collect();
     match active.as_slice() {
@@ -40,6 +43,17 @@ pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64
         [one] => Reach::Private(*one),
         _ => Reach::Shared(active),
     }
+}
+
+/// What makes a factor active in a view, after "where", if the model does not say.
+pub(crate) fn rule_of(variance: &VarianceExplained, active_share: f64) -> String {
+    let share = percent(active_share);
+    let lost = if variance.unique.is_some() {
+        ", or that much is lost without it"
+    } else {
+        ""
+    };
+    format!("it alone explains at least {share} of the view's variance{lost}")
 }
 
 /// Draws a dot for every view in which a factor is active: shared factors have several dots joined by
@@ -130,10 +144,7 @@ pub fn draw_activity(
     let rule = if variance.activity.is_some() {
         "where the model says so".to_owned()
     } else {
-        format!(
-            "where it alone explains at least {} of the view's variance",
-            percent(active_share)
-        )
+        format!("where {}", rule_of(variance, active_share))
     };
     let sentence: Vec<String> = [
         (counts[3], "active in all views"),
@@ -208,6 +219,14 @@ mod tests {
             _ => 0.0,
         });
         assert_eq!(reach_of(&v, 0, 0.01), Reach::Private(0));
+        // worse than nothing alone, and what the view's prediction rests on
+        v.marginal = Grid::from_fn(3, 4, |m, _| if m == 2 { -0.4 } else { 0.3 });
+        assert_eq!(reach_of(&v, 1, 0.01), Reach::Shared(vec![0, 1]));
+        v.unique = Some(Grid::from_fn(3, 4, |m, k| {
+            if m == 2 && k == 1 { 0.5 } else { -0.1 }
+        }));
+        assert_eq!(reach_of(&v, 1, 0.01), Reach::All);
+        assert_eq!(reach_of(&v, 0, 0.01), Reach::Shared(vec![0, 1]));
         v.activity = Some(Grid::from_fn(3, 4, |m, k| if m == k { 0.9 } else { 0.1 }));
         assert_eq!(reach_of(&v, 2, 0.01), Reach::Private(2));
     }

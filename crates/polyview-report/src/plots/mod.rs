@@ -23,7 +23,7 @@ mod variance;
 mod weights;
 
 pub use activity::draw_activity;
-pub(crate) use activity::{Reach, reach_of};
+pub(crate) use activity::{Reach, reach_of, rule_of};
 pub use against::{Moment, draw_check, draw_compared};
 pub(crate) use association::{Association, associations};
 pub use bound::{Window, draw_bound};

@@ -15,7 +15,7 @@ use crate::spec::ModelSpec;
 /// one makes them differ, that form keeps factors that do not exist.
 ///
 /// `factors` is the number to start with; those that no view needs are
-/// removed, and so are those without which the bound is higher.
+/// removed, and so are those that do not pay for themselves by the bound.
 pub fn bibfa(factors: usize) -> ModelSpec {
     ModelSpec {
         model: "bibfa".to_owned(),

@@ -33,8 +33,8 @@ pub fn preset(name: &str) -> Option<ModelSpec> {
     })
 }
 
-/// Sweeps at whose end small factors are taken out on trial, and stay out where the
-/// bound is higher without them.
+/// Sweeps at whose end factors are taken out on trial, and stay out where they do not pay
+/// for themselves by the bound.
 fn removing_on_trial() -> VbOptions {
     VbOptions {
         prune: PruneRule {

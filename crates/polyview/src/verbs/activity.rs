@@ -28,19 +28,24 @@ pub enum FactorKind {
 /// What the shares of an [`Activity`] are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityBasis {
-    /// The variance of the data: the marginal shares of [`Explained`].
+    /// The variance of the data: the shares of [`Explained`].
     Data,
     /// The variance that the model expects of such data, which are not at hand.
     Model,
 }
 
 /// Which factors act in which views: those that alone explain at least a certain
-/// share of the view's variance.
+/// share of the view's variance, or without which at least that share is lost.
 ///
-/// The shares are the marginal ones of [`Explained`], with their denominator, so
-/// that the table of variance explained and what is said of factors are the same
-/// numbers. As in tables, they are rounded to a tenth of a percent before they are
-/// compared ([`Activity::shown`]).
+/// The shares are the marginal and the unique ones of [`Explained`], with their
+/// denominator, so that the tables of variance explained and what is said of factors are
+/// the same numbers. As in tables, they are rounded to a tenth of a percent before they
+/// are compared ([`Activity::shown`]).
+///
+/// Either share alone would miss factors. Of two that say the same neither is missed
+/// when it is left out, though each explains the view alone. And what takes out of others that
+/// which does not belong to a view explains nothing alone, or less than nothing (a negative
+/// marginal share), though the prediction of that view rests on it.
 #[derive(Clone, Debug)]
 pub struct Activity {
     /// Names of the views.
@@ -48,6 +53,9 @@ pub struct Activity {
     /// Share of each view's variance that each factor explains alone, views × K;
     /// `NaN` where a view does not vary.
     pub share: Mat<f64>,
+    /// Share of each view's variance that is lost without each factor, views × K; `NaN`
+    /// where a view does not vary.
+    pub lost: Mat<f64>,
     /// Share from which a factor counts as active.
     pub threshold: f64,
     /// What the shares are of.
@@ -61,7 +69,14 @@ impl Activity {
     }
     /// Whether a factor acts in a view.
     pub fn is_active(&self, view: usize, factor: usize) -> bool {
-        Self::shown(self.share[(view, factor)]) >= self.threshold
+        let at = (view, factor);
+        Self::acts(self.share[at], Some(self.lost[at]), self.threshold)
+    }
+    /// Whether a factor acts in a view where it explains the share `alone` by itself, and the
+    /// share `lost` is lost without it, if that is known.
+    pub fn acts(alone: f64, lost: Option<f64>, threshold: f64) -> bool {
+        let enough = |share: f64| Self::shown(share) >= threshold;
+        enough(alone) || lost.is_some_and(enough)
     }
     /// Where a factor acts. With a single view an active factor is
     /// [`FactorKind::Common`].
@@ -102,7 +117,7 @@ fn check(threshold: f64) -> Result<()> {
 
 impl Explained {
     /// Which factors act in which views: those that alone explain at least the
-    /// share `threshold` ([`ACTIVE_SHARE`], say).
+    /// share `threshold` ([`ACTIVE_SHARE`], say), or without which that share is lost.
     ///
     /// # Errors
     /// [`ErrorKind::Option`] when the threshold is negative or not a number.
@@ -111,6 +126,7 @@ impl Explained {
         Ok(Activity {
             views: self.views.clone(),
             share: self.marginal.clone(),
+            lost: self.unique.clone(),
             threshold,
             basis: ActivityBasis::Data,
         })
@@ -119,15 +135,15 @@ impl Explained {
 
 impl Fit {
     /// Which factors act in which views: those that alone explain at least the
-    /// share `threshold` ([`ACTIVE_SHARE`], say) of the view's variance, as
-    /// [`Fit::explain`] has it.
+    /// share `threshold` ([`ACTIVE_SHARE`], say) of the view's variance, or without which
+    /// that share is lost, as [`Fit::explain`] has it.
     ///
     /// Where the training data are not at hand (forgotten, or read block by
     /// block), the model's expectation takes their place: with $C$ the
     /// covariance of the factors over the training samples and $G = C \circ
     /// \langle W\rangle^\top\langle W\rangle$, factor k's share is $2\sum\_l
     /// G\_{kl} - G\_{kk}$ over $\sum\_{kl} G\_{kl} + \sum\_d \mathrm{E}[1/\tau\_d]$, in
-    /// working units; for labels and counts the variance of the link takes the place of
+    /// working units, and the share lost without it $G\_{kk}$ over the same; for labels and counts the variance of the link takes the place of
     /// $1/\tau$, and features count alike. [`Activity::basis`] says which it was.
     ///
     /// # Errors
@@ -140,6 +156,7 @@ impl Fit {
         }
         let (views, k) = (self.views.len(), self.k());
         let mut signal: Mat<f64> = Mat::zeros(views, k);
+        let mut lost: Mat<f64> = Mat::zeros(views, k);
         let mut total = vec![0.0; views];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
@@ -158,7 +175,9 @@ impl Fit {
                 total[m] += link.iter().sum::<f64>();
                 for a in 0..k {
                     let with_all: f64 = (0..k).map(|b| spread[(a, b)] * w.get(a, b)).sum();
-                    signal[(m, a)] += 2.0 * with_all - spread[(a, a)] * w.get(a, a);
+                    let own = spread[(a, a)] * w.get(a, a);
+                    signal[(m, a)] += 2.0 * with_all - own;
+                    lost[(m, a)] += own;
                     total[m] += with_all;
                 }
             }
@@ -166,6 +185,7 @@ impl Fit {
         Ok(Activity {
             views: self.views.iter().map(|v| v.name.clone()).collect(),
             share: Mat::from_fn(views, k, |m, j| signal[(m, j)] / total[m]),
+            lost: Mat::from_fn(views, k, |m, j| lost[(m, j)] / total[m]),
             threshold,
             basis: ActivityBasis::Model,
         })

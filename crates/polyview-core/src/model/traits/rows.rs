@@ -29,6 +29,17 @@ pub trait ScalePrior: Stateful + Send + Sync {
     fn expected_log_density(&self, rows: &RowMoments) -> f64;
     /// Contribution of the scales themselves: −KL, or log prior density.
     fn bound(&self) -> f64;
+    /// What one more column would add to the bound if no data spoke of its entries:
+    /// at most 0, and 0 where scales are known. `rows` are those of the block.
+    ///
+    /// $q$ of entries and scales is factorised, so that it cannot be their prior, and the
+    /// vaguer a scale, the more that costs: about $\ln a\_0$ for a Gamma variable of the
+    /// shape $a\_0$ (spec/sites 6), whatever the data say. Models of different
+    /// numbers of factors are compared with this taken into account.
+    fn idle_column(&self, rows: &RowMoments) -> f64 {
+        let _ = rows;
+        0.0
+    }
     /// The prior's part of the rotation objective; `None` where a rotation
     /// would leave the family.
     fn rotation_term(&self, rows: &RowMoments, side: RotationSide)
@@ -108,6 +119,11 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// Contributions to the bound (or log density, for draws): `rows` and
     /// `scales`.
     fn bound(&self) -> Terms;
+    /// What one more column would add to the bound if no data spoke of its entries
+    /// ([`ScalePrior::idle_column`]).
+    fn idle_column(&self) -> f64 {
+        0.0
+    }
     /// The block's part of the rotation objective.
     fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>>;
     /// Multiplies the rows by `a` from the right.

@@ -400,6 +400,9 @@ impl RowBlock for SpikeSlabRows {
             ("scales", self.prior.bound()),
         ])
     }
+    fn idle_column(&self) -> f64 {
+        self.prior.idle_column()
+    }
     fn rotation_term(&self, _side: RotationSide) -> Option<Box<dyn RotationTerm>> {
         None
     }

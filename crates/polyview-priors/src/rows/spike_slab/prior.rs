@@ -241,6 +241,20 @@ impl SpikeSlab {
         let precisions = if self.learnt { self.alpha.bound() } else { 0.0 };
         precisions + self.theta.bound()
     }
+    /// What a column adds to the bound of which no data speak: its precision
+    /// ([`Gammas::idle`]) and its probability.
+    pub(super) fn idle_column(&self) -> f64 {
+        let precision = |n: f64| if self.learnt { self.alpha.idle(n) } else { 0.0 };
+        let probability = |n: f64| {
+            if self.held > 0 {
+                0.0
+            } else {
+                self.theta.idle(n)
+            }
+        };
+        let sizes = self.groups.sizes().iter();
+        sizes.map(|&n| precision(n) + probability(n)).sum()
+    }
     pub(super) fn select(&mut self, keep: &[usize]) {
         let places = places(keep, self.groups.count());
         self.alpha.select(&places);

@@ -89,6 +89,28 @@ pub fn problem(kind: Kind, rows: usize, k: usize, seed: u64) -> Problem {
 }
 
 impl Problem {
+    /// The same with one more column, of which no data speak. Shared precisions only.
+    pub fn with_idle_column(&self) -> Self {
+        let k = self.k + 1;
+        let entry = |i: usize, j: usize| {
+            let there = i < self.k && j < self.k;
+            if there {
+                self.shared.gram.get(i, j)
+            } else {
+                0.0
+            }
+        };
+        let mut shared = NormalEquations::new(k, 0..0);
+        shared.gram = SymPacked::from_lower(k, entry);
+        let at = |r: usize, j: usize| if j < self.k { self.rhs[(r, j)] } else { 0.0 };
+        Self {
+            rows: self.rows,
+            k,
+            shared,
+            rhs: Mat::from_fn(self.rows, k, at),
+            own: None,
+        }
+    }
     /// The equations of one range.
     pub fn equations(&self, range: Range<usize>) -> NormalEquations {
         let mut eq = self.shared.clone();

@@ -1,9 +1,11 @@
 //! Simulation, activity, varimax.
 
-use polyview_core::{Event, State};
+use polyview_core::{Dataset, DatasetBuilder, Event, State};
 use polyview_datasets::{Activity, Missing, Noise, SimulationOptions, simulate_factor_data};
 use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use super::{cells, gap, gibbs, noise_by_view, simulated, vb};
 use crate::{ActivityBasis, ErrorKind, FactorKind, Fit, ProjectOptions};
 
@@ -168,6 +170,7 @@ fn shared_and_private_factors_are_told_apart() {
         // the very numbers of the table of variance explained
         assert_eq!(a.basis, ActivityBasis::Data);
         assert!(gap(&a.share, &explained.marginal) == 0.0);
+        assert!(gap(&a.lost, &explained.unique) == 0.0);
         for m in 0..2 {
             let sum: f64 = (0..3).map(|k| a.share[(m, k)]).sum();
             assert!(
@@ -192,6 +195,7 @@ fn shared_and_private_factors_are_told_apart() {
     assert_eq!(expected.basis, ActivityBasis::Model);
     assert_eq!(expected.kinds(), own.kinds());
     assert!(gap(&expected.share, &own.share) < 0.06);
+    assert!(gap(&expected.lost, &own.lost) < 0.06);
     fit.data = kept;
     let none = fit.active(2.0).unwrap();
     assert_eq!(none.kinds(), vec![FactorKind::Inactive; 3]);
@@ -204,6 +208,37 @@ fn shared_and_private_factors_are_told_apart() {
             }
         ));
     }
+}
+
+/// Two factors that go together in the samples of a view of their difference: with
+/// either of them alone it is predicted far worse than by its mean, without either not at all.
+#[test]
+fn factors_that_count_only_together_act() {
+    let (n, known) = (240, 120);
+    let mut rng = StreamKey::new(8).rng();
+    let mut normal = |scale: f64| scale * standard_normal(&mut rng);
+    let z: Vec<[f64; 2]> = (0..n)
+        .map(|i| {
+            let (common, own) = (normal(1.0), normal(0.28));
+            // in the samples without b they part, so that they are uncorrelated in all
+            let sign = if i < known { 1.0 } else { -1.0 };
+            [common + own, sign * (common - own)]
+        })
+        .collect();
+    let a = Mat::from_fn(n, 24, |i, d| z[i][d % 2] + normal(0.1));
+    let b = Mat::from_fn(known, 4, |i, _| z[i][0] - z[i][1] + normal(0.1));
+    let tables = [table("a", a), table("b", b)];
+    let data = tables
+        .into_iter()
+        .fold(Dataset::builder(), DatasetBuilder::view);
+    let fit = crate::fit(data.build().unwrap(), crate::models::mofa(2)).unwrap();
+    let e = fit.explain().unwrap();
+    for k in 0..2 {
+        assert!(e.marginal[(1, k)] < -0.5, "{:?}", e.marginal);
+        assert!(e.unique[(1, k)] > 0.5, "{:?}", e.unique);
+    }
+    let common = [FactorKind::Common, FactorKind::Common];
+    assert_eq!(fit.active(0.01).unwrap().kinds(), common);
 }
 
 #[test]
