@@ -169,6 +169,36 @@ pub fn renamed(study: &Table) -> Result<Option<String>, toml::ser::Error> {
     Ok(None)
 }
 
+/// What is to be said of a study file whose tables of single views each spell out
+/// choices of all views, as earlier versions of the program wrote them, where one that
+/// holds for all views is another: it reaches none of them.
+pub fn outweighed(study: &Table) -> Option<String> {
+    let model = study.get("model")?.as_table()?;
+    let defaults = model.get("defaults")?.as_table()?;
+    let views = model.get("views").and_then(Value::as_array)?;
+    let views: Vec<&Table> = views.iter().filter_map(Value::as_table).collect();
+    let complete = |v: &&Table| defaults.keys().all(|key| v.contains_key(key));
+    if views.is_empty() || !views.iter().all(complete) {
+        return None;
+    }
+    let name = |v: &&Table| v.get("name").and_then(Value::as_str).map(str::to_owned);
+    let said = defaults.iter().filter_map(|(key, value)| {
+        // what a view holds is its own affair
+        let other = |v: &&Table| v.get(key) != Some(value);
+        (key != "likelihood" && views.iter().all(other)).then(|| format!("{key} = {value}"))
+    });
+    let said: Vec<String> = said.collect();
+    let views: Vec<String> = views.iter().filter_map(name).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "{} in [model.defaults] reaches no view: the tables [[model.views]] of {} spell out their own, \
+             which are stronger; remove these lines there",
+            few(&said),
+            few(&views)
+        )
+    })
+}
+
 /// Choices that differ from those of a preset, among those in which presets differ
 /// at all, with the preset's.
 fn others(own: &Leaves, name: &str) -> Result<Vec<String>, toml::ser::Error> {

@@ -111,3 +111,23 @@ fn models_without_their_data_say_how_to_have_them() {
         "fit --view x=x.csv:gaussian -k 6 --engine stochastic --batch 7 --out n.pv",
     );
 }
+
+/// A fit that kept all it was offered may have found fewer factors than there are.
+#[test]
+fn a_fit_that_kept_all_factors_hints_at_more() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", times(1.0));
+    let hint =
+        "note: all 2 factors that were offered were kept: there may be more; offer more with -k";
+    let err = fitted(at, "");
+    assert_eq!(err.matches(hint).count(), 1, "{err}");
+    assert!(!fitted(at, "--quiet").contains("offered"));
+    // not where factors were removed, nor where none are removed, nor where the data
+    // carry no more
+    for more in ["-k 5", "-k 6", "-k 2 --no-pruning"] {
+        let words = format!("fit --model bibfa --view x=x.csv:gaussian --out m.pv --force {more}");
+        let err = said(at, &words);
+        assert!(!err.contains("offered"), "{more}: {err}");
+    }
+}

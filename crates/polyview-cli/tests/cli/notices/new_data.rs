@@ -136,3 +136,49 @@ fn predictions_and_counts_far_off_are_warned_of() {
         ],
     );
 }
+
+#[test]
+fn new_data_that_do_not_vary_are_warned_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    // about zero, where a table of zeros is not far off
+    let about_zero = |n: usize, d: usize| (value(n, d) - 4.0 - d as f64).to_string();
+    put(at, "x.csv", table(SAMPLES, about_zero));
+    put(at, "y.csv", times(1.0));
+    put(at, "zero.csv", table(SAMPLES, |_, _| "0".into()));
+    put(
+        at,
+        "same.csv",
+        table(6, |_, d| (0.1 * d as f64).to_string()),
+    );
+    for model in ["bibfa", "mofa", "rank"] {
+        let rank = if model == "rank" { "rank" } else { "gaussian" };
+        let views = format!("--view x=x.csv:{rank} --view y=y.csv:{rank}");
+        said(
+            at,
+            &format!("fit --model {model} {views} -k 2 --out m.pv --force --no-data"),
+        );
+        for (file, words) in [
+            (
+                "zero.csv",
+                "warning: view 'x': all new values are 0, where the training data vary",
+            ),
+            (
+                "same.csv",
+                "warning: view 'x': each feature has one and the same new value in all samples",
+            ),
+        ] {
+            for verb in ["project m.pv", "predict m.pv --target y"] {
+                let err = said(at, &format!("{verb} --view x={file} --out z.csv --force"));
+                has(&err, &[words, "right file"]);
+                assert_eq!(lines(&err, "warning: view 'x'").len(), 1, "{err}");
+            }
+        }
+        let err = said(at, "project m.pv --view x=x.csv --out z.csv --force");
+        assert_eq!(lines(&err, "warning:"), [""; 0]);
+        // few samples may well be alike
+        put(at, "few.csv", table(3, |_, _| "0".into()));
+        let err = said(at, "project m.pv --view x=few.csv --out z.csv --force");
+        assert_eq!(lines(&err, "warning:"), [""; 0]);
+    }
+}
