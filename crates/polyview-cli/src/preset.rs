@@ -182,10 +182,22 @@ pub fn outweighed(study: &Table) -> Option<String> {
         return None;
     }
     let name = |v: &&Table| v.get("name").and_then(Value::as_str).map(str::to_owned);
+    let from = model
+        .get("model")
+        .and_then(Value::as_str)
+        .unwrap_or(KNOWN[0]);
+    let natural: Vec<Option<Table>> = views.iter().map(|v| of_kind(from, v)).collect();
     let said = defaults.iter().filter_map(|(key, value)| {
-        // what a view holds is its own affair
-        let other = |v: &&Table| v.get(key) != Some(value);
-        (key != "likelihood" && views.iter().all(other)).then(|| format!("{key} = {value}"))
+        // what a view holds, and what only views of its kind have, is its own affair
+        let mut own = views.iter().zip(&natural).filter(|(_, kind)| {
+            key != "likelihood" && kind.as_ref().is_some_and(|kind| !kind.contains_key(key))
+        });
+        let mut any = false;
+        let all = own.all(|(v, _)| {
+            any = true;
+            v.get(key) != Some(value)
+        });
+        (any && all).then(|| format!("{key} = {value}"))
     });
     let said: Vec<String> = said.collect();
     let views: Vec<String> = views.iter().filter_map(name).collect();
@@ -197,6 +209,20 @@ pub fn outweighed(study: &Table) -> Option<String> {
             few(&views)
         )
     })
+}
+
+/// The choices in which views of this one's likelihood differ from what a preset has for
+/// all views: those of ranks are not scaled, for example. None where it has no likelihood.
+fn of_kind(preset_name: &str, view: &Table) -> Option<Table> {
+    let likelihood = view.get("likelihood")?.clone().try_into().ok()?;
+    let all = Table::try_from(preset(preset_name).defaults).ok()?;
+    let spec = preset(preset_name).with_likelihood("", likelihood);
+    let own = Table::try_from(spec.view("")).ok()?;
+    Some(
+        own.into_iter()
+            .filter(|(k, v)| all.get(k) != Some(v))
+            .collect(),
+    )
 }
 
 /// Choices that differ from those of a preset, among those in which presets differ

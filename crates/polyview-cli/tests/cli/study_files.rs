@@ -178,6 +178,14 @@ fn repeated_choices_that_outweigh_others_are_said() {
             assert!(said.contains(part), "{part}: {said}");
         }
     }
+    // what only views of a kind have is no such choice
+    let rank = ok(at, "fit --model rank --view x=x.csv -k 1 --dry-run");
+    let start = rank.rfind("[[model.views]]").expect("a view");
+    let repeated = "likelihood = \"rank\"\nnoise = \"feature\"\ncentring = \"none\"\nscaling = \"none\"\n\
+                    selection = \"horseshoe\"\n";
+    put(at, "r.toml", format!("{}{own}{repeated}", &rank[..start]));
+    let [_, said] = both(at, "fit --spec r.toml --dry-run");
+    assert_eq!(said, "");
     // the mend
     let mended = study.replacen("scaling = \"feature\"", "scaling = \"none\"", 1);
     put(at, "s.toml", mended);
