@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use polyview::ErrorKind;
 use thiserror::Error;
 
 use crate::output::aside;
@@ -24,12 +25,12 @@ pub enum Failure {
     #[error(transparent)]
     Hdf5(#[from] polyview_hdf5::Hdf5Error),
     /// Words where numbers belong.
-    #[error("{source}; one column of class names needs --model sshiba and --view {view}={}:categorical", source.path().display())]
+    #[error("{source}; {mend}")]
     Words {
-        /// The view.
-        view: String,
         /// What the reader said.
         source: Box<polyview_io::IoError>,
+        /// How words are given to this model.
+        mend: String,
     },
     /// A cell that cannot be used.
     #[error("{}: sample '{sample}', column '{column}': {found}", path.display())]
@@ -128,6 +129,11 @@ fn after_interrupt(checkpoint: Option<&str>, keeps: bool) -> String {
     }
 }
 
+/// Whether an option has a value that no data and no model could make right.
+fn is_misuse(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Option { .. } | ErrorKind::NoFactors)
+}
+
 impl From<polyview_core::DataError> for Failure {
     fn from(e: polyview_core::DataError) -> Self {
         Self::Model(e.into())
@@ -139,6 +145,7 @@ impl Failure {
     pub fn code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Study { .. } => ExitCode::from(2),
+            Self::Model(e) if is_misuse(e.kind()) => ExitCode::from(2),
             Self::Interrupted { .. } => ExitCode::from(130),
             Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             _ => ExitCode::from(1),

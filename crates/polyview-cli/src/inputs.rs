@@ -10,6 +10,7 @@ use polyview_io::{
 };
 
 use crate::args::{Cli, DataArgs};
+use crate::choice::parsed;
 use crate::commands::say;
 use crate::counts::{self, Trials};
 use crate::failure::{Failure, Outcome};
@@ -18,7 +19,7 @@ use crate::guess::{Guess, as_classes, is_bit};
 use crate::hdf5;
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, warning};
-use crate::study::{Study, parsed, trials_twice, view_option};
+use crate::study::{Source, Study, of_view, trials_twice, view_option};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
 /// the study then has them.
@@ -41,7 +42,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
-            let table = view(&s.path, &options, l, trials.as_ref())?;
+            let table =
+                view(&s.path, &options, l, trials.as_ref()).map_err(|e| words(study, &s, l, e))?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = builder.view(stored(cli, study, table, l, trials.is_some()));
@@ -227,7 +229,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let (name, path, likelihood) = view_option(text)?;
         let known = fit.view(&name)?.1.choices.likelihood;
         if let Some(l) = likelihood {
-            let l: Likelihood = parsed("likelihood", &l)?;
+            let l: Likelihood = parsed(&of_view(&name), &l)?;
             if l != known {
                 return Err(Failure::Usage(format!(
                     "view '{name}' is {known} in this model, not {l}; leave ':{l}' out"
@@ -237,12 +239,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
-        let table = view(&path, &options, known, trials.as_ref());
-        let table = table.map_err(|e| match e {
-            // what a view holds was settled when fitting
-            Failure::Words { source, .. } => (*source).into(),
-            other => other,
-        })?;
+        let table = view(&path, &options, known, trials.as_ref())?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
         read.push((name, path));
@@ -364,7 +361,7 @@ fn view(
     }
     let table = match inside {
         Some(table) => table,
-        None => read_view(file, options).map_err(|e| words(name, e))?,
+        None => read_view(file, options)?,
     };
     if likelihood.is_label() {
         let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
@@ -376,17 +373,41 @@ fn view(
     Ok(table)
 }
 
-/// Says what to do where words stand in a table of numbers.
-fn words(view: String, error: IoError) -> Failure {
-    match error {
+/// Says how the model of a study takes words, where they stand in a table of numbers.
+fn words(study: &Study, source: &Source, likelihood: Likelihood, error: Failure) -> Failure {
+    let Failure::Io(error) = error else {
+        return error;
+    };
+    if !matches!(
+        error,
         IoError::NotNumber {
             hint: NumberHint::Words,
             ..
-        } => Failure::Words {
-            view,
-            source: Box::new(error),
-        },
-        other => other.into(),
+        }
+    ) {
+        return error.into();
+    }
+    let (name, path) = (&source.name, source.path.display());
+    let label = likelihood.is_label() && !likelihood.has_classes();
+    let of_labels = if label {
+        likelihood
+    } else {
+        Likelihood::Bernoulli
+    };
+    let model = match study.model.model.as_str() {
+        "bibfa" | "mofapy2" if !label => "with --model sshiba ",
+        _ => "",
+    };
+    let classes = format!("one column of class names is {model}--view {name}={path}:categorical");
+    let labels = format!("labels of two words, a view a column, are --labels {path}:{of_labels}");
+    let mend = if label {
+        format!("{labels}; {classes}")
+    } else {
+        format!("{classes}; {labels}")
+    };
+    Failure::Words {
+        source: Box::new(error),
+        mend,
     }
 }
 

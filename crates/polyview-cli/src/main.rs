@@ -1,6 +1,7 @@
 //! The `polyview` command.
 
 mod args;
+mod choice;
 mod commands;
 mod counts;
 mod failure;

@@ -169,6 +169,62 @@ pub fn renamed(study: &Table) -> Result<Option<String>, toml::ser::Error> {
     Ok(None)
 }
 
+/// What is to be said of a study file whose tables of single views each spell out
+/// choices of all views, as earlier versions of the program wrote them, where one that
+/// holds for all views is another: it reaches none of them.
+pub fn outweighed(study: &Table) -> Option<String> {
+    let model = study.get("model")?.as_table()?;
+    let defaults = model.get("defaults")?.as_table()?;
+    let views = model.get("views").and_then(Value::as_array)?;
+    let views: Vec<&Table> = views.iter().filter_map(Value::as_table).collect();
+    let complete = |v: &&Table| defaults.keys().all(|key| v.contains_key(key));
+    if views.is_empty() || !views.iter().all(complete) {
+        return None;
+    }
+    let name = |v: &&Table| v.get("name").and_then(Value::as_str).map(str::to_owned);
+    let from = model
+        .get("model")
+        .and_then(Value::as_str)
+        .unwrap_or(KNOWN[0]);
+    let natural: Vec<Option<Table>> = views.iter().map(|v| of_kind(from, v)).collect();
+    let said = defaults.iter().filter_map(|(key, value)| {
+        // what a view holds, and what only views of its kind have, is its own affair
+        let mut own = views.iter().zip(&natural).filter(|(_, kind)| {
+            key != "likelihood" && kind.as_ref().is_some_and(|kind| !kind.contains_key(key))
+        });
+        let mut any = false;
+        let all = own.all(|(v, _)| {
+            any = true;
+            v.get(key) != Some(value)
+        });
+        (any && all).then(|| format!("{key} = {value}"))
+    });
+    let said: Vec<String> = said.collect();
+    let views: Vec<String> = views.iter().filter_map(name).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "{} in [model.defaults] reaches no view: the tables [[model.views]] of {} spell out their own, \
+             which are stronger; remove these lines there",
+            few(&said),
+            few(&views)
+        )
+    })
+}
+
+/// The choices in which views of this one's likelihood differ from what a preset has for
+/// all views: those of ranks are not scaled, for example. None where it has no likelihood.
+fn of_kind(preset_name: &str, view: &Table) -> Option<Table> {
+    let likelihood = view.get("likelihood")?.clone().try_into().ok()?;
+    let all = Table::try_from(preset(preset_name).defaults).ok()?;
+    let spec = preset(preset_name).with_likelihood("", likelihood);
+    let own = Table::try_from(spec.view("")).ok()?;
+    Some(
+        own.into_iter()
+            .filter(|(k, v)| all.get(k) != Some(v))
+            .collect(),
+    )
+}
+
 /// Choices that differ from those of a preset, among those in which presets differ
 /// at all, with the preset's.
 fn others(own: &Leaves, name: &str) -> Result<Vec<String>, toml::ser::Error> {

@@ -35,6 +35,15 @@ pub fn answer(cli: &Cli, notes: &[String], warnings: &[String]) {
 pub struct Said(HashSet<String>);
 
 impl Said {
+    /// Says what an answer comes with, less what was said before.
+    pub fn answer(&mut self, cli: &Cli, notes: &[String], warnings: &[String]) {
+        let mut fresh = |texts: &[String]| -> Vec<String> {
+            let new = texts.iter().filter(|t| self.0.insert((*t).clone()));
+            new.cloned().collect()
+        };
+        answer(cli, &fresh(notes), &fresh(warnings));
+    }
+
     /// Says the notes and warnings of a journal that were not said before, no more
     /// than five about one block.
     pub fn journal(&mut self, cli: &Cli, journal: &Journal) {

@@ -9,15 +9,16 @@ use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{DataArgs, ModelArgs, ModelName};
+use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
-use crate::preset::{KNOWN, filled, preset, rebased, renamed, without_repeats};
+use crate::preset::{KNOWN, filled, outweighed, preset, rebased, renamed, without_repeats};
 
 mod data;
 mod engines;
 
 use data::{distinct, sources};
-pub use data::{trials_twice, view_option};
+pub use data::{of_view, trials_twice, view_option};
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -289,22 +290,22 @@ impl Study {
         set(&mut m.stochastic.forgetting, args.stochastic.forgetting);
         set(&mut m.stochastic.exact_sweeps, args.stochastic.exact_sweeps);
         if let Some(e) = &args.engine.engine {
-            m.engine = parsed("engine", e)?;
+            m.engine = parsed("--engine", e)?;
         }
         if let Some(x) = &args.choices.missing {
-            m.missing = parsed("missing", x)?;
+            m.missing = parsed("--missing", x)?;
         }
         if let Some(x) = &args.engine.start {
-            m.start = parsed("start", x)?;
+            m.start = parsed("--start", x)?;
         }
         if let Some(x) = &args.engine.path {
-            m.path = parsed("path", x)?;
+            m.path = parsed("--path", x)?;
         }
         if args.choices.no_intercepts {
             m.intercepts = Intercepts::None;
         }
         if let Some(x) = &args.priors.factor_prior {
-            m.factor_prior = parsed("factor-prior", x)?;
+            m.factor_prior = parsed("--factor-prior", x)?;
         }
         m.groups.noise |= args.choices.group_noise;
         m.groups.intercepts |= args.choices.group_intercepts;
@@ -317,6 +318,8 @@ impl Study {
         if args.convergence.no_pruning {
             m.vb.prune.energy_ratio = 0.0;
             m.vb.prune.largest_weight = 0.0;
+            m.vb.prune.least_explained = 0.0;
+            m.vb.prune.by_bound = false;
         }
         let names: Vec<String> = m.views.iter().map(|v| v.name.clone()).collect();
         let mut all = vec![(None, m.defaults)];
@@ -326,13 +329,13 @@ impl Study {
         }));
         for (name, mut choices) in all {
             if let Some(x) = &args.choices.noise {
-                choices.noise = parsed("noise", x)?;
+                choices.noise = parsed("--noise", x)?;
             }
             if let Some(x) = &args.choices.scaling {
-                choices.scaling = parsed("scaling", x)?;
+                choices.scaling = parsed("--scaling", x)?;
             }
             if let Some(x) = &args.choices.centring {
-                choices.centring = parsed("centring", x)?;
+                choices.centring = parsed("--centring", x)?;
             }
             match name {
                 None => m.defaults = choices,
@@ -344,7 +347,7 @@ impl Study {
                 Some((view, prior)) => (Some(view), prior),
                 None => (None, text.as_str()),
             };
-            let selection = parsed("weights", prior)?;
+            let selection = parsed("--weights", prior)?;
             let names: Vec<String> = match view {
                 Some(view) => vec![view.to_owned()],
                 None => m.views.iter().map(|v| v.name.clone()).collect(),
@@ -415,9 +418,16 @@ impl Study {
         let written = toml::Table::try_from(self).map(without_repeats);
         written
             .and_then(|t| toml::to_string(&t))
+            .map(|text| format!("{PRECEDENCE}{text}"))
             .map_err(|e| Failure::Usage(e.to_string()))
     }
 }
+
+/// What study files begin with.
+const PRECEDENCE: &str = "\
+# What a view says for itself ([[model.views]]) is stronger than what is said for all views
+# ([model.defaults]); options of the command are stronger than both.
+";
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -428,12 +438,6 @@ pub fn set<T: Copy>(target: &mut T, value: Option<T>) {
     if let Some(v) = value {
         *target = v;
     }
-}
-
-/// Parses a word as one of the values of an option.
-pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome<T> {
-    serde_json::from_value(serde_json::Value::String(word.to_owned()))
-        .map_err(|e| Failure::Usage(format!("{option}: {e}")))
 }
 
 /// A study file; `model` is stronger than the model that it names.
@@ -455,7 +459,8 @@ fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
     } else {
         rebased(&mut keys, &name).map(|t| t.map(|t| format!("note: {file}: {t}")))
     };
-    let remarks = Vec::from_iter(said.map_err(|e| failed(e.to_string()))?);
+    let mut remarks = Vec::from_iter(said.map_err(|e| failed(e.to_string()))?);
+    remarks.extend(outweighed(&keys).map(|t| format!("warning: {file}: {t}")));
     let told = told(&keys);
     if KNOWN.contains(&name.as_str()) {
         // once more, with the model's own defaults

@@ -13,7 +13,8 @@ mod tests;
 
 /// Eigenvalues in ascending order and orthonormal eigenvectors (columns) of a symmetric matrix.
 ///
-/// Reads the lower triangle only.
+/// Reads the lower triangle only. Matrices of very small or very large numbers are brought
+/// near one by a power of two first, which changes no digit of others.
 ///
 /// # Errors
 /// [`LinalgError::ShapeMismatch`] where the matrix is not square, [`LinalgError::NotFinite`],
@@ -23,6 +24,12 @@ pub fn sym_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), Linalg
     all_finite("sym_eigen", matrix)?;
     if n == 0 {
         return Ok((Vec::new(), Mat::zeros(0, 0)));
+    }
+    let unit = unit_of(matrix);
+    if unit != 1.0 {
+        let (values, vectors) =
+            sym_eigen(Mat::from_fn(n, n, |i, j| matrix[(i, j)] / unit).as_ref())?;
+        return Ok((values.into_iter().map(|x| x * unit).collect(), vectors));
     }
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
@@ -45,6 +52,21 @@ pub fn sym_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), Linalg
         iterations: 0,
     })?;
     Ok((values.column_vector().iter().copied().collect(), vectors))
+}
+
+/// The power of two next below the largest number of a matrix in size, where the squares of
+/// its numbers might leave the range of numbers with all their digits; 1 otherwise.
+fn unit_of(matrix: MatRef<'_, f64>) -> f64 {
+    const FAR: i32 = 480;
+    let columns = (0..matrix.ncols()).flat_map(|j| matrix.col(j).iter());
+    let largest = columns.fold(0.0_f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    let power = largest.log2().floor() as i32;
+    // of the smallest numbers the unit still has a reciprocal
+    let unit = 2f64.powi(power.clamp(-1000, 1000));
+    if power.abs() > FAR { unit } else { 1.0 }
 }
 
 /// A thin singular value decomposition $A = U S V'$.

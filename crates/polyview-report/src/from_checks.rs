@@ -13,6 +13,7 @@ impl Report {
             view: c.view.clone(),
             samples: c.samples,
             replicates: c.replicates,
+            part: c.part.clone(),
             statistics: c.statistics.iter().map(statistic).collect(),
         };
         self.checks = checks.iter().map(of).collect();

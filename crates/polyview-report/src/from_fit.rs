@@ -255,9 +255,10 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
 
 /// Views whose variance explained is that of their normal scores.
 fn normal_scores(fit: &Fit) -> Option<(String, String)> {
-    let bent = (fit.views().iter()).filter(|v| v.scaling.scores.is_some());
+    let of_scores = |v: &&ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
+    let bent = fit.views().iter().filter(of_scores);
     let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
-    let what = "fitted and explained as normal scores";
+    let what = "variance explained is that of normal scores";
     (!names.is_empty()).then(|| (what.to_owned(), names.join(", ")))
 }
 

@@ -176,7 +176,8 @@ pub struct ConvergenceArgs {
     /// Do not rotate factors on the bound; with mofapy2 it is so by default.
     #[arg(long)]
     pub no_rotation: bool,
-    /// Do not remove empty factors; with mofapy2 it is so by default.
+    /// Remove no factors, neither empty ones nor, on trial, those without which
+    /// the bound is higher; with mofapy2 it is so by default.
     #[arg(long)]
     pub no_pruning: bool,
 }
@@ -206,7 +207,8 @@ pub struct StochasticArgs {
     /// Samples of a batch, as a share or as a number above 1 [default: 0.05].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub batch: Option<f64>,
-    /// Most epochs, each a visit to every sample [default: 20].
+    /// Most epochs, each a visit to every sample; they end before that once the
+    /// bound rests [default: 500].
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub epochs: Option<usize>,
     /// Step of the first epoch, above 0 and at most 1 [default: 1].

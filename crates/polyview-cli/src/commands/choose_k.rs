@@ -35,7 +35,11 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
-    Said::default().journal(cli, data.journal());
+    for idle in study.idle_on_views(&args.model)? {
+        say(cli, idle);
+    }
+    let mut said = Said::default();
+    said.journal(cli, data.journal());
     let mut options = ChooseKOptions {
         candidates: args.candidates.clone(),
         share: args.held_out,
@@ -49,6 +53,7 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         bar.compare(p);
     })?;
     bar.clear();
+    said.answer(cli, &found.notes, &found.warnings);
     if cli.json {
         return json(&serde_json::to_value(&found).unwrap_or_default());
     }

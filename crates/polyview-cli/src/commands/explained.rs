@@ -1,6 +1,6 @@
 //! Variance explained, as tables and as JSON.
 
-use polyview::{ACTIVE_SHARE, Activity, Explained, Fit};
+use polyview::{ACTIVE_SHARE, Activity, Explained, Fit, ViewInfo};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
@@ -80,10 +80,11 @@ pub fn about_deviance(e: &Explained) -> &'static str {
     }
 }
 
-/// What to say of views that are scaled by normal scores; nothing where there is
-/// none.
+/// What to say of views whose variance is that of normal scores, by their scaling or
+/// because they are ranks; nothing where there is none.
 pub fn about_scores(fit: &Fit) -> String {
-    let bent = (fit.views().iter()).filter(|v| v.scaling.scores.is_some());
+    let of_scores = |v: &&ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
+    let bent = fit.views().iter().filter(of_scores);
     let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
     if names.is_empty() {
         String::new()

@@ -9,7 +9,9 @@ use polyview::{EngineKind, Fit, Fitting};
 use polyview_core::Dataset;
 use polyview_io::OnDisk;
 
-use super::explained::{GroupShares, about_deviance, explained_by_group, finite, variance_table};
+use super::explained::{
+    GroupShares, about_deviance, about_scores, explained_by_group, finite, variance_table,
+};
 use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
@@ -32,6 +34,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         if study.data.iter().any(guess) || !(on_disk || study.has_factors()) {
             loaded(cli, &mut study)?;
         }
+        for idle in study.idle_on_views(&args.model)? {
+            say(cli, idle);
+        }
         for s in &study.data {
             let choices = study.model.view(&s.name);
             study.model = study.model.clone().with_view(&s.name, choices);
@@ -51,6 +56,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };
+    for idle in study.idle_on_views(&args.model)? {
+        say(cli, idle);
+    }
     let mut said = Said::default();
     said.journal(cli, fit.journal());
     if let Some(path) = &args.checkpoints.resume {
@@ -69,6 +77,8 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     summary(cli, &fit)?;
     if let Some(mend) = more(&fit, args.checkpoints.checkpoint.as_deref()) {
         note(cli, mend);
+    } else if let Some(hint) = all_kept(&fit) {
+        note(cli, hint);
     }
     say(cli, format!("written to {}", out.display()));
     Ok(())
@@ -92,6 +102,31 @@ fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
                 .to_owned(),
         }),
     }
+}
+
+/// What is to be said of a fit that kept all factors that it was offered, though it
+/// removes those that do not pay and the data carry more.
+fn all_kept(fit: &Fit) -> Option<String> {
+    let prune = fit.spec().vb.prune;
+    let sizes = [
+        prune.energy_ratio,
+        prune.largest_weight,
+        prune.least_explained,
+    ];
+    let removes = prune.by_bound || sizes.iter().any(|s| *s > 0.0);
+    let columns = fit
+        .views()
+        .iter()
+        .map(|v| v.features.len().max(v.levels.len()));
+    let most = fit.samples().len().min(columns.sum());
+    let offered = fit.spec().factors;
+    let all = !fit.is_sampled() && removes && fit.k() == offered && offered < most;
+    all.then(|| {
+        format!(
+            "all {offered} factors that were offered were kept: there may be more; offer more with -k, or \
+             compare numbers of them with polyview choose-k"
+        )
+    })
 }
 
 /// Refuses to begin where a file is in the way. A checkpoint may replace the
@@ -333,7 +368,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         r.seconds
     ))?;
     if let Some(e) = explained {
-        let about = about_deviance(&e);
+        let about = format!("{}{}", about_deviance(&e), about_scores(fit));
         let about = about.trim_start_matches("; ");
         prose(match about {
             "" => "variance explained, %:".to_owned(),

@@ -11,11 +11,11 @@ use polyview_linalg::{Mat, MatRef};
 
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
+use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
 use crate::remarks::answer;
-use crate::study::parsed;
 use crate::written::{called, shortest, write, write_columns};
 
 /// What is added to the name of the column of chosen classes where a class has
@@ -61,31 +61,29 @@ fn check_intervals(args: &IntervalArgs, view: &ViewInfo) -> Outcome<()> {
     Ok(())
 }
 
-/// Refuses a probability of intervals that is none.
+/// Refuses a probability of intervals that is none, and one without intervals.
 fn check_level(args: &IntervalArgs) -> Outcome<()> {
-    if args.level > 0.0 && args.level < 1.0 {
-        return Ok(());
+    let level = args.level();
+    if !(level > 0.0 && level < 1.0) {
+        return Err(Failure::Usage(format!(
+            "--level: {level} is not allowed; give a probability above 0 and below 1, such as 0.9"
+        )));
     }
-    Err(Failure::Usage(format!(
-        "--level: {} is not allowed; give a probability above 0 and below 1, such as 0.9",
-        args.level
-    )))
+    if args.level.is_some() && !args.any() {
+        return Err(Failure::Usage(
+            "--level: it is the probability of intervals, and none are asked for; say where their ends go with \
+             --lower FILE and --upper FILE, or leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
-/// Refuses to predict a view from nothing but its own values; says so where they
-/// are given beside others.
-fn check_target(cli: &Cli, args: &PredictArgs, fit: &Fit, data: &Dataset) -> Outcome<()> {
+/// Refuses to predict a view from nothing but its own values.
+fn check_target(args: &PredictArgs, fit: &Fit, data: &Dataset) -> Outcome<()> {
     let target = &args.target;
-    if !data.views().iter().any(|v| v.name() == target) {
-        return Ok(());
-    }
-    if data.views().len() > 1 {
-        say(
-            cli,
-            format!(
-                "note: the values of '{target}' are not used: it is predicted from the other views"
-            ),
-        );
+    let own = data.views().iter().any(|v| v.name() == target);
+    if !own || data.views().len() > 1 {
         return Ok(());
     }
     let others = fit.views().iter().map(|v| v.name.as_str());
@@ -172,7 +170,7 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         } else {
             WeightUncertainty::Variational
         },
-        unknown_classes: parsed("unknown-class", &args.unknown_class)?,
+        unknown_classes: parsed("--unknown-class", &args.unknown_class)?,
         ..ProjectOptions::default()
     };
     let z = fit.project(&data, &options).map_err(unknown_class)?;
@@ -209,7 +207,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     }
     check_intervals(&args.intervals, target)?;
     let of_trials = target.choices.likelihood.has_trials();
-    let with_ends = args.intervals.lower.is_some() || args.intervals.upper.is_some();
+    let with_ends = args.intervals.any();
     if with_ends && of_trials {
         return Err(Failure::Usage(format!(
             "--lower and --upper: '{}' is binomial, and its predictions are probabilities of a success, which have no interval without numbers of trials; leave them out, or take --sd",
@@ -222,10 +220,10 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         text_file(&args.out)?;
     }
     let data = new_data(cli, &args.data, &fit)?;
-    check_target(cli, args, &fit, &data)?;
+    check_target(args, &fit, &data)?;
     let options = PredictOptions {
         parameters: sureness(args.plug_in),
-        unknown_classes: parsed("unknown-class", &args.unknown_class)?,
+        unknown_classes: parsed("--unknown-class", &args.unknown_class)?,
     };
     let p = fit
         .predict_with(&data, &args.target, &options)
@@ -243,7 +241,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     }
     put(args.sd.as_ref(), &p.sd)?;
     if with_ends {
-        let (lower, upper) = p.interval(args.intervals.level)?;
+        let (lower, upper) = p.interval(args.intervals.level())?;
         put(args.intervals.lower.as_ref(), &lower)?;
         put(args.intervals.upper.as_ref(), &upper)?;
     }
@@ -327,7 +325,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
             view.name, view.choices.likelihood
         )));
     }
-    let mut f = fit.impute_with(&args.view, args.intervals.level, sureness(args.plug_in))?;
+    let mut f = fit.impute_with(&args.view, args.intervals.level(), sureness(args.plug_in))?;
     answer(cli, &f.notes, &f.warnings);
     if let Some(labels) = labels {
         let p = f.values;

@@ -89,7 +89,11 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
             ]);
         }
     }
-    table(&header, &rows)
+    table(&header, &rows)?;
+    (all.iter()).try_for_each(|check| match &check.part {
+        Some(part) => prose(format!("note: {}: looked at {part}", check.view)),
+        None => Ok(()),
+    })
 }
 
 /// The checks as JSON.
@@ -110,7 +114,7 @@ pub fn checks_json(all: &[PredictiveCheck]) -> Value {
                 .collect();
             json!({
                 "view": check.view, "samples": check.samples, "replicates": check.replicates,
-                "statistics": statistics,
+                "part": check.part, "statistics": statistics,
             })
         })
         .collect()

@@ -7,8 +7,9 @@ use polyview::Likelihood;
 use polyview_core::DataError;
 use polyview_io::ReadOptions;
 
-use super::{Source, parsed};
+use super::Source;
 use crate::args::DataArgs;
+use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::labels::{self, labels_option};
 
@@ -17,7 +18,9 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
     let mut out = Vec::new();
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
-        let likelihood = likelihood.map(|l| parsed("likelihood", &l)).transpose()?;
+        let likelihood = likelihood
+            .map(|l| parsed(&of_view(&name), &l))
+            .transpose()?;
         out.push(Source {
             name,
             path,
@@ -32,7 +35,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
                 "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
             )));
         };
-        let likelihood: Likelihood = parsed("likelihood", word)?;
+        let likelihood: Likelihood = parsed("--labels, likelihood", word)?;
         if !likelihood.is_label() || likelihood.has_classes() {
             return Err(Failure::Usage(format!(
                 "--labels: {likelihood} is not for labels of two values; choose bernoulli"
@@ -49,6 +52,11 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
         }
     }
     Ok(out)
+}
+
+/// What a likelihood after the file of a view is called.
+pub fn of_view(view: &str) -> String {
+    format!("--view {view}, likelihood")
 }
 
 /// Refuses two views of one name.

@@ -2,7 +2,7 @@
 
 use polyview::EngineKind;
 
-use super::Study;
+use super::{Source, Study};
 use crate::args::ModelArgs;
 use crate::failure::{Failure, Outcome};
 
@@ -78,9 +78,55 @@ impl Study {
                 "{option}: the samples have no groups; give them with --metadata FILE --groups COLUMN, or leave it out"
             )));
         }
+        if let ([only], Some(view)) = (self.data.as_slice(), args.choices.settle.first())
+            && *view == only.name
+        {
+            return Err(Failure::Usage(format!(
+                "--settle: '{view}' is settled on factors of the other views, and there is no other; leave it out, or add --view NAME=FILE"
+            )));
+        }
+        if self.data.iter().all(|s| self.likelihood(&s.name).is_some()) {
+            // what touches some views alone is said once they are read
+            self.idle_on_views(args)?;
+        }
         let said = of_bound.into_iter().filter(idle);
         let said = said.map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)));
         Ok(self.remarks.iter().cloned().chain(said).collect())
+    }
+
+    /// Refuses options about numbers where no view is of numbers, and says which views
+    /// they do not touch. The likelihoods of all views are known.
+    pub fn idle_on_views(&self, args: &ModelArgs) -> Outcome<Vec<String>> {
+        let choices = &args.choices;
+        let options = [
+            ("--noise", choices.noise.is_some()),
+            ("--scaling", choices.scaling.is_some()),
+            ("--centring", choices.centring.is_some()),
+        ];
+        let given = options.into_iter().filter(|(_, given)| *given);
+        let given: Vec<&str> = given.map(|(option, _)| option).collect();
+        let (Some(first), Some(one)) = (given.first(), self.data.first()) else {
+            return Ok(Vec::new());
+        };
+        let likelihood = |s: &Source| self.model.view(&s.name).likelihood;
+        let others: Vec<String> = (self.data.iter())
+            .filter(|s| !likelihood(s).is_real())
+            .map(|s| format!("'{}' ({})", s.name, likelihood(s)))
+            .collect();
+        if others.len() == self.data.len() {
+            return Err(Failure::Usage(format!(
+                "{first}: it is about gaussian views, and '{}' is {}; leave it out",
+                one.name,
+                likelihood(one)
+            )));
+        }
+        Ok(Vec::from_iter((!others.is_empty()).then(|| {
+            format!(
+                "note: {}: about gaussian views, without effect on {}",
+                given.join(", "),
+                others.join(", ")
+            )
+        })))
     }
 }
 

@@ -291,7 +291,7 @@ fn ranges_are_stated() {
         let err = fails(
             at,
             &format!("fit --view x=x.csv -k 1 {words} --out m.pv"),
-            1,
+            2,
         );
         assert!(err.contains(range), "{err}");
     }
@@ -300,7 +300,7 @@ fn ranges_are_stated() {
         err.contains("--held-out: 2 is not allowed; give a share above 0 and below 1"),
         "{err}"
     );
-    let err = fails(at, "choose-k --view x=x.csv --repeats 0", 1);
+    let err = fails(at, "choose-k --view x=x.csv --repeats 0", 2);
     assert!(err.contains("give a whole number from 1 on"), "{err}");
     let err = fails(at, "simulate --missing 2 --out-dir s", 2);
     assert!(err.contains("must lie in [0, 1)"), "{err}");

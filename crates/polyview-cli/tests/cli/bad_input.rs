@@ -59,7 +59,7 @@ fn data() {
     assert!(err.contains("share no sample"), "{err}");
     let err = fails(dir.path(), "fit --view x=x.csv:poisson -k 1 --out m.pv", 2);
     assert!(err.contains("poisson"), "{err}");
-    let err = fails(dir.path(), "fit --view x=x.csv -k 0 --out m.pv", 1);
+    let err = fails(dir.path(), "fit --view x=x.csv -k 0 --out m.pv", 2);
     assert!(err.contains("factors"), "{err}");
     let err = fails(dir.path(), "fit --out m.pv", 2);
     assert!(err.contains("--view"), "{err}");

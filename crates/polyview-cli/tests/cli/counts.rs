@@ -343,7 +343,7 @@ fn successes_are_drawn_out_of_trials() {
     );
     assert!(numbers("seven/wins-trials.csv").iter().all(|n| *n == 7.0));
     for (trials, code, word) in [
-        ("wins=0", 1, "trials"),
+        ("wins=0", 2, "trials"),
         ("wins=x", 2, "VIEW=N"),
         ("x=3", 1, "no view 'x'"),
     ] {

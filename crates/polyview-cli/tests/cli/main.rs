@@ -4,6 +4,7 @@
 mod advice;
 mod agreement;
 mod bad_input;
+mod choose_k;
 mod common;
 #[cfg(unix)]
 mod counts;
@@ -14,6 +15,8 @@ mod full_disk;
 mod groups;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+#[cfg(unix)]
+mod idle;
 #[cfg(unix)]
 mod interrupt;
 mod kernel;
@@ -35,6 +38,7 @@ mod study_files;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;
+mod trust;
 mod unknown;
 mod verbs;
 mod width;

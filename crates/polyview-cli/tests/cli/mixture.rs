@@ -101,5 +101,5 @@ fn clusters_have_classifiers_of_their_own() {
         "fit --mixture 2 --factor-prior ard --view x=tx.csv --out f.pv",
         2,
     );
-    fails(at, "fit --mixture 0 -k 2 --view x=tx.csv --out f.pv", 1);
+    fails(at, "fit --mixture 0 -k 2 --view x=tx.csv --out f.pv", 2);
 }

@@ -126,9 +126,12 @@ fn a_view_is_not_predicted_from_itself() {
     assert!(o.status.success());
     let said = String::from_utf8_lossy(&o.stderr);
     assert!(
-        said.contains("note: the values of 'b' are not used"),
+        said.contains(
+            "note: view 'b': its own values are not used: it is predicted from the other views"
+        ),
         "{said}"
     );
+    assert_eq!(said.matches("note:").count(), 1, "{said}");
     ok(
         at,
         "fit --quiet --view a=s/view1.csv -k 1 --max-sweeps 5 --out one.pv",

@@ -208,7 +208,27 @@ fn two_engines_are_compared_and_the_model_checked() {
     ok(at, "fit --view x=other.csv -k 1 --out o.pv");
     let text = fails(at, "inspect vb.pv --against o.pv", 1);
     assert!(text.contains("no sample in common"), "{text}");
-    let text = fails(at, "inspect vb.pv --checks 0", 1);
+    let text = fails(at, "inspect vb.pv --checks 0", 2);
     assert!(text.contains("replicates"), "{text}");
     fails(at, "report vb.pv --out r2.html --against none.pv", 1);
+}
+
+/// Shares of rank views are those of normal scores, and every table says so.
+#[test]
+fn shares_of_ranks_say_their_unit() {
+    let dir = folder();
+    let at = dir.path();
+    let summary = ok(at, &format!("{FIT} --view x=x.csv --out m.pv"));
+    for text in [summary, ok(at, "inspect m.pv")] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("; of x: of its normal scores)"), "{text}");
+    }
+    ok(at, "report m.pv --out r.html");
+    let report = get(at, "r.html");
+    assert!(
+        report.contains("variance explained is that of normal scores"),
+        "the report"
+    );
+    ok(at, "fit --view x=x.csv -k 2 --out g.pv");
+    assert!(!ok(at, "inspect g.pv").contains("normal scores"));
 }

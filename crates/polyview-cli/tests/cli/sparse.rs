@@ -120,3 +120,21 @@ fn what_it_looks_like_is_guessed_and_what_it_cannot_be_is_said() {
         "{said}"
     );
 }
+
+/// A folder is no file; where it holds a matrix as 10x has it, that is named.
+#[test]
+fn a_folder_is_told_its_matrix() {
+    let dir = folder();
+    let at = dir.path();
+    std::fs::create_dir(at.join("run")).expect("a folder");
+    let fit = "fit --model mofa --view y=run:poisson -k 1 --out m.pv";
+    let err = fails(at, fit, 1);
+    assert!(err.trim_end().ends_with("name a file in it"), "{err}");
+    put(at, "run/matrix.mtx", get(at, "y.mtx"));
+    let err = fails(at, fit, 1);
+    let file = std::path::Path::new("run").join("matrix.mtx");
+    assert!(
+        err.contains(&format!("name a file in it, such as {}", file.display())),
+        "{err}"
+    );
+}

@@ -123,9 +123,9 @@ fn bad_input_is_refused_with_the_place_and_the_mend() {
         assert!(!at.join("m.pv").exists());
     };
     for batch in ["0", "1.5", "-1", "501"] {
-        no(&format!("--view a=a.npy --batch={batch}"), 1, &["batch"]);
+        no(&format!("--view a=a.npy --batch={batch}"), 2, &["batch"]);
     }
-    no("--view a=a.npy --epochs 0", 1, &["epochs"]);
+    no("--view a=a.npy --epochs 0", 2, &["epochs"]);
     no("--view a=cut.npy", 1, &["cut.npy", "cut off"]);
     no(
         "--view a=a.npy --view b=short.npy",
@@ -162,4 +162,27 @@ fn bad_input_is_refused_with_the_place_and_the_mend() {
         "fit --view a=a.npy --engine stochastic --batch 50 --epochs 2 -k 2 --out m.pv",
     );
     assert!(o.status.success());
+}
+
+/// Without --epochs a fit of few samples goes on until it has settled, and removes what
+/// is superfluous on the way.
+#[test]
+fn epochs_go_on_until_the_bound_rests() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    npy(at, "a.npy", N, 9);
+    let fit = "fit --view a=a.npy --engine stochastic --batch 0.1 -k 4 --seed 3 --force --out m.pv";
+    let o = run(at, fit);
+    let [out, err] = [o.stdout, o.stderr].map(|t| String::from_utf8_lossy(&t).into_owned());
+    assert!(!err.contains("limit of"), "{err}");
+    assert!(
+        out.contains("2 of 4 factors") && out.contains("(converged"),
+        "{out}"
+    );
+    let o = run(at, &format!("{fit} --epochs 20"));
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert!(
+        err.contains("limit of 20 epochs") && err.contains("larger --epochs"),
+        "{err}"
+    );
 }

@@ -142,3 +142,54 @@ fn choices_for_all_views_reach_each() {
         "{again}"
     );
 }
+
+/// Files of earlier versions repeat all choices in each view: a change of those for all
+/// views reaches none, and the command says so. The file itself says which is stronger.
+#[test]
+fn repeated_choices_that_outweigh_others_are_said() {
+    let dir = folder();
+    let at = dir.path();
+    let study = ok(at, "fit --view x=x.csv -k 1 --dry-run");
+    assert!(
+        study.starts_with("# What a view says for itself ([[model.views]]) is stronger"),
+        "{study}"
+    );
+    let own = "[[model.views]]\nname = \"x\"\n";
+    let repeated = "likelihood = \"gaussian\"\nnoise = \"feature\"\ncentring = \"feature\"\n\
+                    scaling = \"feature\"\nselection = \"none\"\n";
+    let start = study.rfind("[[model.views]]").expect("a view");
+    let old = format!("{}{own}{repeated}", &study[..start]);
+    put(at, "s.toml", &old);
+    let [_, said] = both(at, "fit --spec s.toml --dry-run");
+    assert_eq!(said, "");
+    put(
+        at,
+        "s.toml",
+        old.replacen("scaling = \"feature\"", "scaling = \"none\"", 1),
+    );
+    for more in ["--dry-run", "--out m.pv"] {
+        let [_, said] = both(at, &format!("fit --spec s.toml {more}"));
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "warning: s.toml: scaling = \"none\" in [model.defaults] reaches no view",
+            "[[model.views]] of x",
+            "remove these lines",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+    // what only views of a kind have is no such choice
+    let rank = ok(at, "fit --model rank --view x=x.csv -k 1 --dry-run");
+    let start = rank.rfind("[[model.views]]").expect("a view");
+    let repeated = "likelihood = \"rank\"\nnoise = \"feature\"\ncentring = \"none\"\nscaling = \"none\"\n\
+                    selection = \"horseshoe\"\n";
+    put(at, "r.toml", format!("{}{own}{repeated}", &rank[..start]));
+    let [_, said] = both(at, "fit --spec r.toml --dry-run");
+    assert_eq!(said, "");
+    // the mend
+    let mended = study.replacen("scaling = \"feature\"", "scaling = \"none\"", 1);
+    put(at, "s.toml", mended);
+    let [again, said] = both(at, "fit --spec s.toml --dry-run");
+    assert_eq!(said, "");
+    assert_eq!(again.matches("scaling = \"none\"").count(), 1, "{again}");
+}

@@ -207,3 +207,57 @@ fn every_verb_writes_words() {
     let err = fails(at, "impute m.pv --view ill --out f.npy", 2);
     assert!(err.contains("NumPy"), "{err}");
 }
+
+/// What `impute --probabilities` writes of a label is scored as what `predict` writes.
+#[test]
+fn filled_labels_are_scored_by_their_words() {
+    let dir = folder();
+    let at = dir.path();
+    // the truth of what was hidden, and of no other sample
+    let rows = get(at, "truth.csv");
+    let hidden = (rows.lines().enumerate()).filter(|(n, _)| *n == 0 || (n - 1).is_multiple_of(5));
+    let hidden: Vec<&str> = hidden.map(|(_, line)| line).collect();
+    put(at, "hidden.csv", hidden.join("\n") + "\n");
+    for (view, words) in [("ill", ["mutant", "wt"]), ("side", ["1", "2"])] {
+        let (filled, p) = (format!("{view}-filled.csv"), format!("{view}-p.csv"));
+        ok(
+            at,
+            &format!("impute m.pv --view {view} --out {filled} --probabilities {p}"),
+        );
+        let header = format!("sample,{},{}\n", words[0], words[1]);
+        assert!(get(at, &p).starts_with(&header), "{}", get(at, &p));
+        let found = score(at, "hidden.csv", &p, "");
+        assert_eq!(found["positive"], words[1]);
+        assert_eq!(found["samples"], 8);
+        assert_eq!(found["labels"][0]["name"], view);
+        let right = found["all"]["accuracy"].as_f64();
+        assert!(
+            right > Some(if view == "ill" { 0.7 } else { 0.99 }),
+            "{found}"
+        );
+        // of the other word everything mirrors
+        let other = score(at, "hidden.csv", &p, &format!("--positive {}", words[0]));
+        assert_eq!(other["positive"], words[0]);
+        assert_eq!(other["all"]["accuracy"], found["all"]["accuracy"]);
+        assert_eq!(other["auc_macro"], found["auc_macro"]);
+        let err = fails(
+            at,
+            &format!("score --truth hidden.csv --predicted {p} --kind binary --positive nobody"),
+            2,
+        );
+        assert!(err.contains("not of 'nobody'"), "{err}");
+        // chosen words are classes
+        for file in [&p, &filled] {
+            let words =
+                format!("score --truth {view}.csv --predicted {file} --kind categorical --json");
+            let column = usize::from(view == "side") + 1;
+            let one = hidden.iter().map(|l| {
+                let cells: Vec<&str> = l.split(',').collect();
+                format!("{},{}\n", cells[0], cells[column])
+            });
+            put(at, &format!("{view}.csv"), one.collect::<String>());
+            let classes: serde_json::Value = serde_json::from_str(&ok(at, &words)).expect("JSON");
+            assert_eq!(classes["accuracy"], found["all"]["accuracy"], "{classes}");
+        }
+    }
+}

@@ -64,14 +64,23 @@ pub struct ScalingSums {
     features: Vec<FeatureSums>,
 }
 
-/// First observed value, number of values, sum and sum of squares about it.
+/// First observed value, number of values, sum and sum of squares about it. Small
+/// numbers have squares of their own, in units that keep these from underflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct FeatureSums {
     shift: Option<f64>,
     count: f64,
     sum: f64,
     squares: f64,
+    small_squares: f64,
 }
+
+/// Numbers below this, $2^{-480}$, are small: their squares are near the smallest
+/// number that keeps all its digits, $2^{-1022}$.
+const SMALL: f64 = f64::from_bits((1023 - 480) << 52);
+
+/// What small numbers are multiplied by before they are squared, $2^{600}$.
+const ENLARGED: f64 = f64::from_bits((1023 + 600) << 52);
 
 impl ScalingSums {
     /// Of no sample yet.
@@ -113,8 +122,8 @@ impl ScalingSums {
     /// listed in `constant`. Normal scores do not follow from sums: asked for
     /// them, values are not scaled.
     pub fn finish(&self, centring: Centring, scaling: FeatureScaling) -> Scaling {
-        let spreads = self.features.iter().map(FeatureSums::spread).collect();
-        Scaling::of_spreads(spreads, centring, scaling)
+        let spreads: Vec<Spread> = self.features.iter().map(FeatureSums::spread).collect();
+        Scaling::of_spreads(&spreads, centring, scaling)
     }
 }
 
@@ -123,18 +132,28 @@ impl FeatureSums {
         let x = x - *self.shift.get_or_insert(x);
         self.count += 1.0;
         self.sum += x;
-        self.squares += x * x;
+        if x.abs() < SMALL {
+            self.small_squares += (ENLARGED * x) * (ENLARGED * x);
+        } else {
+            self.squares += x * x;
+        }
     }
     fn spread(&self) -> Spread {
         let (n, shift) = (self.count, self.shift.unwrap_or(0.0));
         let mean: f64 = if n > 0.0 { self.sum / n } else { 0.0 };
+        let (variance, unit) = if n <= 1.0 {
+            (0.0, 1.0)
+        } else if self.squares > 0.0 {
+            let squares = self.squares + self.small_squares / ENLARGED / ENLARGED;
+            ((squares / n - mean * mean).max(0.0), 1.0)
+        } else {
+            let mean = ENLARGED * mean;
+            ((self.small_squares / n - mean * mean).max(0.0), ENLARGED)
+        };
         Spread {
             mean: shift + mean,
-            variance: if n > 1.0 {
-                (self.squares / n - mean * mean).max(0.0)
-            } else {
-                0.0
-            },
+            variance,
+            unit,
             magnitude: shift.abs().max(mean.abs()),
         }
     }
@@ -177,41 +196,37 @@ impl Scaling {
             }
             sums.spread()
         };
-        Self::of_spreads(
-            (0..view.n_features()).map(spread).collect(),
-            centring,
-            scaling,
-        )
+        let spreads: Vec<Spread> = (0..view.n_features()).map(spread).collect();
+        Self::of_spreads(&spreads, centring, scaling)
     }
 
-    fn of_spreads(spreads: Vec<Spread>, centring: Centring, scaling: FeatureScaling) -> Self {
+    fn of_spreads(spreads: &[Spread], centring: Centring, scaling: FeatureScaling) -> Self {
         let mut map = Self::identity(spreads.len());
-        let mut variance = vec![0.0; spreads.len()];
-        for (d, of) in spreads.into_iter().enumerate() {
+        let mut sd = vec![0.0; spreads.len()];
+        for (d, of) in spreads.iter().enumerate() {
             if centring == Centring::Feature {
                 map.offset[d] = of.mean;
             }
-            if of.variance.sqrt() <= 1e-14 * of.magnitude || of.variance < f64::MIN_POSITIVE {
-                map.constant.push(d);
-            } else {
-                variance[d] = of.variance;
+            if of.sd() > 1e-14 * of.magnitude && of.sd() > TINY {
+                sd[d] = of.sd();
             }
         }
-        let spread: Vec<f64> = variance.iter().copied().filter(|v| *v > 0.0).collect();
-        let of_view = if spread.is_empty() {
-            1.0
-        } else {
-            (spread.iter().sum::<f64>() / spread.len() as f64).sqrt()
+        let of_view = {
+            let varying = spreads.iter().zip(&sd).filter(|(_, sd)| **sd > 0.0);
+            root_mean_variance(&varying.map(|(of, _)| of).collect::<Vec<_>>())
         };
         match scaling {
             FeatureScaling::None | FeatureScaling::NormalScores => {}
             FeatureScaling::View => map.scale.fill(of_view),
             FeatureScaling::Feature => {
-                for (s, v) in map.scale.iter_mut().zip(&variance) {
-                    *s = if *v > 0.0 { v.sqrt() } else { of_view };
+                for (s, sd) in map.scale.iter_mut().zip(&sd) {
+                    *s = if *sd > 0.0 { *sd } else { of_view };
                 }
             }
         }
+        // a spread whose square underflows in working units is none there
+        let varies = |d: usize| (sd[d] / map.scale[d]).powi(2) >= f64::MIN_POSITIVE;
+        map.constant = (0..sd.len()).filter(|&d| !varies(d)).collect();
         map
     }
 
@@ -299,8 +314,33 @@ impl Scaling {
 /// Mean and variance of a feature, and how large its numbers are.
 struct Spread {
     mean: f64,
+    /// In squares of units, of which `unit` make one of the data.
     variance: f64,
+    /// One, or what keeps variances from underflow.
+    unit: f64,
     magnitude: f64,
+}
+
+impl Spread {
+    /// Standard deviation, in data units.
+    fn sd(&self) -> f64 {
+        self.variance.sqrt() / self.unit
+    }
+}
+
+/// Standard deviations below this are too near the smallest numbers to keep their
+/// digits, $10^{-290}$.
+const TINY: f64 = 1e-290;
+
+/// The root of the mean variance of features, in data units; 1 of none.
+fn root_mean_variance(spreads: &[&Spread]) -> f64 {
+    let unit = spreads.iter().map(|s| s.unit).fold(ENLARGED, f64::min);
+    let variance = |s: &&Spread| s.variance * (unit / s.unit) * (unit / s.unit);
+    if spreads.is_empty() {
+        1.0
+    } else {
+        (spreads.iter().map(variance).sum::<f64>() / spreads.len() as f64).sqrt() / unit
+    }
 }
 
 impl Spread {
@@ -313,18 +353,99 @@ impl Spread {
             return Self {
                 mean: 0.0,
                 variance: 0.0,
+                unit: 1.0,
                 magnitude: 0.0,
             };
         }
         let mean = values.iter().sum::<f64>() / n;
-        let about: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
         let zeros = (count - values.len()) as f64;
-        let variance = (about + zeros * mean * mean) / n;
         let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let unit = if largest < SMALL { ENLARGED } else { 1.0 };
+        let about: f64 = (values.iter()).map(|x| (unit * (x - mean)).powi(2)).sum();
+        let variance = (about + zeros * (unit * mean).powi(2)) / n;
         Self {
             mean: x.base()[column] + mean,
             variance: if count > 1 { variance } else { 0.0 },
+            unit,
             magnitude: largest.max(x.base()[column].abs()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of two features, a number of times as large.
+    fn view(unit: [f64; 2]) -> View {
+        let values = Mat::from_fn(9, 2, |n, d| {
+            unit[d] * (3.0 + d as f64 + ((n * n + 3 * d) % 7) as f64)
+        });
+        let features = ["a", "b"].map(str::to_owned).to_vec();
+        View::new_unchecked("x".into(), features, values, Mask::Complete, Vec::new())
+    }
+
+    fn close(a: f64, b: f64) {
+        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    }
+
+    /// Spreads do not underflow: a view of tiny numbers is scaled as one of others.
+    #[test]
+    fn scales_go_with_the_unit() {
+        let of = |unit: [f64; 2], s| Scaling::learn(&view(unit), Centring::Feature, s);
+        for scaling in [FeatureScaling::View, FeatureScaling::Feature] {
+            let plain = of([1.0, 1.0], scaling);
+            for unit in [1e-140, 1e-144, 1e-145, 1e-155, 1e-162, 1e-280, 1e60] {
+                let found = of([unit, unit], scaling);
+                assert_eq!(found.constant, [0_usize; 0], "{unit}");
+                for d in 0..2 {
+                    close(found.scale[d] / unit, plain.scale[d]);
+                    close(found.offset[d] / unit, plain.offset[d]);
+                }
+            }
+        }
+        // on either side of where squares are enlarged
+        let found = of([2f64.powi(-480), 2f64.powi(-483)], FeatureScaling::Feature);
+        let plain = of([8.0, 1.0], FeatureScaling::Feature);
+        for d in 0..2 {
+            close(found.scale[d] * 2f64.powi(483), plain.scale[d]);
+        }
+        let found = of([2f64.powi(-480), 2f64.powi(-483)], FeatureScaling::View);
+        let plain = of([8.0, 1.0], FeatureScaling::View);
+        close(found.scale[0] * 2f64.powi(483), plain.scale[0]);
+    }
+
+    /// What varies by nothing that can be squared in working units is called so.
+    #[test]
+    fn spreads_without_a_square_are_none() {
+        let of = |unit: [f64; 2], s| Scaling::learn(&view(unit), Centring::Feature, s).constant;
+        let none = [0_usize; 0];
+        assert_eq!(of([1e-160; 2], FeatureScaling::None), [0, 1]);
+        assert_eq!(of([1.0, 1e-160], FeatureScaling::View), [1]);
+        assert_eq!(of([1.0, 1e-160], FeatureScaling::Feature), none);
+        assert_eq!(of([1e-300; 2], FeatureScaling::Feature), [0, 1]);
+        assert_eq!(of([0.0, 1.0], FeatureScaling::Feature), [0]);
+    }
+
+    /// Blocks of samples and sparse entries give the same map.
+    #[test]
+    fn sums_over_blocks_are_sums_over_all() {
+        for unit in [1.0, 1e-160] {
+            let v = view([unit; 2]);
+            let mut sums = ScalingSums::new(2);
+            for rows in [0_u32..4, 4..9] {
+                let rows: Vec<u32> = rows.collect();
+                sums.add(&v.subset("x", &rows)).expect("two features");
+            }
+            for scaling in [FeatureScaling::View, FeatureScaling::Feature] {
+                let (a, b) = (
+                    sums.finish(Centring::Feature, scaling),
+                    Scaling::learn(&v, Centring::Feature, scaling),
+                );
+                for d in 0..2 {
+                    close(a.scale[d], b.scale[d]);
+                }
+            }
         }
     }
 }

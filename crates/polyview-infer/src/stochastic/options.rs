@@ -14,7 +14,8 @@ pub struct StochasticOptions {
     /// Forgetting rate $\varphi$, not negative: the step of epoch $e = 0, 1,
     /// \ldots$ is $\rho\_e = \kappa/(1+\varphi e)^{3/4}$.
     pub forgetting: f64,
-    /// Most epochs, each a visit to every sample.
+    /// Most epochs, each a visit to every sample: a limit, as they end once the
+    /// bound rests.
     pub epochs: usize,
     /// Largest relative change of an epoch's mean bound that counts as none;
     /// twice running it ends the epochs.
@@ -37,7 +38,7 @@ impl Default for StochasticOptions {
             batch: 0.05,
             learning_rate: 1.0,
             forgetting: 0.5,
-            epochs: 20,
+            epochs: 500,
             tolerance: 1e-4,
             exact_sweeps: 3,
             block: 0,

@@ -28,7 +28,7 @@ pub enum IoError {
         path: PathBuf,
     },
     /// A folder where a file belongs.
-    #[error("{}: this is a folder; name a file in it", path.display())]
+    #[error("{}: this is a folder; name a file in it{}", path.display(), such_as(path))]
     IsDirectory {
         /// The folder.
         path: PathBuf,
@@ -273,6 +273,13 @@ pub enum IoError {
         /// Names given.
         found: usize,
     },
+}
+
+/// The file of a folder that is read in its place, where it holds a matrix as 10x has it.
+fn such_as(folder: &Path) -> String {
+    let files = ["matrix.mtx", "matrix.mtx.gz"].map(|name| folder.join(name));
+    let found = files.into_iter().find(|path| path.is_file());
+    found.map_or_else(String::new, |path| format!(", such as {}", path.display()))
 }
 
 fn show_delimiter(delimiter: char) -> String {

@@ -165,3 +165,30 @@ fn values_that_are_not_finite_and_shapes_that_disagree_are_errors() {
     let square = Mat::<f64>::identity(4, 4);
     shape(solve_spd(square.as_ref(), a.as_ref()).unwrap_err());
 }
+
+/// Numbers whose squares leave the range of numbers are decomposed as others are.
+#[test]
+fn eigenvalues_of_tiny_and_huge_matrices() {
+    let base = |i: usize, j: usize| 1.0 / (1 + i + j) as f64;
+    let (plain, _) = sym_eigen(Mat::from_fn(5, 5, base).as_ref()).expect("it converges");
+    for power in [-1060, -1020, -700, -500, 500, 900] {
+        let half = 2f64.powi(power / 2);
+        let matrix = Mat::from_fn(5, 5, |i, j| base(i, j) * half * half);
+        let (values, vectors) = sym_eigen(matrix.as_ref()).expect("it converges");
+        let top = values[4] / half / half;
+        assert!(
+            (top / plain[4] - 1.0).abs() < 1e-3,
+            "{power}: {top} {}",
+            plain[4]
+        );
+        if power > -1000 {
+            for (a, b) in values.iter().zip(&plain) {
+                assert!((a / half / half - b).abs() < 1e-13, "{power}");
+            }
+        }
+        for j in 0..5 {
+            let square: f64 = vectors.col(j).iter().map(|x| x * x).sum();
+            assert!((square - 1.0).abs() < 1e-12, "{power}");
+        }
+    }
+}

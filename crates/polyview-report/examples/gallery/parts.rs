@@ -292,6 +292,7 @@ pub(crate) fn check(rng: &mut Lcg) -> Check {
         view: "protein".into(),
         samples: 300,
         replicates: 100,
+        part: None,
         statistics: vec![
             statistic("standard deviation", 1.0, 0.2, 0.0),
             statistic("skewness", 0.0, 0.05, 0.4),

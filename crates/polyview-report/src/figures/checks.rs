@@ -19,7 +19,12 @@ pub(crate) fn checks(report: &Report) -> Result<Vec<Figure>, ReportError> {
     let caption = "Statistics of the features, of data that the model makes for the same samples against those \
         of the data. On the dashed line the two are equal; a bar goes from the 5% to the 95% quantile of the \
         replicates. Features whose bars miss the line are not like what the model makes.";
-    Ok(vec![figure(caption.to_owned(), panels)])
+    let parts = report.checks.iter().filter_map(|check| {
+        let part = check.part.as_ref()?;
+        Some(format!(" Of {}: looked at {part}.", check.view))
+    });
+    let caption = caption.to_owned() + &parts.collect::<String>();
+    Ok(vec![figure(caption, panels)])
 }
 
 pub(crate) fn comparison(report: &Report) -> Result<Vec<Figure>, ReportError> {

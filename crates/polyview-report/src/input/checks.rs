@@ -12,6 +12,8 @@ pub struct Check {
     pub samples: usize,
     /// Replicated data sets.
     pub replicates: usize,
+    /// Which part of the data was looked at, in words, where it was not all of them.
+    pub part: Option<String>,
     /// The statistics.
     pub statistics: Vec<CheckStatistic>,
 }

@@ -208,6 +208,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 view: format!("numbers{tag}"),
                 samples,
                 replicates: 100,
+                part: Some(format!("a part{tag}")),
                 statistics: vec![statistic(features), statistic(1)],
             },
             Check {

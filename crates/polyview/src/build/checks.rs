@@ -47,24 +47,6 @@ pub(crate) fn fit_factors(
     }
 }
 
-/// Refuses more factors than the data carry, where a fit of that very number is wanted.
-///
-/// # Errors
-/// [`ErrorKind::TooManyFactors`].
-pub(crate) fn carried(spec: &ModelSpec, data: &Dataset) -> Result<()> {
-    let most = most_factors(data);
-    if spec.factors > most {
-        return Err(ErrorKind::TooManyFactors {
-            factors: spec.factors,
-            samples: data.n_samples(),
-            features: features(data.views()),
-            most,
-        }
-        .into());
-    }
-    Ok(())
-}
-
 /// Checks the choices against the data. More factors than the data carry
 /// ([`most_factors`]) are no error: a fit starts with as many as they do, and says so.
 ///

@@ -5,8 +5,7 @@ mod rows;
 mod terms;
 
 pub(crate) use checks::{
-    cannot_settle, carried, check_shape, fit_factors, never_settled, no_sampler, not_settled,
-    validate_views,
+    cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, validate_views,
 };
 pub use checks::{most_factors, validate};
 pub(crate) use rows::{factor_block, sparse_options};

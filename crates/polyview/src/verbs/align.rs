@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
-use super::far_off::{far_cells, far_off};
+use super::far_off::{constant, far_cells, far_off};
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -29,6 +29,7 @@ impl Aligned {
     /// Warns of values of a view, in data units, that are far off those of training.
     fn warn_of(&mut self, info: &ViewInfo, view: &View) {
         self.warnings.extend(far_off(info, view));
+        self.warnings.extend(constant(info, view));
         self.warnings.extend(far_cells(info, view, &self.samples));
     }
     /// Matches `data` to the model of `fit`, without the view of that place.
@@ -57,7 +58,7 @@ impl Aligned {
             if left_out == Some(at) {
                 let name = view.name();
                 out.notes.push(format!(
-                    "view '{name}': its own data were left out of the prediction"
+                    "view '{name}': its own values are not used: it is predicted from the other views"
                 ));
                 continue;
             }

@@ -178,11 +178,19 @@ impl Fit {
         let mut notes = Vec::new();
         for (view, info) in self.views.iter().enumerate() {
             let Some(at) = other.views.iter().position(|v| v.name == info.name) else {
+                notes.push(left_out(&info.name, "the second fit has no such view"));
                 continue;
             };
             let theirs = &other.views[at];
             let columns = common(info.columns(), &named(theirs.columns()));
             if columns.is_empty() {
+                let [own, theirs] = [info, theirs].map(|v| v.choices.likelihood);
+                let why = if own.has_classes() == theirs.has_classes() {
+                    "the two fits have no feature of it in common".to_owned()
+                } else {
+                    format!("it is {own} in the first fit and {theirs} in the second")
+                };
+                notes.push(left_out(&info.name, &why));
                 continue;
             }
             let joint = |v: &ViewInfo| ViewChoices {
@@ -216,6 +224,9 @@ impl Fit {
         if own.is_empty() {
             return Err(ErrorKind::NothingInCommon { what: "feature" }.into());
         }
+        let alone = other.views.iter().map(|v| &v.name);
+        let alone = alone.filter(|name| self.views.iter().all(|v| v.name != **name));
+        notes.extend(alone.map(|name| left_out(name, "the first fit has no such view")));
         if self.samples.len() != samples.len() || other.samples.len() != samples.len() {
             notes.push(format!(
                 "{} samples are in both fits, {} in the first, {} in the second",
@@ -325,6 +336,11 @@ struct Compared {
 fn named(names: &[String]) -> HashMap<&str, usize> {
     let places = names.iter().enumerate();
     places.map(|(i, n)| (n.as_str(), i)).collect()
+}
+
+/// That a view is not compared, and why.
+fn left_out(view: &str, why: &str) -> String {
+    format!("{view}: not compared: {why}")
 }
 
 /// Places of the names that both have.

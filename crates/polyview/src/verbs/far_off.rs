@@ -57,6 +57,8 @@ struct Feature {
     /// Spread of the new values in training standard deviations, where there
     /// are enough of them that differ.
     spread: Option<f64>,
+    /// The one value of all samples, in data units, where there are several.
+    constant: Option<f64>,
 }
 
 impl Feature {
@@ -155,6 +157,30 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     ))
 }
 
+/// What is to be said of new data of a view none of whose features varies, though
+/// all of them did in training: labels aside, whole tables of one value are files that
+/// were filled, not measured.
+pub(super) fn constant(info: &ViewInfo, view: &View) -> Option<String> {
+    let training = info.training.as_ref()?;
+    let compared = Compared::of(info.choices.likelihood)?;
+    let mut tally = Tally::default();
+    let features = (0..view.n_features())
+        .filter_map(|d| feature(training, compared, view, d, &mut tally))
+        .map(|f| f.constant);
+    let values: Vec<f64> = features.collect::<Option<_>>()?;
+    let first = values.first()?;
+    let what = if values.iter().all(|x| x == first) {
+        format!("all new values are {first}")
+    } else {
+        "each feature has one and the same new value in all samples".to_owned()
+    };
+    Some(format!(
+        "view '{}': {what}, where the training data vary: nothing tells the samples apart; make sure that \
+         this is the right file, and leave cells empty where nothing was observed",
+        info.name
+    ))
+}
+
 /// What is to be said of single new values, in data units, that are hundreds of
 /// standard deviations off the training data while their features as a whole are not.
 pub(super) fn far_cells(info: &ViewInfo, view: &View, samples: &[String]) -> Option<String> {
@@ -231,6 +257,7 @@ fn feature(
         mean,
         sd,
         spread: None,
+        constant: None,
     };
     for (x, _) in &mut values {
         *x = compared.forward(*x);
@@ -238,6 +265,8 @@ fn feature(
     let own = Moments::of(&values);
     f.count = own.count;
     f.spread = (own.count >= SPREAD && own.sd > 0.0).then_some(own.sd / sd);
+    let only = values.iter().all(|v| v.0 == values[0].0);
+    f.constant = (own.count >= SEVERAL && only).then_some(middle_value);
     for (x, cells) in &mut values {
         *x = (*x - mean).abs() / sd;
         tally.add(*x, *cells);

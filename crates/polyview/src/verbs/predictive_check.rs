@@ -111,6 +111,8 @@ pub struct PredictiveCheck {
     pub samples: usize,
     /// Replicates.
     pub replicates: usize,
+    /// Which part of the data was looked at, in words, where it was not all of them.
+    pub part: Option<String>,
     /// The statistics.
     pub statistics: Vec<CheckedStatistic>,
 }
@@ -247,6 +249,7 @@ impl Fit {
                     kind,
                     samples: rows.len(),
                     replicates: options.replicates,
+                    part: observed.part(info.features.len(), self.samples.len()),
                     statistics: summed_up(&pairs, names),
                 }
             })
@@ -289,6 +292,19 @@ impl Fit {
 }
 
 impl Observed<'_> {
+    /// Which part of so many features and samples is looked at, where not all.
+    fn part(&self, features: usize, samples: usize) -> Option<String> {
+        let left = |kept: usize, of: usize, most: usize, what: &str| {
+            (kept < of && kept >= most).then(|| format!("{kept} of {of} {what}, evenly spread"))
+        };
+        let rows = self.rows.len();
+        let features = left(self.columns.len(), features, COLUMNS, "features");
+        let samples = left(rows, samples, rows, "samples");
+        let pairs = (!self.pairs.is_empty())
+            .then(|| format!("{PAIRS} pairs of samples of each feature, at most"));
+        let parts: Vec<String> = [features, samples, pairs].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
     /// Values of a column of the data and of a replicate where there are data.
     fn column(&self, column: usize, replicate: &Mat<f64>) -> (Vec<f64>, Vec<f64>) {
         let cells = self.rows.iter().enumerate();

@@ -278,6 +278,9 @@ impl Fit {
         let mut robust = Vec::with_capacity(cells.len());
         let stride = cells.len().div_ceil(PAIRS);
         let (mut feature, mut centre) = (usize::MAX, 0.0);
+        // squares of tiny numbers would be 0
+        let tiny = info.scaling.scale.iter().all(|s| *s < 1e-140);
+        let unit = if tiny { 2f64.powi(600) } else { 1.0 };
         for (i, c) in cells.iter().enumerate() {
             if c.feature != feature {
                 feature = c.feature;
@@ -295,8 +298,8 @@ impl Fit {
                 (back(c.mean - q * sd), back(c.mean + q * sd))
             };
             let predicted = back(c.mean);
-            errors += (c.raw - predicted).powi(2);
-            scatter += (c.raw - centre).powi(2);
+            errors += (unit * (c.raw - predicted)).powi(2);
+            scatter += (unit * (c.raw - centre)).powi(2);
             let slope = info.scaling.ln_slope(feature, c.value);
             let ln_density = c.ln_density - components.ln();
             density += ln_density + slope;
@@ -325,7 +328,7 @@ impl Fit {
             } else {
                 f64::NAN
             },
-            rmse: (errors / count).sqrt(),
+            rmse: (errors / count).sqrt() / unit,
             // training values have shares, not densities
             log_density: if kind == PredictedKind::Ranked {
                 f64::NAN

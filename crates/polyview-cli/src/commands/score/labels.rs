@@ -47,6 +47,9 @@ pub fn read(cli: &Cli, args: &ScoreArgs, options: &ReadOptions) -> Outcome<Label
         Err(e) => return Err(e),
     };
     if let Some(predicted) = predicted {
+        if let Some(found) = of_two_words(args, options, &predicted)? {
+            return Ok(found);
+        }
         return Ok(Labels {
             truth: plain_truth(cli, args, options, &predicted)?,
             predicted,
@@ -56,7 +59,7 @@ pub fn read(cli: &Cli, args: &ScoreArgs, options: &ReadOptions) -> Outcome<Label
     let words = read_string_table(&args.predicted, &own)?;
     if !is_of_words(&words.columns) {
         return Err(Failure::Usage(format!(
-            "{}: there are words and no column '{PROBABILITY_OF}WORD'; give the file of 'polyview predict', or score the words with --kind categorical",
+            "{}: there are words and no column '{PROBABILITY_OF}WORD'; give the file of 'polyview predict' or of 'polyview impute --probabilities', or score the words with --kind categorical",
             args.predicted.display()
         )));
     }
@@ -115,6 +118,51 @@ fn plain_truth(
         values.col_as_slice_mut(d).copy_from_slice(&codes);
     }
     Ok(Read::made(path, words.samples, columns.names, values))
+}
+
+/// Truth and predictions of one label, where the predictions are the probabilities of
+/// its two words, a column each, as `impute --probabilities` writes them.
+fn of_two_words(
+    args: &ScoreArgs,
+    options: &ReadOptions,
+    predicted: &Read,
+) -> Outcome<Option<Labels>> {
+    let [zero, one] = predicted.table.features.as_slice() else {
+        return Ok(None);
+    };
+    let Ok(truth) = read_string_table(&args.truth, options) else {
+        // a truth of numbers in another form is read as such
+        return Ok(None);
+    };
+    let is_one_of = |w: &String| same(w, zero) || same(w, one);
+    let of_words = |cells: &Vec<Option<String>>| {
+        cells.iter().flatten().all(is_one_of) && cells.iter().flatten().next().is_some()
+    };
+    let columns = truth.columns.iter().zip(&truth.values);
+    let mut found = columns.filter(|(_, cells)| of_words(cells));
+    let (Some((name, _)), None) = (found.next(), found.next()) else {
+        return Ok(None);
+    };
+    let asked = args.positive.as_ref();
+    if let Some(asked) = asked.filter(|w| !is_one_of(w)) {
+        return Err(Failure::Usage(format!(
+            "--positive: the probabilities of {} are of '{zero}' and '{one}', not of '{asked}'; give one of these, or leave it out",
+            args.predicted.display()
+        )));
+    }
+    let at = usize::from(!asked.is_some_and(|w| same(w, zero)));
+    let [positive, negative] = if at == 1 { [one, zero] } else { [zero, one] };
+    let codes = codes(&args.truth, &truth, name, positive, Some(negative.as_str()))?;
+    let values = predicted.table.values.col(at);
+    let (positive, name) = (Some(positive.clone()), vec![name.clone()]);
+    let p = Mat::from_fn(values.nrows(), 1, |n, _| values[n]);
+    let samples = predicted.table.samples.clone();
+    let truths = Mat::from_fn(codes.len(), 1, |n, _| codes[n]);
+    Ok(Some(Labels {
+        predicted: Read::made(&args.predicted, samples, name.clone(), p),
+        truth: Read::made(&args.truth, truth.samples, name, truths),
+        positive,
+    }))
 }
 
 /// Truth and predictions of one label whose values are words.

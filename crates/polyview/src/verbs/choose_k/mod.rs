@@ -4,7 +4,7 @@ mod recommend;
 
 use std::fmt;
 
-use polyview_core::{Dataset, PredictedKind, View};
+use polyview_core::{Dataset, Journal, Level, PredictedKind, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::verbs) use recommend::{Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out;
-use crate::build::carried;
+use crate::build::most_factors;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
 use crate::spec::{EngineKind, ModelSpec};
@@ -97,6 +97,13 @@ pub struct ChooseK {
     pub recommended: usize,
     /// Why, in words.
     pub reason: String,
+    /// Which candidates were replaced, and what is remarkable about the data.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What makes the comparison worth little: data without information, fits that
+    /// had not ended, numbers none of which predicts.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// What a comparison is at.
@@ -152,6 +159,8 @@ impl fmt::Display for ChooseKProgress {
 struct Teller<'a> {
     progress: &'a mut dyn FnMut(&ChooseKProgress),
     at: ChooseKProgress,
+    /// Fits that stopped at their limit.
+    limited: usize,
 }
 
 impl Teller<'_> {
@@ -165,7 +174,7 @@ impl Teller<'_> {
         };
         (self.progress)(&self.at);
     }
-    /// Runs it to its end.
+    /// Runs it to its end; remembers whether it is one.
     fn run(&mut self, mut fitting: Fitting) -> Result<Fit> {
         loop {
             let step = fitting.step()?;
@@ -177,7 +186,23 @@ impl Teller<'_> {
         }
         self.at.done += 1;
         self.at.work_done += self.at.factors;
-        fitting.finish()
+        let fit = fitting.finish()?;
+        self.limited += usize::from(fit.stopped_at_limit());
+        Ok(fit)
+    }
+    /// What is to be said of fits that stopped at their limit.
+    fn limits(&self, spec: &ModelSpec) -> Option<String> {
+        let (limited, fits) = (self.limited, self.at.fits);
+        let (what, option) = match spec.engine {
+            EngineKind::Stochastic => ("epochs", "epochs"),
+            _ => ("sweeps", "max-sweeps"),
+        };
+        (limited > 0).then(|| {
+            format!(
+                "{limited} of {fits} fits stopped at their limit of {what} ({option}) before they converged: \
+                 the numbers may change where they are allowed more"
+            )
+        })
     }
 }
 
@@ -214,6 +239,9 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 /// Ranks have no density: in a model of nothing but ranks the same is done with
 /// $R^2$.
 ///
+/// Candidates above what the data carry ([`most_factors`]) are lowered to
+/// that, with a note, as those of a fit are.
+///
 /// # Errors
 /// [`ErrorKind::Option`] for counts of 0 and shares out of range; what a fit
 /// of any of the numbers would refuse.
@@ -236,8 +264,8 @@ pub fn choose_k(
     if candidates.is_empty() {
         candidates = default_candidates(&data);
     }
-    candidates.sort_unstable();
-    candidates.dedup();
+    let mut notes = Vec::from_iter(fit_candidates(&mut candidates, most_factors(&data)));
+    let mut warnings = Vec::new();
     let specs: Vec<ModelSpec> = candidates
         .iter()
         .map(|&factors| ModelSpec {
@@ -249,7 +277,6 @@ pub fn choose_k(
         .collect();
     for s in &specs {
         crate::validate(s, &data)?;
-        carried(s, &data)?;
     }
     let fits = specs.len() * (options.repeats + options.restarts);
     let mut teller = Teller {
@@ -263,6 +290,7 @@ pub fn choose_k(
             work: candidates.iter().sum::<usize>() * (options.repeats + options.restarts),
             sweep: 0,
         },
+        limited: 0,
     };
     // by candidate, by repeat
     let mut densities = vec![Vec::new(); specs.len()];
@@ -294,7 +322,11 @@ pub fn choose_k(
         let mut loadings = Vec::with_capacity(options.restarts);
         for (r, data) in copies.by_ref().take(options.restarts).enumerate() {
             teller.begin(s.factors, ChooseKStage::Full(r + 1));
-            let fit = teller.run(restart(data, s, r)?)?;
+            let fitting = restart(data, s, r)?;
+            if i == 0 && r == 0 {
+                take(fitting.journal(), &mut notes, &mut warnings);
+            }
+            let fit = teller.run(fitting)?;
             ends.push((fit.record().bound.unwrap_or(f64::NAN), fit.k()));
             loadings.push(fit.stacked_weights()?);
         }
@@ -324,12 +356,58 @@ pub fn choose_k(
     } else {
         recommend(&rows, (&r2s, &[]), Measure::R2)
     };
+    warnings.extend(teller.limits(spec));
+    warnings.extend(nothing_predicted(&rows));
     Ok(ChooseK {
         rows,
         cells,
         recommended,
         reason,
+        notes,
+        warnings,
     })
+}
+
+/// Brings candidates into order, each once, those that are more than the data carry
+/// lowered to the largest number that they do; gives what is to be said of that.
+fn fit_candidates(candidates: &mut Vec<usize>, most: usize) -> Option<String> {
+    candidates.sort_unstable();
+    candidates.dedup();
+    let fitting = candidates.iter().take_while(|k| **k <= most).count();
+    let large: Vec<String> = candidates[fitting..].iter().map(usize::to_string).collect();
+    if large.is_empty() || most == 0 {
+        return None;
+    }
+    candidates.truncate(fitting);
+    if candidates.last() != Some(&most) {
+        candidates.push(most);
+    }
+    Some(format!(
+        "{most} factors, the most that these data carry, in place of {}",
+        large.join(", ")
+    ))
+}
+
+/// Takes over what the journal of a fit that begins says of its data.
+fn take(journal: &Journal, notes: &mut Vec<String>, warnings: &mut Vec<String>) {
+    for (level, text) in journal.remarks() {
+        match level {
+            Level::Note => notes.push(text),
+            Level::Warning => warnings.push(text),
+        }
+    }
+}
+
+/// What is to be said where no number predicts hidden cells better than the mean of
+/// their features does, whose R² is zero.
+fn nothing_predicted(rows: &[ChooseKRow]) -> Option<String> {
+    let known = rows.iter().map(|r| r.r2).filter(|r2| r2.is_finite());
+    let best = known.max_by(f64::total_cmp).filter(|r2| *r2 <= 0.0)?;
+    Some(format!(
+        "no number of factors predicts hidden cells better than the mean of their feature does (R2 {best:.4} at \
+         best): the features of these data say nothing of one another that the model sees; the number that is \
+         recommended is no finding"
+    ))
 }
 
 /// Agreement of several answers' loadings; `NaN` for fewer than two.

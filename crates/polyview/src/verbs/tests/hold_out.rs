@@ -198,3 +198,29 @@ fn held_out_cells_are_covered() {
         );
     }
 }
+
+/// Scores of numbers whose squares are 0 are those of the same numbers in another unit.
+#[test]
+fn tiny_numbers_are_scored_as_others() {
+    let data = simulated(40, 5, Missing::default());
+    let score = |unit: f64| {
+        let data = rebuilt(&data, &["view1", "view2"], |v| {
+            let mut t = table(&data, v);
+            for d in 0..t.values.ncols() {
+                t.values
+                    .col_as_slice_mut(d)
+                    .iter_mut()
+                    .for_each(|x| *x *= unit);
+            }
+            t
+        });
+        let hidden = hold_out(&data, 0.1, 3).unwrap();
+        vb(hidden.data, 2).held_out_score(&data).unwrap()
+    };
+    let unit = 1e-165;
+    for (tiny, plain) in score(unit).into_iter().zip(score(1.0)) {
+        assert!((tiny.r2 - plain.r2).abs() < 1e-6, "{}", tiny.r2);
+        assert!((tiny.rmse / unit / plain.rmse - 1.0).abs() < 1e-6);
+        assert!((tiny.log_density + unit.ln() - plain.log_density).abs() < 1e-6);
+    }
+}
