@@ -74,7 +74,7 @@ pub struct CheckpointArgs {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Seconds between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint", default_value_t = 60, value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub checkpoint_every: u64,
     /// Go on from a checkpoint of the same data and choices; --max-sweeps may be
     /// another.

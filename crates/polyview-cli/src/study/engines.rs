@@ -1,8 +1,8 @@
 //! Options that belong to one engine, or to groups of samples.
 
-use polyview::EngineKind;
+use polyview::{EngineKind, Likelihood};
 
-use super::Study;
+use super::{Source, Study};
 use crate::args::ModelArgs;
 use crate::failure::{Failure, Outcome};
 
@@ -78,9 +78,64 @@ impl Study {
                 "{option}: the samples have no groups; give them with --metadata FILE --groups COLUMN, or leave it out"
             )));
         }
+        let settled = |s: &Source| self.model.view(&s.name).settle == Some(true);
+        if !args.choices.settle.is_empty() && self.data.iter().all(settled) {
+            return Err(Failure::Usage(
+                "--settle: every view would be settled on factors of the other views, and there is no \
+                 other; leave one of them out"
+                    .into(),
+            ));
+        }
+        let of_ranks = self.without_effect_on_ranks(args)?;
         let said = of_bound.into_iter().filter(idle);
         let said = said.map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)));
-        Ok(self.remarks.iter().cloned().chain(said).collect())
+        Ok(self
+            .remarks
+            .iter()
+            .cloned()
+            .chain(said)
+            .chain(of_ranks)
+            .collect())
+    }
+
+    /// Refuses noise, centring and scaling where every real view is one of ranks, which has
+    /// none of them; says so where only some are.
+    fn without_effect_on_ranks(&self, args: &ModelArgs) -> Outcome<Vec<String>> {
+        let of = |s: &Source| self.likelihood(&s.name);
+        let ranks: Vec<&str> = (self.data.iter())
+            .filter(|s| of(s).is_some_and(Likelihood::is_rank))
+            .map(|s| s.name.as_str())
+            .collect();
+        let Some(first) = ranks.first() else {
+            return Ok(Vec::new());
+        };
+        let given = [
+            ("--noise", args.choices.noise.is_some()),
+            ("--centring", args.choices.centring.is_some()),
+            ("--scaling", args.choices.scaling.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, given)| *given).map(|g| g.0);
+        let why = "ranks have none of it, as the order of values alone counts";
+        // a view whose likelihood is guessed may be one of numbers
+        let some_real = self
+            .data
+            .iter()
+            .any(|s| of(s).is_none_or(Likelihood::is_real));
+        if some_real {
+            let said = given.map(|option| {
+                format!(
+                    "note: {option} has no effect on {} view(s), first '{first}': {why}",
+                    ranks.len()
+                )
+            });
+            return Ok(said.collect());
+        }
+        match given.into_iter().next() {
+            None => Ok(Vec::new()),
+            Some(option) => Err(Failure::Usage(format!(
+                "{option} has no effect: view '{first}' is of ranks, and no view is of numbers; {why}; leave it out"
+            ))),
+        }
     }
 }
 
