@@ -81,7 +81,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     )?;
     let files = study.data.iter();
     let files = files.map(|s| (s.name.as_str(), s.path.as_path()));
-    let data = built(builder, files, metadata);
+    let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
@@ -263,7 +263,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
     let files = read.iter().map(|(n, p)| (n.as_str(), p.as_path()));
-    let data = built(builder, files, metadata);
+    let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let groups = args.groups.as_deref();
     let data = data.map_err(|e| present.cause(e, metadata, groups, &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));

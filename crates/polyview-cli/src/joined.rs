@@ -28,13 +28,13 @@ pub fn ids_or_places(builder: DatasetBuilder, view: &str, path: &Path) -> Outcom
 
 /// The data of a builder. Where a value is too large, or rows have no IDs to be joined by,
 /// the files of the views are named.
-pub fn built<'a>(
+pub fn built(
     builder: DatasetBuilder,
-    files: impl Iterator<Item = (&'a str, &'a Path)> + Clone,
+    files: &[(&str, &Path)],
     metadata: Option<&Path>,
 ) -> Outcome<Dataset> {
     let of = |view: &str| {
-        let mut files = files.clone();
+        let mut files = files.iter();
         files.find(|f| f.0 == view).map(|f| f.1.to_owned())
     };
     builder.build().map_err(|e| match e {

@@ -55,11 +55,7 @@ fn rows_without_ids_are_never_joined_by_chance() {
         &format!("{fit} --view x=x.npy --view y=short.npy"),
         &["x.npy and short.npy", "60 rows", "view 'y' has 50 rows"],
     );
-    put(
-        at,
-        "about.csv",
-        "id,age\n".to_owned() + &(0..N).map(|n| format!("s{n},{n}\n")).collect::<String>(),
-    );
+    csv(at, "about.csv", N, |n| format!("s{n}"));
     refused(
         &format!("{fit} --view x=x.npy --metadata about.csv"),
         &["x.npy and about.csv"],
@@ -130,8 +126,11 @@ fn classes_that_are_none() {
     let at = dir.path();
     csv(at, "x.csv", N, |n| format!("a{n}"));
     let column = |name: &str, class: &dyn Fn(usize) -> String| {
-        let rows: String = (0..N).map(|n| format!("a{n},{}\n", class(n))).collect();
-        put(at, name, "id,c\n".to_owned() + &rows);
+        let mut text = "id,c\n".to_owned();
+        for n in 0..N {
+            let _ = writeln!(text, "a{n},{}", class(n));
+        }
+        put(at, name, text);
     };
     column("ids.csv", &|n| format!("patient{n}"));
     column("case.csv", &|n| ["no", "yes", "Yes"][n % 3].to_owned());

@@ -84,8 +84,9 @@ fn a_shift_is_no_logarithm() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     table(at, "y.csv", &[1.0; 4], 0, 0.0);
-    // negative means; and means above zero, where the logarithms would vary too little
-    for (scale, shift, new) in [(3.0, 0.0, 50.0), (1.0, 0.4, 10.0)] {
+    // negative means; means above zero, where the logarithms would vary too little; and far
+    // above it, where another unit would change what they vary by, too
+    for (scale, shift, new) in [(3.0, 0.0, 50.0), (1.0, 0.4, 10.0), (0.5, 3.0, 20.0)] {
         table(at, "x.csv", &[scale; 8], 0, shift);
         table(at, "new.csv", &[scale; 8], N, new);
         ok(
@@ -95,6 +96,7 @@ fn a_shift_is_no_logarithm() {
         let err = said(at, "project m.pv --view x=new.csv --force --out z.csv");
         assert!(err.contains("far off those of the training data"), "{err}");
         assert!(!err.contains("take logarithms"), "{err}");
+        assert!(!err.contains("in the units"), "{err}");
     }
 }
 

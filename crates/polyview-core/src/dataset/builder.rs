@@ -25,11 +25,6 @@ pub enum Join {
     Intersection,
 }
 
-/// Fewer samples that a view shares with any other, where they are less than half of its
-/// own, are warned of: the correlation of two numbers in nine samples is 0.67 or above by
-/// chance alone once in twenty times.
-const FEW: usize = 10;
-
 /// Builds a [`Dataset`] from tables, checking every name on the way.
 ///
 /// Samples are ordered by first appearance (first table first); nothing is
@@ -137,7 +132,8 @@ impl DatasetBuilder {
         if let Some(note) = names::advice(&self.names()) {
             journal.note(0, "data", Event::Warning { note });
         }
-        for note in self.strangers() {
+        // new samples need not be those of another view
+        for note in names::strangers(&self.names()).filter(|_| !self.new_samples) {
             journal.note(0, "data", Event::Warning { note });
         }
         let index = places(&samples);
@@ -187,41 +183,6 @@ impl DatasetBuilder {
         let groups = self.groups.iter();
         let groups = groups.map(|g| g.iter().map(|(s, _)| s).collect());
         groups.chain(self.metadata.iter().map(|(ids, _)| ids.iter().collect()))
-    }
-
-    /// What is to be said of views none of whose samples is in another, or so few that
-    /// nothing is to be learnt of what they share; nothing of new samples, which need not
-    /// share any.
-    fn strangers(&self) -> Vec<String> {
-        if self.new_samples || self.tables.len() < 2 {
-            return Vec::new();
-        }
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for s in self.tables.iter().flat_map(ViewTable::samples) {
-            *count.entry(s).or_default() += 1;
-        }
-        let shared = |t: &ViewTable| {
-            let own = t.samples().iter();
-            own.filter(|s| count[s.as_str()] > 1).count()
-        };
-        let few = |t: &&ViewTable| shared(t) < FEW && 2 * shared(t) < t.samples().len();
-        let note = |t: &ViewTable| match shared(t) {
-            0 => format!(
-                "view '{}' shares no sample ID with any other view (its first is '{}'): nothing can be \
-                 learnt of what it has in common with them; check that its first column holds the same \
-                 IDs, or leave it out",
-                t.name(),
-                t.samples()[0]
-            ),
-            some => format!(
-                "view '{}' shares {some} of its {} samples with any other view: hardly anything can be learnt \
-                 of what it has in common with them from so few; check that its first column holds \
-                 the same IDs, or fit it alone",
-                t.name(),
-                t.samples().len()
-            ),
-        };
-        self.tables.iter().filter(few).map(note).collect()
     }
 
     /// The names in the tables.
@@ -514,7 +475,12 @@ mod tests {
         let said: Vec<_> = data.journal().remarks().map(|(_, text)| text).collect();
         assert_eq!(
             said,
-            ["data: 2 sample(s) have no observed value in any view and take no part: 's0', 's2'"]
+            [
+                "data: view 'a' shares 2 of its 5 samples with any other view: hardly anything can be \
+                 learnt of what it has in common with them from so few; check that its first column \
+                 holds the same IDs, or fit it alone",
+                "data: 2 sample(s) have no observed value in any view and take no part: 's0', 's2'"
+            ]
         );
         assert_eq!(data.views()[0].value(1, 1), Some(4.0));
         assert_eq!(data.views()[0].value(2, 1), None);

@@ -155,7 +155,11 @@ mod tests {
         let b = table("b", &["s1", "s2", "s3"]);
         let said = |numbered: &[&str]| {
             let data = joined(&b, numbered).expect("the same rows");
-            let notes = data.journal().entries.iter().map(|e| e.remark());
+            let notes = data
+                .journal()
+                .entries
+                .iter()
+                .map(crate::journal::Entry::remark);
             notes.collect::<Vec<_>>().join("\n")
         };
         assert_eq!(said(&[]), "");

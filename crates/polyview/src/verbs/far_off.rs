@@ -264,7 +264,13 @@ fn likely(features: &[&Feature], compared: Compared, off: bool) -> String {
             best = Some((fit, text));
         }
     };
-    let ratios = [by_spread(features, compared), by_middle(features, compared)];
+    let spread = by_spread(features, compared);
+    // in another unit they vary as many times as much as they are large
+    let alike = |middle: &f64| {
+        let of = |spread: f64| (middle / spread).ln().abs() < std::f64::consts::LN_2;
+        spread.is_none_or(of)
+    };
+    let ratios = [spread, by_middle(features, compared).filter(alike)];
     let other_unit = |r: &f64| !(0.5..=2.0).contains(r);
     for times in ratios.into_iter().flatten().filter(other_unit) {
         let (size, factor) = if times > 1.0 {
