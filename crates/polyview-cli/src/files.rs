@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use polyview::Checkpoint;
 use polyview_core::Overwrite;
 use polyview_io::{Action, IoError, ensure_writable, market_names};
+use serde_json::{Map, Value, json};
 
+use crate::args::Cli;
+use crate::commands::say;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::written::{called, is_stdout};
 
 /// What a command reads and writes.
@@ -17,6 +21,8 @@ pub struct Files {
     written: Vec<(&'static str, PathBuf)>,
     /// Options among them that write text tables, which standard output takes.
     tables: Vec<&'static str>,
+    /// Whether standard output is to have a summary.
+    json: bool,
 }
 
 impl Files {
@@ -52,6 +58,35 @@ impl Files {
             .extend(paths.map(|p| (option, p.as_ref().to_owned())));
         self
     }
+    /// Has standard output for a summary where `--json` asks for one ([`Files::done`]), and no
+    /// table then.
+    #[must_use]
+    pub fn for_json(mut self, cli: &Cli) -> Self {
+        self.json = cli.json;
+        self
+    }
+    /// Says that all is written, and prints what and where as JSON where that is asked for:
+    /// the entries of `more`, and the files by the options that name them.
+    pub fn done(&self, cli: &Cli, text: &str, more: Value) -> Outcome<()> {
+        say(cli, text);
+        if !self.json {
+            return Ok(());
+        }
+        let mut written = Map::new();
+        for (option, path) in &self.written {
+            let name = option.trim_start_matches('-').replace('-', "_");
+            let all = written.entry(name).or_insert_with(|| json!([]));
+            if let Value::Array(all) = all {
+                all.push(json!(path));
+            }
+        }
+        let mut out = Map::new();
+        if let Value::Object(more) = more {
+            out.extend(more);
+        }
+        out.insert("written".to_owned(), Value::Object(written));
+        output::json(&Value::Object(out))
+    }
     /// Refuses one file for two outputs, an output that is read, and standard
     /// output for what is no text table.
     pub fn distinct(&self) -> Outcome<()> {
@@ -59,6 +94,12 @@ impl Files {
         if let Some((option, _)) = self.written.iter().find(no_table) {
             return Err(Failure::Usage(format!(
                 "{option}: '-' stands for standard output, which takes text tables alone; name a file (./- is one of that name)"
+            )));
+        }
+        let printed = |(_, p): &&(&'static str, PathBuf)| is_stdout(p);
+        if let Some((option, _)) = self.written.iter().find(printed).filter(|_| self.json) {
+            return Err(Failure::Usage(format!(
+                "{option}: standard output cannot take the table and the summary of --json both; name a file, or leave --json out"
             )));
         }
         let places: Vec<PathBuf> = self.written.iter().map(|(_, p)| place(p)).collect();

@@ -16,6 +16,11 @@ mod with {
 
     use super::{Fit, Metadata, Outcome, Overwrite, Path, ViewTable};
 
+    /// Whether a path names a table of an HDF5 file.
+    pub fn is_inside(path: &Path) -> bool {
+        Location::parse(path).is_some()
+    }
+
     pub fn table(path: &Path, name: &str, classes: bool) -> Outcome<Option<ViewTable>> {
         let Some(at) = Location::parse(path) else {
             return Ok(None);
@@ -77,6 +82,11 @@ mod with {
         Ok(())
     }
 
+    /// Whether a path names a table of an HDF5 file that this build reads.
+    pub fn is_inside(_: &Path) -> bool {
+        false
+    }
+
     pub fn table(path: &Path, _name: &str, _classes: bool) -> Outcome<Option<ViewTable>> {
         refused(path).map(|()| None)
     }
@@ -97,4 +107,4 @@ mod with {
     pub type Columns = (Vec<(Vec<String>, Metadata)>, Vec<String>);
 }
 
-pub use with::{export, import, metadata, table};
+pub use with::{export, import, is_inside, metadata, table};

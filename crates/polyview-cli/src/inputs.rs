@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
-use polyview_core::{DataError, Dataset, DatasetBuilder, Join, Metadata, View, ViewTable};
+use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, View, ViewTable};
 use polyview_io::{
     IoError, NumberHint, Orientation, ReadOptions, read_metadata_with, read_table, read_view,
 };
@@ -17,6 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::group_names::{Present, group_names};
 use crate::guess::{Guess, as_classes, is_bit};
 use crate::hdf5;
+use crate::joined::{built, ids_or_places};
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, warning};
 use crate::study::{Source, Study, of_view, trials_twice, view_option};
@@ -46,6 +47,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 view(&s.path, &options, l, trials.as_ref()).map_err(|e| words(study, &s, l, e))?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
+            builder = ids_or_places(builder, &s.name, &s.path)?;
             builder = builder.view(stored(cli, study, table, l, trials.is_some()));
             study.take(&s.name, l);
         } else {
@@ -64,6 +66,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             study.guess(&s.name, guess);
+            builder = ids_or_places(builder, &s.name, &s.path)?;
             builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
         }
         if let Some(t) = trials {
@@ -79,7 +82,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         &study.format(),
     )?;
     let files = study.data.iter();
-    let data = built(builder, files.map(|s| (s.name.as_str(), s.path.as_path())));
+    let files = files.map(|s| (s.name.as_str(), s.path.as_path()));
+    let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     Ok(data)
@@ -164,7 +168,7 @@ fn other_case<'a>(ids: &'a [String], samples: &'a [String]) -> Option<(&'a Strin
         .find_map(|id| Some((id, *small.get(&id.to_lowercase())?)))
 }
 
-/// Warns of a table about samples that knows none of these.
+/// Warns of a table about samples that knows none of these, and says where it knows some.
 pub fn warn_strangers<'a>(
     cli: &Cli,
     path: Option<&Path>,
@@ -174,40 +178,23 @@ pub fn warn_strangers<'a>(
 ) {
     if let (Some(path), Some(what)) = (path, strangers(about, samples, features)) {
         warning(cli, format!("{}: {what}", path.display()));
+    } else if let Some(path) = path {
+        let known: HashSet<&String> = about.iter().flat_map(|(ids, _)| ids).collect();
+        let lacking: Vec<&String> = samples.iter().filter(|s| !known.contains(s)).collect();
+        if let Some(first) = lacking.first() {
+            let (few, all) = (lacking.len(), samples.len());
+            let what = format!("{few} of the {all} samples are not in it, first '{first}'");
+            note(
+                cli,
+                format!("{}: {what}: nothing is known about them", path.display()),
+            );
+        }
     }
 }
 
 /// The features of all views.
 fn features(data: &Dataset) -> impl Iterator<Item = &String> {
     data.views().iter().flat_map(View::features)
-}
-
-/// The data of a builder; a value that is too large is said to stand in the file
-/// of its view.
-fn built<'a>(
-    builder: DatasetBuilder,
-    mut files: impl Iterator<Item = (&'a str, &'a Path)>,
-) -> Outcome<Dataset> {
-    builder.build().map_err(|e| match e {
-        DataError::TooLarge {
-            ref view,
-            ref sample,
-            ref feature,
-            value,
-        } => match files.find(|(name, _)| name == view) {
-            Some((_, path)) => Failure::Cell {
-                path: path.to_owned(),
-                sample: sample.clone(),
-                column: feature.clone(),
-                found: format!(
-                    "{value:e} is too large to be computed with; correct it, leave the cell \
-                     empty, or divide the table by a power of ten"
-                ),
-            },
-            None => e.into(),
-        },
-        e => e.into(),
-    })
 }
 
 /// New data given on the command line, for the views of a model.
@@ -242,6 +229,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let table = view(&path, &options, known, trials.as_ref())?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
+        builder = ids_or_places(builder, &name, &path)?;
         read.push((name, path));
         builder = builder.view(match table {
             ViewTable::Sparse(t) if !known.stays_sparse() || trials.is_some() => {
@@ -271,8 +259,8 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     }
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
-    let files = read.iter();
-    let data = built(builder, files.map(|(n, p)| (n.as_str(), p.as_path())));
+    let files = read.iter().map(|(n, p)| (n.as_str(), p.as_path()));
+    let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let groups = args.groups.as_deref();
     let data = data.map_err(|e| present.cause(e, metadata, groups, &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));

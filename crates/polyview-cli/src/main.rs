@@ -10,6 +10,7 @@ mod group_names;
 mod guess;
 mod hdf5;
 mod inputs;
+mod joined;
 mod labels;
 mod output;
 mod preset;

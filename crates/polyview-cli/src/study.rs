@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{FeatureSelection, Intercepts, Likelihood, ModelSpec, ViewChoices};
+use polyview::{
+    FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices,
+};
 use polyview_core::Join;
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,7 @@ pub struct Study {
     #[serde(skip_serializing_if = "is_default")]
     pub decimal: DecimalMark,
     /// The views' files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
     /// The model.
     pub model: ModelSpec,
@@ -104,6 +107,14 @@ impl Study {
         }
         study.model.validate()?;
         Ok(study)
+    }
+
+    /// The choices of a fit, without its data.
+    pub fn of_model(model: ModelSpec) -> Self {
+        Self {
+            model,
+            ..Self::default()
+        }
     }
 
     fn add_data(&mut self, args: &DataArgs) -> Outcome<()> {
@@ -316,10 +327,7 @@ impl Study {
             m.vb.audit = parsed("audit", "blocks")?;
         }
         if args.convergence.no_pruning {
-            m.vb.prune.energy_ratio = 0.0;
-            m.vb.prune.largest_weight = 0.0;
-            m.vb.prune.least_explained = 0.0;
-            m.vb.prune.by_bound = false;
+            m.vb.prune = PruneRule::never();
         }
         let names: Vec<String> = m.views.iter().map(|v| v.name.clone()).collect();
         let mut all = vec![(None, m.defaults)];
@@ -415,11 +423,17 @@ impl Study {
     /// As a study file, every default filled in. A view has what differs from
     /// the choices for all, so that a change of these is one of every view.
     pub fn to_toml(&self) -> Outcome<String> {
-        let written = toml::Table::try_from(self).map(without_repeats);
-        written
-            .and_then(|t| toml::to_string(&t))
-            .map(|text| format!("{PRECEDENCE}{text}"))
-            .map_err(|e| Failure::Usage(e.to_string()))
+        let failed = |e: toml::ser::Error| Failure::Usage(e.to_string());
+        let mut written = toml::Table::try_from(self).map_err(failed)?;
+        if let Some(toml::Value::Table(model)) = written.get_mut("model")
+            && self.model.factor_prior == FactorPrior::Mixture
+        {
+            // the clusters count, whoever chose how many
+            let mixture = toml::Value::try_from(self.model.mixture).map_err(failed)?;
+            model.insert("mixture".to_owned(), mixture);
+        }
+        let text = toml::to_string(&without_repeats(written)).map_err(failed)?;
+        Ok(format!("{PRECEDENCE}{text}"))
     }
 }
 

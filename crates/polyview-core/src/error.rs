@@ -134,6 +134,25 @@ pub enum DataError {
         /// What the names look like: transposed tables, or one ID in two spellings.
         advice: Option<String>,
     },
+    /// Rows without sample IDs where others have IDs, or another number of rows.
+    #[error(
+        "view '{numbered}' has no sample IDs, so that its {rows} rows can be joined by place alone, and {} {}; {}",
+        about(view.as_deref()),
+        other_rows(*named, *samples),
+        crate::DataError::GIVE_IDS
+    )]
+    NoSampleIds {
+        /// The view without IDs.
+        numbered: String,
+        /// Its number of rows.
+        rows: usize,
+        /// The view that it cannot be joined with; `None` for groups or metadata.
+        view: Option<String>,
+        /// Whether that has IDs.
+        named: bool,
+        /// Its number of samples.
+        samples: usize,
+    },
     /// No sample has every view.
     #[error("no sample has all of the views {views:?}; join by union instead")]
     EmptyIntersection {
@@ -303,6 +322,29 @@ pub enum DataError {
         /// The name asked for.
         view: String,
     },
+}
+
+impl DataError {
+    /// How rows of arrays get sample IDs.
+    pub const GIVE_IDS: &'static str = "give every file IDs: in the first column of text, with numpy.savez(\"FILE.npz\", x=X, samples=IDS) \
+         for an array, in FILE.rows.txt and FILE.cols.txt beside FILE.mtx";
+}
+
+/// What [`DataError::NoSampleIds`] is about beside the view without IDs.
+fn about(view: Option<&str>) -> String {
+    view.map_or_else(
+        || "the table about the samples".to_owned(),
+        |v| format!("view '{v}'"),
+    )
+}
+
+/// What that has.
+fn other_rows(named: bool, samples: usize) -> String {
+    if named {
+        format!("has IDs of its own ({samples} samples)")
+    } else {
+        format!("has {samples} rows")
+    }
 }
 
 /// Numerical trouble in one block of a model.

@@ -33,6 +33,7 @@
 //! |---|---|
 //! | [`read_table`], [`ReadOptions`] | one view from text or NumPy arrays: numbers, or class names ([`Content`]) |
 //! | [`read_market`], [`read_view`] | a sparse matrix (Matrix Market, as 10x has it); any of them |
+//! | [`has_sample_ids`] | whether a file has sample IDs, or rows with numbers alone |
 //! | [`read_metadata`], [`read_metadata_with`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
@@ -57,7 +58,7 @@ pub use classes::class_names;
 pub use error::{
     Action, ArrayError, Axis, Cell, Foreign, IoError, MarketError, NameKind, NumberHint, RaggedHint,
 };
-pub use market::{market_names, read_market, read_view};
+pub use market::{has_sample_ids, market_names, read_market, read_view};
 pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD, to_digits};
 pub use on_disk::OnDisk;
 pub use options::{Content, Orientation, ReadOptions};

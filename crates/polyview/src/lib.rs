@@ -42,7 +42,7 @@ pub use fit::{
     Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
     FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
 };
-pub use polyview_infer::StochasticOptions;
+pub use polyview_infer::{PruneRule, StochasticOptions};
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use polyview_priors::MixtureOptions;
 pub use spec::{

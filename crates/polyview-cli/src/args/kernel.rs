@@ -36,12 +36,12 @@ pub struct KernelArgs {
     /// number].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true, help_heading = "Kernel")]
     pub gamma: Option<f64>,
-    /// Of polynomial, 1 to 20.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = counted::<u32>, allow_negative_numbers = true, help_heading = "Kernel")]
-    pub degree: u32,
-    /// Of polynomial, 0 or larger.
-    #[arg(long, default_value_t = 1.0, value_name = "X", value_parser = real, allow_hyphen_values = true, help_heading = "Kernel")]
-    pub offset: f64,
+    /// Of polynomial, 1 to 20 [default: 3].
+    #[arg(long, value_name = "N", value_parser = counted::<u32>, allow_negative_numbers = true, help_heading = "Kernel")]
+    pub degree: Option<u32>,
+    /// Of polynomial, 0 or larger [default: 1].
+    #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true, help_heading = "Kernel")]
+    pub offset: Option<f64>,
     /// Number of reference points, drawn from the samples [default: all
     /// samples].
     #[arg(long, value_name = "R", value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Kernel")]

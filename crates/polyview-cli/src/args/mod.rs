@@ -63,7 +63,8 @@ pub struct Cli {
     /// Number of threads; 0 takes all cores. Results do not depend on it.
     #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = numbers::whole::<usize>, allow_negative_numbers = true)]
     pub threads: usize,
-    /// Machine-readable results on standard output.
+    /// Machine-readable results on standard output; of tables that go to files,
+    /// which files were written.
     #[arg(long, global = true)]
     pub json: bool,
     /// Significant digits of numbers, 1 to 17 [default: in printed tables 4 or

@@ -86,7 +86,7 @@ pub struct ChoiceArgs {
     pub group_noise: bool,
     /// Intercepts for each group of samples and feature (see --groups); with
     /// mofa and mofapy2 it is so by default.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_intercepts")]
     pub group_intercepts: bool,
     /// Treatment of missing values: integrated out, or the papers' imputation
     /// [default: marginal].

@@ -16,7 +16,7 @@ pub struct SimulateArgs {
     #[arg(long, value_parser = ["bibfa"], default_value = "bibfa", help_heading = "Model")]
     pub model: String,
     /// A fitted model to draw new samples from instead.
-    #[arg(long, value_name = "MODEL", help_heading = "Model")]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["model", "factors", "features", "missing"], help_heading = "Model")]
     pub from: Option<PathBuf>,
     /// Number of factors.
     #[arg(long, short = 'k', value_name = "K", default_value_t = 5, value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Model")]

@@ -2,6 +2,7 @@
 
 use polyview::Fit;
 use polyview_linalg::Mat;
+use serde_json::json;
 
 use super::{factor_names, overwrite, say};
 use crate::args::{Cli, ExportArgs};
@@ -24,6 +25,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         ("--inclusion", &args.inclusion, Fit::inclusion),
     ];
     let mut files = Files::default()
+        .for_json(cli)
         .reading([&args.model])
         .printing("--factors", &args.factors)
         .printing("--factors-sd", &args.factors_sd)
@@ -97,10 +99,11 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         for note in hdf5::export(&fit, path, &args.without, overwrite(args.force))? {
             crate::remarks::note(cli, note);
         }
-        say(cli, format!("{} written", path.display()));
+        let text = format!("{} written", path.display());
         if written == 0 {
-            return Ok(());
+            return files.done(cli, &text, json!({}));
         }
+        say(cli, text);
     }
     if written == 0 {
         return Err(Failure::Usage(
@@ -108,6 +111,5 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
                 .into(),
         ));
     }
-    say(cli, format!("{written} table(s) written"));
-    Ok(())
+    files.done(cli, &format!("{written} table(s) written"), json!({}))
 }

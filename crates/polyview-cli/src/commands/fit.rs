@@ -17,6 +17,7 @@ use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
 use crate::inputs::{about_samples, archive, dataset, note_names, read_options, warn_strangers};
+use crate::joined::has_ids;
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::{Said, note};
@@ -220,6 +221,13 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     let folder = args.disk.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let source = OnDisk::open(&files, &folder)?;
     let samples = source.sample_names().to_vec();
+    let by_place = files.iter().map(|(path, _)| Ok(!has_ids(path)?));
+    if by_place.collect::<Outcome<Vec<bool>>>()?.contains(&true) && files.len() > 1 {
+        note(
+            cli,
+            "files without sample IDs are joined by place, row by row: make sure that their rows are in the same order",
+        );
+    }
     for ((path, options), features) in files.iter().zip(source.features()) {
         note_names(cli, path, options, (&samples, features));
     }

@@ -1,6 +1,8 @@
 //! `polyview import`.
 
-use super::{overwrite, say};
+use serde_json::json;
+
+use super::overwrite;
 use crate::args::{Cli, ImportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
@@ -13,26 +15,27 @@ pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
         .iter()
         .map(|text| scale(text))
         .collect::<Outcome<Vec<_>>>()?;
-    Files::default()
+    let files = Files::default()
+        .for_json(cli)
         .reading([&args.file])
-        .writing("--out", [&args.out])
-        .check(overwrite(args.force))?;
+        .writing("--out", [&args.out]);
+    files.check(overwrite(args.force))?;
     let fit = hdf5::import(&args.file, args.group.clone(), scales)?;
     fit.save(&args.out, overwrite(args.force))?;
     for note in fit.record().assumptions() {
         crate::remarks::note(cli, note);
     }
-    say(
+    files.done(
         cli,
-        format!(
+        &format!(
             "{}: {} samples, {} views, {} factors",
             args.out.display(),
             fit.samples().len(),
             fit.views().len(),
             fit.k()
         ),
-    );
-    Ok(())
+        json!({ "samples": fit.samples().len(), "factors": fit.k() }),
+    )
 }
 
 /// Parses `VIEW=NUMBER`.

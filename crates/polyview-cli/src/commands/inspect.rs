@@ -12,9 +12,21 @@ use super::explained::{
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{digits, json, line, nats, number, prose, significant, table};
 use crate::remarks::warning;
+use crate::study::Study;
+
+/// Every choice as a study file, which says where the data have to be given.
+fn spec(fit: &Fit) -> Outcome<()> {
+    let names: Vec<&str> = fit.views().iter().map(|v| v.name.as_str()).collect();
+    line(format!(
+        "# The choices of a fit. A model file does not know where its data were: give them with\n\
+         # --view NAME=FILE, or as [[data]] entries with name and path (views: {}).",
+        names.join(", ")
+    ))?;
+    line(Study::of_model(fit.spec().clone()).to_toml()?)
+}
 
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
@@ -53,7 +65,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         return Ok(());
     }
     if args.spec {
-        return line(toml::to_string(fit.spec()).map_err(|e| Failure::Usage(e.to_string()))?);
+        return spec(&fit);
     }
     let r = fit.record();
     if args.journal {

@@ -5,23 +5,26 @@ use std::path::Path;
 use polyview_core::Table;
 use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
+use serde_json::json;
 
-use super::{overwrite, say};
+use super::overwrite;
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::archive;
-use crate::remarks::warning;
+use crate::remarks::{note, warning};
 use crate::written::{called, write};
 
 /// Writes the similarities of the samples of a table to reference points.
 pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
-    Files::default()
+    let files = Files::default()
+        .for_json(cli)
         .reading([&args.table])
         .reading(&args.map)
         .printing("--out", [&args.out])
-        .writing("--save", &args.save)
-        .check(overwrite(args.force))?;
+        .writing("--save", &args.save);
+    files.check(overwrite(args.force))?;
+    refuse_others(args)?;
     let (file, options) = archive(&args.table, args.format.options());
     let table = read_table(file, &options)?;
     let of_table = |source| Failure::Kernel {
@@ -33,6 +36,15 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         None => KernelMap::learn(&table, &choices(args)).map_err(of_table)?,
     };
     let found = map.apply(&table).map_err(of_table)?;
+    let all = found.features.len();
+    if let Some(asked) = args.references.filter(|asked| *asked > all) {
+        note(
+            cli,
+            format!(
+                "{asked} reference points were asked for: all {all} samples with a value are such"
+            ),
+        );
+    }
     warn_far_off(cli, args, &found);
     if let Some(path) = &args.save {
         let text = serde_json::to_vec(&map).map_err(|e| Failure::KernelFile {
@@ -49,17 +61,16 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         found.values.as_ref(),
         args.force,
     )?;
-    say(
+    let (samples, references) = (found.samples.len(), found.features.len());
+    files.done(
         cli,
-        format!(
-            "similarities of {} samples to {} reference points ({} features) written to {}",
-            found.samples.len(),
-            found.features.len(),
+        &format!(
+            "similarities of {samples} samples to {references} reference points ({} features) written to {}",
             map.features().len(),
             called(&args.out)
         ),
-    );
-    Ok(())
+        json!({ "samples": samples, "references": references }),
+    )
 }
 
 /// Warns of samples none of whose similarities is above zero: to a fit they are all
@@ -92,14 +103,33 @@ fn warn_far_off(cli: &Cli, args: &KernelArgs, found: &Table) {
     }
 }
 
+/// Refuses numbers of another kernel.
+fn refuse_others(args: &KernelArgs) -> Outcome<()> {
+    use KernelName::{Polynomial, Rbf};
+    let given = [
+        ("--gamma", args.gamma.is_some(), Rbf, "rbf"),
+        ("--degree", args.degree.is_some(), Polynomial, "polynomial"),
+        ("--offset", args.offset.is_some(), Polynomial, "polynomial"),
+    ];
+    match given
+        .into_iter()
+        .find(|(_, given, of, _)| *given && *of != args.kind)
+    {
+        Some((option, _, _, kind)) => Err(Failure::Usage(format!(
+            "{option} belongs to --kind {kind}; leave it out, or choose that kernel"
+        ))),
+        None => Ok(()),
+    }
+}
+
 fn choices(args: &KernelArgs) -> KernelOptions {
     KernelOptions {
         kernel: match args.kind {
             KernelName::Rbf => KernelKind::Rbf { gamma: args.gamma },
             KernelName::Linear => KernelKind::Linear,
             KernelName::Polynomial => KernelKind::Polynomial {
-                degree: args.degree,
-                offset: args.offset,
+                degree: args.degree.unwrap_or(3),
+                offset: args.offset.unwrap_or(1.0),
             },
         },
         references: args.references,

@@ -3,31 +3,27 @@
 use polyview::Fit;
 use polyview_io::write_atomic;
 use polyview_report::{Report, pictures, render};
+use serde_json::json;
 
-use super::{overwrite, say, trust};
+use super::{overwrite, trust};
 use crate::args::{Cli, ReportArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files::{Files, make_folder};
-use crate::inputs::{about_samples, strangers};
+use crate::inputs::{about_samples, warn_strangers};
 
 /// Writes the page.
 pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
-    Files::default()
+    let files = Files::default()
+        .for_json(cli)
         .reading([&args.model])
         .reading(args.metadata.iter().chain(&args.against))
-        .writing("--out", [&args.out])
-        .check(overwrite(args.force))?;
+        .writing("--out", [&args.out]);
+    files.check(overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
         let about = about_samples(cli, path, &args.format.options())?;
         let features = fit.views().iter().flat_map(|v| &v.features);
-        if let Some(what) = strangers(&about, fit.samples(), features) {
-            return Err(Failure::Tables {
-                first: path.clone(),
-                second: args.model.clone(),
-                what,
-            });
-        }
+        warn_strangers(cli, Some(path), &about, fit.samples(), features);
         fit.set_metadata(&about)?;
     }
     let mut report = Report::from_fit(&fit)?;
@@ -53,8 +49,11 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
             })?;
         }
     }
-    say(cli, format!("report written to {}", args.out.display()));
-    Ok(())
+    files.done(
+        cli,
+        &format!("report written to {}", args.out.display()),
+        json!({ "title": report.title, "pictures": args.pictures }),
+    )
 }
 
 /// Renders a report into a file.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use polyview::{Fit, ModelSpec, SimulateOptions};
 use polyview_core::{Dataset, View};
 use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
+use serde_json::json;
 
-use super::{factor_names, say};
+use super::factor_names;
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder};
@@ -14,6 +15,10 @@ use crate::written::{called, is_stdout, write, write_columns};
 
 /// Draws data from a model.
 pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
+    let files = Files::default()
+        .for_json(cli)
+        .printing("--out-dir", [&args.out_dir]);
+    files.distinct()?;
     let out = Out {
         folder: (!is_stdout(&args.out_dir)).then_some(args.out_dir.as_path()),
         force: args.force,
@@ -43,8 +48,11 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         out.views(&s.dataset, None)?;
         out.truth(&s)?;
     }
-    say(cli, format!("written to {}", called(&args.out_dir)));
-    Ok(())
+    files.done(
+        cli,
+        &format!("written to {}", called(&args.out_dir)),
+        json!({ "samples": args.samples }),
+    )
 }
 
 /// The name of a view and its number of trials.

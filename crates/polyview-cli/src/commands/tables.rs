@@ -8,8 +8,9 @@ use polyview::{
 };
 use polyview_core::{DataError, Dataset, PredictedKind};
 use polyview_linalg::{Mat, MatRef};
+use serde_json::json;
 
-use super::{factor_names, overwrite, say};
+use super::{factor_names, overwrite};
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
@@ -125,6 +126,18 @@ fn sureness(plug_in: bool) -> ParameterUncertainty {
     }
 }
 
+/// Refuses `--plug-in` of a fit by draws, each of which is without uncertainty.
+fn check_plug_in(plug_in: bool, fit: &Fit) -> Outcome<()> {
+    if plug_in && fit.is_sampled() {
+        return Err(Failure::Usage(
+            "--plug-in: the model was fitted by Gibbs sampling, and answers are means over its draws, \
+             whose parameters are certain one by one; leave it out"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses files of estimates, their spread and their ends that cannot be
 /// written or are read.
 fn check_files(
@@ -132,16 +145,18 @@ fn check_files(
     data: &DataArgs,
     (out, sd): (&PathBuf, &Option<PathBuf>),
     intervals: Option<&IntervalArgs>,
-    force: bool,
-) -> Outcome<()> {
-    Files::default()
+    (cli, force): (&Cli, bool),
+) -> Outcome<Files> {
+    let files = Files::default()
+        .for_json(cli)
         .reading([model])
         .reading(files(data))
         .printing("--out", [out])
         .printing("--sd", sd)
         .printing("--lower", intervals.and_then(|i| i.lower.as_ref()))
-        .printing("--upper", intervals.and_then(|i| i.upper.as_ref()))
-        .check(overwrite(force))
+        .printing("--upper", intervals.and_then(|i| i.upper.as_ref()));
+    files.check(overwrite(force))?;
+    Ok(files)
 }
 
 /// A table about samples; nothing without a file.
@@ -161,8 +176,9 @@ fn write_samples(
 /// Factors of new samples.
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     let places = (&args.out, &args.sd);
-    check_files(&args.model, &args.data, places, None, args.force)?;
+    let files = check_files(&args.model, &args.data, places, None, (cli, args.force))?;
     let fit = Fit::load(&args.model)?;
+    check_plug_in(args.plug_in, &fit)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
         weights: if args.plug_in {
@@ -179,28 +195,29 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     let put = |path, values| write_samples(path, &z.samples, &names, values, args.force);
     put(Some(&args.out), &z.mean)?;
     put(args.sd.as_ref(), &z.sd)?;
-    say(
+    files.done(
         cli,
-        format!(
+        &format!(
             "{} samples projected to {}",
             z.samples.len(),
             called(&args.out)
         ),
-    );
-    Ok(())
+        json!({ "samples": z.samples.len(), "factors": names.len() }),
+    )
 }
 
 /// One view from others.
 pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     check_level(&args.intervals)?;
-    check_files(
+    let files = check_files(
         &args.model,
         &args.data,
         (&args.out, &args.sd),
         Some(&args.intervals),
-        args.force,
+        (cli, args.force),
     )?;
     let fit = Fit::load(&args.model)?;
+    check_plug_in(args.plug_in, &fit)?;
     let (_, target) = fit.view(&args.target)?;
     if args.sd.is_some() {
         no_spread("--sd", target)?;
@@ -245,22 +262,23 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         put(args.intervals.lower.as_ref(), &lower)?;
         put(args.intervals.upper.as_ref(), &upper)?;
     }
-    say(
+    files.done(
         cli,
-        format!(
+        &format!(
             "'{}' of {} samples predicted to {}{}",
             args.target,
             p.samples.len(),
             called(&args.out),
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
+                None if of_trials => " (probabilities are of a success)".to_owned(),
                 None if p.kind == PredictedKind::Probability =>
                     " (probabilities are of a 1)".to_owned(),
                 None => String::new(),
             }
         ),
-    );
-    Ok(())
+        json!({ "target": args.target, "samples": p.samples.len() }),
+    )
 }
 
 /// The most probable class, then the probability of each.
@@ -305,15 +323,17 @@ fn label_columns(
 /// Training data with the holes filled.
 pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     check_level(&args.intervals)?;
-    Files::default()
+    let files = Files::default()
+        .for_json(cli)
         .reading([&args.model])
         .printing("--out", [&args.out])
         .printing("--lower", &args.intervals.lower)
         .printing("--upper", &args.intervals.upper)
-        .printing("--probabilities", &args.probabilities)
-        .check(overwrite(args.force))?;
+        .printing("--probabilities", &args.probabilities);
+    files.check(overwrite(args.force))?;
     let fit = Fit::load(&args.model)?;
     let (_, view) = fit.view(&args.view)?;
+    check_plug_in(args.plug_in, &fit)?;
     check_intervals(&args.intervals, view)?;
     let labels = fit.spec().labels(&args.view);
     let words = view.choices.likelihood.has_classes() || labels.is_some();
@@ -345,9 +365,9 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     put(args.probabilities.as_ref(), &f.values)?;
     put(args.intervals.lower.as_ref(), &f.lower)?;
     put(args.intervals.upper.as_ref(), &f.upper)?;
-    say(
+    files.done(
         cli,
-        format!("'{}' filled to {}", args.view, called(&args.out)),
-    );
-    Ok(())
+        &format!("'{}' filled to {}", args.view, called(&args.out)),
+        json!({ "view": args.view, "samples": f.samples.len() }),
+    )
 }

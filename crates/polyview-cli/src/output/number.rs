@@ -46,16 +46,20 @@ pub fn number(x: impl Into<Option<f64>>) -> String {
     significant(x, digits().unwrap_or(DIGITS))
 }
 
-/// A number whose unit says how many decimals count; more of them where more
-/// digits are asked for.
+/// A number whose unit says how many decimals count, or with the digits that are asked for.
 fn decimals(x: f64, least: usize) -> String {
+    with_digits(x, least, digits())
+}
+
+/// As [`decimals`], of so many digits. Where these would take an exponent the number is
+/// nothing beside its unit, and has the decimals of that.
+fn with_digits(x: f64, least: usize, digits: Option<usize>) -> String {
     if !x.is_finite() {
         return significant(x, 1);
     }
-    let plain = format!("{x:.least$}");
-    let asked = digits().map(|digits| significant(x, digits));
-    let longer = asked.filter(|a| !a.contains('e') && a.len() > plain.len());
-    let text = longer.unwrap_or(plain);
+    let asked = digits.map(|digits| significant(x, digits));
+    let asked = asked.filter(|a| !a.contains('e'));
+    let text = asked.unwrap_or_else(|| format!("{x:.least$}"));
     match text.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_owned(),
         _ => text,
@@ -131,5 +135,19 @@ mod tests {
         assert_eq!(percent(f64::NAN), "-");
         assert_eq!(count(-0.2), "0");
         assert_eq!(number(None), "-");
+    }
+
+    #[test]
+    fn digits_that_are_asked_for() {
+        for (x, digits, text) in [
+            (89.432, 2, "89"),
+            (0.000_131_2, 2, "0.00013"),
+            (-1234.567, 2, "-1235"),
+            (-1234.567, 9, "-1234.56700"),
+            (1e-9, 2, "0.0"),
+            (f64::NAN, 2, "-"),
+        ] {
+            assert_eq!(with_digits(x, 1, Some(digits)), text, "{x} to {digits}");
+        }
     }
 }

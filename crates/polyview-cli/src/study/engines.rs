@@ -89,6 +89,14 @@ impl Study {
             // what touches some views alone is said once they are read
             self.idle_on_views(args)?;
         }
+        let settled = |s: &Source| self.model.view(&s.name).settle == Some(true);
+        if !args.choices.settle.is_empty() && self.data.iter().all(settled) {
+            return Err(Failure::Usage(
+                "--settle: every view would be settled on factors of the other views, and there is no \
+                 other; leave one of them out"
+                    .into(),
+            ));
+        }
         let said = of_bound.into_iter().filter(idle);
         let said = said.map(|o| format!("warning: {} has no effect: it {}", o.0, belongs(&o)));
         Ok(self.remarks.iter().cloned().chain(said).collect())

@@ -19,18 +19,21 @@ mod hdf5;
 mod idle;
 #[cfg(unix)]
 mod interrupt;
+mod joined;
 mod kernel;
 #[cfg(unix)]
 mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod no_effect;
 mod notices;
 mod options;
 mod paths;
 mod rank;
 #[cfg(unix)]
 mod readme;
+mod remarks;
 mod sparse;
 mod standard_output;
 mod stochastic;

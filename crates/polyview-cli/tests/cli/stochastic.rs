@@ -23,7 +23,7 @@ fn cell(n: usize, d: usize) -> f64 {
 }
 
 /// An NPY file of f32, row by row, and the same numbers as text.
-fn npy(folder: &Path, name: &str, rows: usize, columns: usize) {
+pub fn npy(folder: &Path, name: &str, rows: usize, columns: usize) {
     let mut header =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     while !(10 + header.len() + 1).is_multiple_of(64) {

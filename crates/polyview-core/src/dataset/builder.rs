@@ -6,6 +6,7 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::names::{self, Names};
+use super::numbered;
 use super::{
     Dataset, Groups, Mask, Metadata, MetadataValues, SparseTable, SparseValues, Table, View,
     ViewTable, is_seen,
@@ -34,6 +35,7 @@ pub struct DatasetBuilder {
     trials: Vec<Table>,
     join: Join,
     new_samples: bool,
+    numbered: HashSet<String>,
     groups: Option<Vec<(String, String)>>,
     metadata: Vec<(Vec<String>, Metadata)>,
 }
@@ -72,6 +74,16 @@ impl DatasetBuilder {
         self.new_samples = true;
         self
     }
+    /// Says that the samples of the view of that name have no IDs: what its table has
+    /// are the numbers of its rows ([`Table::samples`] of a reader that made them up).
+    /// Such a view is joined by place alone, with views of the same number of rows
+    /// that have no IDs either or whose IDs are those very numbers; the journal says
+    /// so.
+    #[must_use]
+    pub fn numbered(mut self, view: impl Into<String>) -> Self {
+        self.numbered.insert(view.into());
+        self
+    }
     /// Gives each sample a group: pairs of sample ID and group name.
     #[must_use]
     pub fn groups(mut self, of_sample: Vec<(String, String)>) -> Self {
@@ -94,7 +106,8 @@ impl DatasetBuilder {
     /// matrix, a duplicate view, sample or feature, an infinite value or one too
     /// large to be squared, no sample left after the join, a sample without a
     /// group, class codes that do not fit their class names, trials of an unknown
-    /// view or fewer than successes; and unless they are
+    /// view or fewer than successes, [numbered](Self::numbered) rows that would be
+    /// joined with IDs or with another number of rows; and unless they are
     /// [new samples](Self::new_samples) views that share no sample, and a view
     /// with nothing observed.
     pub fn build(self) -> Result<Dataset, DataError> {
@@ -110,12 +123,17 @@ impl DatasetBuilder {
                 });
             }
         }
+        let by_place = numbered::check(&self.tables, &self.numbered, self.about())?;
         let samples = self.joined_samples()?;
         let mut journal = Journal::default();
+        if let Some(note) = by_place {
+            journal.note(0, "data", Event::Data { note });
+        }
         if let Some(note) = names::advice(&self.names()) {
             journal.note(0, "data", Event::Warning { note });
         }
-        for note in self.strangers() {
+        // new samples need not be those of another view
+        for note in names::strangers(&self.names()).filter(|_| !self.new_samples) {
             journal.note(0, "data", Event::Warning { note });
         }
         let index = places(&samples);
@@ -160,27 +178,11 @@ impl DatasetBuilder {
         Ok(Dataset::assemble(samples, views, groups, metadata, journal))
     }
 
-    /// What is to be said of views none of whose samples is in another, while others
-    /// share some; nothing of new samples, which need not share any.
-    fn strangers(&self) -> Vec<String> {
-        if self.new_samples || self.tables.len() < 2 {
-            return Vec::new();
-        }
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for s in self.tables.iter().flat_map(ViewTable::samples) {
-            *count.entry(s).or_default() += 1;
-        }
-        let alone = |t: &&ViewTable| t.samples().iter().all(|s| count[s.as_str()] == 1);
-        let note = |t: &ViewTable| {
-            format!(
-                "view '{}' shares no sample ID with any other view (its first is '{}'): nothing can be \
-                 learnt of what it has in common with them; check that its first column holds the same \
-                 IDs, or leave it out",
-                t.name(),
-                t.samples()[0]
-            )
-        };
-        self.tables.iter().filter(alone).map(note).collect()
+    /// The IDs of groups and of columns of metadata.
+    fn about(&self) -> impl Iterator<Item = Vec<&String>> {
+        let groups = self.groups.iter();
+        let groups = groups.map(|g| g.iter().map(|(s, _)| s).collect());
+        groups.chain(self.metadata.iter().map(|(ids, _)| ids.iter().collect()))
     }
 
     /// The names in the tables.
@@ -473,7 +475,12 @@ mod tests {
         let said: Vec<_> = data.journal().remarks().map(|(_, text)| text).collect();
         assert_eq!(
             said,
-            ["data: 2 sample(s) have no observed value in any view and take no part: 's0', 's2'"]
+            [
+                "data: view 'a' shares 2 of its 5 samples with any other view: hardly anything can be \
+                 learnt of what it has in common with them from so few; check that its first column \
+                 holds the same IDs, or fit it alone",
+                "data: 2 sample(s) have no observed value in any view and take no part: 's0', 's2'"
+            ]
         );
         assert_eq!(data.views()[0].value(1, 1), Some(4.0));
         assert_eq!(data.views()[0].value(2, 1), None);

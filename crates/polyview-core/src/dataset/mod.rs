@@ -8,6 +8,7 @@ mod magnitude;
 mod mask;
 mod names;
 mod normal_scores;
+mod numbered;
 mod overlap;
 mod rounding;
 mod scaling;

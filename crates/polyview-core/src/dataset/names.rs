@@ -15,6 +15,42 @@ pub(super) fn advice(tables: &[Names<'_>]) -> Option<String> {
     transposed(tables).or_else(|| spelling(tables))
 }
 
+/// Fewer samples that a view shares with any other, where they are less than half of its
+/// own, are warned of: the correlation of two numbers in nine samples is 0.67 or above by
+/// chance alone once in twenty times.
+const FEW: usize = 10;
+
+/// What is to be said of views none of whose samples is in another, or so few that nothing
+/// is to be learnt of what they share.
+pub(super) fn strangers(tables: &[Names<'_>]) -> impl Iterator<Item = String> {
+    let mut count: HashMap<&str, usize> = HashMap::new();
+    for s in tables.iter().flat_map(|t| t.samples) {
+        *count.entry(s).or_default() += 1;
+    }
+    let several = tables.len() > 1;
+    tables.iter().filter(move |_| several).filter_map(move |t| {
+        let own = t.samples.iter();
+        let shared = own.filter(|s| count[s.as_str()] > 1).count();
+        let (view, all) = (t.view, t.samples.len());
+        if shared >= FEW || 2 * shared >= all {
+            return None;
+        }
+        Some(match shared {
+            0 => format!(
+                "view '{view}' shares no sample ID with any other view (its first is '{}'): nothing can be \
+                 learnt of what it has in common with them; check that its first column holds the \
+                 same IDs, or leave it out",
+                t.samples[0]
+            ),
+            some => format!(
+                "view '{view}' shares {some} of its {all} samples with any other view: hardly anything can be \
+                 learnt of what it has in common with them from so few; check that its first column \
+                 holds the same IDs, or fit it alone"
+            ),
+        })
+    })
+}
+
 /// Says which tables seem to have samples in columns: those whose features are
 /// the samples (or the features) of another table, while their own samples are
 /// nowhere else.

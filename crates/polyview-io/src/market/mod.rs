@@ -9,6 +9,7 @@ use polyview_core::{SparseTable, ViewTable};
 use polyview_linalg::{Repeats, SparseColumns, SparseError};
 
 use crate::error::{IoError, MarketError, excerpt};
+use crate::numpy::npz_has_samples;
 use crate::options::{Content, Orientation, ReadOptions, default_name};
 use crate::read::read_table;
 use crate::source::{Source, open};
@@ -36,16 +37,38 @@ enum Field {
 pub fn read_view(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ViewTable, IoError> {
     let path = path.as_ref();
     let is_market = match open(path)? {
-        Source::Text(mut input) => {
-            let start = input.fill_buf().map_err(|e| IoError::text(path, e))?;
-            start.len() >= BANNER.len() && start[..BANNER.len()].eq_ignore_ascii_case(BANNER)
-        }
+        Source::Text(mut input) => is_market(path, &mut input)?,
         _ => false,
     };
     if is_market && options.content == Content::Numbers {
         Ok(read_market(path, options)?.into())
     } else {
         Ok(read_table(path, options)?.into())
+    }
+}
+
+/// Whether text begins as Matrix Market files do.
+fn is_market(path: &Path, input: &mut dyn BufRead) -> Result<bool, IoError> {
+    let start = input.fill_buf().map_err(|e| IoError::text(path, e))?;
+    Ok(start.len() >= BANNER.len() && start[..BANNER.len()].eq_ignore_ascii_case(BANNER))
+}
+
+/// Whether a file that [`read_view`] reads has sample IDs of its own. Text has; NPZ has
+/// where there is an array `samples`, and Matrix Market where names stand beside it; NPY
+/// has none. Without them the IDs of the table are the numbers of its rows, `s1, s2, …`,
+/// which say nothing of what stands there
+/// ([`DatasetBuilder::numbered`](polyview_core::DatasetBuilder::numbered)).
+///
+/// # Errors
+/// [`IoError`] where the file cannot be opened, or is no archive.
+pub fn has_sample_ids(path: impl AsRef<Path>) -> Result<bool, IoError> {
+    let path = path.as_ref();
+    match open(path)? {
+        Source::Text(mut input) => {
+            Ok(!is_market(path, &mut input)? || !names::files_beside(path).is_empty())
+        }
+        Source::Npy(..) => Ok(false),
+        Source::Npz(file, _) => npz_has_samples(path, file),
     }
 }
 

@@ -69,6 +69,11 @@ pub fn market_names(path: impl AsRef<Path>) -> Vec<PathBuf> {
     {
         return Vec::new();
     }
+    files_beside(path)
+}
+
+/// The files of names beside a matrix; none where one of the two is lacking.
+pub(super) fn files_beside(path: &Path) -> Vec<PathBuf> {
     match beside_matrix(path) {
         Some(Beside::Own(files) | Beside::TenX(files)) => files.into(),
         None => Vec::new(),

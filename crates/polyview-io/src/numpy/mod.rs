@@ -23,7 +23,7 @@ use elements::read_matrix;
 use header::Header;
 pub(crate) use header::Order;
 pub(crate) use names::numbered;
-pub(crate) use npz::read_npz;
+pub(crate) use npz::{npz_has_samples, read_npz};
 pub(crate) use rows::MatrixFile;
 pub(crate) use write::{write_npy, write_npz};
 

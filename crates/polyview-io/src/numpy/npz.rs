@@ -103,6 +103,18 @@ pub(crate) fn read_npz(
     })
 }
 
+/// Whether an archive has names for its samples.
+pub(crate) fn npz_has_samples(path: &Path, file: File) -> Result<bool, IoError> {
+    let archive = ZipArchive::new(BufReader::new(file)).map_err(|e| IoError::Array {
+        path: path.to_owned(),
+        array: None,
+        source: damaged(&e),
+    })?;
+    let name = format!("{SAMPLES}.npy");
+    let mut entries = archive.file_names();
+    Ok(entries.any(|n| n == name))
+}
+
 /// Which array holds the matrix.
 fn choose(
     archive: &mut Archive,

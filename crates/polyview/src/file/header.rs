@@ -78,6 +78,9 @@ pub(super) struct ViewHeader {
     /// with their data may lack them: the data say which.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unobserved: Vec<usize>,
+    /// Features of the training data that did not vary and are not in the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<String>,
     pub(super) data: DataKind,
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -231,6 +234,7 @@ impl ModelHeader {
                     constant: v.scaling.constant.clone(),
                     observed: v.observed,
                     unobserved: v.unobserved.clone(),
+                    left_out: v.left_out.clone(),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),

@@ -357,6 +357,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         },
         observed: view.observed,
         unobserved: view.unobserved.clone(),
+        left_out: view.left_out.clone(),
         training,
     })
 }

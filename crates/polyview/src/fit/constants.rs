@@ -1,9 +1,14 @@
 //! Features of real numbers that do not vary are left out of a fit.
 
+use std::collections::HashMap;
+
 use polyview_core::{Dataset, Event, Journal, View};
 
 use super::training::cells;
 use crate::spec::{Algorithm, ModelSpec};
+
+/// Names of the features that were left out, by view.
+pub(super) type LeftOut = HashMap<String, Vec<String>>;
 
 /// Whether the observed values of a feature, two or more, are all the same.
 fn is_constant(view: &View, feature: usize) -> bool {
@@ -12,7 +17,8 @@ fn is_constant(view: &View, feature: usize) -> bool {
     count > 1.0 && values.iter().all(|v| v.0 == values[0].0)
 }
 
-/// The data without the features of real numbers that do not vary. Such a feature has no
+/// The data without the features of real numbers that do not vary, and the names of
+/// these. Such a feature has no
 /// noise at all: its weights are known to be zero beyond any doubt, and each of
 /// them makes a factor of the view pay for that, so that a few of them take true factors
 /// out. A view of nothing else stays as it is, and so does a feature which is all that some
@@ -21,9 +27,10 @@ pub(super) fn leave_out_constants(
     mut data: Dataset,
     spec: &ModelSpec,
     journal: &mut Journal,
-) -> Dataset {
+) -> (Dataset, LeftOut) {
+    let mut left_out = LeftOut::new();
     if spec.algorithm == Algorithm::Faithful {
-        return data;
+        return (data, left_out);
     }
     let names: Vec<String> = data.views().iter().map(|v| v.name().to_owned()).collect();
     for name in names {
@@ -50,7 +57,9 @@ pub(super) fn leave_out_constants(
             continue;
         };
         journal.note(0, format!("data/{name}"), Event::Data { note });
+        let names = out.iter().map(|&d| view.features()[d].clone()).collect();
+        left_out.insert(name, names);
         data = less;
     }
-    data
+    (data, left_out)
 }

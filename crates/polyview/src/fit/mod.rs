@@ -1,5 +1,6 @@
 //! A fitted model.
 
+mod classes;
 mod constants;
 mod convergence;
 mod draws;
@@ -63,6 +64,10 @@ pub struct ViewInfo {
     /// Places of the features that were observed in no training sample, in order:
     /// the model knows nothing of them, and predicts nothing.
     pub unobserved: Vec<usize>,
+    /// Names of the features of the training data that did not vary: they are not in the
+    /// model. None of earlier files, which did not keep them.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// What happened in a fit, in words and numbers.

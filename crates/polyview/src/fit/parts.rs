@@ -120,6 +120,7 @@ impl Fit {
                 scaling: v.scaling,
                 observed: v.data.as_ref().map_or(0, View::n_observed),
                 unobserved: (v.data.as_ref()).map_or_else(Vec::new, View::unobserved_features),
+                left_out: Vec::new(),
             });
             data.extend(v.data);
         }

@@ -1,6 +1,6 @@
 //! Matching data to a model by the names of views and features.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
@@ -173,13 +173,24 @@ fn match_features(info: &ViewInfo, data: &Dataset, view: &View, out: &mut Aligne
     for s in source.iter().flatten() {
         ignored[*s] = false;
     }
-    if let Some(first) = ignored.iter().position(|i| *i) {
-        out.notes.push(format!(
-            "view '{}': {} feature(s) are unknown to the model and were ignored, first '{}'",
-            info.name,
-            view.n_features() - used,
-            view.features()[first]
-        ));
+    let left_out: HashSet<&String> = info.left_out.iter().collect();
+    let ignored = view.features().iter().zip(ignored).filter(|(_, i)| *i);
+    let (known, unknown): (Vec<&String>, Vec<&String>) =
+        ignored.map(|(f, _)| f).partition(|f| left_out.contains(f));
+    for (which, why) in [
+        (
+            known,
+            "did not vary in the training data, were left out of the model",
+        ),
+        (unknown, "are unknown to the model"),
+    ] {
+        if let Some(first) = which.first() {
+            out.notes.push(format!(
+                "view '{}': {} feature(s) {why} and were ignored, first '{first}'",
+                info.name,
+                which.len()
+            ));
+        }
     }
     let matched = view.matched(info.name.clone(), info.features.clone(), &source)?;
     out.warn_of(info, &matched);

@@ -293,7 +293,13 @@ fn likely(features: &[&Feature], compared: Compared, off: bool) -> String {
             best = Some((fit, text));
         }
     };
-    let ratios = [by_spread(features, compared), by_middle(features, compared)];
+    let spread = by_spread(features, compared);
+    // in another unit they vary as many times as much as they are large
+    let alike = |middle: &f64| {
+        let of = |spread: f64| (middle / spread).ln().abs() < std::f64::consts::LN_2;
+        spread.is_none_or(of)
+    };
+    let ratios = [spread, by_middle(features, compared).filter(alike)];
     let other_unit = |r: &f64| !(0.5..=2.0).contains(r);
     for times in ratios.into_iter().flatten().filter(other_unit) {
         let (size, factor) = if times > 1.0 {
@@ -308,7 +314,10 @@ fn likely(features: &[&Feature], compared: Compared, off: bool) -> String {
         consider(fit(&|x| x / times), text);
     }
     if off && compared == Compared::Plain {
-        for (name, of) in LOGARITHMS {
+        for (name, of) in LOGARITHMS
+            .into_iter()
+            .filter(|(_, of)| could_be(features, *of))
+        {
             let text = format!(
                 "{name} of them would lie where the training data do: take logarithms as was done for those"
             );
@@ -350,6 +359,30 @@ const POWERS: [Named; 3] = [
     ("2^x - 1", |x| x.exp2() - 1.0),
     ("10^x - 1", |x| 10f64.powf(x) - 1.0),
 ];
+
+/// Whether the training values may be a logarithm of values like the new ones. Where
+/// logarithms of 1 + x have a negative mean, their x were not counts or amounts; and the
+/// new values vary as much on their scale as the training data do, if not so much less
+/// or more that it is another scale.
+fn could_be(features: &[&Feature], of: fn(f64) -> f64) -> bool {
+    // ln(1 + 0) = 0, unlike ln(0)
+    if of(0.0) == 0.0 && features.iter().any(|f| f.mean < 0.0) {
+        return false;
+    }
+    let of_feature = |f: &&Feature| {
+        let sd = f.sd * f.spread?;
+        let ends = [f.middle - sd, f.middle + sd].map(of);
+        // values below zero have no logarithm: their spread is not known
+        let apart = (ends[1] - ends[0]) / 2.0;
+        (apart.is_finite() && apart > 0.0).then_some(apart / f.sd)
+    };
+    let mut spreads: Vec<f64> = features.iter().filter_map(of_feature).collect();
+    middle(&mut spreads).is_none_or(|s| (1.0 / WIDTH..WIDTH).contains(&s))
+}
+
+/// How many times as much or as little the logarithms of new values may vary as the
+/// training data do.
+const WIDTH: f64 = 5.0;
 
 /// How many times as large as in training the new values are, by their spread.
 fn by_spread(features: &[&Feature], compared: Compared) -> Option<f64> {

@@ -150,7 +150,7 @@ impl Fit {
         }
         if self.leaves_no_other() {
             let note = "no view was settled: there is no other that factors could come from";
-            let note = Event::Note { note: note.into() };
+            let note = Event::Data { note: note.into() };
             self.note_before_the_end("weights", note);
             return Ok(());
         }

@@ -80,25 +80,36 @@ fn with_choices(mut predicted: StringTable, feature: &str, levels: &[String]) ->
     predicted
 }
 
-/// Refuses predictions that are numbers, none of which is a class of the truth:
-/// probabilities or means, of which every other one would be a class.
+/// Refuses predictions that are numbers, none of which is a class of the truth, or of which
+/// some are neither classes nor whole: probabilities or means, of which every other one would
+/// be a class.
 fn numbers_for_classes<'a>(
     args: &ScoreArgs,
     levels: &[String],
     mut chosen: impl Iterator<Item = &'a str> + Clone,
 ) -> Outcome<()> {
-    let Some(first) = chosen.clone().next() else {
-        return Ok(());
+    let no_class = |word: &str| levels.iter().all(|l| l != word);
+    let is_none = |word: &str| word.parse::<f64>().is_ok() && no_class(word);
+    let is_broken = |word: &&str| {
+        let number = word.parse::<f64>();
+        number.is_ok_and(|x| x.fract() != 0.0) && no_class(word)
     };
-    let is_none = |word: &str| word.parse::<f64>().is_ok() && levels.iter().all(|l| l != word);
-    if !chosen.all(is_none) {
-        return Ok(());
-    }
+    let broken = chosen.clone().find(is_broken);
+    let what = match (broken, chosen.clone().next()) {
+        (Some(number), _) => {
+            format!("the second file holds numbers such as {number}, which is no class")
+        }
+        (None, Some(first)) if chosen.all(is_none) => format!(
+            "the second file holds numbers, the first of them {first}, and none is a class of the first"
+        ),
+        _ => return Ok(()),
+    };
     Err(Failure::Tables {
         first: args.truth.clone(),
         second: args.predicted.clone(),
         what: format!(
-            "the second file holds numbers, the first of them {first}, and none is a class of the first; score probabilities of a 1 with --kind binary, numbers with --kind real"
+            "{what}; score probabilities of a 1 with --kind binary, numbers with --kind real; for \
+             classes fit the view as categorical"
         ),
     })
 }

@@ -11,6 +11,7 @@ use crate::args::Cli;
 use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::archive;
+use crate::joined::same_or_named;
 
 /// A table and its file.
 pub struct Read {
@@ -126,6 +127,8 @@ pub fn cells(cli: &Cli, truth: &Read, predictions: &[&Read]) -> Outcome<Cells> {
         places.iter().map(|&i| names[i].clone()).collect()
     };
     for p in predictions {
+        let [a, b] = [truth, *p].map(|t| (t.path.as_path(), t.table.samples.as_slice()));
+        same_or_named(a, b)?;
         for (what, kept, own, others) in [
             (
                 "sample",

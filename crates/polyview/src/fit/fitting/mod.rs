@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 pub use checkpoint::Checkpoint;
 
+use super::classes::note_classes;
 use super::constants::leave_out_constants;
 use super::draws::ChainDraws;
 use super::ranks::note_left_out;
@@ -139,7 +140,7 @@ impl Fitting {
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
         let (mut spec, mut journal) = (spec, data.journal().clone());
-        let data = leave_out_constants(data, &spec, &mut journal);
+        let (data, mut left_out) = leave_out_constants(data, &spec, &mut journal);
         fit_factors(&mut spec, data.views(), data.n_samples(), &mut journal);
         // every view's choices are written out: the file says all
         for v in data.views() {
@@ -165,6 +166,7 @@ impl Fitting {
                 scaling: s.clone(),
                 observed: v.n_observed(),
                 unobserved: v.unobserved_features(),
+                left_out: left_out.remove(v.name()).unwrap_or_default(),
                 training,
             })
             .collect();
@@ -179,6 +181,7 @@ impl Fitting {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
             note_loose_bound(info, || observed_mean(view), &mut journal);
+            note_classes(info, view, spec.labels(&info.name), &mut journal);
             note_left_out(info, view, &mut journal);
             note_steep_sites(info, view, &mut journal);
         }

@@ -60,22 +60,35 @@ pub(super) fn check(
     if spec.restarts > 1 {
         return refuse("", "more than one restart");
     }
-    if spec.vb.relaxation != 1.0 {
-        return refuse("", "relaxation");
-    }
     if matches!(spec.path, Path::CompressSamples | Path::CompressFeatures) {
         return refuse("", "compression of the data");
     }
     for v in views {
         let likelihood = spec.view(v.name()).likelihood;
-        // sizes are learnt from all cells of a feature at once, ranks are those
-        // among all samples
-        if likelihood.has_sizes() || likelihood.is_rank() {
+        if likelihood.is_rank() {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: format!("likelihood {likelihood}"),
+                with: "the engine stochastic, which sees a batch of the samples at a time, while ranks \
+                       are those among all samples: take the engine vb, or the likelihood gaussian"
+                    .to_owned(),
+            }
+            .into());
+        }
+        // sizes are learnt from all cells of a feature at once
+        if likelihood.has_sizes() {
             return refuse(v.name(), &format!("likelihood {likelihood}"));
         }
         if v.sparse().is_some() {
             return refuse(v.name(), "a sparse view");
         }
+    }
+    if spec.vb.relaxation != 1.0 {
+        let what = format!(
+            "vb.relaxation = {}, a choice of the model {},",
+            spec.vb.relaxation, spec.model
+        );
+        return refuse("", &what);
     }
     if spec.stochastic.batch > 1.0 && spec.stochastic.batch > samples as f64 {
         return Err(ErrorKind::Option {
@@ -225,6 +238,7 @@ pub(super) fn learn(
             scaling,
             observed,
             unobserved: (0..counts.len()).filter(|&d| counts[d] == 0.0).collect(),
+            left_out: Vec::new(),
             training: scale.map(ScaleSums::finish),
         };
         note_features(&info, journal);

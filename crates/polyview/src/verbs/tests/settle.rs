@@ -2,6 +2,7 @@
 
 use polyview_core::{Journal, RowMoments, Table};
 use polyview_infer::Audit;
+use polyview_likelihoods::{Margin, RankOptions};
 use polyview_linalg::{Mat, solve_spd};
 
 use super::super::latent;
@@ -115,6 +116,17 @@ fn settled_weights_are_those_of_a_second_step() {
     assert_eq!(z.mean, projected(&fit, &logs).mean);
 }
 
+/// With ranks that say as much as they can: what is projected is nearly certain, so that the
+/// loss at its mean is what settling brings down.
+fn certain(mut spec: ModelSpec) -> ModelSpec {
+    let ranks = RankOptions {
+        margin: Margin::Fixed(1.0),
+        ..RankOptions::default()
+    };
+    spec.defaults.ranks = Some(ranks);
+    spec
+}
+
 #[test]
 fn labels_fit_better_what_a_prediction_meets() {
     let (x, y) = tables(false);
@@ -130,7 +142,7 @@ fn labels_fit_better_what_a_prediction_meets() {
         } else {
             Table1::RankLinearSvm
         };
-        let mut spec = model.spec(3, &["y"]).with_likelihood("y", label);
+        let mut spec = certain(model.spec(3, &["y"]).with_likelihood("y", label));
         spec = spec.with_settled("y", false);
         spec.mixture.components = 2;
         spec.vb.max_sweeps = 60;
@@ -161,7 +173,7 @@ fn settling_starts_where_the_fit_ended() {
         (Table1::RankLinearSvm, true),
         (Table1::RankMixtureSvm, false),
     ] {
-        let mut spec = model.spec(3, &["y"]).with_settled("y", false);
+        let mut spec = certain(model.spec(3, &["y"]).with_settled("y", false));
         spec.mixture.components = 2;
         spec.vb.max_sweeps = 60;
         let mut fit = train(&x, &y, spec);
