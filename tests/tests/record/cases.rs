@@ -1,0 +1,291 @@
+//! The fits on record: every species, prior, preset, engine and path, on small data.
+
+use polyview::{
+    EngineKind, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path, Posterior, ViewChoices,
+    models,
+};
+use polyview_core::{Dataset, Table};
+use polyview_likelihoods::NoiseBy;
+use polyview_linalg::Mat;
+use polyview_random::{ChaCha8Rng, StreamKey, poisson, standard_normal, uniform_open01};
+use polyview_special::sigmoid;
+use polyview_tests::normal;
+
+/// Samples to fit, and new ones that are projected.
+pub const TRAINING: usize = 36;
+const NEW: usize = 5;
+const SWEEPS: usize = 12;
+
+/// Every likelihood.
+pub const LIKELIHOODS: [Likelihood; 12] = [
+    Likelihood::Gaussian,
+    Likelihood::Bernoulli,
+    Likelihood::BernoulliLatent,
+    Likelihood::Svm,
+    Likelihood::Probit,
+    Likelihood::Categorical,
+    Likelihood::Poisson,
+    Likelihood::NegativeBinomial,
+    Likelihood::PoissonLogNormal,
+    Likelihood::Binomial,
+    Likelihood::Rank,
+    Likelihood::OrdinaryRank,
+];
+
+const SELECTIONS: [FeatureSelection; 4] = [
+    FeatureSelection::None,
+    FeatureSelection::Relevance,
+    FeatureSelection::SpikeAndSlab,
+    FeatureSelection::Horseshoe,
+];
+
+const FACTORS: [FactorPrior; 4] = [
+    FactorPrior::StandardNormal,
+    FactorPrior::Ard,
+    FactorPrior::SpikeAndSlab,
+    FactorPrior::Mixture,
+];
+
+const ENGINES: [EngineKind; 3] = [EngineKind::Vb, EngineKind::Gibbs, EngineKind::Stochastic];
+
+/// What the data lack, or have besides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Every cell.
+    Complete,
+    /// Cells and whole rows are missing.
+    Missing,
+    /// Every cell, in two groups of samples.
+    Grouped,
+}
+
+/// One fit.
+pub struct Case {
+    /// What it is known by.
+    pub name: String,
+    /// What is fitted.
+    pub training: Dataset,
+    /// New samples without the view that is predicted.
+    pub new: Dataset,
+    /// The choices.
+    pub spec: ModelSpec,
+}
+
+/// Values of a view of so many columns.
+fn values(likelihood: Likelihood, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f64> {
+    let (rows, columns) = (eta.nrows(), eta.ncols());
+    if likelihood == Likelihood::Categorical {
+        // the class of the largest noisy score
+        return Mat::from_fn(rows, 1, |n, _| {
+            let mut best = (0, f64::NEG_INFINITY);
+            for c in 0..columns {
+                let score = eta[(n, c)] + 0.5 * standard_normal(rng);
+                if score > best.1 {
+                    best = (c, score);
+                }
+            }
+            best.0 as f64
+        });
+    }
+    Mat::from_fn(rows, columns, |n, d| {
+        let eta = eta[(n, d)];
+        match likelihood {
+            Likelihood::Gaussian => 3.0 + eta + 0.5 * standard_normal(rng),
+            Likelihood::Rank | Likelihood::OrdinaryRank => (eta + 0.5 * standard_normal(rng)).exp(),
+            Likelihood::Poisson | Likelihood::NegativeBinomial | Likelihood::PoissonLogNormal => {
+                let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
+                poisson(rng, log.exp()).expect("a rate")
+            }
+            Likelihood::Binomial => {
+                let successes = (0..12).filter(|_| uniform_open01(rng) < sigmoid(eta));
+                successes.count() as f64
+            }
+            _ => f64::from(u8::from(uniform_open01(rng) < sigmoid(2.0 * eta))),
+        }
+    })
+}
+
+fn table(name: &str, rows: std::ops::Range<usize>, values: &Mat<f64>, classes: usize) -> Table {
+    Table {
+        name: name.into(),
+        samples: rows.clone().map(|n| format!("s{n}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: (0..classes).map(|c| format!("class {c}")).collect(),
+        values: values.subrows(rows.start, rows.len()).to_owned(),
+    }
+}
+
+/// A view of numbers and one of the likelihood, of three factors; `features` of numbers.
+fn data(likelihood: Likelihood, kind: Kind, features: [usize; 2], seed: u64) -> (Dataset, Dataset) {
+    let all = TRAINING + NEW;
+    let mut rng = StreamKey::new(seed).rng();
+    let z = normal(all, 3, &mut rng);
+    let [_, columns] = features;
+    let (a, b) = (
+        normal(features[0], 3, &mut rng),
+        normal(columns, 3, &mut rng),
+    );
+    let mut x = values(Likelihood::Gaussian, &(&z * a.transpose()), &mut rng);
+    let mut y = values(likelihood, &(&z * b.transpose()), &mut rng);
+    if kind == Kind::Missing {
+        for m in [&mut x, &mut y] {
+            let whole_rows = m.ncols() == 1;
+            for n in 0..TRAINING {
+                let row = uniform_open01(&mut rng) < 0.1;
+                for d in 0..m.ncols() {
+                    if (n, d) != (0, 0) && (row || (!whole_rows && uniform_open01(&mut rng) < 0.1))
+                    {
+                        m[(n, d)] = f64::NAN;
+                    }
+                }
+            }
+        }
+    }
+    let classes = if likelihood == Likelihood::Categorical {
+        3
+    } else {
+        0
+    };
+    let (old, later) = (0..TRAINING, TRAINING..all);
+    let mut training = Dataset::builder()
+        .view(table("x", old.clone(), &x, 0))
+        .view(table("y", old.clone(), &y, classes));
+    let mut new = Dataset::builder()
+        .new_samples()
+        .view(table("x", later.clone(), &x, 0));
+    if likelihood == Likelihood::Binomial {
+        let trials = Mat::from_fn(TRAINING, columns, |_, _| 12.0);
+        training = training.trials(table("y", old.clone(), &trials, 0));
+    }
+    if kind == Kind::Grouped {
+        let of = |n: usize| (format!("s{n}"), ["a", "b"][n % 2].to_owned());
+        training = training.groups(old.map(of).collect());
+        new = new.groups(later.map(of).collect());
+    }
+    (
+        training.build().expect("training data"),
+        new.build().expect("new data"),
+    )
+}
+
+/// Few sweeps, whatever the engine; no factor goes.
+fn short(mut spec: ModelSpec) -> ModelSpec {
+    spec.vb.max_sweeps = SWEEPS;
+    (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 4, SWEEPS);
+    spec.gibbs.thin = 3;
+    spec.stochastic.batch = 12.0;
+    (spec.stochastic.epochs, spec.stochastic.exact_sweeps) = (4, 3);
+    spec
+}
+
+fn case(name: String, (likelihood, kind): (Likelihood, Kind), spec: ModelSpec) -> Case {
+    let features = match (likelihood, spec.path) {
+        (Likelihood::Categorical, _) => [7, 3],
+        // more features than samples
+        (_, Path::CompressFeatures) => [60, 45],
+        _ => [7, 6],
+    };
+    let (training, new) = data(likelihood, kind, features, 17);
+    Case {
+        name,
+        training,
+        new,
+        spec: short(spec).with_likelihood("y", likelihood),
+    }
+}
+
+/// Every likelihood by every engine, with holes and in groups.
+fn by_likelihood(out: &mut Vec<Case>) {
+    for likelihood in LIKELIHOODS {
+        for engine in ENGINES {
+            for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
+                let mut spec = models::bibfa(3);
+                spec.engine = engine;
+                let name = format!("{likelihood} {engine:?} {kind:?}");
+                out.push(case(name, (likelihood, kind), spec));
+            }
+        }
+    }
+}
+
+/// Priors of weights and of factors, full and factorised.
+fn by_prior(out: &mut Vec<Case>) {
+    for selection in SELECTIONS {
+        for prior in FACTORS {
+            for posterior in [Posterior::Full, Posterior::Factorised] {
+                for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+                    let mut spec = models::bibfa(3);
+                    spec.defaults.selection = selection;
+                    spec.factor_prior = prior;
+                    spec.mixture.components = 2;
+                    (spec.posterior, spec.engine) = (posterior, engine);
+                    let name = format!("{selection:?} {prior:?} {posterior:?} {engine:?}");
+                    let what = (Likelihood::Gaussian, Kind::Missing);
+                    out.push(case(name.clone(), what, spec.clone()));
+                    if engine == EngineKind::Vb && posterior == Posterior::Full {
+                        let what = (Likelihood::Bernoulli, Kind::Grouped);
+                        out.push(case(name + " labels", what, spec));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The presets, with labels and in groups; local classifiers.
+fn by_preset(out: &mut Vec<Case>) {
+    for model in ["bibfa", "sshiba", "mofa", "mofapy2", "rank"] {
+        for likelihood in [Likelihood::Gaussian, Likelihood::Probit, Likelihood::Svm] {
+            for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
+                let mut spec = models::preset(model).expect("a preset");
+                spec.factors = 4;
+                out.push(case(
+                    format!("{model} {likelihood} {kind:?}"),
+                    (likelihood, kind),
+                    spec,
+                ));
+            }
+        }
+    }
+    for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+        let mut spec = models::rank(3).with_mixture(2);
+        spec.engine = engine;
+        let choices = ViewChoices {
+            likelihood: Likelihood::Svm,
+            local: true,
+            ..spec.defaults
+        };
+        let spec = spec.with_view("y", choices);
+        let what = (Likelihood::Svm, Kind::Complete);
+        out.push(case(format!("local classifiers {engine:?}"), what, spec));
+    }
+}
+
+/// Ways of sweeping complete data, and what noise is shared by.
+fn by_path(out: &mut Vec<Case>) {
+    for path in [
+        Path::Streaming,
+        Path::CompressSamples,
+        Path::CompressFeatures,
+    ] {
+        for noise in [NoiseBy::View, NoiseBy::Feature] {
+            for kind in [Kind::Complete, Kind::Grouped] {
+                let mut spec = models::bibfa(3);
+                spec.path = path;
+                spec.defaults.noise = noise;
+                let name = format!("{path:?} {noise:?} {kind:?}");
+                out.push(case(name, (Likelihood::Gaussian, kind), spec));
+            }
+        }
+    }
+}
+
+/// All of them.
+pub fn all() -> Vec<Case> {
+    let mut out = Vec::new();
+    by_likelihood(&mut out);
+    by_prior(&mut out);
+    by_preset(&mut out);
+    by_path(&mut out);
+    out
+}
