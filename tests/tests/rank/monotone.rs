@@ -157,7 +157,11 @@ fn bits_do_not_depend_on_threads() {
 /// A constant feature has no terms: its weights are those of the prior.
 #[test]
 fn a_constant_feature_stays_at_the_prior() {
-    let (_, weights, _) = run(&view(20, 5, 0.0, 0.0, 4), RankOptions::default(), 5);
+    let options = RankOptions {
+        margin: Margin::Fixed(1.0),
+        ..RankOptions::default()
+    };
+    let (_, weights, _) = run(&view(20, 5, 0.0, 0.0, 4), options, 5);
     assert!((0..3).all(|k| weights[(4, k)].abs() < 1e-300));
     assert!((0..3).any(|k| weights[(0, k)].abs() > 1e-3));
 }

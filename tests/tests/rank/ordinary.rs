@@ -299,6 +299,7 @@ fn frozen_draws_recover_distorted_factors() {
     let frozen = RankOptions {
         updates: RankUpdates::Frozen,
         pairs: PairPolicy::Extreme,
+        margin: Margin::Fixed(1.0),
         ..RankOptions::default()
     };
     let key = StreamKey::new(1);

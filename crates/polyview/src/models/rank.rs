@@ -40,7 +40,7 @@ fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
             tolerance: 3e-4,
             movement: 1e-2,
             relaxation: 1.6,
-            ..super::removing_on_trial()
+            ..VbOptions::default()
         },
         ..ModelSpec::default()
     }

@@ -214,7 +214,10 @@ impl Feature<'_> {
     fn rescale(&self, scores: &mut [f64], spread: &[f64], sums: &mut ScoreSums) {
         let observed = self.order.iter().map(|&n| spread[n as usize].max(0.0));
         let square = (sums.about + observed.sum::<f64>()) / sums.count;
-        if self.count < 2 || !(square > 0.0 && square.is_finite()) {
+        // between levels that many share scores move freely, and their unit is found as it is;
+        // with the ends plugged in, this step would lead further out for ever
+        let tied = 2 * self.count < self.order.len();
+        if tied || self.count < 2 || !(square > 0.0 && square.is_finite()) {
             return;
         }
         let scale = square.sqrt().recip();

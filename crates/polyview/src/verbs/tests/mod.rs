@@ -22,6 +22,7 @@ mod plug_in;
 mod predict;
 mod project;
 mod rank_intervals;
+mod rank_levels;
 mod rank_noise;
 mod rank_notes;
 mod rank_shares;
