@@ -154,3 +154,43 @@ fn extreme_partners_are_refused_where_they_lead_nowhere() {
     // the paper's updates go no further than the optimum of a sweep
     assert!(with(RankUpdates::Frozen).is_ok());
 }
+
+/// A quarter of the samples have a label that nothing foretells, or one that the features
+/// know.
+#[test]
+fn labels_worse_than_their_shares_are_warned_of() {
+    let said = |known: bool| {
+        let features = data(false);
+        let view = features.view("x").unwrap();
+        let mut of: Vec<f64> = (0..N).map(|n| view.value(n, 0).unwrap()).collect();
+        let mut sorted = of.clone();
+        sorted.sort_by(f64::total_cmp);
+        let cut = sorted[3 * N / 4];
+        for (n, x) in of.iter_mut().enumerate() {
+            let positive = if known { *x > cut } else { n % 4 == 0 };
+            *x = f64::from(u8::from(positive));
+        }
+        let table = |name: &str, columns: usize, values: Mat<f64>| Table {
+            name: name.into(),
+            samples: (0..N).map(|n| format!("s{n}")).collect(),
+            features: (0..columns).map(|d| format!("{name}{d}")).collect(),
+            levels: Vec::new(),
+            values,
+        };
+        let x = Mat::from_fn(N, CLEAN, |n, d| view.value(n, d).unwrap());
+        let y = Mat::from_fn(N, 1, |n, _| of[n]);
+        let both = Dataset::builder()
+            .view(table("x", CLEAN, x))
+            .view(table("y", 1, y));
+        let spec = models::rank(2).with_likelihood("y", Likelihood::Svm);
+        let fit = crate::fit(both.build().unwrap(), spec).unwrap();
+        let mut warnings = fit.record().journal.warnings();
+        warnings.find(|w| w.contains("shares of the classes"))
+    };
+    let found = said(false).unwrap();
+    assert!(
+        found.starts_with("likelihood/y") && found.contains("probit"),
+        "{found}"
+    );
+    assert_eq!(said(true), None);
+}
