@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{fails, get, ok, put};
+use crate::common::{fails, get, ok, put, run};
 use crate::transcripts::transcript;
 
 /// A real view and a view of counts whose levels and sizes differ between two
@@ -156,4 +156,34 @@ fn why_samples_have_no_group() {
         err.contains("1 of the 30 samples of the data are not in it, first 's0'"),
         "{err}"
     );
+}
+
+/// Of a model that has nothing by group, and of one of ranks alone.
+#[test]
+fn groups_without_effect_are_told() {
+    let dir = folder();
+    let said = |words: &str| {
+        let words = format!(
+            "fit {words} --metadata who.csv --groups clinic -k 2 --max-sweeps 5 --out g.pv --force"
+        );
+        String::from_utf8_lossy(&run(dir.path(), &words).stderr).replace('\n', " ")
+    };
+    for words in [
+        "--view x=x.csv",
+        "--model rank --view x=x.csv --group-intercepts",
+    ] {
+        let err = said(words);
+        assert!(
+            err.contains("the groups change nothing in this fit"),
+            "{words}: {err}"
+        );
+    }
+    for words in [
+        "--view x=x.csv --group-intercepts",
+        "--view x=x.csv --factor-prior ard",
+        "--model rank --view x=x.csv --view y=y.csv:gaussian --group-intercepts",
+    ] {
+        let err = said(words);
+        assert!(!err.contains("change nothing"), "{words}: {err}");
+    }
 }

@@ -4,7 +4,7 @@ use polyview_core::{Event, FeatureScaling, Groups, Journal, RowGroups, View};
 
 use super::{ViewInfo, cells};
 use crate::build::several;
-use crate::spec::{Likelihood, ModelSpec};
+use crate::spec::{FactorPrior, Likelihood, ModelSpec};
 
 /// Notes the features of a view that do not vary, and those that were never
 /// observed.
@@ -290,6 +290,36 @@ pub(super) fn observed_mean(view: &View) -> f64 {
         sum += column.iter().sum::<f64>();
     }
     sum / view.n_observed() as f64
+}
+
+/// Notes groups of samples that no part of the model has anything of its own for.
+pub(super) fn note_idle_groups(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    journal: &mut Journal,
+    views: &[View],
+) {
+    if several(groups).is_none() {
+        return;
+    }
+    let ranks = |v: &View| spec.view(v.name()).likelihood.is_rank();
+    let of_factors = matches!(
+        spec.factor_prior,
+        FactorPrior::Ard | FactorPrior::SpikeAndSlab
+    );
+    let why = if !spec.knows_groups() {
+        "nothing in the model is by group"
+    } else if !of_factors && views.iter().all(ranks) {
+        "ranks have no intercepts and no noise of their own"
+    } else {
+        return;
+    };
+    let note = format!(
+        "the groups change nothing in this fit: {why}; where groups differ in level, noise or factors take \
+         intercepts by group (--group-intercepts), noise by group (--group-noise) or a prior of the \
+         factors by group (--factor-prior ard), in views of other likelihoods than ranks or in all"
+    );
+    journal.note(0, "data", Event::Data { note });
 }
 
 /// Notes features that do not vary within a group whose noise is its own: the

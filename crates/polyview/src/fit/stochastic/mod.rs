@@ -49,7 +49,10 @@ pub(super) fn check(
         return refuse("", "the algorithm of mofapy2");
     }
     if spec.factor_prior != FactorPrior::StandardNormal {
-        return refuse("", "a prior of the factors with scales of its own (factor-prior)");
+        return refuse(
+            "",
+            "a prior of the factors with scales of its own (factor-prior)",
+        );
     }
     if several(groups).is_some() && spec.knows_groups() {
         return refuse("", "noise or intercepts by group");
