@@ -56,7 +56,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 likelihood: guess,
                 why,
                 advice,
-            } = Guess::of(&s.path, &options)?;
+            } = Guess::of(&s.path, &options)
+                .map_err(|e| words(study, &s, Likelihood::Gaussian, e))?;
             let file = format!("{}={}", s.name, s.path.display());
             let advice = advice.replace("FILE", &file);
             say(

@@ -229,6 +229,20 @@ fn advice_on_words_is_for_the_model_asked_for() {
         }
         assert_eq!(err.contains("sshiba"), model == "bibfa", "{err}");
     }
+    // where the likelihood is to be guessed, too
+    put(
+        at,
+        "two.csv",
+        "id,ill,well\ns1,yes,no\ns2,no,no\ns3,yes,yes\n",
+    );
+    for model in ["sshiba", "mofa"] {
+        let fit = format!("fit --model {model} --view x=sx.csv --view y=two.csv -k 2 --out n.pv");
+        let err = fails(at, &fit, 1);
+        assert!(
+            err.contains("are --labels two.csv:bernoulli"),
+            "{model}: {err}"
+        );
+    }
     // and it works
     let fit = "fit --model rank --view x=sx.csv -k 2 --max-sweeps 5";
     ok(

@@ -183,3 +183,19 @@ fn numbers_are_no_classes() {
         "score --truth truth.csv --predicted classes.csv --kind categorical",
     );
 }
+
+#[test]
+fn one_table_as_two_views_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    table(at, "x.csv", &[1.0; 5], 0, 0.0);
+    table(at, "y.csv", &[1.0; 5], 0, 2.0);
+    let fit = "fit --model bibfa -k 2 --max-sweeps 5 --force --out m.pv --view x=x.csv";
+    let err = said(at, &format!("{fit} --view y=x.csv"));
+    assert!(err.contains("the very values of view 'x'"), "{err}");
+    let err = said(
+        at,
+        &format!("{fit} --view y=y.csv --scaling none --centring none"),
+    );
+    assert!(!err.contains("the very values"), "{err}");
+}

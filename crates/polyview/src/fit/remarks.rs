@@ -292,6 +292,36 @@ pub(super) fn observed_mean(view: &View) -> f64 {
     sum / view.n_observed() as f64
 }
 
+/// Warns of two views that are one table: factors that they share say nothing.
+pub(super) fn note_twins(views: &[View], journal: &mut Journal) {
+    for (m, a) in views.iter().enumerate() {
+        let twin = views[..m].iter().find(|b| are_twins(a, b));
+        if let Some(b) = twin {
+            let note = format!(
+                "it holds the very values of view '{}': what the two share is no finding, and counts twice; \
+                 leave one of them out",
+                b.name()
+            );
+            journal.note(0, format!("data/{}", a.name()), Event::Warning { note });
+        }
+    }
+}
+
+/// Whether two views have the same values in the same places, and more than a few columns
+/// that could be alike by chance.
+fn are_twins(a: &View, b: &View) -> bool {
+    let alike = |d: usize| {
+        (0..a.n_samples())
+            .all(|n| a.value(n, d).map(f64::to_bits) == b.value(n, d).map(f64::to_bits))
+    };
+    let (samples, features) = (a.n_samples(), a.n_features());
+    (samples, features) == (b.n_samples(), b.n_features())
+        && samples > 1
+        && features > 1
+        && a.n_observed() == b.n_observed()
+        && (0..features).all(alike)
+}
+
 /// Notes groups of samples that no part of the model has anything of its own for.
 pub(super) fn note_idle_groups(
     spec: &ModelSpec,

@@ -21,7 +21,7 @@ use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_loose_bound,
-    observed_mean, slips,
+    note_twins, observed_mean, slips,
 };
 use super::start::start;
 use super::steep::note_steep_sites;
@@ -187,6 +187,7 @@ impl Fitting {
             note_steep_sites(info, view, &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
+        note_twins(&working.views, &mut journal);
         note_idle_groups(&spec, groups.as_ref(), &mut journal, &working.views);
         let (stage, starts) = match spec.engine {
             EngineKind::Vb => {
