@@ -11,6 +11,7 @@ type Given = (&'static str, bool, &'static [EngineKind]);
 
 const GIBBS: &[EngineKind] = &[EngineKind::Gibbs];
 const STOCHASTIC: &[EngineKind] = &[EngineKind::Stochastic];
+const VB: &[EngineKind] = &[EngineKind::Vb];
 const BOUND: &[EngineKind] = &[EngineKind::Vb, EngineKind::Stochastic];
 
 impl Study {
@@ -43,13 +44,13 @@ impl Study {
             ),
         ];
         let of_bound: [Given; 7] = [
-            ("--max-sweeps", args.convergence.max_sweeps.is_some(), BOUND),
+            ("--max-sweeps", args.convergence.max_sweeps.is_some(), VB),
             ("--tolerance", args.convergence.tolerance.is_some(), BOUND),
             ("--restarts", args.engine.restarts.is_some(), BOUND),
             ("--path", args.engine.path.is_some(), BOUND),
             ("--no-rotation", args.convergence.no_rotation, BOUND),
             ("--no-pruning", args.convergence.no_pruning, BOUND),
-            ("--audit", args.engine.audit, BOUND),
+            ("--audit", args.engine.audit, VB),
         ];
         let idle = |(_, given, engines): &Given| *given && !engines.contains(&engine);
         let belongs = |(_, _, engines): &Given| {

@@ -253,10 +253,16 @@ fn options_without_effect_are_refused() {
     let err = said(at, &format!("{gibbs} --out g.pv"));
     for option in ["--max-sweeps", "--audit"] {
         let warning = format!(
-            "warning: {option} has no effect: it belongs to --engine vb or stochastic, and this is gibbs"
+            "warning: {option} has no effect: it belongs to --engine vb, and this is gibbs"
         );
         assert!(err.contains(&warning), "{err}");
     }
+    let batches = "fit --view x=x.csv:gaussian -k 1 --engine stochastic --batch 0.5 --max-sweeps 9";
+    let err = said(at, &format!("{batches} --out s.pv"));
+    assert!(
+        err.contains("belongs to --engine vb, and this is stochastic"),
+        "{err}"
+    );
     let fit = "fit --view x=x.csv -k 1 --group-noise --out m.pv --metadata about.csv";
     let err = fails(at, fit, 2);
     assert!(

@@ -74,8 +74,9 @@ fn transposed(tables: &[Names<'_>]) -> Option<String> {
         let mut shared = tables[0].features.iter();
         let shared = shared.find(|f| rest.contains(f.as_str()))?;
         return Some(format!(
-            "check that the first column holds the same IDs in every file, or if samples stand in \
-             columns (the headers share names, such as '{shared}'), say so (--transposed)"
+            "check that the first column holds the same IDs in every file, or that --transposed is \
+             given where samples stand in columns and not where they stand in rows (the headers share \
+             names, such as '{shared}')"
         ));
     }
     let (view, example) = turned?;

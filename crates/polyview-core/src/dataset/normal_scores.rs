@@ -107,6 +107,34 @@ impl NormalScores {
         between(scores, values, score)
     }
 
+    /// Mean and standard deviation of the values that scores $N($`mean`, `sd`$^2)$ lead
+    /// to: an integral by steps of a quarter of `sd`, to 4.5 of them each way.
+    /// `NaN` where one of the two is.
+    pub fn moments(&self, feature: usize, mean: f64, sd: f64) -> (f64, f64) {
+        let (values, scores) = self.of(feature);
+        let at = |steps: i32| {
+            let z = 0.25 * f64::from(steps);
+            (between(scores, values, mean + sd * z), (-0.5 * z * z).exp())
+        };
+        let centre = at(0).0;
+        let (mut total, mut first) = (0.0, 0.0);
+        for (value, weight) in (-18..=18).map(at) {
+            total += weight;
+            // halves: the range of the largest numbers is no number
+            first += weight * (0.5 * value - 0.5 * centre);
+        }
+        let away = first / total;
+        let from_mean = |value: f64| 0.5 * value - 0.5 * centre - away;
+        // in units of the largest, whose square may be no number
+        let sizes = (-18..=18).map(|i| from_mean(at(i).0).abs());
+        let unit = sizes.fold(f64::MIN_POSITIVE, f64::max);
+        let mut second = 0.0;
+        for (value, weight) in (-18..=18).map(at) {
+            second += weight * (from_mean(value) / unit).powi(2);
+        }
+        (centre + 2.0 * away, 2.0 * unit * (second / total).sqrt())
+    }
+
     /// Logarithm of how many scores a unit of the data takes around a score: a
     /// density of scores times this is one of values. Beyond the training values
     /// that of the nearest two; 0 for a constant feature.
@@ -194,6 +222,49 @@ mod tests {
         for z in [a + 0.01, b, b + 1.0] {
             assert!((m.ln_slope(0, z) - slope.ln()).abs() < 1e-12);
         }
+    }
+
+    /// Of values that are exponentials of their scores the log-normal law's, and of an uneven
+    /// map those of many draws of its scores, evenly spread.
+    #[test]
+    fn moments_are_those_of_the_values() {
+        let n = 4001;
+        let bent = Mat::from_fn(n, 1, |i, _| {
+            normal_quantile((i as f64 + 1.0) / (n as f64 + 1.0)).exp()
+        });
+        let view = View::from_values("x", vec!["f".into()], bent).expect("a view");
+        let (mean, sd) = NormalScores::learn(&view).moments(0, 0.4, 0.5);
+        let expected = (0.4_f64 + 0.125).exp();
+        assert!(
+            (mean - expected).abs() < 2e-3 * expected,
+            "{mean} {expected}"
+        );
+        let of_law = expected * (0.25_f64.exp() - 1.0).sqrt();
+        assert!((sd - of_law).abs() < 1e-2 * of_law, "{sd} {of_law}");
+        let m = map();
+        for (feature, mean, sd) in [(0, 0.2, 0.6), (0, -1.0, 0.1), (1, 0.3, 1.0)] {
+            let draws: Vec<f64> = (0..100_000)
+                .map(|i| {
+                    m.value(
+                        feature,
+                        mean + sd * normal_quantile((f64::from(i) + 0.5) / 1e5),
+                    )
+                })
+                .collect();
+            let first = draws.iter().sum::<f64>() / 1e5;
+            let second = draws.iter().map(|x| (x - first).powi(2)).sum::<f64>() / 1e5;
+            let found = m.moments(feature, mean, sd);
+            assert!(
+                (found.0 - first).abs() < 0.01 * (1.0 + first.abs()),
+                "{found:?} {first}"
+            );
+            assert!(
+                (found.1 - second.sqrt()).abs() < 0.02 * (1.0 + second.sqrt()),
+                "{found:?} {second}"
+            );
+        }
+        assert!(m.moments(3, 0.0, 3.0).1.is_finite());
+        assert!(m.moments(0, f64::NAN, 1.0).0.is_nan());
     }
 
     #[test]

@@ -244,15 +244,13 @@ impl Scaling {
             None => value * self.scale[feature] + self.offset[feature],
         }
     }
-    /// Standard deviation in data units of a working value of that mean and
-    /// standard deviation; where working units are normal scores half the width of
-    /// the interval of one standard deviation each way, brought back end by end.
-    pub fn spread(&self, feature: usize, mean: f64, sd: f64) -> f64 {
+    /// Mean and standard deviation in data units of a normal working value of that mean
+    /// and standard deviation; where working units are normal scores those of the values
+    /// that its scores lead to ([`NormalScores::moments`]).
+    pub fn moments(&self, feature: usize, mean: f64, sd: f64) -> (f64, f64) {
         match &self.scores {
-            Some(scores) => {
-                0.5 * (scores.value(feature, mean + sd) - scores.value(feature, mean - sd))
-            }
-            None => sd * self.scale[feature],
+            Some(scores) => scores.moments(feature, mean, sd),
+            None => (self.backward(feature, mean), sd * self.scale[feature]),
         }
     }
     /// Logarithm of the working units that a unit of the data takes, at a working

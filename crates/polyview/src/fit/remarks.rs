@@ -298,8 +298,8 @@ pub(super) fn note_twins(views: &[View], journal: &mut Journal) {
         let twin = views[..m].iter().find(|b| are_twins(a, b));
         if let Some(b) = twin {
             let note = format!(
-                "it holds the very values of view '{}': what the two share is no finding, and counts twice; \
-                 leave one of them out",
+                "it holds the very values of view '{}', but for their unit: what the two share is no \
+                 finding, and counts twice; leave one of them out",
                 b.name()
             );
             journal.note(0, format!("data/{}", a.name()), Event::Warning { note });
@@ -345,9 +345,8 @@ pub(super) fn note_idle_groups(
         return;
     };
     let note = format!(
-        "the groups change nothing in this fit: {why}; where groups differ in level, noise or factors take \
-         intercepts by group (--group-intercepts), noise by group (--group-noise) or a prior of the \
-         factors by group (--factor-prior ard), in views of other likelihoods than ranks or in all"
+        "the groups change nothing in this fit: {why}; where they differ, take intercepts by group \
+         (--group-intercepts), noise by group (--group-noise) or factors by group (--factor-prior ard)"
     );
     journal.note(0, "data", Event::Data { note });
 }

@@ -49,14 +49,12 @@ pub struct Prediction {
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Predictive means, samples × features: of labels the probabilities, which
-    /// for classes add up to 1. Where working units are normal scores these are the
-    /// values at the mean scores, which are predictive medians. `NaN`, like all that is predicted, in features
+    /// for classes add up to 1. `NaN`, like all that is predicted, in features
     /// that were never observed in training ([`crate::ViewInfo::unobserved`]).
     pub mean: Mat<f64>,
     /// Predictive standard deviations of a new measurement, samples ×
     /// features: noise $\mathrm{E}[1/\tau]$ and the uncertainty of weights,
-    /// intercepts and factors (spec/sshiba P4). Where working units are normal scores
-    /// half the width of the interval of one standard deviation each way. Of successes out of trials those
+    /// intercepts and factors (spec/sshiba P4). Of successes out of trials those
     /// of a single trial.
     pub sd: Mat<f64>,
     /// Of successes out of trials the standard deviation of the probability
@@ -396,12 +394,11 @@ impl Fit {
         });
         if !kind.is_label() {
             for j in 0..d {
-                let spreads = mean.col_as_slice(j).iter().zip(sd.col_as_slice_mut(j));
-                for (m, s) in spreads {
-                    *s = info.scaling.spread(j, *m, *s);
+                let means = mean.col_as_slice_mut(j).iter_mut();
+                for (m, s) in means.zip(sd.col_as_slice_mut(j)) {
+                    (*m, *s) = info.scaling.moments(j, *m, *s);
                 }
             }
-            info.scaling.restore(&mut mean);
         }
         let mut ranks = scores
             .map(Mixture::finish)

@@ -297,7 +297,7 @@ impl Fit {
             } else {
                 (back(c.mean - q * sd), back(c.mean + q * sd))
             };
-            let predicted = back(c.mean);
+            let predicted = info.scaling.moments(feature, c.mean, sd).0;
             errors += (unit * (c.raw - predicted)).powi(2);
             scatter += (unit * (c.raw - centre)).powi(2);
             let slope = info.scaling.ln_slope(feature, c.value);

@@ -176,7 +176,11 @@ fn a_view_that_shares_no_sample_is_warned_of() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     put(at, "x.csv", times(1.0));
-    put(at, "y.csv", times(2.0));
+    put(
+        at,
+        "y.csv",
+        super::table(SAMPLES, |n, d| (value(n, d) * value(n, d + 1)).to_string()),
+    );
     let fit =
         "fit --model mofa --view x=x.csv:gaussian --view y=y.csv:gaussian -k 2 --out m.pv --force";
     assert_eq!(lines(&said(at, fit), "warning:"), [""; 0]);
