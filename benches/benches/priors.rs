@@ -3,8 +3,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use polyview_core::{
-    Bias, Context, GammaPrior, Journal, NormalEquations, RowBlock, RowMoments, Schedule, View,
-    column_block,
+    Bias, Context, GammaPrior, Journal, NormalEquations, RowBlock, RowMoments, Rule, Schedule,
+    View, column_block,
 };
 use polyview_infer::{Model, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions};
@@ -57,7 +57,7 @@ fn block(c: &mut Criterion) {
                         let len = width.min(FEATURES - start);
                         eq.set_rows(start..start + len);
                         eq.rhs.copy_from(rhs.as_ref().subrows(start, len));
-                        w.update(&mut eq, &mut cx).is_ok()
+                        w.update(&mut eq, Rule::Optimum, &mut cx).is_ok()
                     });
                 assert!(done, "the equations are positive definite");
                 w.update_scales();

@@ -262,8 +262,8 @@ fn projecting_a_training_row_is_its_posterior() {
         journal: &mut journal,
     };
     for _ in 0..300 {
-        run_steps(&Vb, &[vec![Step::Local(1)]], &mut model, &mut cx).expect("locals");
-        update_factors(&Vb, &mut model, &mut cx).expect("factors");
+        run_steps(&Vb::default(), &[vec![Step::Local(1)]], &mut model, &mut cx).expect("locals");
+        update_factors(&Vb::default(), &mut model, &mut cx).expect("factors");
     }
     let (z, all) = (
         model.factors.moments().mean(),

@@ -165,7 +165,7 @@ fn sweep(model: &mut Model, sweep: usize, corrected: bool, journal: &mut Journal
         match group[..] {
             [Step::Local(v)] if corrected => refresh(model, v, &mut cx),
             [step, ..] if sweep == 0 && !matches!(step, Step::Local(_)) => {}
-            _ => run_steps(&Vb, &[group], model, &mut cx).expect("a step"),
+            _ => run_steps(&Vb::default(), &[group], model, &mut cx).expect("a step"),
         }
     }
 }
@@ -383,7 +383,7 @@ fn corrected(kinds: &[Kind]) -> Model {
 /// Local variables and intercepts three times in turn, then local variables.
 fn refresh(model: &mut Model, v: usize, cx: &mut Context<'_>) {
     for pass in 0..4 {
-        run_steps(&Vb, &[vec![Step::Local(v)]], model, cx).expect("a step");
+        run_steps(&Vb::default(), &[vec![Step::Local(v)]], model, cx).expect("a step");
         let Model { factors, views, .. } = model;
         let view = &mut views[v];
         if pass == 3 || !view.bias.is_present() {

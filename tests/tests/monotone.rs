@@ -89,7 +89,7 @@ proptest! {
     /// The steps of views that follow one another are carried out side by side.
     #[test]
     fn sweeps_are_their_steps(case in case()) {
-        for engine in [&Vb as &dyn Engine, &Gibbs] {
+        for engine in [&Vb::default() as &dyn Engine, &Gibbs] {
             let [mut whole, mut stepwise] = [(); 2].map(|()| model(&case, views(&case, 2)));
             let groups = step_groups(&whole.schedule);
             let [mut a, mut b] = [(); 2].map(|()| Journal::default());

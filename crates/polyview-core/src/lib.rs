@@ -61,8 +61,8 @@ pub use model::{
     Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, NoiseScope, NormalEquations,
     Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView, PredictedBlock,
     PredictedKind, Predictor, RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments,
-    SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm,
-    column_block, own_column_block,
+    Rule, SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray, StateReader, Stateful, ViewShape,
+    ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 

@@ -39,12 +39,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The default (spec/sshiba 2.7, DESIGN 4): by view locals, weights,
-    /// intercepts, noise, scales; then the factors; then a rotation, and empty
-    /// factors are removed. Factors come last, since a start gives factors and
-    /// the first weights are made from them.
+    /// The default (spec/sshiba 2.7, DESIGN 4): a rotation first, before products with
+    /// the data are made that it would turn; by view locals, weights, intercepts, noise,
+    /// scales; then the factors, and empty factors are removed. Factors come last, since
+    /// a start gives factors and the first weights are made from them.
     pub fn standard(views: usize) -> Self {
-        let mut sweep = Vec::new();
+        let mut sweep = vec![Step::Rotate];
         for v in 0..views {
             sweep.extend([
                 Step::Local(v),
@@ -54,7 +54,7 @@ impl Schedule {
                 Step::Scales(v),
             ]);
         }
-        sweep.extend([Step::Rotate, Step::Factors, Step::FactorScales, Step::Prune]);
+        sweep.extend([Step::Factors, Step::FactorScales, Step::Prune]);
         Self { sweep }
     }
     /// As [`Schedule::standard`], for factors with a mixture prior: the

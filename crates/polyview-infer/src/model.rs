@@ -78,9 +78,6 @@ pub struct Model {
     pub views: Vec<ViewPart>,
     /// Steps of a sweep.
     pub schedule: Schedule,
-    /// How far variational updates of rows go
-    /// ([`VbOptions::relaxation`](crate::VbOptions::relaxation)).
-    pub relaxation: f64,
     patterns: Option<Arc<PatternTable>>,
 }
 
@@ -104,7 +101,6 @@ impl Model {
             factors,
             views,
             schedule,
-            relaxation: 1.0,
             patterns,
         };
         out.share();
@@ -130,7 +126,8 @@ impl Model {
             Step::Factors => "factors".into(),
             Step::Assign => "assignment".into(),
             Step::FactorScales => "factor-scales".into(),
-            Step::Rotate | Step::Prune => String::new(),
+            Step::Rotate => "rotation".into(),
+            Step::Prune => String::new(),
         }
     }
     /// Number of factors.

@@ -294,6 +294,7 @@ pub(crate) fn drop_needless(
 pub(crate) fn drop_after_sweeps(
     model: &mut Model,
     bound: f64,
+    engine: Vb,
     cx: &mut Context<'_>,
 ) -> Result<bool, NumericError> {
     let k = model.k();
@@ -311,7 +312,7 @@ pub(crate) fn drop_after_sweeps(
         let keep: Vec<usize> = (0..k).filter(|f| *f != small.factor).collect();
         model.select(&keep, &vec![1.0; k - 1])?;
         let goal = bound - model.idle_factor();
-        let without = after_sweeps(model, &groups, goal, cx)?;
+        let without = after_sweeps(model, &groups, goal, engine, cx)?;
         if without > goal {
             cx.journal.note(
                 cx.sweep,
@@ -336,11 +337,12 @@ fn after_sweeps(
     model: &mut Model,
     groups: &[Vec<Step>],
     goal: f64,
+    engine: Vb,
     cx: &mut Context<'_>,
 ) -> Result<f64, NumericError> {
     let (mut bound, mut gain) = (model.bound(), f64::NAN);
     for _ in 0..TRIAL {
-        run_steps(&Vb, groups, model, cx)?;
+        run_steps(&engine, groups, model, cx)?;
         let now = model.bound();
         let (last, more) = (gain, now - bound);
         (bound, gain) = (now, more);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use polyview_core::{
-    Context, Event, Journal, Ledger, NumericError, Objective, RotationSide, RowCov, State,
+    Context, Event, Journal, Ledger, NumericError, Objective, RotationSide, RowCov, Rule, State,
     StateReader, Stateful, Step,
 };
 use polyview_linalg::{Mat, MatRef};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Vb, run_steps, step_groups};
-use crate::model::Model;
+use crate::model::{Model, ViewPart};
 use crate::prune::{PruneRule, drop_after_sweeps, drop_empty, drop_needless};
 use crate::rotation::{RotationOptions, maximise};
 
@@ -151,13 +151,16 @@ pub struct VbRun {
     previous: Vec<Mat<f64>>,
 }
 
+/// Sweeps before updates go beyond the optimum: first ones come from starts
+/// that mean nothing.
+const BEFORE_RELAXATION: usize = 3;
+
 /// Relative fall of the bound that counts as one.
 pub const FALL: f64 = 1e-9;
 
 impl VbRun {
     /// A run from a model whose blocks have their starting values.
-    pub fn new(mut model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
-        model.relaxation = options.relaxation;
+    pub fn new(model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
         let record = RunRecord {
             journal,
             next_rotation: 2,
@@ -198,14 +201,8 @@ impl VbRun {
         self.record.sweep += 1;
         let sweep = self.record.sweep;
         let before = self.record.ledger.last();
-        let guaranteed = self
-            .model
-            .views
-            .iter()
-            .all(|v| v.term.objective() != Objective::NoGuarantee);
-        if self.options.rotate == Rotate::InLoop && sweep >= self.record.next_rotation {
-            self.rotate(sweep, before)?;
-        }
+        let guaranteed = self.guaranteed();
+        let engine = self.engine(sweep);
         let audit = self.options.audit == Audit::Blocks && sweep > 1 && guaranteed;
         let mut last = if audit {
             Some(self.model.bound())
@@ -217,9 +214,14 @@ impl VbRun {
         if audit {
             groups = groups.concat().into_iter().map(|s| vec![s]).collect();
         }
-        let prunes = |group: &[Step]| group == [Step::Prune];
-        for part in groups.chunk_by(|a, b| !audit && !prunes(a) && !prunes(b)) {
-            if part.iter().any(|group| prunes(group)) {
+        // a step that concerns the number of factors or their basis stands alone
+        let own = |group: &[Step]| matches!(group, [Step::Rotate | Step::Prune]);
+        for part in groups.chunk_by(|a, b| !audit && !own(a) && !own(b)) {
+            if part == [[Step::Rotate]] {
+                if self.options.rotate == Rotate::InLoop && sweep >= self.record.next_rotation {
+                    self.rotate(sweep, before)?;
+                }
+            } else if part == [[Step::Prune]] {
                 let rule = &self.options.prune;
                 let journal = &mut self.record.journal;
                 let dropped = drop_empty(&mut self.model, rule, sweep, journal)?;
@@ -228,13 +230,14 @@ impl VbRun {
                     last = Some(self.model.bound());
                 }
                 continue;
+            } else {
+                let mut cx = Context {
+                    key: self.key.sweep(sweep as u64),
+                    sweep,
+                    journal: &mut self.record.journal,
+                };
+                run_steps(&engine, part, &mut self.model, &mut cx)?;
             }
-            let mut cx = Context {
-                key: self.key.sweep(sweep as u64),
-                sweep,
-                journal: &mut self.record.journal,
-            };
-            run_steps(&Vb, part, &mut self.model, &mut cx)?;
             if let (Some(old), [step]) = (last, part.concat().as_slice()) {
                 let new = self.model.bound();
                 fell(&self.model.block_name(*step), old, new)?;
@@ -307,12 +310,31 @@ impl VbRun {
         if drop_needless(&mut self.model, bound, sweep, &mut self.record.journal)? {
             return Ok(true);
         }
+        let engine = self.engine(sweep);
         let mut cx = Context {
             key: self.key.sweep(sweep as u64),
             sweep,
             journal: &mut self.record.journal,
         };
-        drop_after_sweeps(&mut self.model, bound, &mut cx)
+        drop_after_sweeps(&mut self.model, bound, engine, &mut cx)
+    }
+    /// Whether no step can lower the objective.
+    fn guaranteed(&self) -> bool {
+        let fixed = |v: &ViewPart| v.term.objective() != Objective::NoGuarantee;
+        self.model.views.iter().all(fixed)
+    }
+    /// How this sweep is carried out. Beyond the optimum only where it is that of an
+    /// objective which the steps do not change: one that is chosen anew in every sweep
+    /// (extreme partners of ranks) is overshot further each time.
+    fn engine(&self, sweep: usize) -> Vb {
+        let relaxed = sweep > BEFORE_RELAXATION && self.guaranteed();
+        Vb {
+            rule: if relaxed {
+                Rule::Relaxed(self.options.relaxation)
+            } else {
+                Rule::Optimum
+            },
+        }
     }
 
     /// Largest change of a factor or of its weights since the last sweep,
@@ -364,15 +386,13 @@ impl VbRun {
         let model = &mut self.model;
         let k = model.k();
         let mut terms = Vec::with_capacity(1 + model.views.len());
-        if model.views.iter().all(|v| v.term.rotates()) {
-            terms.push(model.factors.rotation_term(RotationSide::Factors));
-            terms.extend(
-                model
-                    .views
-                    .iter()
-                    .map(|v| v.weights.rotation_term(RotationSide::Weights)),
-            );
-        }
+        terms.push(model.factors.rotation_term(RotationSide::Factors));
+        terms.extend(
+            model
+                .views
+                .iter()
+                .map(|v| v.weights.rotation_term(RotationSide::Weights)),
+        );
         let draws = matches!(model.factors.moments().cov(), RowCov::Zero);
         let Some(terms) = terms
             .into_iter()

@@ -264,7 +264,7 @@ impl Plan {
                     sweep: 0,
                     journal: &mut journal,
                 };
-                polyview_infer::update_factors(&polyview_infer::Vb, &mut full, &mut cx)?;
+                polyview_infer::update_factors(&polyview_infer::Vb::default(), &mut full, &mut cx)?;
                 Ok(full)
             }
             Self::Features(all) => {

@@ -161,7 +161,7 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
                 sweep,
                 journal: &mut journal,
             };
-            run_steps(&Vb, &[vec![step]], model, &mut cx).expect("a step");
+            run_steps(&Vb::default(), &[vec![step]], model, &mut cx).expect("a step");
             if sweep < 4 {
                 continue;
             }

@@ -37,7 +37,7 @@ fn model(missing: MissingData, second: Species) -> (Model, [View; 2]) {
     for sweep in 1..=6 {
         for step in &steps {
             let mut cx = context(sweep, &mut journal);
-            run_steps(&Vb, &[vec![*step]], &mut model, &mut cx).expect("a step");
+            run_steps(&Vb::default(), &[vec![*step]], &mut model, &mut cx).expect("a step");
         }
     }
     (model, data)
@@ -93,13 +93,13 @@ fn gap(missing: MissingData, second: Species, shrunk: bool) -> f64 {
     for _ in 0..3000 {
         let mut cx = context(7, &mut journal);
         run_steps(
-            &Vb,
+            &Vb::default(),
             &[vec![polyview_core::Step::Local(1)]],
             &mut model,
             &mut cx,
         )
         .expect("locals");
-        update_factors(&Vb, &mut model, &mut cx).expect("factors");
+        update_factors(&Vb::default(), &mut model, &mut cx).expect("factors");
     }
     let mut worst: f64 = 0.0;
     let mut rows = 0;

@@ -83,10 +83,28 @@ pub struct NormalEquations {
     pub packed: Option<PackedRows>,
     /// Right-hand sides, rows of the current range × K.
     pub rhs: Mat<f64>,
-    /// How far variational means of rows with own parts go: to the optimum (1),
-    /// short of it or beyond. The bound is quadratic in them, so that below 2 it
+}
+
+/// How a variational update of rows goes: a choice of the engine, not of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Rule {
+    /// To the optimum given everything else.
+    #[default]
+    Optimum,
+    /// Means of rows with own parts ([`NormalEquations::packed`]) go to the optimum (1),
+    /// short of it or beyond. The bound is quadratic in them, so that between 0 and 2 it
     /// does not fall.
-    pub relaxation: f64,
+    Relaxed(f64),
+}
+
+impl Rule {
+    /// How far means of rows with own parts go: 1 is the optimum.
+    pub fn rate(self) -> f64 {
+        match self {
+            Self::Optimum => 1.0,
+            Self::Relaxed(rate) => rate,
+        }
+    }
 }
 
 impl NormalEquations {
@@ -100,7 +118,6 @@ impl NormalEquations {
             own: false,
             packed: None,
             rhs: Mat::zeros(rows.len(), k),
-            relaxation: 1.0,
             rows,
         }
     }
@@ -151,7 +168,6 @@ impl NormalEquations {
             own: self.own,
             packed: None,
             rhs: Mat::zeros(0, self.k),
-            relaxation: self.relaxation,
         }
     }
     /// The own parts, zero at first.

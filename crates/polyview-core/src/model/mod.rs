@@ -12,7 +12,7 @@ mod state;
 mod traits;
 
 pub use bias::Bias;
-pub use equations::{NormalEquations, PatternGrams, PatternTable};
+pub use equations::{NormalEquations, PatternGrams, PatternTable, Rule};
 pub use gammas::{GammaPrior, Gammas};
 pub use groups::{PrecisionView, RowGroups};
 pub use moments::{RowCov, RowMoments, Stamp};

@@ -69,7 +69,7 @@ pub fn project_factors(
 ) -> Result<Projected, NumericError> {
     let mixture = model.factors.shares().is_some();
     if !mixture && !model.views.iter().any(|v| v.term.has_locals()) {
-        update_factors(&Vb, model, cx)?;
+        update_factors(&Vb::default(), model, cx)?;
         return Ok(Projected {
             rounds: 1,
             moving: Vec::new(),
@@ -92,7 +92,7 @@ pub fn project_factors(
         if round > 1 {
             // components follow the factors; before the first round these are nowhere
             model.factors.move_to(at.clone());
-            assign(&Vb, model, cx)?;
+            assign(&Vb::default(), model, cx)?;
         }
         for ViewPart {
             term,
@@ -110,7 +110,7 @@ pub fn project_factors(
                 term.refresh_locals(&p, cx)?;
             }
         }
-        update_factors(&Vb, model, cx)?;
+        update_factors(&Vb::default(), model, cx)?;
         let now = model.factors.moments();
         let step = Mat::from_fn(samples, now.k(), |n, j| {
             now.mean()[(n, j)] - at.mean()[(n, j)]
@@ -143,7 +143,7 @@ pub fn project_factors(
         answer.refresh_log_det("factors")?;
         model.factors.move_to(answer);
     }
-    assign(&Vb, model, cx)?;
+    assign(&Vb::default(), model, cx)?;
     Ok(Projected {
         rounds: round,
         moving: (way.settled().iter().enumerate())

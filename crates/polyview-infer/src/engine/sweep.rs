@@ -1,8 +1,8 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, Coupling, NormalEquations, NumericError, Objective, PatternGrams, RowBlock,
-    SAMPLE_BLOCK, Schedule, Step,
+    Context, Coupling, NormalEquations, NumericError, PatternGrams, RowBlock, SAMPLE_BLOCK,
+    Schedule, Step,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
@@ -93,22 +93,6 @@ fn run_step_of_all(
     Ok(())
 }
 
-/// Sweeps before updates go beyond the optimum: first ones come from starts
-/// that mean nothing.
-const BEFORE_RELAXATION: usize = 3;
-
-/// How far updates of rows go in this sweep. Beyond the optimum only where it is that of
-/// an objective which the steps do not change: one that is chosen anew in every sweep
-/// (extreme partners of ranks) is overshot further each time.
-pub(super) fn relaxation(model: &Model, cx: &Context<'_>) -> f64 {
-    let fixed = |v: &ViewPart| v.term.objective() != Objective::NoGuarantee;
-    if cx.sweep > BEFORE_RELAXATION && model.views.iter().all(fixed) {
-        model.relaxation
-    } else {
-        1.0
-    }
-}
-
 /// All factors from the equations of all views. With weights, intercepts and
 /// noise held fixed it is the projection of samples.
 ///
@@ -120,13 +104,11 @@ pub fn update_factors(
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let own = model.has_cells();
-    let relaxation = relaxation(model, cx);
     let patterns = model.patterns().cloned();
     let Model { factors, views, .. } = model;
     let (rows, k) = (factors.moments().explicit_rows(), factors.moments().k());
     let mut eq = NormalEquations::new(k, 0..0);
     eq.own = own;
-    eq.relaxation = relaxation;
     eq.patterns = patterns.map(|table| PatternGrams {
         grams: PackedRows::zeros(table.present.len(), k),
         table,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, ViewTerm};
+use polyview_core::{
+    Bias, Context, NormalEquations, NumericError, Predictor, RowBlock, Rule, ViewTerm,
+};
 use polyview_linalg::{Mat, MatRef};
 
 use super::Engine;
@@ -10,7 +12,10 @@ use super::Engine;
 /// Mean-field variational Bayes: each block is set to its optimum given the
 /// moments of the others, so the bound never falls.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Vb;
+pub struct Vb {
+    /// How far updates of rows go.
+    pub rule: Rule,
+}
 
 impl Engine for Vb {
     fn rows(
@@ -19,7 +24,7 @@ impl Engine for Vb {
         eq: &mut NormalEquations,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        block.update(eq, cx)
+        block.update(eq, self.rule, cx)
     }
     fn bias(
         &self,

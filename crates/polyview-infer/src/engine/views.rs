@@ -7,7 +7,7 @@ use polyview_core::{
 use rayon::prelude::*;
 
 use super::Engine;
-use super::sweep::{key, relaxation};
+use super::sweep::key;
 use crate::model::{Model, ViewPart};
 
 /// The view that a group of steps belongs to; `None` if it concerns all.
@@ -28,7 +28,6 @@ pub(super) fn run_views(
     model: &mut Model,
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
-    let relaxation = relaxation(model, cx);
     let Model { factors, views, .. } = model;
     let factors: &dyn RowBlock = factors.as_ref();
     let (base, sweep) = (cx.key, cx.sweep);
@@ -44,7 +43,7 @@ pub(super) fn run_views(
                     sweep,
                     journal: &mut journal,
                 };
-                run_view_group(engine, group, v, factors, view, relaxation, &mut cx)?;
+                run_view_group(engine, group, v, factors, view, &mut cx)?;
             }
             Ok(journal)
         })
@@ -62,7 +61,6 @@ fn run_view_group(
     v: ViewId,
     factors: &dyn RowBlock,
     view: &mut ViewPart,
-    relaxation: f64,
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let base = cx.key;
@@ -77,7 +75,7 @@ fn run_view_group(
         Some(Step::Scales(_)) => engine.scales(view.weights.as_mut(), cx),
         _ => {
             cx.key = base;
-            pass(engine, group, v, factors, view, relaxation, cx)?;
+            pass(engine, group, v, factors, view, cx)?;
         }
     }
     cx.key = base;
@@ -91,7 +89,6 @@ fn pass(
     v: ViewId,
     factors: &dyn RowBlock,
     view: &mut ViewPart,
-    relaxation: f64,
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let has = |step: Step| group.contains(&step);
@@ -105,7 +102,6 @@ fn pass(
     let shape = term.shape();
     let columns = shape.predictor_columns;
     let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
-    eq.relaxation = relaxation;
     let with_weights = has(Step::Weights(v));
     if with_weights {
         cx.key = key(base, Step::Weights(v));

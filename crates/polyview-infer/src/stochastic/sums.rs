@@ -2,7 +2,7 @@
 
 use polyview_core::{
     Bias, Context, Gammas, NoiseScope, NormalEquations, NumericError, Predictor, RowBlock,
-    RowMoments, ViewTerm, own_column_block,
+    RowMoments, Rule, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked, times_small};
 
@@ -258,7 +258,7 @@ impl ViewSums {
                     }
                 }
             }
-            weights.update(&mut eq, cx)?;
+            weights.update(&mut eq, Rule::Optimum, cx)?;
             let w = weights.moments().mean();
             if bias.is_present() {
                 let (precision, rhs): (Vec<f64>, Vec<f64>) = block

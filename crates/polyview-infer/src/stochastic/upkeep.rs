@@ -13,7 +13,7 @@ impl StochasticRun {
     /// As a run of variational Bayes does, on the running sums.
     pub(super) fn rotate(&mut self, sweep: usize, bound: f64) -> Result<(), StochasticError> {
         let k = self.model.k();
-        if k < 2 || self.record.sweep < 2 || !self.model.views.iter().all(|v| v.term.rotates()) {
+        if k < 2 || self.record.sweep < 2 {
             return Ok(());
         }
         let samples = self.source.samples();

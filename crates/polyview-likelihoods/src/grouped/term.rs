@@ -147,9 +147,6 @@ impl ViewTerm for Grouped {
             Ok(Vec::new())
         }
     }
-    fn rotates(&self) -> bool {
-        self.inner.iter().all(|t| t.rotates())
-    }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (split, key) = (self.split(p), cx.key);
         for (g, term) in self.inner.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, State, StateReader, Stateful, Terms,
+    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef, gram, times_small};
 use polyview_random::{StreamKey, uniform_open01};
@@ -227,6 +227,7 @@ impl RowBlock for MixtureRows {
     fn update(
         &mut self,
         eq: &mut NormalEquations,
+        rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         self.add_centres(eq);
@@ -234,7 +235,8 @@ impl RowBlock for MixtureRows {
             rows: &self.precision.0,
             columns: &self.precision.1,
         };
-        solve_update(&self.name, &self.prepared, prior, &mut self.moments, eq, cx)
+        let (eq, moments) = ((eq, rule), &mut self.moments);
+        solve_update(&self.name, &self.prepared, prior, moments, eq, cx)
     }
     fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.add_centres(eq);

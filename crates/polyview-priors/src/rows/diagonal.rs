@@ -2,7 +2,7 @@
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, ScalePrior, State, StateReader, Stateful, Terms,
+    RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef, SymPacked};
 use polyview_random::StreamKey;
@@ -17,7 +17,7 @@ use super::sweep::{self, Column, Site};
 /// b\_{rk} - \sum\_{j\ne k} P\_{r,kj} m\_{rj}\Big)$$
 ///
 /// column after column from the present means (beyond or short of it under
-/// [`NormalEquations::relaxation`], where rows have precisions of their own), with the data precision
+/// [`Rule::Relaxed`], where rows have precisions of their own), with the data precision
 /// $P\_r$, right-hand side $b\_r$ and expected prior precision $\alpha$. Each
 /// step is the optimum of its entry, so the bound never falls; the data are
 /// not read again. The fixed point has the means of
@@ -123,7 +123,7 @@ fn diagonal(variances: &[f64]) -> RowCov {
 /// Means and variances; the sum is that of $\ln v$.
 struct Gaussian<'a> {
     prior: PrecisionView<'a>,
-    /// How far means go ([`NormalEquations::relaxation`]).
+    /// How far means go ([`Rule::Relaxed`]).
     rate: f64,
 }
 
@@ -170,13 +170,14 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn update(
         &mut self,
         eq: &mut NormalEquations,
+        rule: Rule,
         _cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
         let prior = self.prior.precision();
         let (explicit, all) = (self.moments.explicit_rows(), self.moments.rows() as f64);
         let rate = if eq.packed.is_some() {
-            eq.relaxation
+            rule.rate()
         } else {
             1.0
         };

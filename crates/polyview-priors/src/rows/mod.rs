@@ -15,7 +15,7 @@ pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, ScalePrior, State, StateReader, Stateful, Terms,
+    RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -74,6 +74,7 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     fn update(
         &mut self,
         eq: &mut NormalEquations,
+        rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         solve::update(
@@ -81,7 +82,7 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
             &self.prepared,
             self.prior.precision(),
             &mut self.moments,
-            eq,
+            (eq, rule),
             cx,
         )
     }

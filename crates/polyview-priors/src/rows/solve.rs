@@ -1,7 +1,7 @@
 //! From normal equations to moments, and to draws.
 
 use polyview_core::{
-    Context, Event, NormalEquations, NumericError, PrecisionView, RowCov, RowMoments,
+    Context, Event, NormalEquations, NumericError, PrecisionView, RowCov, RowMoments, Rule,
 };
 use polyview_linalg::{
     LinalgError, Mat, MatRef, PackedRows, SpdFactor, SpdReport, SymPacked, packed_index,
@@ -239,7 +239,7 @@ pub(crate) fn update(
     prepared: &Prepared,
     prior: PrecisionView<'_>,
     moments: &mut RowMoments,
-    eq: &mut NormalEquations,
+    (eq, rule): (&mut NormalEquations, Rule),
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
@@ -309,7 +309,7 @@ pub(crate) fn update(
                     source,
                 })?;
             note(block, start, &report, cx);
-            relax(mean, start, eq);
+            relax(mean, start, &mut eq.rhs, rule);
             put_rows(mean, start, eq.rhs.as_ref());
             if start == 0 {
                 *log_det = 0.0;
@@ -343,17 +343,16 @@ pub(crate) fn update(
     }
 }
 
-/// Puts the means that are taken in place of the optimal ones in `eq.rhs`
-/// ([`NormalEquations::relaxation`]).
-fn relax(mean: &Mat<f64>, start: usize, eq: &mut NormalEquations) {
-    let rate = eq.relaxation;
+/// Puts the means that are taken in place of the optimal ones in `optima`.
+fn relax(mean: &Mat<f64>, start: usize, optima: &mut Mat<f64>, rule: Rule) {
+    let rate = rule.rate();
     if rate == 1.0 {
         return;
     }
-    for j in 0..eq.rhs.ncols() {
-        for i in 0..eq.rhs.nrows() {
+    for j in 0..optima.ncols() {
+        for i in 0..optima.nrows() {
             let old = mean[(start + i, j)];
-            eq.rhs[(i, j)] = old + rate * (eq.rhs[(i, j)] - old);
+            optima[(i, j)] = old + rate * (optima[(i, j)] - old);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::common::{KINDS, Kind, Problem, close, groups, problem, start};
 use polyview_core::{
-    GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, ScalePrior, State,
+    GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, Rule, ScalePrior, State,
     Stateful,
 };
 use polyview_linalg::{Mat, Threads};
@@ -181,7 +181,7 @@ proptest! {
         kind in prop::sample::select(KINDS.to_vec()), rate in 0.1..1.95f64,
     ) {
         let mut p = problem(kind, rows, k, seed);
-        p.shared.relaxation = rate;
+        p.rule = Rule::Relaxed(rate);
         let at = || start(rows, k, seed);
         rises(&p, DiagonalRows::new("w", ard(k), at()).with_passes(passes))?;
         rises(&p, DiagonalRows::new("w", double(rows, k), at()).with_passes(passes))?;
@@ -196,7 +196,7 @@ fn relaxed_steps_end_where_others_do() {
     let (rows, k) = (30, 4);
     let mut p = problem(Kind::Own, rows, k, 8);
     let mut run = |rate: f64, steps: usize| {
-        p.shared.relaxation = rate;
+        p.rule = Rule::Relaxed(rate);
         let mut b = DiagonalRows::new("w", ard(k), start(rows, k, 1));
         for _ in 0..steps {
             p.update(&mut b, &[rows]);

@@ -3,7 +3,7 @@
 
 use polyview_core::{
     Context, GammaPrior, Gammas, Journal, NormalEquations, RotationSide, RowBlock, RowCov,
-    RowMoments, ScalePrior, State, Stateful,
+    RowMoments, Rule, ScalePrior, State, Stateful,
 };
 use polyview_linalg::{Mat, PackedRows, SymPacked, inverse, log_abs_det, packed_index};
 use polyview_priors::{Ard, DoubleArd, FullRows};
@@ -246,7 +246,9 @@ fn solve<P: ScalePrior>(block: &mut FullRows<P>, scale: Option<Vec<f64>>, ranges
                 eq.rhs[(i, j)] = 10.0 * wave(pair[0] + i, j + 1);
             }
         }
-        block.update(&mut eq, &mut context(&mut journal)).unwrap();
+        block
+            .update(&mut eq, Rule::Optimum, &mut context(&mut journal))
+            .unwrap();
     }
     assert!(journal.entries.is_empty());
 }

@@ -8,7 +8,7 @@ use polyview_random::StreamKey;
 use super::{Context, RotationSide, RotationTerm};
 use crate::error::NumericError;
 use crate::ledger::Terms;
-use crate::model::equations::NormalEquations;
+use crate::model::equations::{NormalEquations, Rule};
 use crate::model::groups::PrecisionView;
 use crate::model::moments::RowMoments;
 use crate::model::state::{State, Stateful};
@@ -64,14 +64,15 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] when a precision is not positive definite.
     fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
-    /// Updates the rows `eq.rows()` by variational Bayes. May take the
-    /// buffers of `eq`.
+    /// Updates the rows `eq.rows()` by variational Bayes, as far as `rule` says. May take
+    /// the buffers of `eq`.
     ///
     /// # Errors
     /// [`NumericError`] when a precision is not positive definite.
     fn update(
         &mut self,
         eq: &mut NormalEquations,
+        rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError>;
     /// Draws the rows `eq.rows()` from their conditional.

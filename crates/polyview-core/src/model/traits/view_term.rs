@@ -192,11 +192,6 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {
         let _ = shares;
     }
-    /// Whether the term lets rotations of factors and weights pass unchanged
-    /// (true unless it keeps local variables tied to single columns).
-    fn rotates(&self) -> bool {
-        true
-    }
     /// Brings the local variables up to date (latent scores, imputed cells).
     ///
     /// # Errors

@@ -5,7 +5,7 @@ mod site;
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, State, StateReader, Stateful, Terms,
+    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -58,7 +58,7 @@ use site::{Draw, Optimum, Scales};
 /// the rows ([`RowBlock::set_moments`]). The scales stay, as in every block.
 ///
 /// ```
-/// use polyview_core::{Context, Journal, NormalEquations, RowBlock, RowMoments};
+/// use polyview_core::{Context, Journal, NormalEquations, RowBlock, RowMoments, Rule};
 /// use polyview_linalg::Mat;
 /// use polyview_priors::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 /// use polyview_random::StreamKey;
@@ -76,7 +76,7 @@ use site::{Draw, Optimum, Scales};
 ///     eq.rhs = Mat::from_fn(40, 2, |d, k| 100.0 * truth[(d, k)]);
 ///     let mut cx = Context { key: StreamKey::new(1), sweep, journal: &mut journal };
 ///     weights.prepare(&eq, &mut cx)?;
-///     weights.update(&mut eq, &mut cx)?;
+///     weights.update(&mut eq, Rule::Optimum, &mut cx)?;
 ///     weights.update_scales();
 /// }
 /// assert!(weights.inclusion()[(3, 1)] > 0.99 && weights.inclusion()[(30, 1)] < 0.2);
@@ -302,9 +302,11 @@ impl RowBlock for SpikeSlabRows {
     ) -> Result<(), NumericError> {
         self.check()
     }
+    /// Always to the optimum: entries that are zero or not know no way beyond it.
     fn update(
         &mut self,
         eq: &mut NormalEquations,
+        _rule: Rule,
         _cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());

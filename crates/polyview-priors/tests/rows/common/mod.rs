@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use polyview_core::{
     Context, Journal, NormalEquations, PatternGrams, PatternTable, RowBlock, RowGroups, RowMoments,
+    Rule,
 };
 use polyview_linalg::{Mat, PackedRows, SymPacked, gram};
 use polyview_random::{Rng, StreamKey, standard_normal, uniform_open01};
@@ -46,6 +47,8 @@ pub struct Problem {
     pub rows: usize,
     pub k: usize,
     pub shared: NormalEquations,
+    /// How far updates go.
+    pub rule: Rule,
     rhs: Mat<f64>,
     own: Option<PackedRows>,
 }
@@ -83,6 +86,7 @@ pub fn problem(kind: Kind, rows: usize, k: usize, seed: u64) -> Problem {
         rows,
         k,
         shared,
+        rule: Rule::Optimum,
         rhs,
         own,
     }
@@ -107,6 +111,7 @@ impl Problem {
             rows: self.rows,
             k,
             shared,
+            rule: Rule::Optimum,
             rhs: Mat::from_fn(self.rows, k, at),
             own: None,
         }
@@ -125,7 +130,9 @@ impl Problem {
     }
     /// One update of all rows, in the ranges that end where given.
     pub fn update(&self, block: &mut dyn RowBlock, ends: &[usize]) {
-        self.pass(block, ends, |b, eq, cx| b.update(eq, cx).unwrap());
+        self.pass(block, ends, |b, eq, cx| {
+            b.update(eq, self.rule, cx).unwrap()
+        });
     }
     /// One draw of all rows.
     pub fn draw(&self, block: &mut dyn RowBlock, ends: &[usize], key: StreamKey) {

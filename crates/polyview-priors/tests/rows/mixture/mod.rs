@@ -5,7 +5,7 @@ mod plain;
 
 use polyview_core::{
     Context, GammaPrior, Journal, NormalEquations, RotationSide, RowBlock, RowCov, RowMoments,
-    State, Stateful,
+    Rule, State, Stateful,
 };
 use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_priors::{Mixture, MixtureOptions, MixtureRows};
@@ -77,7 +77,7 @@ fn sweep(b: &mut MixtureRows, gram: &SymPacked, rhs: &Mat<f64>, evidence: &Mat<f
         }
         eq.rhs = rhs.clone();
         b.prepare(&eq, cx).unwrap();
-        b.update(&mut eq, cx).unwrap();
+        b.update(&mut eq, Rule::Optimum, cx).unwrap();
         b.assign(evidence.as_ref(), cx).unwrap();
         b.update_scales();
     });
@@ -128,7 +128,7 @@ fn no_step_lowers_bound_and_evidence() {
             let mut eq = NormalEquations::new(K, 0..N);
             (eq.gram, eq.rhs) = (gram.clone(), rhs.clone());
             b.prepare(&eq, cx).unwrap();
-            b.update(&mut eq, cx).unwrap();
+            b.update(&mut eq, Rule::Optimum, cx).unwrap();
             step(&b);
             b.assign(evidence.as_ref(), cx).unwrap();
             step(&b);

@@ -6,7 +6,7 @@ mod states;
 
 use crate::common::{KINDS, Kind, close, groups, problem, start};
 use polyview_core::{
-    GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, State, Stateful,
+    GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, Rule, State, Stateful,
 };
 use polyview_linalg::{Mat, Threads};
 use polyview_priors::{Ard, BetaPrior, DiagonalRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
@@ -394,7 +394,7 @@ fn groups_do_not_see_one_another() {
                 journal: &mut journal,
             };
             one.prepare(&eq, &mut cx).unwrap();
-            one.update(&mut eq, &mut cx).unwrap();
+            one.update(&mut eq, Rule::Optimum, &mut cx).unwrap();
             one.update_scales();
         }
         for (i, &r) in members.iter().enumerate() {
