@@ -87,7 +87,8 @@ impl FactorScales {
             }
             Self::SpikeSlab(prior) => {
                 let prior = prior.for_rows(groups).ok_or_else(other)?;
-                Box::new(SpikeSlabRows::new("factors", prior, moments).with_passes(PASSES))
+                let rows = SpikeSlabRows::new("factors", prior, moments);
+                Box::new(rows.with_passes(PASSES).taken_together())
             }
             Self::Mixture(mixture, _) => {
                 Box::new(MixtureRows::under("factors", mixture.clone(), moments))

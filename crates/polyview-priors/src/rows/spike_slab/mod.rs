@@ -11,7 +11,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
 
 use super::diagonal::{finite, without_covariances};
-use super::{noise, sweep};
+use super::{Prepared, noise, solve_update, sweep};
 use prior::Sums;
 pub use prior::{SpikeSlab, SpikeSlabOptions};
 use site::{Draw, Optimum, Scales};
@@ -100,7 +100,11 @@ pub struct SpikeSlabRows {
     entropy: f64,
     passes: usize,
     spike_of_prior: bool,
+    together: bool,
 }
+
+/// Least probability of inclusion that a joint covariance knows.
+const LEAST_INCLUSION: f64 = 1e-8;
 
 impl SpikeSlabRows {
     /// A block called `name` (for the journal and the ledger) with scales for
@@ -118,6 +122,7 @@ impl SpikeSlabRows {
             entropy: 0.0,
             passes: 1,
             spike_of_prior: false,
+            together: false,
         };
         out.set_moments(moments);
         out
@@ -127,6 +132,15 @@ impl SpikeSlabRows {
     /// weights should take some twenty: a projection updates them once.
     pub fn with_passes(mut self, passes: usize) -> Self {
         self.passes = passes.max(1);
+        self
+    }
+    /// Ends each update with the entries of a row taken together: given the probabilities
+    /// of inclusion $\gamma$, with $\gamma/\langle\alpha\rangle$ for the prior variance of
+    /// an entry, its Gaussian posterior with all covariances. For factors of new samples
+    /// under fixed weights: entry by entry, where weights are alike, variances are far too small.
+    /// The bound is that of the entries apart.
+    pub fn taken_together(mut self) -> Self {
+        self.together = true;
         self
     }
     /// Takes the spike's entropy in the bound from the newest $\alpha$, which q
@@ -162,6 +176,14 @@ impl SpikeSlabRows {
     /// Variances of the spike as q holds them, groups × K.
     pub fn spike_variance(&self) -> MatRef<'_, f64> {
         crate::group_ard::by_group(&self.spike_variance, self.prior.groups().count())
+    }
+    /// $\langle\alpha\rangle/\gamma$, rows × K.
+    fn slab_precisions(&self) -> Mat<f64> {
+        let (groups, alpha) = (self.prior.groups(), self.prior.precisions());
+        Mat::from_fn(self.inclusion.nrows(), self.inclusion.ncols(), |r, k| {
+            let group = groups.of_row()[r] as usize;
+            alpha[(group, k)] / self.inclusion[(r, k)].max(LEAST_INCLUSION)
+        })
     }
     fn is_draw(&self) -> bool {
         matches!(self.moments.cov(), RowCov::Zero)
@@ -307,7 +329,7 @@ impl RowBlock for SpikeSlabRows {
         &mut self,
         eq: &mut NormalEquations,
         _rule: Rule,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         let (start, len, k) = (eq.rows().start, eq.rows().len(), eq.k());
         let explicit = self.moments.explicit_rows();
@@ -321,6 +343,12 @@ impl RowBlock for SpikeSlabRows {
         sweep::scatter(&tiles, 2, &mut self.inclusion);
         sweep::scatter(&tiles, 3, &mut self.slab_mean);
         sweep::scatter(&tiles, 4, &mut self.slab_variance);
+        if self.together {
+            let cells = self.slab_precisions();
+            let (prior, prepared) = (PrecisionView::Cells(cells.as_ref()), Prepared::Own);
+            let eq = (eq, Rule::Optimum);
+            return solve_update(&self.name, &prepared, prior, &mut self.moments, eq, cx);
+        }
         let (mean, cov, _) = self.moments.parts_mut();
         sweep::scatter(&tiles, 0, mean);
         if !matches!(cov, RowCov::Diagonal(_)) {

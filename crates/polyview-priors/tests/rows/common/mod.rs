@@ -131,7 +131,7 @@ impl Problem {
     /// One update of all rows, in the ranges that end where given.
     pub fn update(&self, block: &mut dyn RowBlock, ends: &[usize]) {
         self.pass(block, ends, |b, eq, cx| {
-            b.update(eq, self.rule, cx).unwrap()
+            b.update(eq, self.rule, cx).unwrap();
         });
     }
     /// One draw of all rows.

@@ -315,3 +315,45 @@ fn sparse_factors_of_training_samples_are_those_of_the_fit() {
         assert!(left < 0.005 * total, "{left} of {total}");
     }
 }
+
+/// Weights of nearly as many factors as features are much alike: entry by entry, factors would
+/// be all too sure, and so would what is predicted from them.
+#[test]
+fn predictions_from_sparse_factors_are_no_surer_than_they_may_be() {
+    const N: usize = 120;
+    let (mut inside, mut all) = (0.0, 0.0);
+    for seed in 1..4 {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal = |r, c| Mat::from_fn(r, c, |_, _| standard_normal(&mut rng));
+        let (z, w) = (normal(2 * N, 8), normal(14, 8));
+        let values = &z * w.transpose() + 0.4 * normal(2 * N, 14);
+        let part = |name: &str, from: usize, columns: std::ops::Range<usize>| Table {
+            name: name.into(),
+            samples: (from..from + N).map(|n| format!("s{n}")).collect(),
+            features: columns.clone().map(|d| format!("f{d}")).collect(),
+            levels: Vec::new(),
+            values: Mat::from_fn(N, columns.len(), |n, d| {
+                values[(from + n, columns.start + d)]
+            }),
+        };
+        let both = Dataset::builder().view(part("x", 0, 0..9));
+        let data = both.view(part("y", 0, 9..14)).build().unwrap();
+        let spec = ModelSpec {
+            factor_prior: FactorPrior::SpikeAndSlab,
+            ..models::bibfa(10)
+        };
+        let fit = crate::fit(data, spec).unwrap();
+        let new = Dataset::builder().view(part("x", N, 0..9)).build().unwrap();
+        let predicted = fit.predict(&new, "y").unwrap();
+        let (lower, upper) = predicted.interval(0.9).unwrap();
+        for n in 0..N {
+            for d in 0..5 {
+                let truth = values[(N + n, 9 + d)];
+                inside += f64::from(lower[(n, d)] <= truth && truth <= upper[(n, d)]);
+                all += 1.0;
+            }
+        }
+    }
+    let share = inside / all;
+    assert!((0.83..0.95).contains(&share), "{share}");
+}
