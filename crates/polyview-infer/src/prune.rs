@@ -285,7 +285,8 @@ pub(crate) fn drop_needless(
 }
 
 /// Takes factors out on trial one by one, the smallest first, and sweeps the others
-/// until the bound, an idle factor in its place, is higher than with it or cannot become so; in the end the state is what
+/// until the bound, an idle factor in its place, is higher than with it or cannot become
+/// so; in the end the state is what
 /// it was, or the one without the first factor of which this was true. Returns whether there
 /// was one.
 ///

@@ -16,6 +16,15 @@ pub fn run(folder: &Path, words: &str) -> Output {
         .expect("it runs")
 }
 
+/// Standard error of a run that succeeds, as one line: lines are as long as the terminal is
+/// wide.
+pub fn said(folder: &Path, words: &str) -> String {
+    let o = run(folder, words);
+    let err = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success(), "polyview {words}: {err}");
+    err.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Runs it and expects success; returns standard output.
 pub fn ok(folder: &Path, words: &str) -> String {
     let o = run(folder, words);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, ok, put, run};
+use crate::common::{fails, ok, put, said};
 use crate::stochastic::npy;
 
 const N: usize = 60;
@@ -16,14 +16,6 @@ fn csv(at: &Path, name: &str, rows: usize, id: impl Fn(usize) -> String) {
         let _ = writeln!(text, "{},{x},{},{}", id(n), 3.0 - x, n * 5 % 7);
     }
     put(at, name, text);
-}
-
-fn said(at: &Path, words: &str) -> String {
-    let o = run(at, words);
-    let err = String::from_utf8_lossy(&o.stderr).into_owned();
-    assert!(o.status.success(), "polyview {words}: {err}");
-    // lines are as long as the terminal is wide
-    err.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

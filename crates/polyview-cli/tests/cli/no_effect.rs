@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, get, ok, put, run};
+use crate::common::{fails, get, ok, put, said};
 
 /// Two views of one factor and noise.
 fn folder() -> tempfile::TempDir {
@@ -29,14 +29,6 @@ const VIEWS: &str = "--view x=x.csv --view y=y.csv";
 fn one_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Standard error of a run that succeeds, as one line.
-fn said(at: &Path, words: &str) -> String {
-    let o = run(at, words);
-    let err = one_line(&o.stderr);
-    assert!(o.status.success(), "polyview {words}: {err}");
-    err
 }
 
 fn refused(at: &Path, words: &str, parts: &[&str]) {

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, ok, put, run};
+use crate::common::{fails, ok, put, said};
 
 const N: usize = 40;
 
@@ -33,14 +33,6 @@ fn table(at: &Path, name: &str, scales: &[f64], from: usize, shift: f64) {
         text.push('\n');
     }
     put(at, name, text);
-}
-
-/// Standard error of a run that succeeds, as one line.
-fn said(at: &Path, words: &str) -> String {
-    let o = run(at, words);
-    let err = String::from_utf8_lossy(&o.stderr).into_owned();
-    assert!(o.status.success(), "polyview {words}: {err}");
-    err.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -118,7 +118,7 @@ pub fn project_factors(
         let uphill = uphill(now, step)?;
         let image = Image {
             means: now.mean(),
-            longer: longer_steps(&model.views, &at, &uphill),
+            longer: longer_steps(&model.views, &at, now, &uphill)?,
             gradients: uphill.gradients,
         };
         let mut means = at.mean().to_owned();
@@ -190,8 +190,8 @@ struct Uphill {
     /// $Pd$ with the step d to the image and the precision P of the factors with local
     /// variables held: the bound's gradient in the means once these follow, samples × K.
     gradients: Mat<f64>,
-    /// P of each sample.
-    precisions: PackedRows,
+    /// P, where it was made for each sample.
+    precisions: Option<PackedRows>,
 }
 
 fn failed(source: LinalgError) -> NumericError {
@@ -211,25 +211,15 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
         solve_rows(&mut precisions, step.as_mut(), &mut logs).map_err(failed)?;
         return Ok(Uphill {
             gradients: step,
-            precisions,
+            precisions: Some(precisions),
         });
     }
     let factored = |cov: &SymPacked| Ok(SpdFactor::factor(cov).map_err(failed)?.0);
-    let mut precisions = PackedRows::zeros(rows, now.k());
     if let RowCov::Shared(cov) = now.cov() {
-        let factor = factored(cov)?;
-        step = factor.solve_mat_right(step.as_ref());
-        let precision = factor.inverse();
-        for n in 0..rows {
-            precisions.row_mut(n).copy_from_slice(precision.as_slice());
-        }
+        step = factored(cov)?.solve_mat_right(step.as_ref());
     } else {
         for n in 0..rows {
-            let factor = factored(&now.row_cov(n))?;
-            precisions
-                .row_mut(n)
-                .copy_from_slice(factor.inverse().as_slice());
-            let of = factor.solve_mat_right(step.as_ref().subrows(n, 1));
+            let of = factored(&now.row_cov(n))?.solve_mat_right(step.as_ref().subrows(n, 1));
             for j in 0..of.ncols() {
                 step[(n, j)] = of[(0, j)];
             }
@@ -237,7 +227,7 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
     }
     Ok(Uphill {
         gradients: step,
-        precisions,
+        precisions: None,
     })
 }
 
@@ -245,7 +235,12 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
 /// variables held the bound is a quadratic of precision P, and the step to its top
 /// $P^{-1}g$ with the gradient g; with local variables that follow it is flatter by R, and the step
 /// is $(P - R)^{-1}g$. `None` where no term knows of an R.
-fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<Mat<f64>> {
+fn longer_steps(
+    views: &[ViewPart],
+    at: &RowMoments,
+    now: &RowMoments,
+    uphill: &Uphill,
+) -> Result<Option<Mat<f64>>, NumericError> {
     let (rows, k) = (at.explicit_rows(), at.k());
     let mut slack = PackedRows::zeros(rows, k);
     for view in views {
@@ -257,10 +252,13 @@ fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<
         view.term.slack(&p, &mut slack);
     }
     if slack.as_slice().iter().all(|x| *x == 0.0) {
-        return None;
+        return Ok(None);
     }
     let mut steps = uphill.gradients.clone();
-    let mut flat = uphill.precisions.clone();
+    let mut flat = match &uphill.precisions {
+        Some(precisions) => precisions.clone(),
+        None => precisions_of(now)?,
+    };
     for (p, r) in flat.as_mut_slice().iter_mut().zip(slack.as_slice()) {
         *p -= r;
     }
@@ -277,5 +275,20 @@ fn longer_steps(views: &[ViewPart], at: &RowMoments, uphill: &Uphill) -> Option<
             }
         }
     }
-    Some(steps)
+    Ok(Some(steps))
+}
+
+/// The precision of each row.
+fn precisions_of(rows: &RowMoments) -> Result<PackedRows, NumericError> {
+    let inverse = |cov: &SymPacked| Ok(SpdFactor::factor(cov).map_err(failed)?.0.inverse());
+    let count = rows.explicit_rows();
+    if let RowCov::Shared(cov) = rows.cov() {
+        return Ok(PackedRows::repeat(count, &inverse(cov)?));
+    }
+    let mut out = PackedRows::zeros(count, rows.k());
+    for n in 0..count {
+        let precision = inverse(&rows.row_cov(n))?;
+        out.row_mut(n).copy_from_slice(precision.as_slice());
+    }
+    Ok(out)
 }

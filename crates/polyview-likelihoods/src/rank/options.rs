@@ -45,8 +45,9 @@ pub enum Margin {
 /// Gaussian view is, and with five partners the margin of .05 of the paper.
 ///
 /// Pairs are no independent observations. Where they weigh more, factors follow noise:
-/// of ten factors offered to data of three all ten are kept, and hidden cells are
-/// predicted worse than by their means; where they weigh less, weak factors are lost.
+/// of ten factors offered to data of three all ten are kept, and hidden cells of data with
+/// much noise are predicted worse than by their means; where they weigh less, weak factors
+/// are lost.
 /// Measured on simulated data (`cargo run --release -p polyview-examples --example
 /// rank_margin`: 300 samples, 60 features, signal and noise of one size, a tenth of the
 /// cells hidden): .6, .8, 1, 2, 5 and 20 nats keep 3, 3, 3, 5, 10 and 10 factors and

@@ -6,6 +6,7 @@ mod convergence;
 mod draws;
 mod endings;
 mod fitting;
+mod margins;
 mod order;
 mod parts;
 mod place;

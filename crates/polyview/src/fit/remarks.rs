@@ -326,8 +326,8 @@ fn are_twins(a: &View, b: &View) -> bool {
 pub(super) fn note_idle_groups(
     spec: &ModelSpec,
     groups: Option<&Groups>,
-    journal: &mut Journal,
     views: &[View],
+    journal: &mut Journal,
 ) {
     if several(groups).is_none() {
         return;

@@ -3,6 +3,8 @@
 mod prior;
 mod site;
 
+use std::ops::Range;
+
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
     RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
@@ -100,7 +102,8 @@ pub struct SpikeSlabRows {
     entropy: f64,
     passes: usize,
     spike_of_prior: bool,
-    together: bool,
+    /// $\langle\alpha\rangle/\gamma$, rows × K, where entries are taken together.
+    together: Option<Mat<f64>>,
 }
 
 /// Least probability of inclusion that a joint covariance knows.
@@ -122,7 +125,7 @@ impl SpikeSlabRows {
             entropy: 0.0,
             passes: 1,
             spike_of_prior: false,
-            together: false,
+            together: None,
         };
         out.set_moments(moments);
         out
@@ -140,7 +143,7 @@ impl SpikeSlabRows {
     /// under fixed weights: entry by entry, where weights are alike, variances are far too small.
     /// The bound is that of the entries apart.
     pub fn taken_together(mut self) -> Self {
-        self.together = true;
+        self.together = Some(Mat::zeros(0, 0));
         self
     }
     /// Takes the spike's entropy in the bound from the newest $\alpha$, which q
@@ -177,13 +180,18 @@ impl SpikeSlabRows {
     pub fn spike_variance(&self) -> MatRef<'_, f64> {
         crate::group_ard::by_group(&self.spike_variance, self.prior.groups().count())
     }
-    /// $\langle\alpha\rangle/\gamma$, rows × K.
-    fn slab_precisions(&self) -> Mat<f64> {
+    /// Brings the precisions of some rows up to date with their probabilities of inclusion.
+    fn refresh_precisions(&self, cells: &mut Mat<f64>, rows: Range<usize>) {
+        if cells.shape() != self.inclusion.shape() {
+            *cells = Mat::zeros(self.inclusion.nrows(), self.inclusion.ncols());
+        }
         let (groups, alpha) = (self.prior.groups(), self.prior.precisions());
-        Mat::from_fn(self.inclusion.nrows(), self.inclusion.ncols(), |r, k| {
-            let group = groups.of_row()[r] as usize;
-            alpha[(group, k)] / self.inclusion[(r, k)].max(LEAST_INCLUSION)
-        })
+        for k in 0..cells.ncols() {
+            for r in rows.clone() {
+                let group = groups.of_row()[r] as usize;
+                cells[(r, k)] = alpha[(group, k)] / self.inclusion[(r, k)].max(LEAST_INCLUSION);
+            }
+        }
     }
     fn is_draw(&self) -> bool {
         matches!(self.moments.cov(), RowCov::Zero)
@@ -343,11 +351,13 @@ impl RowBlock for SpikeSlabRows {
         sweep::scatter(&tiles, 2, &mut self.inclusion);
         sweep::scatter(&tiles, 3, &mut self.slab_mean);
         sweep::scatter(&tiles, 4, &mut self.slab_variance);
-        if self.together {
-            let cells = self.slab_precisions();
+        if let Some(mut cells) = self.together.take() {
+            self.refresh_precisions(&mut cells, eq.rows());
             let (prior, prepared) = (PrecisionView::Cells(cells.as_ref()), Prepared::Own);
             let eq = (eq, Rule::Optimum);
-            return solve_update(&self.name, &prepared, prior, &mut self.moments, eq, cx);
+            let done = solve_update(&self.name, &prepared, prior, &mut self.moments, eq, cx);
+            self.together = Some(cells);
+            return done;
         }
         let (mean, cov, _) = self.moments.parts_mut();
         sweep::scatter(&tiles, 0, mean);

@@ -188,7 +188,7 @@ impl Fitting {
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         note_twins(&working.views, &mut journal);
-        note_idle_groups(&spec, groups.as_ref(), &mut journal, &working.views);
+        note_idle_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {
             EngineKind::Vb => {
                 let plan = Plan::choose(&spec, groups.as_ref(), &working.views, &mut journal)?;
