@@ -62,7 +62,7 @@ fn classes(c: &mut Criterion) {
     g.bench_function("predict", |b| {
         b.iter(|| black_box(term.predict(&p, 0..SAMPLES, 0..CLASSES)));
     });
-    if let Some(sampler) = term.augmented() {
+    if let Some(sampler) = term.as_augmented() {
         g.bench_function("draw", |b| b.iter(|| sampler.draw_locals(&p, &mut cx)));
     }
     g.finish();

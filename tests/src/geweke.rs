@@ -14,7 +14,7 @@ fn draw_prior(model: &mut Model, key: StreamKey) {
         v.weights.draw_prior(key.chain(7 + m as u32));
         v.bias.draw_prior(at.block(2001 + 100 * m as u32));
         v.term
-            .augmented()
+            .as_augmented()
             .expect("draws")
             .draw_noise_prior(at.block(2002 + 100 * m as u32));
     }
@@ -30,7 +30,7 @@ fn draw_data(model: &mut Model, key: StreamKey) {
             bias: &v.bias,
         };
         v.term
-            .augmented()
+            .as_augmented()
             .expect("draws")
             .draw_data(&p, key.block(3000 + m as u32));
     }
@@ -51,7 +51,7 @@ fn draw_missing(model: &mut Model, key: StreamKey) {
             journal: &mut journal,
         };
         v.term
-            .augmented()
+            .as_augmented()
             .expect("draws")
             .draw_locals(&p, &mut cx)
             .expect("draws");

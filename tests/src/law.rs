@@ -99,7 +99,9 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
         let precision = eq.row_precision(r);
         // what other samples say is asked for sample by sample
         let mut rhs: Vec<f64> = (0..K).map(|k| eq.rhs[(r, k)]).collect();
-        term.couple(r, &p, &mut rhs).expect("finite");
+        if let Some(coupled) = term.as_coupled() {
+            coupled.couple(r, &p, &mut rhs).expect("finite");
+        }
         for k in 0..K {
             let up = total(term, &nudged(&z, r, k, h, 0.0), &w, &b);
             let down = total(term, &nudged(&z, r, k, -h, 0.0), &w, &b);

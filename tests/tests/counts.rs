@@ -106,7 +106,7 @@ fn simulate(
 fn part(term: Box<dyn ViewTerm>, name: &str, k: usize) -> ViewPart {
     let d = term.shape().predictor_columns;
     let mut bias = Bias::gaussian(d, 0, 0.1);
-    if let Some(start) = term.start_intercepts() {
+    if let Some(start) = term.intercepts().start {
         bias.set(start, vec![0.01; d]);
     }
     ViewPart {

@@ -36,8 +36,8 @@ fn view(name: &str, values: Mat<f64>) -> View {
 fn labels(kind: Kind, labels: Mat<f64>, k: usize) -> ViewPart {
     let tasks = labels.ncols();
     let term = term(kind, view("y", labels));
-    let mut bias = Bias::gaussian(tasks, 0, term.intercept_precision());
-    bias.set(term.start_intercepts().expect("a start"), vec![0.01; tasks]);
+    let mut bias = Bias::gaussian(tasks, 0, term.intercepts().precision);
+    bias.set(term.intercepts().start.expect("a start"), vec![0.01; tasks]);
     let prior = ThreeParameterBetaOptions::horseshoe(GlobalScale::Row);
     ViewPart {
         name: "y".into(),

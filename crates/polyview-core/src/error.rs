@@ -121,6 +121,14 @@ pub enum DataError {
         /// How many there are.
         found: usize,
     },
+    /// A data term inside another one can do what the outer one cannot pass on.
+    #[error("view '{view}': its data term has {what}, which the term around it cannot pass on")]
+    LostCapability {
+        /// The view.
+        view: String,
+        /// What would be lost.
+        what: &'static str,
+    },
     /// No sample ID occurs in two views.
     #[error(
         "the views {views:?} share no sample ID (first IDs: {examples:?}); {}",

@@ -58,11 +58,12 @@ pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
-    Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, NoiseScope, NormalEquations,
-    Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView, PredictedBlock,
-    PredictedKind, Predictor, RotationSide, RotationTerm, RowBlock, RowCov, RowGroups, RowMoments,
-    Rule, SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray, StateReader, Stateful, ViewShape,
-    ViewTerm, column_block, own_column_block,
+    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows,
+    Equations, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
+    NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView,
+    PredictedBlock, PredictedKind, Predictor, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
+    RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
+    StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 

@@ -112,7 +112,9 @@ impl Model {
     pub fn share(&mut self) {
         if let Some(shares) = self.factors.shares() {
             for view in &mut self.views {
-                view.term.take_shares(shares);
+                if let Some(components) = view.term.as_by_component() {
+                    components.take_shares(shares);
+                }
             }
         }
     }
@@ -222,12 +224,14 @@ fn named(
 }
 
 impl Model {
-    /// Anchors all terms at the present factors and weights
-    /// ([`ViewTerm::anchor`]).
-    pub fn anchor(&mut self) {
+    /// Hands the present factors and weights to all terms whose predictions for other
+    /// samples need them ([`ViewTerm::as_conditioned`]).
+    pub fn condition(&mut self) {
         for view in &mut self.views {
             let (term, p) = view.with(self.factors.moments());
-            term.anchor(&p);
+            if let Some(conditioned) = term.as_conditioned() {
+                conditioned.condition(&p);
+            }
         }
     }
     /// Reads the views' parts of what [`Stateful::save`] wrote, and leaves the

@@ -88,7 +88,7 @@ pub struct EmptyFactor {
 }
 
 /// Factors that are empty in every view by `rule`. Shares of a rank view
-/// ([`PruneRule::least_explained`]) ask for [`Model::anchor`] first.
+/// ([`PruneRule::least_explained`]) ask for [`Model::condition`] first.
 pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
     let (empty, factors) = sizes(model, rule);
     factors
@@ -151,7 +151,13 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
         let spread = w.cov_sum(None);
         let shares = rule.least_explained > 0.0;
         let scales: Vec<f64> = (0..w.mean().nrows())
-            .map(|d| if shares { view.term.link_scale(d) } else { 1.0 })
+            .map(|d| {
+                if shares {
+                    view.term.link(None, d, 0.0).scale
+                } else {
+                    1.0
+                }
+            })
             .collect();
         let columns: Vec<Size> = (0..k)
             .into_par_iter()
@@ -213,7 +219,7 @@ pub(crate) fn drop_empty(
     }
     if rule.least_explained > 0.0 {
         // shares of rank views are those of the predictors of this sweep
-        model.anchor();
+        model.condition();
     }
     let empty = empty_factors(model, &rule);
     let k = model.k();

@@ -140,7 +140,7 @@ fn numbers(part: &ViewPart) -> Vec<f64> {
     }
     out.extend_from_slice(part.bias.mean());
     out.extend_from_slice(part.bias.variance());
-    if let Some(noise) = part.term.noise() {
+    if let Some(noise) = part.term.as_noise().and_then(|n| n.precisions()) {
         out.extend_from_slice(noise.shape());
         out.extend_from_slice(noise.rate());
     }
@@ -417,7 +417,11 @@ fn a_batch_stands_for_all_samples() {
     assert!(rows < n / 5);
     // a0 + N / 2, whatever the batch; after an exact sweep too
     let check = |run: &StochasticRun| {
-        let noise = run.model().views[0].term.noise().expect("noise");
+        let noise = run.model().views[0]
+            .term
+            .as_noise()
+            .and_then(|n| n.precisions())
+            .expect("noise");
         for shape in noise.shape() {
             assert!((shape - 1e-6 - 0.5 * n as f64).abs() < 1e-6, "{shape}");
         }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, Equations, Mask, NoiseScope, NormalEquations, NumericError, Objective,
-    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms, View, ViewShape,
-    ViewTerm,
+    Context, DataError, Equations, Gammas, Link, Mask, Noise, NoiseScope, NormalEquations,
+    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds, State, StateReader,
+    Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, cross, packed_len, times_small};
 use polyview_random::StreamKey;
@@ -142,28 +142,13 @@ impl PseudoData {
 impl ViewTerm for PseudoData {
     fn shape(&self) -> ViewShape {
         let (samples, columns) = self.values.shape();
-        ViewShape {
-            samples,
-            observed_columns: columns,
-            predictor_columns: columns,
-        }
+        ViewShape::plain(samples, columns)
     }
     fn objective(&self) -> Objective {
         Objective::NoGuarantee
     }
-    fn noise_scope(&self) -> NoiseScope {
-        NoiseScope::Column
-    }
     fn by_cells(&self) -> bool {
         true
-    }
-    fn has_locals(&self) -> bool {
-        true
-    }
-    /// The loss of counts is no convex function far to the left, where what is
-    /// added to the rate counts, and the lost means pull there.
-    fn extrapolates(&self) -> bool {
-        self.kind == PseudoKind::Bernoulli
     }
     fn predicted_kind(&self) -> PredictedKind {
         match self.kind {
@@ -171,11 +156,11 @@ impl ViewTerm for PseudoData {
             PseudoKind::Poisson => PredictedKind::Count,
         }
     }
-    fn link_variance(&self, _column: usize, level: f64) -> f64 {
-        match self.kind {
+    fn link(&self, _group: Option<usize>, _column: usize, level: f64) -> Link {
+        Link::of(match self.kind {
             PseudoKind::Bernoulli => LOGISTIC_VARIANCE,
             PseudoKind::Poisson => softplus(level) / sigmoid(level).powi(2),
-        }
+        })
     }
     /// spec/mofa B.2 and B.5, node `Y`.
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
@@ -223,16 +208,6 @@ impl ViewTerm for PseudoData {
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    /// spec/mofa B.5, node `Tau`: precisions of labels from the $\zeta$ of the
-    /// sweep's start.
-    fn update_noise(
-        &mut self,
-        columns: Range<usize>,
-        _p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        self.update_precisions(columns);
-        Ok(())
     }
     /// spec/mofa B.6, items 2 and 3, at the $\zeta$ of the last refresh and
     /// without $\ln y!$.
@@ -293,6 +268,54 @@ impl ViewTerm for PseudoData {
             term.start_precisions();
         }
         Ok(Box::new(term))
+    }
+    fn as_noise(&self) -> Option<&dyn Noise> {
+        Some(self)
+    }
+    fn as_noise_mut(&mut self) -> Option<&mut dyn Noise> {
+        Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+}
+
+/// Precisions that follow from the local variables and have no prior.
+impl Noise for PseudoData {
+    fn scope(&self) -> NoiseScope {
+        NoiseScope::Column
+    }
+    fn precisions(&self) -> Option<&Gammas> {
+        None
+    }
+    fn share(&mut self, _noise: &Gammas) {}
+    fn sums(
+        &mut self,
+        _columns: Range<usize>,
+        _p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        Ok(Vec::new())
+    }
+    /// spec/mofa B.5, node `Tau`: precisions of labels from the $\zeta$ of the
+    /// sweep's start.
+    fn update(&mut self, columns: Range<usize>, _p: &Predictor<'_>) -> Result<(), NumericError> {
+        self.update_precisions(columns);
+        Ok(())
+    }
+}
+
+impl Rounds for PseudoData {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
+    }
+    /// The loss of counts is no convex function far to the left, where what is
+    /// added to the rate counts, and the lost means pull there.
+    fn extrapolates(&mut self) -> bool {
+        self.kind == PseudoKind::Bernoulli
     }
 }
 

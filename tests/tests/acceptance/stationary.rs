@@ -2,8 +2,7 @@
 //! anything that the block holds, and falls to second (spec/sshiba 9.6.2, 9.1).
 
 use polyview_core::{
-    Context, Coupling, Journal, NoiseScope, PrecisionView, RowCov, RowMoments, State, Stateful,
-    Step, View,
+    Context, Journal, PrecisionView, RowCov, RowMoments, State, Stateful, Step, View,
 };
 use polyview_infer::{Model, Vb, ViewPart, run_steps};
 use polyview_likelihoods::{MissingData, NoiseBy};
@@ -169,9 +168,9 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
                 Step::Factors => {
                     // where samples are coupled each mean is best given those of
                     // the others when it was updated
-                    let coupled = |v: &ViewPart| v.term.coupling() == Coupling::Rows;
+                    let coupled = |v: &mut ViewPart| v.term.as_coupled().is_some();
                     let all = [false, true];
-                    let of = &all[..2 - usize::from(model.views.iter().any(coupled))];
+                    let of = &all[..2 - usize::from(model.views.iter_mut().any(coupled))];
                     rows(model, "factors", of, |m| m.factors.as_mut());
                 }
                 Step::Weights(v) => {
@@ -181,7 +180,7 @@ fn check(model: &mut Model, views: &[(MixedView, View)]) {
                 Step::Bias(v) if model.views[v].bias.is_present() => intercepts(model, v),
                 Step::Bias(v) => assert_eq!(views[v].0.species, Species::Ranks),
                 Step::Noise(v) => {
-                    if model.views[v].term.noise_scope() != NoiseScope::None {
+                    if model.views[v].term.as_noise().is_some() {
                         gammas(model, &format!("views/v{v}/term/noise"));
                     }
                 }

@@ -162,7 +162,7 @@ fn equations_are_sums_over_the_observed_cells() {
             bias: &b,
         };
         with_context(7, 2, |cx| {
-            term.augmented()
+            term.as_augmented()
                 .map(|a| a.draw_locals(&p, cx))
                 .transpose()
                 .expect("finite")
@@ -190,7 +190,7 @@ fn drawn_precisions_have_the_mean_of_the_bound() {
     let mut sums: Mat<f64> = Mat::zeros(4, 3);
     for i in 0..draws {
         with_context(i, 1, |cx| {
-            term.augmented()
+            term.as_augmented()
                 .map(|a| a.draw_locals(&p, cx))
                 .transpose()
                 .expect("finite")

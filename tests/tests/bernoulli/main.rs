@@ -121,7 +121,7 @@ pub fn simulate(
 pub fn part(term: Box<dyn ViewTerm>, name: &str, k: usize, bias: Option<f64>) -> ViewPart {
     let d = term.shape().predictor_columns;
     let mut b = bias.map_or_else(|| Bias::absent(d), |p| Bias::gaussian(d, 0, p));
-    if let (true, Some(start)) = (b.is_present(), term.start_intercepts()) {
+    if let (true, Some(start)) = (b.is_present(), term.intercepts().start) {
         b.set(start, vec![0.01; d]);
     }
     ViewPart {

@@ -223,7 +223,9 @@ fn numbers_that_are_not_finite_are_an_error() {
         };
         let mut term = term(kind, single(1.0));
         assert!(with_context(1, 2, |cx| term.refresh(&p, cx)).is_err());
-        let drawn = with_context(1, 2, |cx| term.augmented().map(|a| a.draw_locals(&p, cx)));
+        let drawn = with_context(1, 2, |cx| {
+            term.as_augmented().map(|a| a.draw_locals(&p, cx))
+        });
         assert!(matches!(drawn, Some(Err(_))));
     }
 }

@@ -4,8 +4,8 @@
 mod reductions;
 
 use polyview_core::{
-    Bias, Context, GammaPrior, Journal, PatternTable, Predictor, RowGroups, RowMoments, Schedule,
-    State, View, ViewTerm,
+    Bias, Context, DataError, GammaPrior, Journal, PatternTable, Predictor, RowGroups, RowMoments,
+    Schedule, State, View, ViewTerm,
 };
 use polyview_infer::{Audit, Model, PruneRule, VbOptions, VbRun};
 use polyview_likelihoods::{Gaussian, GaussianOptions, GroupNoise, Grouped, MissingData, NoiseBy};
@@ -60,8 +60,11 @@ fn moved(term: &mut dyn ViewTerm, bias: &Bias) {
         journal: &mut journal,
     };
     term.refresh(&p, &mut cx).expect("finite");
-    term.update_noise(0..shape.predictor_columns, &p)
-        .expect("finite");
+    if let Some(noise) = term.as_noise_mut() {
+        noise
+            .update(0..shape.predictor_columns, &p)
+            .expect("finite");
+    }
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn terms_are_saved_and_bound_to_other_data() {
         empty.load("t", &state.reader()).expect("parameters");
         let members = groups.rows_of_groups()[1].clone();
         let placed = RowGroups::new(vec![1; members.len()], 3).expect("three");
-        empty.place(&placed);
+        empty.as_by_group().expect("groups").place(&placed);
         let few = data.subset("v", &members);
         bare = empty.rebind(&few);
         let bare = bare.expect("as many groups as samples");
@@ -397,4 +400,34 @@ fn samples_without_groups_are_refused() {
     let name = |g: usize| g.to_string();
     let found = Grouped::new(&data, groups(5, 2), GroupNoise::Own, name, make);
     assert!(found.is_err());
+}
+
+/// A term whose samples are coupled cannot be cut up by groups of samples: that is
+/// refused when groups are made, and not lost.
+#[test]
+fn what_groups_cannot_pass_on_is_refused() {
+    let values = Mat::from_fn(12, 3, |n, d| ((7 * n + 3 * d) % 12) as f64);
+    let view = View::from_values("v", ["a", "b", "c"].map(str::to_owned).to_vec(), values)
+        .expect("a view");
+    let groups = RowGroups::new((0..12).map(|n| n / 6).collect(), 2).expect("two groups");
+    let grouped = |make: &dyn Fn(View) -> Result<Box<dyn ViewTerm>, DataError>| {
+        let named = |g: usize| format!("v{g}");
+        Grouped::new(&view, groups.clone(), GroupNoise::Own, named, make).map(|_| ())
+    };
+    let options = polyview_likelihoods::RankOptions::default();
+    let ranks = |v: View| {
+        let term = polyview_likelihoods::Rank::new(&v, options, StreamKey::new(1))?;
+        Ok(Box::new(term) as Box<dyn ViewTerm>)
+    };
+    match grouped(&ranks) {
+        Err(DataError::LostCapability { view, what }) => {
+            assert_eq!((view.as_str(), what), ("v", "coupled samples"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let real = |v: View| {
+        let term = polyview_likelihoods::Gaussian::new(v, Default::default());
+        Ok(Box::new(term) as Box<dyn ViewTerm>)
+    };
+    grouped(&real).expect("groups pass on all that a gaussian term can do");
 }

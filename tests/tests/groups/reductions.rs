@@ -124,7 +124,7 @@ fn each_group_has_its_own_noise_and_intercepts() {
             let b = bias.mean()[bias.place(g, column)];
             let truth = 5.0 * g as f64 + column as f64;
             assert!((b - truth).abs() < 5.0 * sd / 14.0, "{b} {truth}");
-            let found = term.link_variance_in(g, column, 0.0).sqrt();
+            let found = term.link(Some(g), column, 0.0).variance.sqrt();
             assert!((found / sd - 1.0).abs() < 0.2, "{found} {sd}");
         }
     }

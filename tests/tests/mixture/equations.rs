@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use polyview_core::{Bias, Context, Journal, Predictor, View, ViewTerm};
+use polyview_core::{Bias, ByComponent, Context, Journal, Predictor, View, ViewTerm};
 use polyview_likelihoods::{Bernoulli, Cells, Experts, NegativeBinomial, Poisson};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -59,7 +59,8 @@ fn equations_are_gradients_of_the_bound() {
         {
             let mut term = experts_of(kind, &view, T);
             if shared {
-                term.take_shares(&shares());
+                let components = term.as_by_component().expect("experts");
+                components.take_shares(&shares());
             }
             let (z, w, b) = (rows(N, 11), rows(C * T, 12), bias());
             let p = Predictor {
@@ -79,7 +80,7 @@ fn equations_are_gradients_of_the_bound() {
     )
     .expect("finite");
     let mut term = Experts::new(counts.clone(), Poisson::default(), T).expect("counts");
-    term.take_shares(&shares());
+    ByComponent::take_shares(&mut term, &shares());
     assert!(gap(&mut term, None) < 1e-6);
     let e = Experts::new(counts, NegativeBinomial::default(), T).expect_err("sizes are learnt");
     assert!(e.to_string().contains("'x'"), "{e}");
@@ -99,10 +100,10 @@ fn known_components_make_separate_terms() {
         bias: &b,
     };
     let mut term = Experts::new(view.clone(), Bernoulli::default(), T).expect("labels");
-    term.take_shares(&Arc::new(hard));
+    ByComponent::take_shares(&mut term, &Arc::new(hard));
     with_context(|cx| term.refresh(&p, cx)).expect("finite");
     let mut evidence = Mat::zeros(N, T);
-    term.component_evidence(&p, &mut evidence).expect("finite");
+    ByComponent::evidence(&mut term, &p, &mut evidence).expect("finite");
     let found = total(&mut term, &z, &w, &b);
     let (mut sum, mut said) = (0.0, 0.0);
     for t in 0..T {
@@ -150,7 +151,7 @@ fn predictions_are_mixtures_and_evidence_of_draws_is_exact() {
     let each = plain.predict(&p, 0..N, 0..C * T);
     for told in [false, true] {
         if told {
-            term.take_shares(&shares);
+            ByComponent::take_shares(&mut term, &shares);
         }
         let block = term.predict(&p, 2..N, 1..C);
         assert_eq!(block.mean.shape(), (N - 2, 1));
@@ -168,7 +169,7 @@ fn predictions_are_mixtures_and_evidence_of_draws_is_exact() {
     }
     // the local variable is summed out
     let mut evidence = Mat::zeros(N, T);
-    let draws = term.augmented().expect("draws");
+    let draws = term.as_augmented().expect("draws");
     draws
         .component_likelihood(&p, &mut evidence)
         .expect("finite");
@@ -189,9 +190,9 @@ fn predictions_are_mixtures_and_evidence_of_draws_is_exact() {
         }
     }
     // shares of other samples are refused, not guessed
-    term.take_shares(&Arc::new(Mat::zeros(N + 1, T)));
+    ByComponent::take_shares(&mut term, &Arc::new(Mat::zeros(N + 1, T)));
     let e = with_context(|cx| term.refresh(&p, cx)).expect_err("other samples");
     assert!(e.to_string().contains("likelihood/y"), "{e}");
-    let wrong = term.component_evidence(&p, &mut Mat::zeros(N, T + 1));
+    let wrong = ByComponent::evidence(&mut term, &p, &mut Mat::zeros(N, T + 1));
     assert!(wrong.is_err());
 }

@@ -42,8 +42,8 @@ fn samples(fitted: &Model, views: &[View]) -> Model {
     // noise precisions are the term's own
     for v in &mut out.views {
         let from = fitted.views.iter().find(|w| w.name == v.name);
-        if let Some(noise) = from.and_then(|w| w.term.noise()) {
-            v.term.share_noise(noise);
+        if let Some(noise) = from.and_then(|w| w.term.as_noise()?.precisions()) {
+            v.term.as_noise_mut().expect("noise").share(noise);
         }
     }
     out

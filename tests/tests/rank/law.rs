@@ -1,8 +1,8 @@
 //! The law of data terms, and what a term's parts are by the formula.
 
 use polyview_core::{
-    Bias, Context, DataError, Journal, NormalEquations, Predictor, RowCov, RowMoments, State,
-    Stateful, View, ViewTerm,
+    Bias, Context, CoupledRows, DataError, Journal, NormalEquations, Predictor, RowCov, RowMoments,
+    State, Stateful, View, ViewTerm,
 };
 use polyview_likelihoods::{Margin, PairPolicy, Rank, RankOptions, normal_scores};
 use polyview_linalg::{Mat, SymPacked};
@@ -156,7 +156,7 @@ fn equations_are_sums_over_pairs() {
                     }
                 }
                 let mut found: Vec<f64> = (0..K).map(|j| eq.rhs[(n, j)]).collect();
-                term.couple(n, &p, &mut found).expect("finite");
+                CoupledRows::couple(&mut term, n, &p, &mut found).expect("finite");
                 for j in 0..K {
                     assert!((found[j] - rhs[j]).abs() < 1e-9 * (1.0 + rhs[j].abs()));
                     for l in 0..=j {
@@ -371,7 +371,7 @@ fn draws_of_one_pair_have_their_moments() {
                 sweep: 1,
                 journal: &mut journal,
             };
-            let augmented = term.augmented().expect("draws");
+            let augmented = term.as_augmented().expect("draws");
             augmented.draw_locals(&p, &mut cx).expect("finite");
             let mut state = State::new();
             term.save("t", &mut state);

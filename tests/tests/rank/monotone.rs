@@ -1,7 +1,7 @@
 //! No block lowers the bound (V5); what must not matter does not.
 
 use polyview_core::{
-    Bias, Journal, NormalEquations, Predictor, RowCov, RowMoments, View, ViewTerm,
+    Bias, CoupledRows, Journal, NormalEquations, Predictor, RowCov, RowMoments, View, ViewTerm,
 };
 use polyview_infer::{Audit, Model, PruneRule, VbOptions, VbRun};
 use polyview_likelihoods::{Margin, NoiseBy, PairPolicy, RankOptions};
@@ -209,7 +209,7 @@ fn permuting_the_samples_permutes_the_factors() {
         let rhs: Vec<Vec<f64>> = (0..n)
             .map(|i| {
                 let mut rhs = vec![0.0; K];
-                term.couple(i, &p, &mut rhs).expect("finite");
+                CoupledRows::couple(&mut term, i, &p, &mut rhs).expect("finite");
                 rhs
             })
             .collect();

@@ -1,7 +1,7 @@
 //! The ordinary rank likelihood and the frozen form of the paper.
 
 use polyview_core::{
-    Bias, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
+    Bias, Conditioned, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
 };
 use polyview_infer::{GibbsChain, Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{
@@ -44,11 +44,14 @@ fn slack_of_new_samples_is_how_scores_follow() {
     let (z, w) = (point(&rows(40, 1)), point(&rows(6, 2)));
     refresh(&mut term, &z, &w);
     let bias = Bias::absent(6);
-    term.anchor(&Predictor {
-        factors: &z,
-        weights: &w,
-        bias: &bias,
-    });
+    Conditioned::condition(
+        &mut term,
+        &Predictor {
+            factors: &z,
+            weights: &w,
+            bias: &bias,
+        },
+    );
     let mut new = term.rebind(&view(7, 6, 0.2, 0.6, 8)).expect("anchored");
     // what the scores say at factors moved by `step` along factor `along`
     let at = rows(7, 3).mean().to_owned();
@@ -74,7 +77,7 @@ fn slack_of_new_samples_is_how_scores_follow() {
         equations.factor_gram(0, &p, &mut eq).expect("finite");
         equations.factor_equations(&p, &mut eq).expect("finite");
         let mut slack = PackedRows::zeros(7, K);
-        new.slack(&p, &mut slack);
+        new.as_rounds().expect("ranks").slack(&p, &mut slack);
         (eq.rhs, slack)
     };
     let slack = said(0, 0.0).1;
@@ -118,7 +121,7 @@ fn scores_keep_the_order_of_the_data() {
         if round % 2 == 0 {
             term.refresh(&p, &mut cx).expect("finite");
         } else {
-            term.augmented()
+            term.as_augmented()
                 .expect("draws")
                 .draw_locals(&p, &mut cx)
                 .expect("finite");
@@ -277,7 +280,7 @@ fn frozen_updates_have_no_guarantee() {
     let key = StreamKey::new(1);
     let mut term = rank_term(&view, frozen, key).expect("a rank view");
     assert_eq!(term.objective(), polyview_core::Objective::NoGuarantee);
-    assert_eq!(term.coupling(), polyview_core::Coupling::Independent);
+    assert!(term.as_coupled().is_none());
     // what it reports is the coherent bound of the same pairs
     let mut coherent = Rank::new(&view, frozen, key).expect("a rank view");
     let (z, w) = (rows(60, 1), rows(30, 2));

@@ -42,7 +42,7 @@ impl Engine for Gibbs {
         p: &Predictor<'_>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        term.augmented()
+        term.as_augmented()
             .ok_or_else(undrawable)?
             .draw_noise(columns, p, cx)
     }
@@ -52,7 +52,9 @@ impl Engine for Gibbs {
         p: &Predictor<'_>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        term.augmented().ok_or_else(undrawable)?.draw_locals(p, cx)
+        term.as_augmented()
+            .ok_or_else(undrawable)?
+            .draw_locals(p, cx)
     }
     fn evidence(
         &self,
@@ -60,10 +62,10 @@ impl Engine for Gibbs {
         p: &Predictor<'_>,
         evidence: &mut Mat<f64>,
     ) -> Result<(), NumericError> {
-        if term.components().is_none() {
+        if term.as_by_component().is_none() {
             return Ok(());
         }
-        term.augmented()
+        term.as_augmented()
             .ok_or_else(undrawable)?
             .component_likelihood(p, evidence)
     }

@@ -16,7 +16,7 @@ pub struct ProjectionRounds {
     /// largest mean of that sample or to 1 where that is smaller.
     pub tolerance: f64,
     /// Most rounds; ten times as many of plain ones, where a term wants these
-    /// ([`polyview_core::ViewTerm::extrapolates`]).
+    /// ([`polyview_core::Rounds::extrapolates`]).
     pub most: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Projected {
 /// (the image of the last one, where a term wants no more),
 /// until the factors of every sample rest. Samples take
 /// Newton's steps where terms know their curvature
-/// ([`polyview_core::ViewTerm::slack`]), and a step that went too far is shortened.
+/// ([`polyview_core::Rounds::slack`]), and a step that went too far is shortened.
 /// Factors with a mixture prior and the components that they belong to are found so too.
 ///
 /// Samples do not touch one another, and one that rests stays where it is: whichever
@@ -68,7 +68,8 @@ pub fn project_factors(
     cx: &mut Context<'_>,
 ) -> Result<Projected, NumericError> {
     let mixture = model.factors.shares().is_some();
-    if !mixture && !model.views.iter().any(|v| v.term.has_locals()) {
+    let mut rounds_of = model.views.iter_mut().filter_map(|v| v.term.as_rounds());
+    if !mixture && rounds_of.next().is_none() {
         update_factors(&Vb::default(), model, cx)?;
         return Ok(Projected {
             rounds: 1,
@@ -77,7 +78,8 @@ pub fn project_factors(
         });
     }
     let samples = model.factors.moments().explicit_rows();
-    let mixes = model.views.iter().all(|v| v.term.extrapolates());
+    let mut rounds_of = model.views.iter_mut().filter_map(|v| v.term.as_rounds());
+    let mixes = rounds_of.all(|r| r.extrapolates());
     let mut way = Extrapolation::new(samples, rounds.tolerance).mixing(mixes);
     let most = if mixes {
         rounds.most
@@ -101,13 +103,13 @@ pub fn project_factors(
             ..
         } in &mut model.views
         {
-            if term.has_locals() {
+            if let Some(locals) = term.as_rounds() {
                 let p = Predictor {
                     factors: &at,
                     weights: weights.moments(),
                     bias,
                 };
-                term.refresh_locals(&p, cx)?;
+                locals.refresh_locals(&p, cx)?;
             }
         }
         update_factors(&Vb::default(), model, cx)?;
@@ -118,7 +120,7 @@ pub fn project_factors(
         let uphill = uphill(now, step)?;
         let image = Image {
             means: now.mean(),
-            longer: longer_steps(&model.views, &at, now, &uphill)?,
+            longer: longer_steps(&mut model.views, &at, now, &uphill)?,
             gradients: uphill.gradients,
         };
         let mut means = at.mean().to_owned();
@@ -136,7 +138,9 @@ pub fn project_factors(
         *next.parts_mut().0 = means;
         at = keeping(way.settled(), &at, next);
         for view in &mut model.views {
-            view.term.rest(way.settled());
+            if let Some(locals) = view.term.as_rounds() {
+                locals.rest(way.settled());
+            }
         }
     }
     if let Some(mut answer) = answer {
@@ -236,7 +240,7 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
 /// $P^{-1}g$ with the gradient g; with local variables that follow it is flatter by R, and the step
 /// is $(P - R)^{-1}g$. `None` where no term knows of an R.
 fn longer_steps(
-    views: &[ViewPart],
+    views: &mut [ViewPart],
     at: &RowMoments,
     now: &RowMoments,
     uphill: &Uphill,
@@ -249,7 +253,9 @@ fn longer_steps(
             weights: view.weights.moments(),
             bias: &view.bias,
         };
-        view.term.slack(&p, &mut slack);
+        if let Some(locals) = view.term.as_rounds() {
+            locals.slack(&p, &mut slack);
+        }
     }
     if slack.as_slice().iter().all(|x| *x == 0.0) {
         return Ok(None);

@@ -1,8 +1,7 @@
 //! The common part of both engines: one group of steps of a schedule.
 
 use polyview_core::{
-    Context, Coupling, NormalEquations, NumericError, PatternGrams, RowBlock, SAMPLE_BLOCK,
-    Schedule, Step,
+    Context, NormalEquations, NumericError, PatternGrams, RowBlock, SAMPLE_BLOCK, Schedule, Step,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::StreamKey;
@@ -118,7 +117,7 @@ pub fn update_factors(
         term.equations().factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
-    let coupled = views.iter().any(|v| v.term.coupling() == Coupling::Rows);
+    let coupled = views.iter_mut().any(|v| v.term.as_coupled().is_some());
     let mut one = coupled.then(|| eq.shared());
     // own precisions are large: they are made and used up block by block
     let width = if own { SAMPLE_BLOCK } else { rows.max(1) };
@@ -166,7 +165,9 @@ fn update_coupled(
     let mut rhs: Vec<f64> = one.rhs.row(0).iter().copied().collect();
     for view in views.iter_mut() {
         let (term, p) = view.with(factors.moments());
-        term.couple(row, &p, &mut rhs)?;
+        if let Some(coupled) = term.as_coupled() {
+            coupled.couple(row, &p, &mut rhs)?;
+        }
     }
     for (j, x) in rhs.iter().enumerate() {
         one.rhs[(0, j)] = *x;
@@ -174,7 +175,9 @@ fn update_coupled(
     engine.rows(factors, one, cx)?;
     for view in views.iter_mut() {
         let (term, p) = view.with(factors.moments());
-        term.settle(row, &p);
+        if let Some(coupled) = term.as_coupled() {
+            coupled.updated(row, &p);
+        }
     }
     Ok(())
 }
@@ -204,7 +207,7 @@ pub fn assign(
     model.share();
     let Model { factors, views, .. } = model;
     for (v, view) in views.iter_mut().enumerate() {
-        if view.term.components().is_none() {
+        if view.term.as_by_component().is_none() {
             continue;
         }
         cx.key = base.block(8 * (v as u32 + 1) + 5);

@@ -43,7 +43,10 @@ impl Engine for Vb {
         p: &Predictor<'_>,
         _cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        term.update_noise(columns, p)
+        match term.as_noise_mut() {
+            Some(noise) => noise.update(columns, p),
+            None => Ok(()),
+        }
     }
     fn locals(
         &self,
@@ -59,7 +62,10 @@ impl Engine for Vb {
         p: &Predictor<'_>,
         evidence: &mut Mat<f64>,
     ) -> Result<(), NumericError> {
-        term.component_evidence(p, evidence)
+        match term.as_by_component() {
+            Some(components) => components.evidence(p, evidence),
+            None => Ok(()),
+        }
     }
     fn assign(
         &self,

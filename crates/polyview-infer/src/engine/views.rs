@@ -118,7 +118,10 @@ fn pass(
     } else {
         column_block(shape.samples)
     };
-    let by_column = has(Step::Noise(v)) && term.noise_scope() == NoiseScope::Column;
+    let scope = has(Step::Noise(v))
+        .then(|| Some(term.as_noise()?.scope()))
+        .flatten();
+    let by_column = scope == Some(NoiseScope::Column);
     let each = bias.per_column();
     let (mut precision, mut rhs) = (vec![0.0; width * each], vec![0.0; width * each]);
     for start in (0..columns).step_by(width) {
@@ -170,7 +173,7 @@ fn pass(
     if with_weights {
         term.equations().seal(&p);
     }
-    if has(Step::Noise(v)) && term.noise_scope() == NoiseScope::View {
+    if scope == Some(NoiseScope::View) {
         cx.key = key(base, Step::Noise(v));
         engine.noise(term.as_mut(), 0..columns, &p, cx)?;
     }

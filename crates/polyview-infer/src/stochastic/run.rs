@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, Context, Event, Journal, Ledger, NoiseScope, NumericError, Objective, RowBlock,
-    RowMoments, Schedule,
+    BlockSource, Context, Event, Journal, Ledger, Noise, NoiseScope, NumericError, Objective,
+    RowBlock, RowMoments, Schedule,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
@@ -500,10 +500,10 @@ impl StochasticRun {
 
 fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
     let columns = part.term.shape().predictor_columns;
-    let noise = match part.term.noise_scope() {
-        NoiseScope::None => 0,
-        NoiseScope::View => 1,
-        NoiseScope::Column => columns,
+    let noise = match part.term.as_noise().map(Noise::scope) {
+        None => 0,
+        Some(NoiseScope::View) => 1,
+        Some(NoiseScope::Column) => columns,
     };
     ViewSums::new(columns, k, noise)
 }

@@ -1,7 +1,7 @@
 //! What the data say about a view's parameters, as running sums.
 
 use polyview_core::{
-    Bias, Context, Gammas, NoiseScope, NormalEquations, NumericError, Predictor, RowBlock,
+    Bias, Context, Gammas, Noise, NoiseScope, NormalEquations, NumericError, Predictor, RowBlock,
     RowMoments, Rule, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked, times_small};
@@ -25,10 +25,10 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(scope: NoiseScope, noise: Option<&Gammas>) -> Self {
+    fn of(scope: Option<NoiseScope>, noise: Option<&Gammas>) -> Self {
         match (scope, noise) {
-            (NoiseScope::View, Some(noise)) => Self::View(noise.mean()[0]),
-            (NoiseScope::Column, Some(noise)) => Self::Column(noise.mean().to_vec()),
+            (Some(NoiseScope::View), Some(noise)) => Self::View(noise.mean()[0]),
+            (Some(NoiseScope::Column), Some(noise)) => Self::Column(noise.mean().to_vec()),
             _ => Self::One,
         }
     }
@@ -115,8 +115,9 @@ impl ViewSums {
         self.fade(weighting.keep);
         let add = weighting.add;
         let (columns, k) = (self.count.len(), z.k());
-        let scope = term.noise_scope();
-        let unit = Unit::of(scope, term.noise());
+        let noise = term.as_noise();
+        let scope = noise.map(Noise::scope);
+        let unit = Unit::of(scope, noise.and_then(Noise::precisions));
         // where weights and intercepts are zero, equations are sums; unit
         // vectors in place of the weights read off what the intercepts multiply
         let none = Bias::absent(columns);
@@ -186,16 +187,17 @@ impl ViewSums {
                     self.factors[(d, j)] += add / unit.at(d) * (totals[i] - rhs[i]);
                 }
             }
-            if scope != NoiseScope::None {
-                for (i, (count, sum)) in term
-                    .noise_sums(block.clone(), &at(&zero))?
+            if let Some(noise) = term.as_noise_mut() {
+                let scope = noise.scope();
+                for (i, (count, sum)) in noise
+                    .sums(block.clone(), &at(&zero))?
                     .into_iter()
                     .enumerate()
                 {
                     let (slot, first) = match scope {
                         NoiseScope::Column => (block.start + i, true),
                         // the number of cells is that of the view every time
-                        _ => (0, start == 0),
+                        NoiseScope::View => (0, start == 0),
                     };
                     let to = &mut self.noise[slot];
                     to.0 += if first { add * count } else { 0.0 };
@@ -223,8 +225,9 @@ impl ViewSums {
             name,
         } = part;
         let (columns, k) = (self.count.len(), self.linear.ncols());
-        let scope = term.noise_scope();
-        let mut noise = term.noise().cloned();
+        let of_term = term.as_noise();
+        let scope = of_term.map(Noise::scope);
+        let mut noise = of_term.and_then(Noise::precisions).cloned();
         let unit = Unit::of(scope, noise.as_ref());
         let mut eq = NormalEquations::new(k, 0..0);
         if self.own.is_some() {
@@ -273,10 +276,10 @@ impl ViewSums {
                     .unzip();
                 bias.update(block.clone(), &precision, &rhs);
             }
-            if let (true, Some(noise)) = (scope != NoiseScope::None, &mut noise) {
+            if let Some(noise) = &mut noise {
                 let squares = self.squares(block.clone(), weights.as_ref(), bias);
                 for (d, square) in block.zip(squares) {
-                    if scope == NoiseScope::Column {
+                    if scope == Some(NoiseScope::Column) {
                         let (count, sum) = self.noise[d];
                         let (shape, rate) = noise.posterior(count, sum + 0.5 * square);
                         noise.set(d, shape, rate);
@@ -287,7 +290,7 @@ impl ViewSums {
             }
         }
         if let Some(noise) = &mut noise {
-            if scope == NoiseScope::View {
+            if scope == Some(NoiseScope::View) {
                 let (count, sum) = self.noise[0];
                 let (shape, rate) = noise.posterior(count, sum + 0.5 * residual);
                 noise.set(0, shape, rate);
@@ -298,7 +301,9 @@ impl ViewSums {
                     what: "a residual",
                 });
             }
-            term.share_noise(noise);
+            if let Some(own) = term.as_noise_mut() {
+                own.share(noise);
+            }
         }
         weights.update_scales();
         Ok(())

@@ -91,7 +91,7 @@ pub(crate) fn smoothed_share(cells: &[Cell]) -> f64 {
 /// let view = View::from_values("smoker", vec!["ever".into()], labels)?;
 /// let term = Cells::new(view, Bernoulli::default())?;
 /// // three ones, one zero
-/// let start = term.start_intercepts().unwrap_or_default();
+/// let start = term.intercepts().start.unwrap_or_default();
 /// assert!((start[0] - (3.5f64 / 1.5).ln()).abs() < 1e-15);
 /// # Ok(())
 /// # }

@@ -27,8 +27,9 @@ mod scores;
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Mask, NumericError, PredictedBlock, PredictedKind,
-    Predictor, State, StateReader, Stateful, Terms, UnknownClass, View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, Equations, Identified, Link, Mask, NumericError, PredictedBlock,
+    PredictedKind, Predictor, Rounds, State, StateReader, Stateful, Terms, UnknownClass, View,
+    ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{StreamKey, uniform_open01};
@@ -150,10 +151,8 @@ impl ViewTerm for Categorical {
             samples: self.classes.len(),
             observed_columns: 1,
             predictor_columns: self.levels.len(),
+            components: None,
         }
-    }
-    fn has_locals(&self) -> bool {
-        true
     }
     fn mask(&self) -> Option<&Mask> {
         Some(Gaussian::mask(&self.layer))
@@ -162,8 +161,12 @@ impl ViewTerm for Categorical {
         PredictedKind::Classes
     }
     /// That of the scores, 1.
-    fn link_variance(&self, _column: usize, _level: f64) -> f64 {
-        1.0
+    fn link(&self, _group: Option<usize>, _column: usize, _level: f64) -> Link {
+        Link::of(1.0)
+    }
+    /// A shift of all classes is none.
+    fn identified(&self, _column: usize) -> Identified {
+        Identified::BetweenColumns
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_scores(p)
@@ -216,8 +219,21 @@ impl ViewTerm for Categorical {
         };
         Ok(Box::new(Self::of_classes(&matched.view, options)?))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+}
+
+impl Rounds for Categorical {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
     }
 }
 

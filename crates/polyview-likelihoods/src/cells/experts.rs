@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Mask, NumericError, Objective, PredictedBlock,
-    PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, Values, View, ViewShape,
-    ViewTerm,
+    Augmented, ByComponent, Context, DataError, Equations, Intercepts, Link, Mask, NumericError,
+    Objective, PredictedBlock, PredictedKind, Predictor, Rounds, Stamp, State, StateReader,
+    Stateful, Terms, Values, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::{ChaCha8Rng, StreamKey, uniform_open01};
@@ -209,6 +209,7 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
     fn shape(&self) -> ViewShape {
         ViewShape {
             observed_columns: self.shares.columns,
+            components: Some(self.shares.components),
             ..self.cells.shape()
         }
     }
@@ -218,56 +219,18 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
     fn by_cells(&self) -> bool {
         true
     }
-    fn has_locals(&self) -> bool {
-        true
+    fn intercepts(&self) -> Intercepts {
+        self.cells.intercepts()
     }
-    fn start_intercepts(&self) -> Option<Vec<f64>> {
-        self.cells.start_intercepts()
-    }
-    fn intercept_precision(&self) -> f64 {
-        self.cells.intercept_precision()
+    fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link {
+        self.cells.link(group, column, level)
     }
     fn predicted_kind(&self) -> PredictedKind {
         self.cells.predicted_kind()
     }
-    fn link_variance(&self, column: usize, level: f64) -> f64 {
-        self.cells.link_variance(column, level)
-    }
-    fn components(&self) -> Option<usize> {
-        Some(self.shares.components)
-    }
-    fn component_evidence(
-        &mut self,
-        p: &Predictor<'_>,
-        evidence: &mut Mat<f64>,
-    ) -> Result<(), NumericError> {
-        self.cells.optimise(p)?;
-        let likelihood = &self.cells.likelihood;
-        self.add_up(p, true, evidence, |cell, local, mean, square| {
-            let (site, offset) = likelihood.evaluate(cell, local);
-            let constant = offset + likelihood.datum_offset(cell);
-            site.linear * mean - 0.5 * site.precision * square + constant
-        })
-    }
-    fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {
-        self.shares.told = Some(Arc::clone(shares));
-        self.cells.weights = Some(self.shares.clone());
-        self.cells.stamp = Stamp::fresh();
-    }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.check()?;
         self.cells.refresh(p, cx)
-    }
-    fn refresh_locals(
-        &mut self,
-        p: &Predictor<'_>,
-        cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        self.check()?;
-        self.cells.refresh_locals(p, cx)
-    }
-    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
-        self.cells.slack(p, slack);
     }
     fn equations(&mut self) -> &mut dyn Equations {
         &mut self.cells
@@ -341,12 +304,49 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
         let plain = Cells::bind(view.clone(), self.cells.likelihood.clone())?;
         Ok(Box::new(Self::around(plain, self.shares.components)?))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         if self.cells.likelihood.augmentation().is_some() {
             Some(self)
         } else {
             None
         }
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_by_component(&mut self) -> Option<&mut dyn ByComponent> {
+        Some(self)
+    }
+}
+
+impl<L: CellLikelihood> Rounds for Experts<L> {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.check()?;
+        self.cells.refresh_locals(p, cx)
+    }
+    fn slack(&mut self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        self.cells.slack(p, slack);
+    }
+}
+
+impl<L: CellLikelihood> ByComponent for Experts<L> {
+    fn evidence(&mut self, p: &Predictor<'_>, evidence: &mut Mat<f64>) -> Result<(), NumericError> {
+        self.cells.optimise(p)?;
+        let likelihood = &self.cells.likelihood;
+        self.add_up(p, true, evidence, |cell, local, mean, square| {
+            let (site, offset) = likelihood.evaluate(cell, local);
+            let constant = offset + likelihood.datum_offset(cell);
+            site.linear * mean - 0.5 * site.precision * square + constant
+        })
+    }
+    fn take_shares(&mut self, shares: &Arc<Mat<f64>>) {
+        self.shares.told = Some(Arc::clone(shares));
+        self.cells.weights = Some(self.shares.clone());
+        self.cells.stamp = Stamp::fresh();
     }
 }
 

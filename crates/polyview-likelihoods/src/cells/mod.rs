@@ -40,9 +40,9 @@ pub(crate) use slack::jaakkola_slack;
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Event, NormalEquations, NumericError, Objective,
-    PredictedBlock, PredictedKind, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
-    ViewShape, ViewTerm, own_column_block,
+    Augmented, Context, DataError, Equations, Event, Intercepts, Link, NormalEquations,
+    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds, Sizes, Stamp, State,
+    StateReader, Stateful, Terms, View, ViewShape, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, PackedRows, packed_len};
 use polyview_random::StreamKey;
@@ -250,11 +250,7 @@ impl<L: CellLikelihood> Cells<L> {
 
 impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn shape(&self) -> ViewShape {
-        ViewShape {
-            samples: self.data.rows(),
-            observed_columns: self.data.columns(),
-            predictor_columns: self.data.columns(),
-        }
+        ViewShape::plain(self.data.rows(), self.data.columns())
     }
     fn objective(&self) -> Objective {
         self.likelihood.objective()
@@ -262,27 +258,19 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn by_cells(&self) -> bool {
         true
     }
-    fn has_locals(&self) -> bool {
-        true
+    fn intercepts(&self) -> Intercepts {
+        let start = |d: usize| self.likelihood.start_intercept(&self.column_cells(d).1);
+        Intercepts {
+            start: Some((0..self.data.columns()).map(start).collect()),
+            start_by_group: None,
+            precision: self.likelihood.intercept_precision(),
+        }
     }
-    fn start_intercepts(&self) -> Option<Vec<f64>> {
-        Some(
-            (0..self.data.columns())
-                .map(|d| self.likelihood.start_intercept(&self.column_cells(d).1))
-                .collect(),
-        )
-    }
-    fn intercept_precision(&self) -> f64 {
-        self.likelihood.intercept_precision()
+    fn link(&self, _group: Option<usize>, column: usize, level: f64) -> Link {
+        Link::of(self.likelihood.link_variance(column, level))
     }
     fn predicted_kind(&self) -> PredictedKind {
         self.likelihood.predicted_kind()
-    }
-    fn link_variance(&self, column: usize, level: f64) -> f64 {
-        self.likelihood.link_variance(column, level)
-    }
-    fn size_in(&self, _group: usize, column: usize) -> Option<f64> {
-        self.likelihood.size(column)
     }
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
@@ -302,16 +290,6 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         }
         self.update_parameters(p);
         self.optimise(p)
-    }
-    fn refresh_locals(
-        &mut self,
-        p: &Predictor<'_>,
-        _cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        self.optimise(p)
-    }
-    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
-        self.add_slack(p, slack);
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self
@@ -364,12 +342,37 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         check_features(view, self.data.columns())?;
         Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         if self.likelihood.augmentation().is_some() {
             Some(self)
         } else {
             None
         }
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_sizes(&self) -> Option<&dyn Sizes> {
+        self.likelihood.size(0).is_some().then_some(self)
+    }
+}
+
+impl<L: CellLikelihood> Rounds for Cells<L> {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.optimise(p)
+    }
+    fn slack(&mut self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        self.add_slack(p, slack);
+    }
+}
+
+impl<L: CellLikelihood> Sizes for Cells<L> {
+    fn size(&self, _group: usize, column: usize) -> f64 {
+        self.likelihood.size(column).unwrap_or(f64::NAN)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Gammas, Mask, NoiseScope, NormalEquations,
-    NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful, Terms, View,
-    ViewShape, ViewTerm,
+    Augmented, Context, DataError, Equations, Gammas, Link, Mask, Noise, NoiseScope,
+    NormalEquations, NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful,
+    Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -15,42 +15,14 @@ use crate::ParameterUncertainty;
 
 impl ViewTerm for Gaussian {
     fn shape(&self) -> ViewShape {
-        ViewShape {
-            samples: self.values.nrows(),
-            observed_columns: self.values.ncols(),
-            predictor_columns: self.values.ncols(),
-        }
-    }
-    fn noise_scope(&self) -> NoiseScope {
-        match self.scope {
-            NoiseBy::View => NoiseScope::View,
-            NoiseBy::Feature => NoiseScope::Column,
-        }
-    }
-    fn noise(&self) -> Option<&Gammas> {
-        Some(&self.noise)
-    }
-    fn share_noise(&mut self, noise: &Gammas) {
-        self.set_noise(noise.clone());
-    }
-    fn noise_sums(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<Vec<(f64, f64)>, NumericError> {
-        self.residual_sums(columns, p)
+        ViewShape::plain(self.values.nrows(), self.values.ncols())
     }
     fn mask(&self) -> Option<&Mask> {
         (self.missing == MissingData::Marginal).then_some(&self.mask)
     }
     /// That of the noise (spec/sshiba P4).
-    fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        let at = if self.scope == NoiseBy::View {
-            0
-        } else {
-            column
-        };
-        self.noise.mean_inverse(at)
+    fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
+        Link::of(self.noise_variance(column))
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.impute_means(p);
@@ -58,23 +30,6 @@ impl ViewTerm for Gaussian {
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    fn update_noise(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        let posterior = self.noise_posterior(columns.clone(), p)?;
-        let first = if self.scope == NoiseBy::View {
-            0
-        } else {
-            columns.start
-        };
-        for (i, (a, b)) in posterior.into_iter().enumerate() {
-            self.noise.set(first + i, a, b);
-        }
-        self.noise_stamp = Stamp::fresh();
-        Ok(())
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let energy = if self.by_cells() {
@@ -105,7 +60,7 @@ impl ViewTerm for Gaussian {
         let mut variance = p.variance(samples, columns.clone());
         for (j, d) in columns.enumerate() {
             let noise = match self.prediction {
-                ParameterUncertainty::Posterior => self.link_variance(d, 0.0),
+                ParameterUncertainty::Posterior => self.noise_variance(d),
                 ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
             };
             for n in 0..variance.nrows() {
@@ -156,8 +111,61 @@ impl ViewTerm for Gaussian {
         term.set_noise(self.noise.clone());
         Ok(Box::new(term.with_prediction(self.prediction)))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_noise(&self) -> Option<&dyn Noise> {
+        Some(self)
+    }
+    fn as_noise_mut(&mut self) -> Option<&mut dyn Noise> {
+        Some(self)
+    }
+}
+
+impl Gaussian {
+    /// $\mathrm{E}[1/\tau]$ of a column.
+    fn noise_variance(&self, column: usize) -> f64 {
+        let at = if self.scope == NoiseBy::View {
+            0
+        } else {
+            column
+        };
+        self.noise.mean_inverse(at)
+    }
+}
+
+impl Noise for Gaussian {
+    fn scope(&self) -> NoiseScope {
+        match self.scope {
+            NoiseBy::View => NoiseScope::View,
+            NoiseBy::Feature => NoiseScope::Column,
+        }
+    }
+    fn precisions(&self) -> Option<&Gammas> {
+        Some(&self.noise)
+    }
+    fn share(&mut self, noise: &Gammas) {
+        self.set_noise(noise.clone());
+    }
+    fn sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        self.residual_sums(columns, p)
+    }
+    fn update(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Result<(), NumericError> {
+        let posterior = self.noise_posterior(columns.clone(), p)?;
+        let first = if self.scope == NoiseBy::View {
+            0
+        } else {
+            columns.start
+        };
+        for (i, (a, b)) in posterior.into_iter().enumerate() {
+            self.noise.set(first + i, a, b);
+        }
+        self.noise_stamp = Stamp::fresh();
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{Augmented, Context, NoiseScope, NumericError, Predictor, ViewTerm};
+use polyview_core::{Augmented, Context, Noise, NoiseScope, NumericError, Predictor, ViewTerm};
 use polyview_random::StreamKey;
 
 use super::Grouped;
@@ -13,7 +13,7 @@ pub(super) fn group_key(key: StreamKey, group: usize) -> StreamKey {
 }
 
 fn drawable(term: &mut dyn ViewTerm) -> Result<&mut dyn Augmented, NumericError> {
-    term.augmented().ok_or(NumericError::NoDraws)
+    term.as_augmented().ok_or(NumericError::NoDraws)
 }
 
 impl Augmented for Grouped {
@@ -55,12 +55,12 @@ impl Augmented for Grouped {
     }
     fn draw_noise_prior(&mut self, key: StreamKey) {
         for (g, term) in self.inner.iter_mut().enumerate() {
-            if let Some(draws) = term.augmented() {
+            if let Some(draws) = term.as_augmented() {
                 draws.draw_noise_prior(group_key(key, g));
             }
         }
         if let (Some(noise), [first, ..]) = (&mut self.shared, &self.inner[..]) {
-            if let Some(drawn) = first.noise() {
+            if let Some(drawn) = first.as_noise().and_then(|n| n.precisions()) {
                 noise.clone_from(drawn);
             }
             self.hand_out_noise();
@@ -69,7 +69,7 @@ impl Augmented for Grouped {
     fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
         let split = self.split(p);
         for (g, term) in self.inner.iter_mut().enumerate() {
-            if let Some(draws) = term.augmented() {
+            if let Some(draws) = term.as_augmented() {
                 draws.draw_data(&split.of(g, p), group_key(key, g));
             }
         }
@@ -79,7 +79,7 @@ impl Augmented for Grouped {
 impl Grouped {
     /// Number of the first noise precision of some columns.
     pub(super) fn first_noise(&self, columns: &Range<usize>) -> usize {
-        if self.noise_scope() == NoiseScope::View {
+        if self.scope() == NoiseScope::View {
             0
         } else {
             columns.start
@@ -95,7 +95,10 @@ impl Grouped {
         let split = self.split(p);
         let mut out: Vec<(f64, f64)> = Vec::new();
         for (g, term) in self.inner.iter_mut().enumerate() {
-            let sums = term.noise_sums(columns.clone(), &split.of(g, p))?;
+            let sums = match term.as_noise_mut() {
+                Some(noise) => noise.sums(columns.clone(), &split.of(g, p))?,
+                None => Vec::new(),
+            };
             if out.is_empty() {
                 out = sums;
             } else {

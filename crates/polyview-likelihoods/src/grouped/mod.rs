@@ -19,6 +19,7 @@
 //! caches stay valid, and sample block by sample block in a pass over
 //! incomplete data.
 
+mod capable;
 mod combine;
 mod gibbs;
 mod parts;
@@ -26,7 +27,7 @@ mod term;
 
 use std::sync::{Arc, Mutex};
 
-use polyview_core::{DataError, Gammas, Mask, RowGroups, RowMoments, View, ViewTerm};
+use polyview_core::{Capabilities, DataError, Gammas, Mask, RowGroups, RowMoments, View, ViewTerm};
 use polyview_linalg::SymPacked;
 
 use parts::Parts;
@@ -48,11 +49,9 @@ pub enum GroupNoise {
 ///
 /// It is not for ranks, which compare samples of one group with those of others
 /// and have neither noise nor intercepts that a group could have, nor for
-/// [`Experts`](crate::Experts). So what only these answer is not passed on:
-/// [`ViewTerm::couple`] and [`ViewTerm::settle`], [`ViewTerm::anchor`] and, of
-/// the new samples that anchored ranks are rebound to, [`ViewTerm::rest`] and
-/// [`ViewTerm::slack`]; [`ViewTerm::component_evidence`] and
-/// [`ViewTerm::take_shares`]. Nor is [`Equations::prepare_samples`](polyview_core::Equations::prepare_samples): the samples
+/// [`Experts`](crate::Experts): terms that can do what groups cannot pass on are
+/// refused ([`Capabilities::kept`]).
+/// [`Equations::prepare_samples`](polyview_core::Equations::prepare_samples) is not passed on either: the samples
 /// of a block are others in each group, whose terms make their sums when they are
 /// asked for equations.
 pub struct Grouped {
@@ -82,7 +81,8 @@ impl Grouped {
     ///
     /// # Errors
     /// What `make` says; [`DataError::LengthMismatch`] when there is not one
-    /// group a sample.
+    /// group for each sample; [`DataError::LostCapability`] for a term that groups cannot
+    /// pass on whole.
     pub fn new<E: From<DataError>>(
         view: &View,
         groups: RowGroups,
@@ -107,7 +107,9 @@ impl Grouped {
                 make(part)?
             });
         }
-        Ok(Self::assemble(groups, rows, inner, noise))
+        let inside = Capabilities::of_all(&mut inner);
+        let out = Self::assemble(groups, rows, inner, noise);
+        Ok(inside.kept(view.name(), out)?)
     }
     fn assemble(
         groups: RowGroups,
@@ -116,7 +118,9 @@ impl Grouped {
         noise: GroupNoise,
     ) -> Self {
         let shared = match (noise, &inner[..]) {
-            (GroupNoise::Shared, [first, ..]) => first.noise().cloned(),
+            (GroupNoise::Shared, [first, ..]) => {
+                first.as_noise().and_then(|n| n.precisions().cloned())
+            }
             _ => None,
         };
         Self {
@@ -157,7 +161,9 @@ impl Grouped {
     fn hand_out_noise(&mut self) {
         if let Some(noise) = &self.shared {
             for term in &mut self.inner {
-                term.share_noise(noise);
+                if let Some(own) = term.as_noise_mut() {
+                    own.share(noise);
+                }
             }
         }
     }

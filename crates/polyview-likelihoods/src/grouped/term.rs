@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, Coupling, DataError, Equations, Gammas, Mask, NoiseScope, NormalEquations,
-    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, RowGroups, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, ByGroup, Context, DataError, Equations, Identified, Intercepts, Link, Mask, Noise,
+    NormalEquations, NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds,
+    RowGroups, Sizes, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
-use polyview_linalg::{Mat, PackedRows};
+use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::gibbs::group_key;
@@ -15,11 +15,7 @@ use super::{GroupNoise, Grouped, check};
 
 impl ViewTerm for Grouped {
     fn shape(&self) -> ViewShape {
-        let mut shape = ViewShape {
-            samples: 0,
-            observed_columns: 0,
-            predictor_columns: 0,
-        };
+        let mut shape = ViewShape::plain(0, 0);
         for term in &self.inner {
             let own = term.shape();
             shape = ViewShape {
@@ -28,14 +24,6 @@ impl ViewTerm for Grouped {
             };
         }
         shape
-    }
-    fn coupling(&self) -> Coupling {
-        let mut inner = self.inner.iter();
-        if inner.any(|t| t.coupling() == Coupling::Rows) {
-            Coupling::Rows
-        } else {
-            Coupling::Independent
-        }
     }
     /// The weakest of the groups'.
     fn objective(&self) -> Objective {
@@ -51,101 +39,58 @@ impl ViewTerm for Grouped {
     fn groups(&self) -> Option<&RowGroups> {
         (self.inner.len() > 1).then_some(&self.groups)
     }
-    fn place(&mut self, groups: &RowGroups) {
-        if groups.count() == self.inner.len() && self.shape().samples == 0 {
-            self.rows = groups.rows_of_groups();
-            self.groups = groups.clone();
-            self.parts = std::sync::Mutex::default();
-        }
-    }
-    fn noise_scope(&self) -> NoiseScope {
-        self.inner
-            .first()
-            .map_or(NoiseScope::None, |t| t.noise_scope())
-    }
     fn mask(&self) -> Option<&Mask> {
         self.mask.as_ref()
     }
     fn by_cells(&self) -> bool {
         self.inner.iter().any(|t| t.by_cells())
     }
-    fn has_locals(&self) -> bool {
-        self.inner.iter().any(|t| t.has_locals())
-    }
-    fn extrapolates(&self) -> bool {
-        self.inner.iter().all(|t| t.extrapolates())
-    }
-    /// The mean of the groups', by their samples.
-    fn start_intercepts(&self) -> Option<Vec<f64>> {
+    /// Where no group has intercepts of its own, the mean of the groups', by their
+    /// samples.
+    fn intercepts(&self) -> Intercepts {
+        let mut out = Intercepts {
+            precision: self.inner.first().map_or(1.0, |t| t.intercepts().precision),
+            ..Intercepts::default()
+        };
         let all: f64 = self.groups.sizes().iter().sum();
-        let mut out: Vec<f64> = Vec::new();
+        let (mut mean, mut by_group): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for (term, size) in self.inner.iter().zip(self.groups.sizes()) {
-            let own = term.start_intercepts()?;
-            out.resize(own.len(), 0.0);
-            for (x, b) in out.iter_mut().zip(own) {
+            let Some(own) = term.intercepts().start else {
+                return out;
+            };
+            mean.resize(own.len(), 0.0);
+            for (x, b) in mean.iter_mut().zip(&own) {
                 *x += b * size / all.max(1.0);
             }
+            by_group.extend(own);
         }
-        Some(out)
+        (out.start, out.start_by_group) = (Some(mean), Some(by_group));
+        out
     }
-    fn start_intercepts_by_group(&self) -> Option<Vec<f64>> {
-        let mut out = Vec::new();
-        for term in &self.inner {
-            out.extend(term.start_intercepts()?);
+    fn identified(&self, column: usize) -> Identified {
+        (self.inner.first()).map_or(Identified::Whole, |t| t.identified(column))
+    }
+    /// Of all groups the mean, by their samples; without samples each group counts the
+    /// same.
+    fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link {
+        if let Some(only) = self.only() {
+            return only.link(None, column, level);
         }
-        Some(out)
-    }
-    fn intercept_precision(&self) -> f64 {
-        self.inner.first().map_or(1.0, |t| t.intercept_precision())
+        if let Some(term) = group.and_then(|g| self.inner.get(g)) {
+            return term.link(None, column, level);
+        }
+        let mut out = Link::of(0.0);
+        for (term, share) in self.inner.iter().zip(self.groups.shares()) {
+            let own = term.link(None, column, level);
+            out.variance += share * own.variance;
+            out.scale = own.scale;
+        }
+        out
     }
     fn predicted_kind(&self) -> PredictedKind {
         self.inner
             .first()
             .map_or(PredictedKind::Real, |t| t.predicted_kind())
-    }
-    /// The mean of the groups', by their samples; without samples each group
-    /// counts the same.
-    fn link_variance(&self, column: usize, level: f64) -> f64 {
-        if let Some(only) = self.only() {
-            return only.link_variance(column, level);
-        }
-        self.inner
-            .iter()
-            .zip(self.groups.shares())
-            .map(|(t, share)| share * t.link_variance(column, level))
-            .sum()
-    }
-    fn link_scale(&self, column: usize) -> f64 {
-        self.inner.first().map_or(1.0, |t| t.link_scale(column))
-    }
-    fn link_variance_in(&self, group: usize, column: usize, level: f64) -> f64 {
-        match self.inner.get(group) {
-            Some(term) => term.link_variance(column, level),
-            None => self.link_variance(column, level),
-        }
-    }
-    fn size_in(&self, group: usize, column: usize) -> Option<f64> {
-        self.inner.get(group)?.size_in(group, column)
-    }
-    fn noise(&self) -> Option<&Gammas> {
-        self.shared.as_ref()
-    }
-    fn share_noise(&mut self, noise: &Gammas) {
-        if self.shared.is_some() {
-            self.shared = Some(noise.clone());
-            self.hand_out_noise();
-        }
-    }
-    fn noise_sums(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<Vec<(f64, f64)>, NumericError> {
-        if self.shared.is_some() {
-            self.shared_sums(columns, p)
-        } else {
-            Ok(Vec::new())
-        }
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (split, key) = (self.split(p), cx.key);
@@ -156,62 +101,8 @@ impl ViewTerm for Grouped {
         cx.key = key;
         Ok(())
     }
-    fn refresh_locals(
-        &mut self,
-        p: &Predictor<'_>,
-        cx: &mut Context<'_>,
-    ) -> Result<(), NumericError> {
-        let (split, key) = (self.split(p), cx.key);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            cx.key = group_key(key, g);
-            term.refresh_locals(&split.of(g, p), cx)?;
-        }
-        cx.key = key;
-        Ok(())
-    }
-    fn rest(&mut self, settled: &[bool]) {
-        for (term, rows) in self.inner.iter_mut().zip(&self.rows) {
-            let own: Vec<bool> = rows.iter().map(|&n| settled[n as usize]).collect();
-            term.rest(&own);
-        }
-    }
-    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
-        let split = self.split(p);
-        for (g, (term, rows)) in self.inner.iter().zip(&self.rows).enumerate() {
-            let mut own = PackedRows::zeros(rows.len(), slack.k());
-            term.slack(&split.of(g, p), &mut own);
-            for (i, &n) in rows.iter().enumerate() {
-                for (to, x) in slack.row_mut(n as usize).iter_mut().zip(own.row(i)) {
-                    *to += x;
-                }
-            }
-        }
-    }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    fn update_noise(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        if self.shared.is_some() {
-            let first = self.first_noise(&columns);
-            let sums = self.shared_sums(columns, p)?;
-            if let Some(noise) = &mut self.shared {
-                for (i, (count, sum)) in sums.into_iter().enumerate() {
-                    let (shape, rate) = noise.posterior(count, sum);
-                    noise.set(first + i, shape, rate);
-                }
-            }
-            self.hand_out_noise();
-            return Ok(());
-        }
-        let split = self.split(p);
-        for (g, term) in self.inner.iter_mut().enumerate() {
-            term.update_noise(columns.clone(), &split.of(g, p))?;
-        }
-        Ok(())
     }
     /// The sum of the groups'; noise that they share counts once.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
@@ -274,7 +165,7 @@ impl ViewTerm for Grouped {
         }
         out
     }
-    /// The samples of `view` belong to the groups that [`ViewTerm::place`] said.
+    /// The samples of `view` belong to the groups that [`polyview_core::ByGroup::place`] said.
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         check(view, &self.groups)?;
         let inner = self
@@ -287,12 +178,28 @@ impl ViewTerm for Grouped {
         let noise = self.group_noise();
         Ok(Box::new(Self::assemble(groups, rows, inner, noise)))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
-        if self.inner.iter_mut().all(|t| t.augmented().is_some()) {
-            Some(self)
-        } else {
-            None
-        }
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
+        let all = self.inner.iter_mut().all(|t| t.as_augmented().is_some());
+        all.then_some(self)
+    }
+    fn as_noise(&self) -> Option<&dyn Noise> {
+        self.inner.first()?.as_noise()?;
+        Some(self)
+    }
+    fn as_noise_mut(&mut self) -> Option<&mut dyn Noise> {
+        self.as_noise()?;
+        Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        let any = self.inner.iter_mut().any(|t| t.as_rounds().is_some());
+        any.then_some(self)
+    }
+    fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
+        Some(self)
+    }
+    fn as_sizes(&self) -> Option<&dyn Sizes> {
+        self.inner.first()?.as_sizes()?;
+        Some(self)
     }
 }
 
@@ -423,7 +330,7 @@ impl Stateful for Grouped {
             term.load(&format!("{prefix}/group{g}"), state)?;
         }
         if let (Some(noise), [first, ..]) = (&mut self.shared, &self.inner[..])
-            && let Some(own) = first.noise()
+            && let Some(own) = first.as_noise().and_then(|n| n.precisions())
         {
             noise.clone_from(own);
         }

@@ -28,7 +28,7 @@ use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site};
 /// let labels = Mat::from_fn(4, 1, |n, _| if n < 2 { 1.0 } else { 0.0 });
 /// let view = View::from_values("smoker", vec!["ever".into()], labels)?;
 /// let term = Cells::new(view, Probit::default())?;
-/// assert_eq!(term.start_intercepts(), Some(vec![0.0])); // as many ones as zeros
+/// assert_eq!(term.intercepts().start, Some(vec![0.0])); // as many ones as zeros
 /// # Ok(())
 /// # }
 /// ```

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, NormalEquations, NumericError, Objective,
-    OrderStatistics, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
-    View, ViewShape, ViewTerm,
+    Augmented, Conditioned, Context, DataError, Equations, Identified, Link, NormalEquations,
+    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds, State,
+    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, cross, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -179,23 +179,14 @@ impl ViewTerm for FrozenRank {
     fn by_cells(&self) -> bool {
         true
     }
-    fn has_locals(&self) -> bool {
-        true
+    fn identified(&self, column: usize) -> Identified {
+        self.pairs.identified(column)
     }
-    fn has_intercepts(&self) -> bool {
-        false
+    fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link {
+        self.pairs.link(group, column, level)
     }
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Ranked
-    }
-    fn link_variance(&self, column: usize, level: f64) -> f64 {
-        self.pairs.link_variance(column, level)
-    }
-    fn idle_columns(&self) -> Vec<usize> {
-        self.pairs.idle_columns()
-    }
-    fn link_scale(&self, column: usize) -> f64 {
-        self.pairs.link_scale(column)
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.refresh(p, cx)?;
@@ -204,9 +195,6 @@ impl ViewTerm for FrozenRank {
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    fn anchor(&mut self, training: &Predictor<'_>) {
-        self.pairs.anchor(training);
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         self.pairs.bound(p)
@@ -219,25 +207,33 @@ impl ViewTerm for FrozenRank {
     ) -> PredictedBlock {
         self.pairs.predict(p, samples, columns)
     }
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> Option<PredictedBlock> {
-        self.pairs.predicted_scores(p, samples, columns)
-    }
-    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
-        self.pairs.order_statistics(column)
-    }
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         self.pairs.simulate(p, parameters, data)
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         self.pairs.rebind(view)
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
+        Some(&mut self.pairs)
+    }
+    fn as_ranked(&self) -> Option<&dyn Ranked> {
+        Some(&self.pairs)
+    }
+}
+
+impl Rounds for FrozenRank {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
     }
 }
 

@@ -59,10 +59,9 @@ impl Levels {
     pub(super) fn count(&self, feature: usize) -> usize {
         self.counts[feature] as usize
     }
-    /// Features without two different values, ascending; none without samples.
-    pub(super) fn idle(&self) -> Vec<usize> {
-        let some = |i: &usize| self.samples > 0 && self.count(*i) < 2;
-        (0..self.features()).filter(some).collect()
+    /// Whether a feature has not two different values; none without samples.
+    pub(super) fn is_idle(&self, feature: usize) -> bool {
+        self.samples > 0 && self.count(feature) < 2
     }
     pub(super) fn is_observed(&self, sample: usize, feature: usize) -> bool {
         self.of(feature)[sample] != MISSING

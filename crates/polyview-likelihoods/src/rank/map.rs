@@ -149,9 +149,22 @@ impl Training {
             apart: spread,
         }
     }
+    /// What is between predictor and normal scores, as the bound's users ask for it.
+    pub(super) fn link_of(training: Option<&Self>, feature: usize) -> polyview_core::Link {
+        match training {
+            None => polyview_core::Link {
+                variance: 1.0,
+                scale: 0.0,
+            },
+            Some(t) => polyview_core::Link {
+                variance: t.link_variance(feature),
+                scale: t.link_scale(feature),
+            },
+        }
+    }
     /// Share of the variance of the normal scores that is left; 0 where they do not
     /// vary.
-    pub(super) fn link_variance(&self, feature: usize) -> f64 {
+    fn link_variance(&self, feature: usize) -> f64 {
         let link = self.links[feature];
         if link.total > 0.0 {
             (link.spread / link.total).min(1.0)
@@ -161,7 +174,7 @@ impl Training {
     }
     /// What brings a predictor to normal scores of unit variance; 0 where they do
     /// not vary, and where the predictor says nothing of them.
-    pub(super) fn link_scale(&self, feature: usize) -> f64 {
+    fn link_scale(&self, feature: usize) -> f64 {
         let link = self.links[feature];
         if link.total > 0.0 {
             link.slope / link.total.sqrt()

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, Coupling, DataError, Equations, NormalEquations, NumericError, Objective,
-    OrderStatistics, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
-    View, ViewShape, ViewTerm,
+    Augmented, Conditioned, Context, CoupledRows, DataError, Equations, Identified, Link,
+    NormalEquations, NumericError, Objective, OrderStatistics, PredictedBlock, PredictedKind,
+    Predictor, Ranked, Rounds, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -19,14 +19,7 @@ use super::{PairPolicy, Rank};
 
 impl ViewTerm for Rank {
     fn shape(&self) -> ViewShape {
-        ViewShape {
-            samples: self.levels.samples(),
-            observed_columns: self.features.len(),
-            predictor_columns: self.features.len(),
-        }
-    }
-    fn coupling(&self) -> Coupling {
-        Coupling::Rows
+        ViewShape::plain(self.levels.samples(), self.features.len())
     }
     /// Partners that are chosen anew change the objective.
     fn objective(&self) -> Objective {
@@ -40,51 +33,30 @@ impl ViewTerm for Rank {
     fn by_cells(&self) -> bool {
         true
     }
-    fn has_locals(&self) -> bool {
-        true
-    }
-    fn has_intercepts(&self) -> bool {
-        false
-    }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    /// Predictors have no zero, and features without two different values have no order.
+    fn identified(&self, column: usize) -> Identified {
+        if self.levels.is_idle(column) {
+            Identified::Nothing
+        } else {
+            Identified::BetweenSamples
+        }
     }
     /// Variance of normal scores about their regression on the predictor, as a share
     /// of their variance: features count alike, whatever the unit of
-    /// their predictors, and those that do not vary not at all.
-    fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        (self.training.as_ref()).map_or(1.0, |t| t.link_variance(column))
+    /// their predictors, and those that do not vary not at all. The scale leads from
+    /// predictors to normal scores of unit variance; it is 0 before the training samples
+    /// are known.
+    fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
+        Training::link_of(self.training.as_deref(), column)
     }
-    /// Features whose values have no order: constant ones, and those observed once or
-    /// never.
-    fn idle_columns(&self) -> Vec<usize> {
-        self.levels.idle()
-    }
-    /// From predictors to normal scores of unit variance; 0 before the term was
-    /// anchored.
-    fn link_scale(&self, column: usize) -> f64 {
-        (self.training.as_ref()).map_or(0.0, |t| t.link_scale(column))
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Ranked
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_kappa(p)
     }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    fn couple(
-        &mut self,
-        sample: usize,
-        p: &Predictor<'_>,
-        rhs: &mut [f64],
-    ) -> Result<(), NumericError> {
-        self.add_coupling(sample, p, rhs);
-        Ok(())
-    }
-    fn settle(&mut self, sample: usize, p: &Predictor<'_>) {
-        self.settled(sample, p.factors);
-    }
-    fn anchor(&mut self, training: &Predictor<'_>) {
-        self.training = Training::new(training, &self.anchors).map(Arc::new);
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         Terms(vec![("likelihood", self.ranks(p))])
@@ -96,17 +68,6 @@ impl ViewTerm for Rank {
         columns: Range<usize>,
     ) -> PredictedBlock {
         map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
-    }
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> Option<PredictedBlock> {
-        Some(map::scores(self.training.as_deref(), p, samples, columns))
-    }
-    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
-        Some(map::order_statistics(column, &self.anchors))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, self.training.as_deref(), p, data)
@@ -123,8 +84,65 @@ impl ViewTerm for Rank {
         let law = (self.name.as_str(), self.epsilon, self.options.weight);
         Ok(Box::new(Inserted::new(view, law, &self.anchors, training)?))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_coupled(&mut self) -> Option<&mut dyn CoupledRows> {
+        Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
+        Some(self)
+    }
+    fn as_ranked(&self) -> Option<&dyn Ranked> {
+        Some(self)
+    }
+}
+
+impl CoupledRows for Rank {
+    fn couple(
+        &mut self,
+        sample: usize,
+        p: &Predictor<'_>,
+        rhs: &mut [f64],
+    ) -> Result<(), NumericError> {
+        self.add_coupling(sample, p, rhs);
+        Ok(())
+    }
+    fn updated(&mut self, sample: usize, p: &Predictor<'_>) {
+        self.settled(sample, p.factors);
+    }
+}
+
+impl Conditioned for Rank {
+    fn condition(&mut self, training: &Predictor<'_>) {
+        self.training = Training::new(training, &self.anchors).map(Arc::new);
+    }
+}
+
+impl Rounds for Rank {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
+    }
+}
+
+impl Ranked for Rank {
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        map::scores(self.training.as_deref(), p, samples, columns)
+    }
+    fn order_statistics(&self, column: usize) -> OrderStatistics {
+        map::order_statistics(column, &self.anchors)
     }
 }
 

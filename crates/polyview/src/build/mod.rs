@@ -11,7 +11,9 @@ pub use checks::{most_factors, validate};
 pub(crate) use rows::{factor_block, sparse_options};
 pub(crate) use terms::gaussian_options;
 
-use polyview_core::{Bias, Dataset, FeatureScaling, Groups, Rounding, Scaling, Schedule, View};
+use polyview_core::{
+    Bias, Dataset, FeatureScaling, Groups, Identified, Rounding, Scaling, Schedule, View,
+};
 use polyview_core::{RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
@@ -80,6 +82,8 @@ pub(crate) fn view_part(
     let columns = term.shape().predictor_columns;
     let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
     let block = format!("weights/{name}");
+    let says_nothing = |d: &usize| term.identified(*d) == Identified::Nothing;
+    let idle: Vec<usize> = (0..columns).filter(says_nothing).collect();
     let weights = match spec.view(name).selection {
         FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
         FeatureSelection::Relevance => {
@@ -87,8 +91,7 @@ pub(crate) fn view_part(
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::Horseshoe => {
-            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k)
-                .without(&term.idle_columns());
+            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k).without(&idle);
             gaussian_rows(spec, block, prior, start)
         }
         FeatureSelection::SpikeAndSlab => {
@@ -96,7 +99,8 @@ pub(crate) fn view_part(
             sparse_rows(spec, block, prior, start)
         }
     };
-    let precision = spec.intercept_precision * term.intercept_precision();
+    let of_term = term.intercepts();
+    let precision = spec.intercept_precision * of_term.precision;
     let own = term.groups().filter(|_| spec.group_intercepts(name));
     let mut bias = match (spec.intercepts, own) {
         _ if !term.has_intercepts() => Bias::absent(columns),
@@ -109,8 +113,8 @@ pub(crate) fn view_part(
         (Intercepts::None | Intercepts::GroupMeans, _) => Bias::absent(columns),
     };
     let start = match bias.groups() {
-        Some(_) => term.start_intercepts_by_group(),
-        None => term.start_intercepts(),
+        Some(_) => of_term.start_by_group,
+        None => of_term.start,
     };
     if let (true, Some(start)) = (bias.is_present(), start) {
         let variance = bias.variance().to_vec();

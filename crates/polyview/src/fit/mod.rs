@@ -378,11 +378,13 @@ impl Fit {
         }
         let Component { factors, views, .. } = &mut out;
         for view in views {
-            view.term.anchor(&Predictor {
-                factors,
-                weights: &view.weights,
-                bias: &view.bias,
-            });
+            if let Some(conditioned) = view.term.as_conditioned() {
+                conditioned.condition(&Predictor {
+                    factors,
+                    weights: &view.weights,
+                    bias: &view.bias,
+                });
+            }
         }
         Ok(out)
     }
@@ -436,7 +438,7 @@ impl Fit {
             let logs = out.get_or_insert_with(|| Mat::zeros(info.features.len(), groups));
             for g in 0..logs.ncols() {
                 for (d, sum) in logs.col_as_slice_mut(g).iter_mut().enumerate() {
-                    let size = term.size_in(g, d).unwrap_or(f64::NAN);
+                    let size = term.as_sizes().map_or(f64::NAN, |s| s.size(g, d));
                     *sum += size.ln() / self.components.len() as f64;
                 }
             }

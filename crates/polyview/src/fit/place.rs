@@ -181,16 +181,18 @@ impl Component {
     /// terms are to speak of.
     pub(crate) fn share(&mut self, shares: &Arc<Mat<f64>>) {
         for view in &mut self.views {
-            view.term.take_shares(shares);
+            if let Some(components) = view.term.as_by_component() {
+                components.take_shares(shares);
+            }
         }
     }
     /// Mean weights of a view in the units that features can be added up in
-    /// ([`ViewTerm::link_scale`](polyview_core::ViewTerm::link_scale)); of one with
+    /// ([`Link::scale`](polyview_core::Link::scale)); of one with
     /// weights by component the mean over the components, by their expected weights.
     pub(crate) fn linear_weights(&self, view: usize) -> Mat<f64> {
         let mut out = self.mean_weights(view);
         let scales: Vec<f64> = (0..out.nrows())
-            .map(|d| self.views[view].term.link_scale(d))
+            .map(|d| self.views[view].term.link(None, d, 0.0).scale)
             .collect();
         for j in 0..out.ncols() {
             for (w, scale) in out.col_as_slice_mut(j).iter_mut().zip(&scales) {
@@ -205,10 +207,11 @@ impl Component {
         let FactorScales::Mixture(mixture, _) = &self.scales else {
             return w.to_owned();
         };
-        if part.term.components().is_none() {
+        let shape = part.term.shape();
+        if shape.components.is_none() {
             return w.to_owned();
         }
-        let columns = part.term.predicted_columns();
+        let columns = shape.predicted_columns();
         let mut out: Mat<f64> = Mat::zeros(columns, w.ncols());
         for (t, share) in mixture.weights().into_iter().enumerate() {
             out += w.subrows(t * columns, columns) * polyview_linalg::faer::Scale(share);
@@ -219,7 +222,9 @@ impl Component {
     /// speak of.
     pub(crate) fn place(&mut self, groups: &RowGroups) {
         for view in &mut self.views {
-            view.term.place(groups);
+            if let Some(by_group) = view.term.as_by_group() {
+                by_group.place(groups);
+            }
             view.bias.set_groups(groups);
         }
         self.groups = Some(groups.clone());

@@ -2,7 +2,7 @@
 //! of the factors and every numbering of components: what convergence is judged
 //! by.
 
-use polyview_core::{PredictedKind, Predictor, View};
+use polyview_core::{Gammas, Identified, PredictedKind, Predictor, View};
 use polyview_infer::{Model, ViewPart};
 
 /// Cells of a view whose linear predictor is followed.
@@ -76,13 +76,14 @@ pub(super) fn quantities(model: &Model) -> Vec<Quantity> {
     }
     for (view, part) in model.views.iter().enumerate() {
         out.push(Quantity::Weights(view));
-        if part.term.noise().is_some_and(|n| !n.is_empty()) {
+        if noise_of(part).is_some_and(|n| !n.is_empty()) {
             out.push(Quantity::Noise(view));
         }
-        if part.term.size_in(0, 0).is_some() {
+        if part.term.as_sizes().is_some() {
             out.push(Quantity::Size(view));
         }
-        let (samples, columns) = (part.term.shape().samples, part.term.predicted_columns());
+        let shape = part.term.shape();
+        let (samples, columns) = (shape.samples, shape.predicted_columns());
         let count = CELLS.min(samples.saturating_mul(columns));
         let spread = |i: usize, all: usize| (2 * i + 1) * all / (2 * count);
         let mut cells: Vec<(usize, usize)> = (0..count)
@@ -130,18 +131,17 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
             let w = model.views[v].weights.moments().mean();
             w.squared_norm_l2().sqrt()
         }
-        Quantity::Noise(v) => model.views[v].term.noise().map_or(0.0, |noise| {
+        Quantity::Noise(v) => noise_of(&model.views[v]).map_or(0.0, |noise| {
             geometric(&mut noise.mean().iter().map(|x| x.ln()))
         }),
         Quantity::Size(v) => {
             let term = &model.views[v].term;
             let groups = term.groups().map_or(1, polyview_core::RowGroups::count);
-            let columns = term.predicted_columns();
-            geometric(
-                &mut (0..groups)
-                    .flat_map(|g| (0..columns).filter_map(move |d| term.size_in(g, d)))
-                    .map(f64::ln),
-            )
+            let columns = term.shape().predicted_columns();
+            term.as_sizes().map_or(0.0, |sizes| {
+                let all = (0..groups).flat_map(|g| (0..columns).map(move |d| sizes.size(g, d)));
+                geometric(&mut all.map(f64::ln))
+            })
         }
         Quantity::Predictor {
             view,
@@ -150,6 +150,10 @@ pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
         } => predictor(model, &model.views[view], (sample, column), &centre),
     };
     quantities.iter().map(value).collect()
+}
+
+fn noise_of(part: &ViewPart) -> Option<&Gammas> {
+    part.term.as_noise()?.precisions()
 }
 
 /// The linear predictor at a cell, as far as the data see it: about the mean of
@@ -163,20 +167,22 @@ fn predictor(model: &Model, part: &ViewPart, cell: (usize, usize), centre: &[f64
         weights: part.weights.moments(),
         bias: &part.bias,
     };
-    let columns = part.term.predicted_columns();
-    if let (Some(_), Some(shares)) = (part.term.components(), model.factors.shares()) {
+    let shape = part.term.shape();
+    let columns = shape.predicted_columns();
+    if let (Some(_), Some(shares)) = (shape.components, model.factors.shares()) {
         return (0..shares.ncols())
             .filter(|&t| shares[(sample, t)] != 0.0)
             .map(|t| shares[(sample, t)] * p.mean_cell(sample, t * columns + column))
             .sum();
     }
     let own = p.mean_cell(sample, column);
-    if part.term.predicted_kind() == PredictedKind::Classes {
-        let all: f64 = (0..columns).map(|c| p.mean_cell(sample, c)).sum();
-        return own - all / columns as f64;
-    }
-    if part.term.has_intercepts() {
-        return own;
+    match part.term.identified(column) {
+        Identified::Whole => return own,
+        Identified::BetweenColumns => {
+            let all: f64 = (0..columns).map(|c| p.mean_cell(sample, c)).sum();
+            return own - all / columns as f64;
+        }
+        Identified::BetweenSamples | Identified::Nothing => {}
     }
     let w = p.weights.mean();
     own - centre

@@ -164,7 +164,7 @@ impl Fit {
             for m in 0..views {
                 let mut w = component.linear_weights(m);
                 let part = &component.views[m];
-                let mut link: Vec<f64> = (0..part.term.predicted_columns())
+                let mut link: Vec<f64> = (0..part.term.shape().predicted_columns())
                     .map(|d| part.link_variance(d))
                     .collect();
                 let kind = part.term.predicted_kind();

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Bias, PredictedKind, Predictor, RowCov, RowMoments};
+use polyview_core::{Bias, Identified, PredictedKind, Predictor, RowCov, RowMoments};
 use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::{Mat, PackedRows};
 
@@ -379,7 +379,8 @@ fn places(
 /// the data see it.
 fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
     let part = &component.views[places.view];
-    let columns = part.term.predicted_columns();
+    let shape = part.term.shape();
+    let columns = shape.predicted_columns();
     let centred;
     let factors = if part.term.has_intercepts() {
         &component.factors
@@ -389,7 +390,7 @@ fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
         &centred
     };
     let classes;
-    let (weights, bias) = if part.term.predicted_kind() == PredictedKind::Classes {
+    let (weights, bias) = if part.term.identified(0) == Identified::BetweenColumns {
         // and a shift of all classes is none
         classes = about_the_mean_class(part);
         (&classes.0, &classes.1)
@@ -412,7 +413,7 @@ fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
         (p.mean_cell(n, d), variance)
     };
     let shares = component.scales.shares();
-    let shares = shares.filter(|_| part.term.components().is_some());
+    let shares = shares.filter(|_| shape.components.is_some());
     let mut out = Vec::with_capacity(places.columns.len() * places.samples.len());
     for &d in &places.columns {
         for &n in &places.samples {

@@ -111,7 +111,7 @@ pub(super) fn block(
         model.factors.set_moments(start);
     }
     let projected = project_factors(&mut model, rounds, &mut cx)?;
-    settled(fit, &model, &projected, ids)?;
+    settled(fit, &mut model, &projected, ids)?;
     let means = model.factors.moments().mean();
     if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
@@ -123,12 +123,16 @@ pub(super) fn block(
 }
 
 /// An error where factors of samples did not come to rest.
-fn settled(fit: &Fit, model: &Model, projected: &Projected, ids: &[String]) -> Result<()> {
+fn settled(fit: &Fit, model: &mut Model, projected: &Projected, ids: &[String]) -> Result<()> {
     let Some(&first) = projected.moving.first() else {
         return Ok(());
     };
-    let follow = model.views.iter().filter(|v| v.term.has_locals());
-    let views: Vec<String> = follow.map(|v| v.name.clone()).collect();
+    let mut views: Vec<String> = Vec::new();
+    for v in &mut model.views {
+        if v.term.as_rounds().is_some() {
+            views.push(v.name.clone());
+        }
+    }
     let steep = |v: &&String| fit.spec().view(v).likelihood.steepens();
     Err(ErrorKind::NotSettled {
         steep: views.iter().filter(steep).cloned().collect(),

@@ -329,7 +329,9 @@ impl Fit {
                 (z, None) => z,
                 (z, Some(shares)) => {
                     let z = z.into_owned();
-                    component.views[at].term.take_shares(&shares);
+                    if let Some(own) = component.views[at].term.as_by_component() {
+                        own.take_shares(&shares);
+                    }
                     Cow::Owned(z)
                 }
             };
@@ -341,12 +343,10 @@ impl Fit {
                 bias: &view.bias,
             };
             mixture.next();
-            let ranked = kind == PredictedKind::Ranked;
-            if ranked {
+            let ranked = view.term.as_ranked();
+            if let Some(ranked) = ranked {
                 scores.get_or_insert_with(|| Mixture::new(n, d)).next();
-                scale = (0..d)
-                    .filter_map(|j| view.term.order_statistics(j))
-                    .collect();
+                scale = (0..d).map(|j| ranked.order_statistics(j)).collect();
             }
             if let Some((to, rule)) = &mut probability {
                 to.next();
@@ -357,13 +357,8 @@ impl Fit {
                 }
             }
             for (rows, columns) in blocks(n, d) {
-                let of_block = scores.as_mut().and_then(|to| {
-                    let block = view
-                        .term
-                        .predicted_scores(&p, rows.clone(), columns.clone())?;
-                    Some((to, block))
-                });
-                if let Some((to, block)) = of_block {
+                if let (Some(to), Some(ranked)) = (&mut scores, ranked) {
+                    let block = ranked.predicted_scores(&p, rows.clone(), columns.clone());
                     let (mean, variance) = (block.mean.as_ref(), block.variance.as_ref());
                     to.add(&rows, &columns, mean, variance);
                 }

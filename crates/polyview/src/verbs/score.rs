@@ -184,9 +184,9 @@ impl Fit {
                     kinds[at] = PredictedKind::Count;
                 }
                 let term = part.term.as_ref();
-                if kinds[at] == PredictedKind::Ranked && !cells[at].is_empty() {
-                    let features = 0..term.predicted_columns();
-                    ranks[at] = features.filter_map(|d| term.order_statistics(d)).collect();
+                if let (Some(ranked), false) = (term.as_ranked(), cells[at].is_empty()) {
+                    let features = 0..term.shape().predicted_columns();
+                    ranks[at] = features.map(|d| ranked.order_statistics(d)).collect();
                 }
                 predict_cells(&p, term, &rule, (i + 1) as f64, &mut cells[at]);
                 predict_classes(&p, part.term.as_ref(), &mut classes[at]);
@@ -390,7 +390,7 @@ fn predict_cells(
         return;
     }
     let kind = term.predicted_kind();
-    let (samples, features) = (p.factors.explicit_rows(), term.predicted_columns());
+    let (samples, features) = (p.factors.explicit_rows(), term.shape().predicted_columns());
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
         let end = cells.partition_point(|c| c.feature < columns.end);
@@ -399,7 +399,8 @@ fn predict_cells(
             continue;
         }
         let block = term.predict(p, rows.clone(), columns.clone());
-        let scores = term.predicted_scores(p, rows.clone(), columns.clone());
+        let scores =
+            (term.as_ranked()).map(|r| r.predicted_scores(p, rows.clone(), columns.clone()));
         for c in here.iter_mut().filter(|c| rows.contains(&c.sample)) {
             let at = (c.sample - rows.start, c.feature - columns.start);
             let (mut m, mut v) = (block.mean[at], block.variance[at]);

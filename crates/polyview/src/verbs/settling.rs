@@ -152,7 +152,7 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
         weights: part.weights.moments(),
         bias: &part.bias,
     };
-    let (rows, columns) = (view.n_samples(), part.term.predicted_columns());
+    let (rows, columns) = (view.n_samples(), part.term.shape().predicted_columns());
     let mean = part.term.predict(&p, 0..rows, 0..columns).mean;
     let mut sum = 0.0;
     let mut tell = |probability: f64| sum -= probability.max(f64::MIN_POSITIVE).ln();

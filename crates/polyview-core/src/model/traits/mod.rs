@@ -5,6 +5,7 @@
 //! | `view_term` | data terms: [`ViewTerm`] |
 //! | `equations` | what they say of rows: [`Equations`] |
 //! | `augmented` | their draws for Gibbs: [`Augmented`] |
+//! | `capabilities` | what else only some of them can do: [`Noise`], [`Rounds`], [`CoupledRows`], ... |
 //! | `kinds` | what a data term says of itself: [`ViewShape`], [`Objective`], ... |
 //! | `rows` | blocks of rows and priors of their scales: [`RowBlock`], [`ScalePrior`] |
 //! | `rotation` | the parts of the rotation objective: [`RotationTerm`] |
@@ -12,6 +13,7 @@
 
 mod augmented;
 mod blocks;
+mod capabilities;
 mod equations;
 mod kinds;
 mod rotation;
@@ -20,8 +22,13 @@ mod view_term;
 
 pub use augmented::Augmented;
 pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
+pub use capabilities::{
+    ByComponent, ByGroup, Capabilities, Conditioned, CoupledRows, Noise, Ranked, Rounds, Sizes,
+};
 pub use equations::Equations;
-pub use kinds::{Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape};
+pub use kinds::{
+    Identified, Intercepts, Link, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape,
+};
 pub use rotation::{RotationSide, RotationTerm};
 pub use rows::{RowBlock, ScalePrior};
 pub use view_term::ViewTerm;

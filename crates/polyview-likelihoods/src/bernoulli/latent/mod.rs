@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Event, GammaPrior, Gammas, Mask, NoiseScope,
-    NumericError, PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, Terms,
-    View, ViewShape, ViewTerm,
+    Augmented, Context, DataError, Equations, Event, GammaPrior, Gammas, Intercepts, Link, Mask,
+    Noise, NoiseScope, NumericError, PredictedBlock, PredictedKind, Predictor, Rounds, State,
+    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -206,51 +206,26 @@ impl ViewTerm for LatentBernoulli {
     fn shape(&self) -> ViewShape {
         self.scores.shape()
     }
-    fn noise_scope(&self) -> NoiseScope {
-        if self.options.fixed {
-            NoiseScope::None
-        } else {
-            self.scores.noise_scope()
-        }
-    }
-    fn noise(&self) -> Option<&Gammas> {
-        (!self.options.fixed).then(|| self.scores.noise())
-    }
-    fn share_noise(&mut self, noise: &Gammas) {
-        self.scores.set_noise(noise.clone());
-    }
-    fn noise_sums(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<Vec<(f64, f64)>, NumericError> {
-        self.scores.noise_sums(columns, p)
-    }
     fn mask(&self) -> Option<&Mask> {
         ViewTerm::mask(&self.scores)
     }
-    fn has_locals(&self) -> bool {
-        true
-    }
-    fn start_intercepts(&self) -> Option<Vec<f64>> {
-        Some(
-            (0..self.labels.ncols())
-                .map(|d| {
-                    let (mean, count) = mean_of(self.labels.as_ref().as_ref(), &self.mask, d);
-                    log_odds(mean, count)
-                })
-                .collect(),
-        )
-    }
-    fn intercept_precision(&self) -> f64 {
-        Bernoulli::INTERCEPT_PRECISION
+    fn intercepts(&self) -> Intercepts {
+        let start = |d: usize| {
+            let (mean, count) = mean_of(self.labels.as_ref().as_ref(), &self.mask, d);
+            log_odds(mean, count)
+        };
+        Intercepts {
+            start: Some((0..self.labels.ncols()).map(start).collect()),
+            start_by_group: None,
+            precision: Bernoulli::INTERCEPT_PRECISION,
+        }
     }
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Probability
     }
     /// That of the logistic function and the scores' noise.
-    fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        LOGISTIC_VARIANCE + 1.0 / self.scores.precision_of(column)
+    fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
+        Link::of(LOGISTIC_VARIANCE + 1.0 / self.scores.precision_of(column))
     }
     /// U7, U8, U11. Before there are weights the scores stay where they start
     /// (spec/sshiba 2.7): they would shrink to next to nothing, and the weights
@@ -283,17 +258,6 @@ impl ViewTerm for LatentBernoulli {
     }
     fn equations(&mut self) -> &mut dyn Equations {
         &mut self.scores
-    }
-    /// U6 with the scores' variances (E1).
-    fn update_noise(
-        &mut self,
-        columns: Range<usize>,
-        p: &Predictor<'_>,
-    ) -> Result<(), NumericError> {
-        if self.options.fixed {
-            return Ok(());
-        }
-        self.scores.update_noise(columns, p)
     }
     /// L7, L8; with drawn scores the log density of scores and labels.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
@@ -344,8 +308,51 @@ impl ViewTerm for LatentBernoulli {
         term.scores.set_noise(self.scores.noise().clone());
         Ok(Box::new(term))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_noise(&self) -> Option<&dyn Noise> {
+        (!self.options.fixed).then_some(self)
+    }
+    fn as_noise_mut(&mut self) -> Option<&mut dyn Noise> {
+        (!self.options.fixed).then_some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+}
+
+/// That of the scores.
+impl Noise for LatentBernoulli {
+    fn scope(&self) -> NoiseScope {
+        self.scores.scope()
+    }
+    fn precisions(&self) -> Option<&Gammas> {
+        Some(self.scores.noise())
+    }
+    fn share(&mut self, noise: &Gammas) {
+        self.scores.set_noise(noise.clone());
+    }
+    fn sums(
+        &mut self,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Result<Vec<(f64, f64)>, NumericError> {
+        self.scores.sums(columns, p)
+    }
+    /// U6 with the scores' variances (E1).
+    fn update(&mut self, columns: Range<usize>, p: &Predictor<'_>) -> Result<(), NumericError> {
+        self.scores.update(columns, p)
+    }
+}
+
+impl Rounds for LatentBernoulli {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
     }
 }
 

@@ -13,9 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, Equations, NormalEquations, NumericError, Objective, OrderStatistics,
-    PredictedBlock, PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms,
-    View, ViewShape, ViewTerm,
+    Context, DataError, Equations, Identified, Link, NormalEquations, NumericError, Objective,
+    OrderStatistics, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds, RowMoments, State,
+    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, cross, packed_dot, times, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -255,11 +255,7 @@ impl Inserted {
 
 impl ViewTerm for Inserted {
     fn shape(&self) -> ViewShape {
-        ViewShape {
-            samples: self.samples,
-            observed_columns: self.anchors.features(),
-            predictor_columns: self.anchors.features(),
-        }
+        ViewShape::plain(self.samples, self.anchors.features())
     }
     fn objective(&self) -> Objective {
         Objective::PseudoLikelihood
@@ -267,20 +263,14 @@ impl ViewTerm for Inserted {
     fn by_cells(&self) -> bool {
         true
     }
-    fn has_locals(&self) -> bool {
-        true
+    fn identified(&self, _column: usize) -> Identified {
+        Identified::BetweenSamples
     }
-    fn has_intercepts(&self) -> bool {
-        false
+    fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
+        Training::link_of(Some(&self.training), column)
     }
     fn predicted_kind(&self) -> PredictedKind {
         PredictedKind::Ranked
-    }
-    fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        self.training.link_variance(column)
-    }
-    fn link_scale(&self, column: usize) -> f64 {
-        self.training.link_scale(column)
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.update(p);
@@ -292,25 +282,8 @@ impl ViewTerm for Inserted {
             }),
         }
     }
-    fn rest(&mut self, settled: &[bool]) {
-        self.settled = settled.to_vec();
-    }
     fn equations(&mut self) -> &mut dyn Equations {
         self
-    }
-    /// $\sum\_i a\_ia\_i^\top\sum\_q\kappa\_q\langle u\_q\rangle^2/\langle u\_q^2\rangle$, of the
-    /// means of the weights: $\sqrt{\langle u^2\rangle}$ has the curvature
-    /// $\kappa[\langle aa^\top\rangle - gg^\top/\langle u^2\rangle]$, where $g$ is
-    /// $\sigma\langle u\rangle a$ but for the weights' covariance.
-    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
-        let Some(sums) = &self.sums else { return };
-        let known = RowMoments::point(p.weights.mean().to_owned());
-        for start in (0..self.anchors.features()).step_by(SAMPLES) {
-            let range = start..(start + SAMPLES).min(self.anchors.features());
-            let of = sums.slack.as_ref().subrows(start, range.len());
-            let outer = known.second_moment_rows(range);
-            weighted_gram_into(slack, of, &outer, Accum::Add);
-        }
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         if self.sums.is_none() {
@@ -341,17 +314,6 @@ impl ViewTerm for Inserted {
     ) -> PredictedBlock {
         map::predict(&self.anchors, Some(&self.training), p, samples, columns)
     }
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> Option<PredictedBlock> {
-        Some(map::scores(Some(&self.training), p, samples, columns))
-    }
-    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
-        Some(map::order_statistics(column, &self.anchors))
-    }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, Some(&self.training), p, data)
     }
@@ -363,6 +325,53 @@ impl ViewTerm for Inserted {
             &self.anchors,
             &self.training,
         )?))
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_ranked(&self) -> Option<&dyn Ranked> {
+        Some(self)
+    }
+}
+
+impl Rounds for Inserted {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
+    }
+    fn rest(&mut self, resting: &[bool]) {
+        self.settled = resting.to_vec();
+    }
+    /// $\sum\_i a\_ia\_i^\top\sum\_q\kappa\_q\langle u\_q\rangle^2/\langle u\_q^2\rangle$, of the
+    /// means of the weights: $\sqrt{\langle u^2\rangle}$ has the curvature
+    /// $\kappa[\langle aa^\top\rangle - gg^\top/\langle u^2\rangle]$, where $g$ is
+    /// $\sigma\langle u\rangle a$ but for the weights' covariance.
+    fn slack(&mut self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let Some(sums) = &self.sums else { return };
+        let known = RowMoments::point(p.weights.mean().to_owned());
+        for start in (0..self.anchors.features()).step_by(SAMPLES) {
+            let range = start..(start + SAMPLES).min(self.anchors.features());
+            let of = sums.slack.as_ref().subrows(start, range.len());
+            let outer = known.second_moment_rows(range);
+            weighted_gram_into(slack, of, &outer, Accum::Add);
+        }
+    }
+}
+
+impl Ranked for Inserted {
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        map::scores(Some(&self.training), p, samples, columns)
+    }
+    fn order_statistics(&self, column: usize) -> OrderStatistics {
+        map::order_statistics(column, &self.anchors)
     }
 }
 

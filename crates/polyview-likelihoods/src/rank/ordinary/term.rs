@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Mask, NumericError, Objective, OrderStatistics,
-    PredictedBlock, PredictedKind, Predictor, RowMoments, State, StateReader, Stateful, Terms,
-    View, ViewShape, ViewTerm,
+    Augmented, Conditioned, Context, DataError, Equations, Identified, Link, Mask, NumericError,
+    Objective, OrderStatistics, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds,
+    RowMoments, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, weighted_gram_into};
 use polyview_random::{StreamKey, standard_normal};
@@ -32,30 +32,24 @@ impl ViewTerm for OrdinaryRank {
     fn by_cells(&self) -> bool {
         self.layer.by_cells()
     }
-    fn has_locals(&self) -> bool {
-        true
-    }
-    fn has_intercepts(&self) -> bool {
-        false
-    }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    /// Predictors have no zero, and features without two different values have no order.
+    fn identified(&self, column: usize) -> Identified {
+        if self.levels.is_idle(column) {
+            Identified::Nothing
+        } else {
+            Identified::BetweenSamples
+        }
     }
     /// Variance of normal scores about their regression on the predictor, as a share
     /// of their variance: features count alike, whatever the unit of
-    /// their predictors, and those that do not vary not at all.
-    fn link_variance(&self, column: usize, _level: f64) -> f64 {
-        (self.training.as_ref()).map_or(1.0, |t| t.link_variance(column))
+    /// their predictors, and those that do not vary not at all. The scale leads from
+    /// predictors to normal scores of unit variance; it is 0 before the training samples
+    /// are known.
+    fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
+        Training::link_of(self.training.as_deref(), column)
     }
-    /// Features whose values have no order: constant ones, and those observed once or
-    /// never.
-    fn idle_columns(&self) -> Vec<usize> {
-        self.levels.idle()
-    }
-    /// From predictors to normal scores of unit variance; 0 before the term was
-    /// anchored.
-    fn link_scale(&self, column: usize) -> f64 {
-        (self.training.as_ref()).map_or(0.0, |t| t.link_scale(column))
+    fn predicted_kind(&self) -> PredictedKind {
+        PredictedKind::Ranked
     }
     /// Before there are weights the scores stay where they start: normal
     /// scores.
@@ -69,25 +63,8 @@ impl ViewTerm for OrdinaryRank {
             Err(self.not_finite("a score"))
         }
     }
-    /// $\sum\_i a\_ia\_i^\top\mathrm{Var}(w\_{in})$ of new samples: a mean score follows
-    /// its predictor by the variance that its ends leave it (in units of its noise, 1).
-    fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
-        let Some(ends) = self.ends.as_deref() else {
-            return;
-        };
-        let known = RowMoments::point(p.weights.mean().to_owned());
-        for start in (0..self.features.len()).step_by(FEATURES) {
-            let range = start..(start + FEATURES).min(self.features.len());
-            let of = self.freedom(ends, p, range.clone());
-            let outer = known.second_moment_rows(range);
-            weighted_gram_into(slack, of.as_ref(), &outer, Accum::Add);
-        }
-    }
     fn equations(&mut self) -> &mut dyn Equations {
         &mut self.layer
-    }
-    fn anchor(&mut self, training: &Predictor<'_>) {
-        self.training = Training::new(training, &self.anchors).map(Arc::new);
     }
     /// Layer and entropies; with drawn scores the log density of these.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
@@ -108,17 +85,6 @@ impl ViewTerm for OrdinaryRank {
     ) -> PredictedBlock {
         map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
     }
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> Option<PredictedBlock> {
-        Some(map::scores(self.training.as_deref(), p, samples, columns))
-    }
-    fn order_statistics(&self, column: usize) -> Option<OrderStatistics> {
-        Some(map::order_statistics(column, &self.anchors))
-    }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, self.training.as_deref(), p, data)
     }
@@ -127,8 +93,61 @@ impl ViewTerm for OrdinaryRank {
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         Ok(Box::new(self.inserted(view)?))
     }
-    fn augmented(&mut self) -> Option<&mut dyn Augmented> {
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
+        Some(self)
+    }
+    fn as_ranked(&self) -> Option<&dyn Ranked> {
+        Some(self)
+    }
+}
+
+impl Rounds for OrdinaryRank {
+    fn refresh_locals(
+        &mut self,
+        p: &Predictor<'_>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.refresh(p, cx)
+    }
+    /// $\sum\_i a\_ia\_i^\top\mathrm{Var}(w\_{in})$ of new samples: a mean score follows
+    /// its predictor by the variance that its ends leave it (in units of its noise, 1).
+    fn slack(&mut self, p: &Predictor<'_>, slack: &mut PackedRows) {
+        let Some(ends) = self.ends.as_deref() else {
+            return;
+        };
+        let known = RowMoments::point(p.weights.mean().to_owned());
+        for start in (0..self.features.len()).step_by(FEATURES) {
+            let range = start..(start + FEATURES).min(self.features.len());
+            let of = self.freedom(ends, p, range.clone());
+            let outer = known.second_moment_rows(range);
+            weighted_gram_into(slack, of.as_ref(), &outer, Accum::Add);
+        }
+    }
+}
+
+impl Conditioned for OrdinaryRank {
+    fn condition(&mut self, training: &Predictor<'_>) {
+        self.training = Training::new(training, &self.anchors).map(Arc::new);
+    }
+}
+
+impl Ranked for OrdinaryRank {
+    fn predicted_scores(
+        &self,
+        p: &Predictor<'_>,
+        samples: Range<usize>,
+        columns: Range<usize>,
+    ) -> PredictedBlock {
+        map::scores(self.training.as_deref(), p, samples, columns)
+    }
+    fn order_statistics(&self, column: usize) -> OrderStatistics {
+        map::order_statistics(column, &self.anchors)
     }
 }
 

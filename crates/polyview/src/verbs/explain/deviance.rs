@@ -68,15 +68,14 @@ impl Expected {
             }
         }
         let group = |n: usize| view.term.groups().map_or(0, |g| g.of_row()[n] as usize);
-        if view.term.predicted_kind() == PredictedKind::Count && view.term.size_in(0, 0).is_some() {
+        if let Some(sizes) = view.term.as_sizes() {
             let (rows, columns) = self.sum.shape();
             let sum = self
                 .ln_size
                 .get_or_insert_with(|| Mat::zeros(rows, columns));
             for j in 0..columns {
                 for (n, x) in sum.col_as_slice_mut(j).iter_mut().enumerate() {
-                    let size = view.term.size_in(group(n), first + j);
-                    *x += size.unwrap_or(f64::NAN).ln();
+                    *x += sizes.size(group(n), first + j).ln();
                 }
             }
         }

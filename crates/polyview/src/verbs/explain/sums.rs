@@ -82,8 +82,8 @@ impl Link {
     fn of(v: &ComponentView) -> Self {
         let groups = v.bias.groups().or_else(|| v.term.groups());
         let of_group = |g: usize| {
-            (0..v.term.predicted_columns())
-                .map(|d| v.term.link_variance_at(&v.bias, g, d))
+            (0..v.term.shape().predicted_columns())
+                .map(|d| v.term.link_at(&v.bias, g, d).variance)
                 .collect()
         };
         Self {

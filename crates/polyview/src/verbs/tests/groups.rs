@@ -122,7 +122,7 @@ fn shares_of_counts_are_of_each_groups_own_level() {
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             sum[0] += own.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
             let level = part.bias.mean()[part.bias.place(g, d)];
-            sum[1] += own.len() as f64 * part.term.link_variance_in(g, d, level);
+            sum[1] += own.len() as f64 * part.term.link(Some(g), d, level).variance;
             link_of_all[g] += sum[1];
         }
         let share = |[own, link]: [f64; 2]| own / (own + link) / D as f64;
@@ -193,7 +193,7 @@ fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
     for d in 0..D {
         let mean = eta.col(d).iter().sum::<f64>() / N as f64;
         let square = eta.col(d).iter().map(|x| (x - mean).powi(2)).sum::<f64>();
-        own += square * part.term.link_scale(d).powi(2);
+        own += square * part.term.link(None, d, 0.0).scale.powi(2);
         link += N as f64 * part.link_variance(d);
     }
     let found = fit.explain().unwrap().total[0];

@@ -141,8 +141,8 @@ fn likelihoods_and_their_terms_agree() {
         assert_eq!(fit.fitted(view).unwrap().kind, kind);
         let binary = kind == PredictedKind::Probability;
         let factor = if binary { 0.01 } else { 1.0 };
-        assert_eq!(part.term.intercept_precision(), factor);
-        let found = part.term.link_variance(0, 0.0);
+        assert_eq!(part.term.intercepts().precision, factor);
+        let found = part.term.link(None, 0, 0.0).variance;
         match variance {
             Some(v) => assert!((found - v).abs() < 1e-14),
             // noise that is learnt, beside the link's
