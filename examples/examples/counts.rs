@@ -15,7 +15,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use polyview::{Fit, Likelihood, ModelSpec, hold_out, metrics, models};
+use polyview::{Fit, ModelSpec, hold_out, metrics, models};
 use polyview_core::{Dataset, Table};
 use polyview_examples::{World, dataset};
 use polyview_io::{ReadOptions, read_table};
@@ -139,11 +139,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         spec.vb.max_sweeps = 500;
         spec
     };
-    for likelihood in [
-        Likelihood::Poisson,
-        Likelihood::NegativeBinomial,
-        Likelihood::PoissonLogNormal,
-    ] {
+    for likelihood in ["poisson", "negative-binomial", "poisson-log-normal"] {
         let fit = polyview::fit(part.clone(), model(likelihood))?;
         let score = fit.held_out_score(&full)?.remove(0);
         let name = likelihood.to_string();
@@ -160,6 +156,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("    {} factors; mean size {:.2}", fit.k(), middle.exp());
         }
     }
-    let fit = polyview::fit(logarithms(&part)?, model(Likelihood::Gaussian))?;
+    let fit = polyview::fit(logarithms(&part)?, model("gaussian"))?;
     gaussian(&fit, &h)
 }

@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use polyview::{FeatureSelection, Fit, Likelihood, Selection, models};
+use polyview::{FeatureSelection, Fit, Selection, models};
 use polyview_core::Table;
 use polyview_datasets::{digits_labels, digits_tables};
 use polyview_examples::{dataset, rows};
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let every = |from: usize| -> Vec<usize> { (from..2000).step_by(8).collect() };
     let (train, test) = (every(0), every(1));
 
-    let mut spec = models::sshiba(12).with_likelihood("digit", Likelihood::Categorical);
+    let mut spec = models::sshiba(12).with_likelihood("digit", "categorical");
     let mut choices = spec.view("pix");
     choices.selection = FeatureSelection::Relevance;
     // corners are constant: one scale for all pixels leaves them so

@@ -16,7 +16,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use polyview::{Fit, Likelihood, metrics, models};
+use polyview::{Fit, metrics, models};
 use polyview_core::{Dataset, Table, View};
 use polyview_examples::{World, dataset, rows};
 use polyview_io::{Content, ReadOptions, read_table};
@@ -112,7 +112,7 @@ fn unsupervised(study: &Study) -> Result<(), Box<dyn Error>> {
         study.mutations.features.len(),
         100.0 * (1.0 - seen as f64 / all as f64)
     );
-    let spec = models::mofa(15).with_likelihood("mutations", Likelihood::Bernoulli);
+    let spec = models::mofa(15).with_likelihood("mutations", "bernoulli");
     let fit = polyview::fit(data, spec)?;
     let explained = fit.explain()?;
     println!(
@@ -147,9 +147,9 @@ fn supervised(study: &Study) -> Result<(), Box<dyn Error>> {
         shown(&study.cluster),
     ])?;
     let spec = models::mofa(15)
-        .with_likelihood("mutations", Likelihood::Bernoulli)
-        .with_likelihood("status", Likelihood::Bernoulli)
-        .with_likelihood("cluster", Likelihood::Categorical);
+        .with_likelihood("mutations", "bernoulli")
+        .with_likelihood("status", "bernoulli")
+        .with_likelihood("cluster", "categorical");
     let inputs: Dataset = dataset([study.drugs.clone(), study.mutations.clone()])?;
     let fit = polyview::fit(data, spec)?;
     let hidden = |table: &Table, samples: &[String]| -> Vec<(usize, f64)> {

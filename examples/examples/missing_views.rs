@@ -12,7 +12,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use polyview::{Likelihood, metrics, models};
+use polyview::{metrics, models};
 use polyview_core::Table;
 use polyview_examples::{World, dataset, means, r2, rows};
 use polyview_io::{ReadOptions, read_string_table, read_table};
@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(folder) => read(Path::new(&folder))?,
         None => simulated(),
     };
-    let mut spec = models::sshiba(15).with_likelihood("subtype", Likelihood::Categorical);
+    let mut spec = models::sshiba(15).with_likelihood("subtype", "categorical");
     spec.vb.max_sweeps = 300;
     let protein_means = means(study.train[2].values.as_ref());
     let train = dataset(study.train.into_iter().chain([study.train_subtype]))?;

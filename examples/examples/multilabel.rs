@@ -11,7 +11,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use polyview::{Likelihood, metrics, models};
+use polyview::{metrics, models};
 use polyview_core::Table;
 use polyview_examples::{World, dataset, rows};
 use polyview_io::{ReadOptions, read_table};
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ],
         None => simulated(),
     };
-    let mut spec = models::sshiba(15).with_likelihood("labels", Likelihood::Bernoulli);
+    let mut spec = models::sshiba(15).with_likelihood("labels", "bernoulli");
     spec.vb.max_sweeps = 300;
     let names = train.labels.features.clone();
     let shares: Vec<f64> = (0..names.len())

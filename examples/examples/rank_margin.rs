@@ -12,8 +12,8 @@
 
 use std::error::Error;
 
-use polyview::{Likelihood, ModelSpec, models};
-use polyview_core::{FeatureScaling, Table};
+use polyview::{ModelSpec, models};
+use polyview_core::{FeatureScaling, Options, Table};
 use polyview_examples::{World, dataset, r2, rows};
 use polyview_likelihoods::{Margin, RankOptions};
 use polyview_linalg::Mat;
@@ -86,13 +86,13 @@ fn ranks(nats: Option<f64>) -> ModelSpec {
     if let Some(nats) = nats {
         ranks.margin = Margin::PerCell(nats);
     }
-    spec.defaults.ranks = Some(ranks);
+    spec.defaults.ranks = Options::of(&ranks).expect("a table");
     spec
 }
 
 fn gaussian() -> ModelSpec {
     let mut spec = models::rank(10);
-    spec.defaults.likelihood = Likelihood::Gaussian;
+    spec.defaults.likelihood = "gaussian".into();
     spec.defaults.scaling = FeatureScaling::NormalScores;
     spec
 }
@@ -108,7 +108,7 @@ fn label_error(
     for seed in 0..repeats {
         let world = World::new(1200, 3, 500 + seed);
         let (x, y) = (world.real(0, "x", features, noise), world.labels(1, "y", 1));
-        let spec = spec().with_likelihood("y", Likelihood::Svm);
+        let spec = spec().with_likelihood("y", "svm");
         let fit = polyview::fit(dataset([rows(&x, &train), rows(&y, &train)])?, spec)?;
         let p = fit.predict(&dataset([rows(&x, &test)])?, "y")?;
         let wrong = (test.iter().enumerate())

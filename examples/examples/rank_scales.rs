@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use polyview::models::Table1;
 use polyview::{ModelSpec, ViewChoices};
-use polyview_core::Table;
+use polyview_core::{Options, Table};
 use polyview_examples::{World, dataset, rows};
 use polyview_likelihoods::RankOptions;
 use polyview_linalg::Mat;
@@ -132,10 +132,10 @@ fn partners(repeats: u64) -> Result<(), Box<dyn Error>> {
                 };
                 let mut spec = Table1::RankLinearSvm.spec(5, &["y 1"]);
                 let choices = ViewChoices {
-                    ranks: Some(RankOptions {
+                    ranks: Options::of(&RankOptions {
                         partners,
                         ..RankOptions::default()
-                    }),
+                    })?,
                     ..spec.view("x")
                 };
                 spec = spec.with_view("x", choices);

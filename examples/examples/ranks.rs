@@ -14,7 +14,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use polyview::{Likelihood, ModelSpec, metrics, models};
+use polyview::{ModelSpec, metrics, models};
 use polyview_core::Table;
 use polyview_examples::{World, dataset, means, r2, rows};
 use polyview_io::{ReadOptions, read_string_table, read_table};
@@ -108,7 +108,7 @@ fn groups(folder: &Path) -> Result<(), Box<dyn Error>> {
     for fold in 0..FOLDS {
         let (test, train): (Vec<usize>, Vec<usize>) =
             (0..counts.samples.len()).partition(|n| n % FOLDS == fold);
-        let spec = models::rank(5).with_likelihood("group", Likelihood::Svm);
+        let spec = models::rank(5).with_likelihood("group", "svm");
         let fit = polyview::fit(
             dataset([rows(&counts, &train), rows(&group, &train)])?,
             spec,

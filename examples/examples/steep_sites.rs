@@ -12,7 +12,7 @@
 
 use std::error::Error;
 
-use polyview::{Fit, Likelihood, models};
+use polyview::{Fit, models};
 use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, gamma, poisson, standard_normal};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("size mean likelihood seed: factors kept, true ones found, outcome, warned");
     for size in [1.0, 5.0, 30.0] {
         for mean in [3.0, 30.0, 300.0, 2000.0, 20_000.0] {
-            for l in [Likelihood::NegativeBinomial, Likelihood::PoissonLogNormal] {
+            for l in ["negative-binomial", "poisson-log-normal"] {
                 for seed in 1..3 {
                     let (data, z) = counts(mean, size, seed)?;
                     let mut spec = models::mofa(8).with_likelihood("y", l);

@@ -10,12 +10,12 @@
 
 use std::error::Error;
 
-use polyview::{Likelihood, metrics, models};
+use polyview::{metrics, models};
 use polyview_examples::{World, dataset, rows};
 use polyview_linalg::Mat;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut spec = models::sshiba(8).with_likelihood("labels", Likelihood::Bernoulli);
+    let mut spec = models::sshiba(8).with_likelihood("labels", "bernoulli");
     spec.vb.max_sweeps = 200;
     println!(
         "{:>8} {:>11} {:>13}",

@@ -2,7 +2,7 @@
 //! spec/mofa C.1: those of mofapy2 as version 0.7.5 prints them, with all
 //! digits, and those of an independent program for the corrected algorithm.
 
-use polyview::{FactorPrior, FeatureSelection, Fit, Fitting, Likelihood, ModelSpec, models};
+use polyview::{FactorPrior, FeatureSelection, Fit, Fitting, ModelSpec, models};
 use polyview_core::{
     Bias, Context, Dataset, GammaPrior, Journal, Predictor, RowBlock, RowMoments, Schedule, Step,
     Table, View, ViewTerm,
@@ -286,9 +286,9 @@ fn fitting(kinds: &[Kind], groups: usize, mut spec: ModelSpec) -> Fitting {
     for (m, kind) in kinds.iter().enumerate() {
         let (name, values) = (format!("v{m}"), table(*kind));
         let likelihood = match kind {
-            Real => Likelihood::Gaussian,
-            Bernoulli => Likelihood::Bernoulli,
-            Poisson => Likelihood::Poisson,
+            Real => "gaussian",
+            Bernoulli => "bernoulli",
+            Poisson => "poisson",
         };
         spec = spec.with_likelihood(&name, likelihood);
         builder = builder.view(Table {

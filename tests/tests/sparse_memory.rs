@@ -2,7 +2,7 @@
 //! with the entries, not with the cells.
 
 use peak_alloc::PeakAlloc;
-use polyview::{Fitting, Likelihood, Path, models};
+use polyview::{Fitting, Path, models};
 use polyview_core::{Dataset, SparseTable};
 use polyview_linalg::{SparseColumns, Threads};
 
@@ -53,7 +53,7 @@ fn data(features: usize, entries: usize, ones: bool) -> Dataset {
 /// What is measured.
 #[derive(Clone, Copy)]
 struct Run {
-    likelihood: Likelihood,
+    likelihood: &'static str,
     features: usize,
     entries: usize,
     sweeps: usize,
@@ -66,7 +66,11 @@ impl Run {
     fn peak(self) -> f64 {
         let before = ALLOCATOR.current_usage_as_mb();
         ALLOCATOR.reset_peak_usage();
-        let data = data(self.features, self.entries, self.likelihood.is_label());
+        let data = data(
+            self.features,
+            self.entries,
+            polyview::Likelihood::from(self.likelihood).is_label(),
+        );
         let mut spec = models::mofa(K).with_likelihood("y", self.likelihood);
         spec.path = Path::Streaming;
         spec.vb.max_sweeps = self.sweeps;
@@ -90,7 +94,7 @@ fn cells(features: usize) -> f64 {
 fn memory_goes_with_the_entries() {
     Threads::new(1).expect("a thread").install(|| {
         let real = Run {
-            likelihood: Likelihood::Gaussian,
+            likelihood: "gaussian",
             features: FEATURES,
             entries: ENTRIES,
             sweeps: 2,
@@ -105,7 +109,7 @@ fn memory_goes_with_the_entries() {
         small.peak();
         laws(real, 0.05);
         let counts = Run {
-            likelihood: Likelihood::Poisson,
+            likelihood: "poisson",
             ..real
         };
         laws(

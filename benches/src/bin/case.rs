@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
-use polyview::{Fitting, Likelihood, models};
+use polyview::{Fitting, models};
 use polyview_core::{Dataset, FeatureScaling, Mask, Table};
 use polyview_infer::Rotate;
 use polyview_io::{ReadOptions, read_table};
@@ -34,7 +34,7 @@ struct Options {
     rotate: Rotate,
     factors: Option<usize>,
     model: String,
-    counts: Likelihood,
+    counts: String,
     scores: bool,
 }
 
@@ -56,7 +56,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         rotate: Rotate::InLoop,
         factors: None,
         model: "bibfa".into(),
-        counts: Likelihood::Poisson,
+        counts: "poisson".to_owned(),
         scores: true,
     };
     while let Some(a) = args.next() {
@@ -69,7 +69,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--max-sweeps" => o.max_sweeps = value()?.parse()?,
             "--factors" => o.factors = Some(value()?.parse()?),
             "--model" => o.model = value()?,
-            "--counts" => o.counts = serde_json::from_value(value()?.into())?,
+            "--counts" => o.counts = value()?,
             "--no-rotation" => o.rotate = Rotate::Off,
             "--no-scores" => o.scores = false,
             other => return Err(format!("unknown option {other}").into()),
@@ -176,11 +176,11 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     if o.model != "mofapy2" {
         spec.vb.rotate = o.rotate;
     }
-    let likelihoods: Vec<Likelihood> = (0..views)
+    let likelihoods: Vec<&str> = (0..views)
         .map(|m| match meta["likelihoods"][m].as_str() {
-            Some("bernoulli") => Likelihood::Bernoulli,
-            Some("poisson") => o.counts,
-            _ => Likelihood::Gaussian,
+            Some("bernoulli") => "bernoulli",
+            Some("poisson") => o.counts.as_str(),
+            _ => "gaussian",
         })
         .collect();
     for (m, likelihood) in likelihoods.iter().enumerate() {
@@ -220,7 +220,7 @@ fn run(o: &Options) -> Result<(), Box<dyn Error>> {
     for m in (0..views).filter(|_| o.scores) {
         let fitted = fit.fitted(&format!("x{m}"))?;
         scores.push(match likelihoods[m] {
-            Likelihood::Gaussian => score(o, m, &fitted.mean)?,
+            "gaussian" => score(o, m, &fitted.mean)?,
             other => score_labels(o, m, other, &fitted.mean)?,
         });
     }
@@ -294,14 +294,14 @@ fn score(o: &Options, m: usize, predicted: &Mat<f64>) -> Result<serde_json::Valu
 fn score_labels(
     o: &Options,
     m: usize,
-    likelihood: Likelihood,
+    likelihood: &str,
     predicted: &Mat<f64>,
 ) -> Result<serde_json::Value, Box<dyn Error>> {
     let x = matrix(&o.data, &format!("x{m}.npy"))?.values;
     let mask = matrix(&o.data, &format!("mask{m}.npy"))?.values;
     let (mut sum, mut base, mut count) = (0.0, 0.0, 0.0);
     let loss = |x: f64, p: f64| {
-        if likelihood == Likelihood::Bernoulli {
+        if likelihood == "bernoulli" {
             let p = p.clamp(1e-6, 1.0 - 1e-6);
             -(x * p.ln() + (1.0 - x) * (-p).ln_1p())
         } else {
@@ -320,7 +320,7 @@ fn score_labels(
             count += 1.0;
         }
     }
-    let name = if likelihood == Likelihood::Bernoulli {
+    let name = if likelihood == "bernoulli" {
         "logloss"
     } else {
         "deviance"

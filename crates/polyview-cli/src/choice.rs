@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use polyview::{ErrorKind, Likelihood, Registry};
+use polyview_core::OptionError;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
@@ -17,11 +19,42 @@ pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome
     T::deserialize(word_as).map_err(|refused| Failure::Usage(refused.message(option, word)))
 }
 
+/// Parses a likelihood with its options: `negative-binomial{size=2}`.
+///
+/// # Errors
+/// [`Failure::Usage`], which lists the likelihoods and says which one is nearest, or what
+/// is wrong with an option.
+pub fn likelihood(option: &str, text: &str) -> Outcome<Likelihood> {
+    let usage = |why: String| Failure::Usage(format!("{option}: {why}"));
+    let mut found: Likelihood = text
+        .parse()
+        .map_err(|e: OptionError| usage(e.to_string()))?;
+    match found.resolve(Registry::standard()) {
+        Ok(()) => Ok(found),
+        Err(e) => Err(match e.kind() {
+            ErrorKind::UnknownLikelihood { name, .. } => {
+                Failure::Usage(Refused::Unknown(words()).message(option, name))
+            }
+            _ => usage(e.to_string()),
+        }),
+    }
+}
+
+/// The names of all likelihoods, and what else they are called.
+fn words() -> Vec<String> {
+    let mut out = Vec::new();
+    for species in Registry::standard().likelihoods() {
+        out.push(species.name().to_owned());
+        out.extend(species.aliases().iter().map(|&alias| alias.to_owned()));
+    }
+    out
+}
+
 /// Why a word is none of the choices.
 #[derive(Debug)]
 enum Refused {
     /// It is none of these, under their names and what else they are called.
-    Unknown(&'static [&'static str]),
+    Unknown(Vec<String>),
     /// Something else.
     Other(String),
 }
@@ -58,19 +91,19 @@ impl serde::de::Error for Refused {
         Self::Other(why.to_string())
     }
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
-        Self::Unknown(expected)
+        Self::Unknown(expected.iter().map(|&word| word.to_owned()).collect())
     }
 }
 
 /// The known word that is nearest to this one: the first that begins with it, else the
 /// one with fewest letters to change, a third of them at most.
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(word: &str, known: &'a [String]) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let begins = |k: &&&str| word.len() > 1 && k.starts_with(&word);
+    let begins = |k: &&String| word.len() > 1 && k.starts_with(&word);
     if let Some(found) = known.iter().find(begins) {
         return Some(found);
     }
-    let by_distance = known.iter().map(|k| (distance(&word, k), *k));
+    let by_distance = known.iter().map(|k| (distance(&word, k), k.as_str()));
     let (changes, found) = by_distance.min_by_key(|(changes, _)| *changes)?;
     (3 * changes <= found.len().max(3)).then_some(found)
 }
@@ -93,8 +126,6 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use polyview::Likelihood;
-
     use super::*;
 
     #[test]
@@ -106,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_nearest_word_is_named() {
-        let said = |word: &str| match parsed::<Likelihood>("likelihood", word) {
+        let said = |word: &str| match likelihood("likelihood", word) {
             Ok(found) => found.to_string(),
             Err(e) => e.to_string(),
         };

@@ -71,7 +71,7 @@ fn refuse<T>(path: &Path, table: &ViewTable, n: usize, d: usize, found: String) 
 pub fn check(
     path: &Path,
     table: &ViewTable,
-    likelihood: Likelihood,
+    likelihood: &Likelihood,
     trials: Option<&Trials>,
 ) -> Outcome<()> {
     let counts = Counts { path, table };
@@ -82,7 +82,7 @@ pub fn check(
             Some((t, (rows, columns))) => {
                 enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
             }
-            None if likelihood == Likelihood::Binomial && x > 1.0 => {
+            None if likelihood.has_trials() && x > 1.0 => {
                 let found = format!(
                     "{x} successes, but each is out of one trial where no numbers of trials are given; \
                      add --trials {}=FILE, or choose negative-binomial",
@@ -139,23 +139,4 @@ fn enough(
         format!("{of} is no number of trials (a whole number from 1 to 1000000000); {mend}")
     };
     refuse(&trials.path, counts.table, n, d, found)
-}
-
-/// Counts above this are large: the bounds of likelihoods with sites as steep as
-/// the counts are slow to move there. A round number: it chooses what a hint says.
-const STEEP: f64 = 100.0;
-
-/// The likelihood for a table that looks like counts: whole numbers from zero
-/// on, not all of them 0 or 1.
-pub fn likelihood_of_counts(table: &ViewTable) -> Option<Likelihood> {
-    let is_count = |x: f64| x.is_nan() || (x >= 0.0 && x.fract() == 0.0);
-    if !table.cells().all(|c| is_count(c.2)) {
-        return None;
-    }
-    let largest = table.cells().fold(0.0_f64, |m, c| m.max(c.2));
-    match largest {
-        x if x > STEEP => Some(Likelihood::PoissonLogNormal),
-        x if x > 1.0 => Some(Likelihood::NegativeBinomial),
-        _ => None,
-    }
 }

@@ -1,19 +1,14 @@
 //! What a table of unknown kind looks like.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use polyview::Likelihood;
+use polyview::{Likelihood, Registry};
 use polyview_core::ViewTable;
 use polyview_io::{Content, IoError, NumberHint, ReadOptions, read_table, read_view};
 
-use crate::counts::likelihood_of_counts;
 use crate::failure::Outcome;
 use crate::hdf5;
 use crate::inputs::archive;
-
-/// Most values that a column of classes is thought to have.
-const FEW: usize = 10;
 
 /// A table and what it looks like.
 pub struct Guess {
@@ -32,11 +27,11 @@ impl Guess {
     pub fn of(path: &Path, options: &ReadOptions) -> Outcome<Self> {
         let name = options.name.clone().unwrap_or_default();
         if let Some(table) = hdf5::table(path, &name, false)? {
-            return Ok(Self::numbers(table));
+            return Ok(Self::best(table));
         }
         let (path, options) = &archive(path, options.clone());
         let error = match read_view(path, options) {
-            Ok(table) => return Ok(Self::numbers(table)),
+            Ok(table) => return Ok(Self::best(table)),
             Err(e) => e,
         };
         let is_words = matches!(
@@ -50,63 +45,49 @@ impl Guess {
             return Err(error.into());
         }
         match read_table(path, &as_classes(options)) {
-            Ok(table) => Ok(Self {
-                likelihood: Likelihood::Categorical,
-                why: format!("one column of words, {} classes", table.levels.len()),
-                advice: otherwise(),
-                table: table.into(),
-            }),
+            Ok(table) => Ok(Self::best(table.into())),
             Err(IoError::ManyClassColumns { .. }) => Err(error.into()),
             Err(other) => Err(other.into()),
         }
     }
 
-    /// What a table of numbers looks like.
-    fn numbers(table: ViewTable) -> Self {
-        let known = || table.cells().map(|c| c.2).filter(|x| !x.is_nan());
-        let (likelihood, why, advice) = if known().all(is_bit) && known().next().is_some() {
-            let why = "all values are 0 or 1";
-            (Likelihood::Bernoulli, why, otherwise())
-        } else {
-            let counts = likelihood_of_counts(&table);
-            let counts = counts.map(|l| format!("if they are counts, say --view FILE:{l}"));
-            let why = match counts {
-                Some(_) => "whole numbers from 0 on",
-                None => "numbers",
+    /// The strongest guess of all likelihoods, and what the others say.
+    fn best(table: ViewTable) -> Self {
+        let registry = Registry::standard();
+        let all: Vec<_> = (registry.likelihoods())
+            .filter_map(|s| Some((s.name(), s.guess(&table)?)))
+            .collect();
+        let mut best: Option<&(&str, polyview_core::Guess)> = None;
+        for one in &all {
+            if best.is_none_or(|b| one.1.strength > b.1.strength) {
+                best = Some(one);
+            }
+        }
+        let (name, why) = best.map_or(("gaussian", "numbers".to_owned()), |b| {
+            (b.0, b.1.why.clone())
+        });
+        let sure = best.is_some_and(|b| b.1.strength > 1);
+        let others = all.iter().filter(|g| g.0 != name && !sure);
+        let mut advice: Vec<String> = Vec::new();
+        for (other, guess) in others {
+            let say = if guess.when.ends_with("counts") {
+                "say "
+            } else {
+                ""
             };
-            let classes = is_few(&table).then(|| {
-                "if they are classes, --view FILE:categorical; if they have an order but no distances, --view FILE:rank".to_owned()
-            });
-            let advice: Vec<String> = counts.into_iter().chain(classes).collect();
-            let advice = if advice.is_empty() {
-                otherwise()
+            advice.push(format!("if {}, {say}--view FILE:{other}", guess.when));
+        }
+        Self {
+            likelihood: name.into(),
+            why,
+            advice: if advice.is_empty() {
+                "if not, say --view FILE:LIKELIHOOD".to_owned()
             } else {
                 advice.join("; ")
-            };
-            (Likelihood::Gaussian, why, advice)
-        };
-        Self {
-            likelihood,
-            why: why.to_owned(),
-            advice,
+            },
             table,
         }
     }
-}
-
-/// What to say instead of a guess.
-fn otherwise() -> String {
-    "if not, say --view FILE:LIKELIHOOD".to_owned()
-}
-
-/// Whether the table is one column of few whole numbers that occur again and
-/// again, as codes of classes do.
-fn is_few(table: &ViewTable) -> bool {
-    let values: Vec<f64> = table.cells().map(|c| c.2).filter(|x| !x.is_nan()).collect();
-    let whole = values.iter().all(|x| x.fract() == 0.0);
-    let different: BTreeSet<u64> = values.iter().map(|x| x.to_bits()).collect();
-    let few = different.len() <= FEW && different.len() < values.len();
-    table.features().len() == 1 && whole && few
 }
 
 /// The same options for a column of class names.

@@ -10,7 +10,7 @@ use polyview_io::{
 };
 
 use crate::args::{Cli, DataArgs};
-use crate::choice::parsed;
+use crate::choice;
 use crate::commands::say;
 use crate::counts::{self, Trials};
 use crate::failure::{Failure, Outcome};
@@ -42,13 +42,13 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let trials = s.trials.as_deref();
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
-        if let Some(l) = told.or(trials.as_ref().map(|_| Likelihood::Binomial)) {
-            let table =
-                view(&s.path, &options, l, trials.as_ref()).map_err(|e| words(study, &s, l, e))?;
+        if let Some(l) = told.or_else(|| trials.as_ref().map(|_| "binomial".into())) {
+            let table = view(&s.path, &options, &l, trials.as_ref())
+                .map_err(|e| words(study, &s, &l, e))?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = ids_or_places(builder, &s.name, &s.path)?;
-            builder = builder.view(stored(cli, study, table, l, trials.is_some()));
+            builder = builder.view(stored(cli, study, table, &l, trials.is_some()));
             study.take(&s.name, l);
         } else {
             let Guess {
@@ -57,7 +57,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
                 why,
                 advice,
             } = Guess::of(&s.path, &options)
-                .map_err(|e| words(study, &s, Likelihood::Gaussian, e))?;
+                .map_err(|e| words(study, &s, &"gaussian".into(), e))?;
             let file = format!("{}={}", s.name, s.path.display());
             let advice = advice.replace("FILE", &file);
             say(
@@ -66,9 +66,9 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             );
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
-            study.guess(&s.name, guess);
+            study.guess(&s.name, guess.clone());
             builder = ids_or_places(builder, &s.name, &s.path)?;
-            builder = builder.view(stored(cli, study, table, guess, trials.is_some()));
+            builder = builder.view(stored(cli, study, table, &guess, trials.is_some()));
         }
         if let Some(t) = trials {
             builder = builder.trials(t.table);
@@ -215,10 +215,10 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     let mut read = Vec::new();
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
-        let known = fit.view(&name)?.1.choices.likelihood;
+        let known = &fit.view(&name)?.1.choices.likelihood;
         if let Some(l) = likelihood {
-            let l: Likelihood = parsed(&of_view(&name), &l)?;
-            if l != known {
+            let l = choice::likelihood(&of_view(&name), &l)?;
+            if l.name() != known.name() {
                 return Err(Failure::Usage(format!(
                     "view '{name}' is {known} in this model, not {l}; leave ':{l}' out"
                 )));
@@ -227,7 +227,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
-        let table = view(&path, &options, known, trials.as_ref())?;
+        let table = view(&path, &options, &known.clone(), trials.as_ref())?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
         builder = ids_or_places(builder, &name, &path)?;
@@ -273,8 +273,8 @@ fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
     let mut out = BTreeMap::new();
     for text in &args.trials {
         let (name, path) = named_file("--trials", text)?;
-        let likelihood = fit.view(&name)?.1.choices.likelihood;
-        if likelihood != Likelihood::Binomial {
+        let likelihood = &fit.view(&name)?.1.choices.likelihood;
+        if !likelihood.has_trials() {
             return Err(Failure::Usage(format!(
                 "--trials: view '{name}' is {likelihood} in this model, not binomial; leave them out"
             )));
@@ -309,7 +309,7 @@ fn stored(
     cli: &Cli,
     study: &Study,
     table: ViewTable,
-    likelihood: Likelihood,
+    likelihood: &Likelihood,
     trials: bool,
 ) -> ViewTable {
     let faithful = study.model.algorithm == Algorithm::Faithful;
@@ -335,11 +335,11 @@ fn stored(
 fn view(
     path: &Path,
     options: &ReadOptions,
-    likelihood: Likelihood,
+    likelihood: &Likelihood,
     trials: Option<&Trials>,
 ) -> Outcome<ViewTable> {
     let name = options.name.clone().unwrap_or_default();
-    let classes = likelihood == Likelihood::Categorical;
+    let classes = likelihood.has_classes();
     let inside = hdf5::table(path, &name, classes)?;
     let (file, options) = &archive(path, options.clone());
     if classes {
@@ -363,7 +363,7 @@ fn view(
 }
 
 /// Says how the model of a study takes words, where they stand in a table of numbers.
-fn words(study: &Study, source: &Source, likelihood: Likelihood, error: Failure) -> Failure {
+fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Failure) -> Failure {
     let Failure::Io(error) = error else {
         return error;
     };
@@ -379,9 +379,9 @@ fn words(study: &Study, source: &Source, likelihood: Likelihood, error: Failure)
     let (name, path) = (&source.name, source.path.display());
     let label = likelihood.is_label() && !likelihood.has_classes();
     let of_labels = if label {
-        likelihood
+        likelihood.name()
     } else {
-        Likelihood::Bernoulli
+        "bernoulli"
     };
     let model = match study.model.model.as_str() {
         "bibfa" | "mofapy2" if !label => "with --model sshiba ",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use polyview::{ModelSpec, models};
+use polyview::{Likelihood, ModelSpec, models};
 use toml::{Table, Value};
 
 pub use polyview::models::PRESETS as KNOWN;
@@ -109,8 +109,8 @@ fn forget_settling(model: &mut Table, from: &str) {
         return;
     };
     for view in views.iter_mut().filter_map(Value::as_table_mut) {
-        let likelihood = view.get("likelihood").cloned().map(Value::try_into);
-        let Some(Ok(likelihood)) = likelihood else {
+        let likelihood = view.get("likelihood").cloned();
+        let Some(Ok(likelihood)) = likelihood.map(Value::try_into::<Likelihood>) else {
             continue;
         };
         let resolved = preset(from).with_likelihood("", likelihood).view("");
@@ -214,7 +214,7 @@ pub fn outweighed(study: &Table) -> Option<String> {
 /// The choices in which views of this one's likelihood differ from what a preset has for
 /// all views: those of ranks are not scaled, for example. None where it has no likelihood.
 fn of_kind(preset_name: &str, view: &Table) -> Option<Table> {
-    let likelihood = view.get("likelihood")?.clone().try_into().ok()?;
+    let likelihood: Likelihood = view.get("likelihood")?.clone().try_into().ok()?;
     let all = Table::try_from(preset(preset_name).defaults).ok()?;
     let spec = preset(preset_name).with_likelihood("", likelihood);
     let own = Table::try_from(spec.view("")).ok()?;

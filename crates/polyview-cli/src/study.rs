@@ -127,7 +127,7 @@ impl Study {
             match self.data.iter_mut().find(|known| known.name == s.name) {
                 Some(known) if s.column.is_none() => {
                     known.path = s.path;
-                    known.likelihood = s.likelihood.or(known.likelihood);
+                    known.likelihood = s.likelihood.or(known.likelihood.clone());
                 }
                 Some(known) => *known = s,
                 None => self.data.push(s),
@@ -244,7 +244,7 @@ impl Study {
     fn check_likelihoods(&self) -> Outcome<()> {
         for s in self.data.iter().filter(|s| s.trials.is_some()) {
             if let Some(l) = self.likelihood(&s.name)
-                && l != Likelihood::Binomial
+                && !l.has_trials()
             {
                 return Err(Failure::Usage(format!(
                     "view '{}': numbers of trials belong to binomial views, not {l}; say --view {}={}:binomial, or leave the trials out",
@@ -330,7 +330,7 @@ impl Study {
             m.vb.prune = PruneRule::never();
         }
         let names: Vec<String> = m.views.iter().map(|v| v.name.clone()).collect();
-        let mut all = vec![(None, m.defaults)];
+        let mut all = vec![(None, m.defaults.clone())];
         all.extend(names.into_iter().map(|n| {
             let c = m.view(&n);
             (Some(n), c)

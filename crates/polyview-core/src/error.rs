@@ -121,6 +121,17 @@ pub enum DataError {
         /// How many there are.
         found: usize,
     },
+    /// A likelihood that nobody knows.
+    #[error("view '{view}': there is no likelihood '{name}'")]
+    UnknownLikelihood {
+        /// The view.
+        view: String,
+        /// Name of the likelihood.
+        name: String,
+    },
+    /// Options that its likelihood cannot read.
+    #[error(transparent)]
+    Options(#[from] crate::species::OptionError),
     /// A data term inside another one can do what the outer one cannot pass on.
     #[error("view '{view}': its data term has {what}, which the term around it cannot pass on")]
     LostCapability {

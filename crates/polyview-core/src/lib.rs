@@ -46,6 +46,7 @@ mod journal;
 mod ledger;
 mod model;
 mod schedule;
+mod species;
 
 pub use dataset::{
     BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
@@ -58,14 +59,18 @@ pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
-    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows,
-    Equations, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
+    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
+    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
     NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView,
     PredictedBlock, PredictedKind, Predictor, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
     RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
     StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
+pub use species::{
+    About, Guess, LikelihoodSpecies, MissingData, NoiseBy, Observed, OptionError, Options,
+    ParameterUncertainty, TermContext, Way,
+};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

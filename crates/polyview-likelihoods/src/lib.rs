@@ -56,7 +56,6 @@ mod grouped;
 mod labels;
 mod pseudo;
 mod rank;
-mod uncertainty;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{Categorical, CategoricalOptions};
@@ -65,15 +64,28 @@ pub use cells::{
     ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
 };
 pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson, PoissonLogNormal};
-pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
+pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
+pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
 pub use pseudo::{PseudoData, PseudoKind};
 pub use rank::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,
     rank_term,
 };
-pub use uncertainty::ParameterUncertainty;
+
+/// Likelihoods that describe themselves ([`LikelihoodSpecies`](polyview_core::LikelihoodSpecies)),
+/// for a registry.
+pub mod species {
+    pub use crate::bernoulli::{BernoulliSpecies, LatentBernoulliSpecies};
+    pub use crate::categorical::CategoricalSpecies;
+    pub use crate::counts::{
+        BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
+    };
+    pub use crate::gaussian::GaussianSpecies;
+    pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
+    pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
+}
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -230,7 +230,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
                     name: v.name.clone(),
                     samples: present,
                     features: v.features.len(),
-                    likelihood: word(v.choices.likelihood),
+                    likelihood: word(v.choices.likelihood.clone()),
                     missing: (1.0 - v.observed as f64 / cells).clamp(0.0, 1.0),
                 }
             })

@@ -79,6 +79,22 @@ pub enum ErrorKind {
         /// Names of the model's views.
         known: Vec<String>,
     },
+    /// A likelihood that nobody knows.
+    #[error("there is no likelihood '{name}'; there are {}", known.join(", "))]
+    UnknownLikelihood {
+        /// Its name.
+        name: String,
+        /// Names of those that there are.
+        known: Vec<String>,
+    },
+    /// An option that a likelihood does not have, or that cannot be.
+    #[error("likelihood {species}: {source}")]
+    SpeciesOption {
+        /// The likelihood.
+        species: String,
+        /// What is wrong.
+        source: polyview_core::OptionError,
+    },
     /// A group of samples that the model does not have.
     #[error("the model has no group '{group}'; it has {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
     UnknownGroup {
@@ -326,6 +342,10 @@ impl Error {
             }
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
             ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
+            ErrorKind::UnknownLikelihood { .. } => {
+                "name one of them, or add it to the registry (Registry::with)".to_owned()
+            }
+            ErrorKind::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
             ErrorKind::UnknownGroup { known, .. } if known.is_empty() => {
                 "give the samples groups when fitting".to_owned()

@@ -15,10 +15,10 @@ use crate::spec::{Algorithm, EngineKind, FactorPrior, FeatureSelection, Likeliho
 pub(crate) const SWEEPS_BEFORE_SPARSITY: usize = 49;
 
 /// Pseudo-data of that likelihood, if it has them.
-pub(crate) fn pseudo_kind(likelihood: Likelihood) -> Option<PseudoKind> {
-    match likelihood {
-        Likelihood::Bernoulli => Some(PseudoKind::Bernoulli),
-        Likelihood::Poisson => Some(PseudoKind::Poisson),
+pub(crate) fn pseudo_kind(likelihood: &Likelihood) -> Option<PseudoKind> {
+    match likelihood.name() {
+        "bernoulli" => Some(PseudoKind::Bernoulli),
+        "poisson" => Some(PseudoKind::Poisson),
         _ => None,
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn pseudo_kind(likelihood: Likelihood) -> Option<PseudoKind> {
 /// Pseudo-data that stand for those of a view, if they do.
 pub(crate) fn pseudo_data(spec: &ModelSpec, view: &str) -> Option<PseudoKind> {
     let faithful = spec.algorithm == Algorithm::Faithful;
-    pseudo_kind(spec.view(view).likelihood).filter(|_| faithful)
+    pseudo_kind(&spec.view(view).likelihood).filter(|_| faithful)
 }
 
 /// Who chose to compute as mofapy2 does, in the user's own words: the model of that
@@ -57,7 +57,7 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
             return refuse(v.name(), "horseshoe weights");
         }
         let likelihood = spec.view(v.name()).likelihood;
-        if likelihood != Likelihood::Gaussian && pseudo_kind(likelihood).is_none() {
+        if likelihood != "gaussian" && pseudo_kind(&likelihood).is_none() {
             return refuse(v.name(), &format!("likelihood {likelihood}"));
         }
     }

@@ -32,6 +32,7 @@ mod local;
 pub mod metrics;
 pub mod models;
 mod plan;
+mod registry;
 mod spec;
 mod verbs;
 
@@ -45,6 +46,7 @@ pub use fit::{
 pub use polyview_infer::{PruneRule, StochasticOptions};
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use polyview_priors::MixtureOptions;
+pub use registry::Registry;
 pub use spec::{
     Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,
     Likelihood, ModelSpec, Path, Posterior, ShrinkageShapes, ViewChoices, ViewSpec,

@@ -1,13 +1,12 @@
-//! Mixture priors of the factors, and views with classifiers for each of their
-//! components.
+//! Mixture priors of the factors, and what views with classifiers for each of their
+//! components may be.
 
-use polyview_core::{RowBlock, RowMoments, View, ViewTerm};
-use polyview_likelihoods::{BayesianSvm, Bernoulli, Experts, ParameterUncertainty, Probit};
+use polyview_core::{RowBlock, RowMoments};
 use polyview_priors::MixtureRows;
 use polyview_random::StreamKey;
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Posterior};
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, ModelSpec, Posterior};
 
 /// Chain of the random numbers that cluster the starting factors.
 const START: u32 = 1 << 20;
@@ -76,29 +75,4 @@ pub(crate) fn validate<'a>(
 pub(crate) fn factors(spec: &ModelSpec, block: String, start: RowMoments) -> Box<dyn RowBlock> {
     let key = StreamKey::new(spec.seed).chain(START);
     Box::new(MixtureRows::new(block, spec.mixture, start, key))
-}
-
-/// The data term of a view with columns for each component.
-///
-/// # Errors
-/// [`polyview_core::DataError`] when the data do not suit the likelihood;
-/// [`ErrorKind::Incompatible`] for one that cannot be local.
-pub(crate) fn term(
-    spec: &ModelSpec,
-    name: &str,
-    view: View,
-    prediction: ParameterUncertainty,
-) -> Result<Box<dyn ViewTerm>> {
-    let t = spec.mixture.components;
-    match spec.view(name).likelihood {
-        Likelihood::Bernoulli => Ok(Box::new(Experts::new(view, Bernoulli { prediction }, t)?)),
-        Likelihood::Svm => Ok(Box::new(Experts::new(view, BayesianSvm { prediction }, t)?)),
-        Likelihood::Probit => Ok(Box::new(Experts::new(view, Probit { prediction }, t)?)),
-        other => Err(ErrorKind::Incompatible {
-            view: name.to_owned(),
-            what: "weights for each component (local)".to_owned(),
-            with: format!("the likelihood {other}"),
-        }
-        .into()),
-    }
 }

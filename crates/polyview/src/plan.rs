@@ -18,7 +18,7 @@ use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
 use crate::build::{factor_block, gaussian_options, model, several, view_part};
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path};
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, ModelSpec, Path};
 
 /// Sweeps that the cost model reckons with.
 const SWEEPS: f64 = 100.0;
@@ -75,7 +75,7 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
         && (views.iter()).all(|v| matches!(v.mask(), Mask::Complete) && v.sparse().is_none())
         && views
             .iter()
-            .all(|v| spec.view(v.name()).likelihood == Likelihood::Gaussian);
+            .all(|v| spec.view(v.name()).likelihood == "gaussian");
     let by_view = views
         .iter()
         .all(|v| spec.view(v.name()).noise == NoiseBy::View);

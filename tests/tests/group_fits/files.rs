@@ -64,8 +64,8 @@ fn fits_in_groups_go_on_from_checkpoints_of_the_same_groups() {
 #[test]
 fn views_without_intercepts_by_group_are_saved_and_read() {
     let data = data(&NAMES);
-    let faithful = models::mofapy2(2).with_likelihood("y", Likelihood::Bernoulli);
-    let ranks = full().with_likelihood("x", Likelihood::Rank);
+    let faithful = models::mofapy2(2).with_likelihood("y", "bernoulli");
+    let ranks = full().with_likelihood("x", "rank");
     for mut spec in [faithful, ranks] {
         spec.vb.max_sweeps = 5;
         let fit = polyview::fit(data.clone(), spec).expect("a fit");

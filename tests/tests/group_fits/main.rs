@@ -4,8 +4,8 @@ mod files;
 mod number_of_factors;
 
 use polyview::{
-    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, Likelihood, ModelSpec,
-    ProjectOptions, models,
+    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, ModelSpec, ProjectOptions,
+    models,
 };
 use polyview_core::{DataError, Dataset, RowGroups, Table, Values, View, ViewTerm};
 use polyview_likelihoods::{Gaussian, GaussianOptions, GroupNoise, Grouped};
@@ -67,7 +67,7 @@ fn data(names: &[&str]) -> Dataset {
 }
 
 fn spec(noise: bool, intercepts: bool, factor_prior: FactorPrior) -> ModelSpec {
-    let mut spec = models::sshiba(4).with_likelihood("y", Likelihood::Bernoulli);
+    let mut spec = models::sshiba(4).with_likelihood("y", "bernoulli");
     spec.groups = GroupChoices { noise, intercepts };
     spec.factor_prior = factor_prior;
     spec.vb.max_sweeps = 150;
@@ -323,8 +323,7 @@ fn bits_of_groups_do_not_depend_on_threads() {
     .enumerate()
     {
         for engine in [EngineKind::Vb, EngineKind::Gibbs] {
-            let mut spec =
-                spec(i != 1, true, prior).with_likelihood("c", Likelihood::NegativeBinomial);
+            let mut spec = spec(i != 1, true, prior).with_likelihood("c", "negative-binomial");
             spec.engine = engine;
             spec.vb.max_sweeps = 4;
             (spec.gibbs.chains, spec.gibbs.warm_up) = (1, 1);

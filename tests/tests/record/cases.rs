@@ -1,8 +1,7 @@
 //! The fits on record: every species, prior, preset, engine and path, on small data.
 
 use polyview::{
-    EngineKind, FactorPrior, FeatureSelection, Likelihood, ModelSpec, Path, Posterior, ViewChoices,
-    models,
+    EngineKind, FactorPrior, FeatureSelection, ModelSpec, Path, Posterior, ViewChoices, models,
 };
 use polyview_core::{Dataset, Table};
 use polyview_likelihoods::NoiseBy;
@@ -17,19 +16,19 @@ const NEW: usize = 5;
 const SWEEPS: usize = 12;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [Likelihood; 12] = [
-    Likelihood::Gaussian,
-    Likelihood::Bernoulli,
-    Likelihood::BernoulliLatent,
-    Likelihood::Svm,
-    Likelihood::Probit,
-    Likelihood::Categorical,
-    Likelihood::Poisson,
-    Likelihood::NegativeBinomial,
-    Likelihood::PoissonLogNormal,
-    Likelihood::Binomial,
-    Likelihood::Rank,
-    Likelihood::OrdinaryRank,
+pub const LIKELIHOODS: [&str; 12] = [
+    "gaussian",
+    "bernoulli",
+    "bernoulli-latent",
+    "svm",
+    "probit",
+    "categorical",
+    "poisson",
+    "negative-binomial",
+    "poisson-log-normal",
+    "binomial",
+    "rank",
+    "ordinary-rank",
 ];
 
 const SELECTIONS: [FeatureSelection; 4] = [
@@ -72,9 +71,9 @@ pub struct Case {
 }
 
 /// Values of a view of so many columns.
-fn values(likelihood: Likelihood, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f64> {
+fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f64> {
     let (rows, columns) = (eta.nrows(), eta.ncols());
-    if likelihood == Likelihood::Categorical {
+    if likelihood == "categorical" {
         // the class of the largest noisy score
         return Mat::from_fn(rows, 1, |n, _| {
             let mut best = (0, f64::NEG_INFINITY);
@@ -90,13 +89,13 @@ fn values(likelihood: Likelihood, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f
     Mat::from_fn(rows, columns, |n, d| {
         let eta = eta[(n, d)];
         match likelihood {
-            Likelihood::Gaussian => 3.0 + eta + 0.5 * standard_normal(rng),
-            Likelihood::Rank | Likelihood::OrdinaryRank => (eta + 0.5 * standard_normal(rng)).exp(),
-            Likelihood::Poisson | Likelihood::NegativeBinomial | Likelihood::PoissonLogNormal => {
+            "gaussian" => 3.0 + eta + 0.5 * standard_normal(rng),
+            "rank" | "ordinary-rank" => (eta + 0.5 * standard_normal(rng)).exp(),
+            "poisson" | "negative-binomial" | "poisson-log-normal" => {
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
                 poisson(rng, log.exp()).expect("a rate")
             }
-            Likelihood::Binomial => {
+            "binomial" => {
                 let successes = (0..12).filter(|_| uniform_open01(rng) < sigmoid(eta));
                 successes.count() as f64
             }
@@ -116,7 +115,12 @@ fn table(name: &str, rows: std::ops::Range<usize>, values: &Mat<f64>, classes: u
 }
 
 /// A view of numbers and one of the likelihood, of three factors; `features` of numbers.
-fn data(likelihood: Likelihood, kind: Kind, features: [usize; 2], seed: u64) -> (Dataset, Dataset) {
+fn data(
+    likelihood: &'static str,
+    kind: Kind,
+    features: [usize; 2],
+    seed: u64,
+) -> (Dataset, Dataset) {
     let all = TRAINING + NEW;
     let mut rng = StreamKey::new(seed).rng();
     let z = normal(all, 3, &mut rng);
@@ -125,7 +129,7 @@ fn data(likelihood: Likelihood, kind: Kind, features: [usize; 2], seed: u64) -> 
         normal(features[0], 3, &mut rng),
         normal(columns, 3, &mut rng),
     );
-    let mut x = values(Likelihood::Gaussian, &(&z * a.transpose()), &mut rng);
+    let mut x = values("gaussian", &(&z * a.transpose()), &mut rng);
     let mut y = values(likelihood, &(&z * b.transpose()), &mut rng);
     if kind == Kind::Missing {
         for m in [&mut x, &mut y] {
@@ -141,11 +145,7 @@ fn data(likelihood: Likelihood, kind: Kind, features: [usize; 2], seed: u64) -> 
             }
         }
     }
-    let classes = if likelihood == Likelihood::Categorical {
-        3
-    } else {
-        0
-    };
+    let classes = if likelihood == "categorical" { 3 } else { 0 };
     let (old, later) = (0..TRAINING, TRAINING..all);
     let mut training = Dataset::builder()
         .view(table("x", old.clone(), &x, 0))
@@ -153,7 +153,7 @@ fn data(likelihood: Likelihood, kind: Kind, features: [usize; 2], seed: u64) -> 
     let mut new = Dataset::builder()
         .new_samples()
         .view(table("x", later.clone(), &x, 0));
-    if likelihood == Likelihood::Binomial {
+    if likelihood == "binomial" {
         let trials = Mat::from_fn(TRAINING, columns, |_, _| 12.0);
         training = training.trials(table("y", old.clone(), &trials, 0));
     }
@@ -178,9 +178,9 @@ fn short(mut spec: ModelSpec) -> ModelSpec {
     spec
 }
 
-fn case(name: String, (likelihood, kind): (Likelihood, Kind), spec: ModelSpec) -> Case {
+fn case(name: String, (likelihood, kind): (&'static str, Kind), spec: ModelSpec) -> Case {
     let features = match (likelihood, spec.path) {
-        (Likelihood::Categorical, _) => [7, 3],
+        ("categorical", _) => [7, 3],
         // more features than samples
         (_, Path::CompressFeatures) => [60, 45],
         _ => [7, 6],
@@ -220,10 +220,10 @@ fn by_prior(out: &mut Vec<Case>) {
                     spec.mixture.components = 2;
                     (spec.posterior, spec.engine) = (posterior, engine);
                     let name = format!("{selection:?} {prior:?} {posterior:?} {engine:?}");
-                    let what = (Likelihood::Gaussian, Kind::Missing);
+                    let what = ("gaussian", Kind::Missing);
                     out.push(case(name.clone(), what, spec.clone()));
                     if engine == EngineKind::Vb && posterior == Posterior::Full {
-                        let what = (Likelihood::Bernoulli, Kind::Grouped);
+                        let what = ("bernoulli", Kind::Grouped);
                         out.push(case(name + " labels", what, spec));
                     }
                 }
@@ -235,7 +235,7 @@ fn by_prior(out: &mut Vec<Case>) {
 /// The presets, with labels and in groups; local classifiers.
 fn by_preset(out: &mut Vec<Case>) {
     for model in ["bibfa", "sshiba", "mofa", "mofapy2", "rank"] {
-        for likelihood in [Likelihood::Gaussian, Likelihood::Probit, Likelihood::Svm] {
+        for likelihood in ["gaussian", "probit", "svm"] {
             for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
                 let mut spec = models::preset(model).expect("a preset");
                 spec.factors = 4;
@@ -251,12 +251,12 @@ fn by_preset(out: &mut Vec<Case>) {
         let mut spec = models::rank(3).with_mixture(2);
         spec.engine = engine;
         let choices = ViewChoices {
-            likelihood: Likelihood::Svm,
+            likelihood: "svm".into(),
             local: true,
-            ..spec.defaults
+            ..spec.defaults.clone()
         };
         let spec = spec.with_view("y", choices);
-        let what = (Likelihood::Svm, Kind::Complete);
+        let what = ("svm", Kind::Complete);
         out.push(case(format!("local classifiers {engine:?}"), what, spec));
     }
 }
@@ -274,7 +274,7 @@ fn by_path(out: &mut Vec<Case>) {
                 spec.path = path;
                 spec.defaults.noise = noise;
                 let name = format!("{path:?} {noise:?} {kind:?}");
-                out.push(case(name, (Likelihood::Gaussian, kind), spec));
+                out.push(case(name, ("gaussian", kind), spec));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Variational Bayes against Gibbs sampling where data are ranks and labels: the
 //! same predictions, and where the first is too sure.
 
-use polyview::{EngineKind, Fit, Likelihood, ModelSpec, models};
-use polyview_core::{Dataset, Table};
+use polyview::{EngineKind, Fit, ModelSpec, models};
+use polyview_core::{Dataset, Options, Table};
 use polyview_likelihoods::{Margin, RankOptions};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -52,11 +52,12 @@ fn simulated(features: usize, seed: u64) -> ([Dataset; 2], Vec<f64>) {
 
 fn fit(data: &Dataset, engine: EngineKind, margin: Margin) -> Fit {
     let mut spec: ModelSpec = models::rank(3);
-    spec.defaults.ranks = Some(RankOptions {
+    spec.defaults.ranks = Options::of(&RankOptions {
         margin,
         ..RankOptions::default()
-    });
-    let mut spec = spec.with_likelihood("y", Likelihood::Svm);
+    })
+    .expect("a table");
+    let mut spec = spec.with_likelihood("y", "svm");
     spec.engine = engine;
     (spec.gibbs.chains, spec.gibbs.warm_up) = (2, 500);
     // five partners a cell mix more slowly than fewer

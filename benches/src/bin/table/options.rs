@@ -3,9 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use polyview::{
-    EngineKind, FeatureSelection, GibbsOptions, Intercepts, Likelihood, ModelSpec, models,
-};
+use polyview::{EngineKind, FeatureSelection, GibbsOptions, Intercepts, ModelSpec, models};
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
@@ -38,7 +36,7 @@ pub struct Options {
     /// not given. The paper has 1e-6.
     pub prune: Option<f64>,
     /// Likelihood of labels.
-    pub likelihood: Likelihood,
+    pub likelihood: String,
     /// What noise precisions of inputs are shared by.
     pub noise: NoiseBy,
     /// What inputs are divided by.
@@ -92,7 +90,7 @@ impl Options {
             tolerance: 1e-6,
             max_sweeps: 300,
             prune: None,
-            likelihood: Likelihood::Bernoulli,
+            likelihood: "bernoulli".into(),
             noise: NoiseBy::Feature,
             scaling: FeatureScaling::Feature,
             intercepts: Intercepts::Learned,
@@ -121,7 +119,7 @@ impl Options {
                 "--tolerance" => o.tolerance = value()?.parse()?,
                 "--max-sweeps" => o.max_sweeps = value()?.parse()?,
                 "--prune" => o.prune = Some(value()?.parse()?),
-                "--likelihood" => o.likelihood = named(value()?)?,
+                "--likelihood" => o.likelihood = value()?,
                 "--noise" => o.noise = named(value()?)?,
                 "--scaling" => o.scaling = named(value()?)?,
                 "--no-intercepts" => o.intercepts = Intercepts::None,
@@ -203,12 +201,12 @@ impl Options {
             };
         }
         let likelihood = if half.is_classes() {
-            Likelihood::Categorical
+            "categorical"
         } else {
-            self.likelihood
+            &self.likelihood
         };
         for t in &half.inputs {
-            let mut choices = spec.defaults;
+            let mut choices = spec.defaults.clone();
             choices.selection = self.selection;
             spec = spec.with_view(&t.name, choices);
         }

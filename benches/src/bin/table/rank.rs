@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use polyview::models::Table1;
-use polyview::{Fit, Likelihood, ModelSpec, ProjectOptions, ViewChoices, metrics};
+use polyview::{Fit, ModelSpec, ProjectOptions, ViewChoices, metrics};
 use polyview_core::Table;
 use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
 use polyview_linalg::Mat;
@@ -225,11 +225,7 @@ fn of_size(o: &Options, tasks: &[Task], paper: &Paper, once: bool) -> Result<(),
         }
     }
     if o.baselines {
-        for data in [
-            Likelihood::Rank,
-            Likelihood::OrdinaryRank,
-            Likelihood::Gaussian,
-        ] {
+        for data in ["rank", "ordinary-rank", "gaussian"] {
             let name = format!("{data} factors, then logistic");
             if wanted(&name) {
                 line(&name, None, &each(tasks, |task| two_step(o, data, task))?)?;
@@ -337,11 +333,15 @@ fn joint(o: &Options, model: Table1, task: &Task) -> Result<(Score, Score), Box<
 }
 
 /// Factors first, without labels; then a classifier of the factors.
-fn two_step(o: &Options, data: Likelihood, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
+fn two_step(
+    o: &Options,
+    data: &'static str,
+    task: &Task,
+) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
     let mut spec = Table1::RankLinearSvm.spec(o.factors, &[]);
     let choices = ViewChoices {
-        likelihood: data,
-        ..spec.defaults
+        likelihood: data.into(),
+        ..spec.defaults.clone()
     };
     spec = sized(o, spec.with_view("x", choices), task);
     let [x, new] = &task.x;

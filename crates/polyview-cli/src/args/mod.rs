@@ -13,6 +13,7 @@ mod inspect;
 mod intervals;
 mod kernel;
 mod model;
+mod models;
 mod numbers;
 mod predict;
 mod project;
@@ -34,6 +35,7 @@ pub use inspect::InspectArgs;
 pub use intervals::IntervalArgs;
 pub use kernel::{KernelArgs, KernelName};
 pub use model::{ModelArgs, ModelName};
+pub use models::ModelsArgs;
 pub use predict::PredictArgs;
 pub use project::ProjectArgs;
 pub use report::ReportArgs;
@@ -114,6 +116,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Data that come with the program, as tables to try it on.
     Datasets(DatasetsArgs),
+    /// What may be fitted: models, likelihoods, priors, engines, and what goes with what.
+    Models(ModelsArgs),
     /// Shell completions.
     Completions {
         /// The shell.

@@ -1,6 +1,6 @@
 //! `polyview demo`: the main job on real data.
 
-use polyview::{Fit, Fitting, Likelihood, ModelSpec, hold_out, models};
+use polyview::{Fit, Fitting, ModelSpec, hold_out, models};
 use polyview_core::{Dataset, DatasetBuilder};
 use polyview_datasets::{nutrimouse_labels, nutrimouse_tables};
 use polyview_report::Report;
@@ -42,8 +42,8 @@ fn mice() -> Outcome<Dataset> {
 /// The model: real views, one of classes and one of zeros and ones.
 fn model() -> ModelSpec {
     models::sshiba(15)
-        .with_likelihood("diet", Likelihood::Categorical)
-        .with_likelihood("genotype", Likelihood::Bernoulli)
+        .with_likelihood("diet", "categorical")
+        .with_likelihood("genotype", "bernoulli")
 }
 
 /// The data with some cells hidden, more of the labels.

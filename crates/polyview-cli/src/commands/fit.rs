@@ -355,7 +355,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "seconds": r.seconds,
             "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
                 "name": v.name,
-                "likelihood": v.choices.likelihood,
+                "likelihood": v.choices.likelihood.name(),
                 "features": v.features.len(),
                 "explained": explained.as_ref().map(|e| e.total[i]),
                 "deviance": explained.as_ref().and_then(|e| finite(e.deviance[i])),

@@ -9,6 +9,7 @@ mod fit;
 mod import;
 mod inspect;
 mod kernel;
+mod models;
 mod report;
 mod score;
 mod simulate;
@@ -44,6 +45,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
         Command::Datasets(a) => datasets::run(cli, a),
+        Command::Models(a) => models::run(cli, a),
         Command::Completions { shell } => {
             // the generator knows no reader that goes away
             let mut text = Vec::new();

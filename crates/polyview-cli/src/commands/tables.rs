@@ -42,7 +42,7 @@ fn text_file(path: &Path) -> Outcome<()> {
 
 /// Refuses what labels do not have.
 fn no_spread(option: &str, view: &ViewInfo) -> Outcome<()> {
-    let likelihood = view.choices.likelihood;
+    let likelihood = &view.choices.likelihood;
     if likelihood.is_label() {
         return Err(Failure::Usage(format!(
             "{option}: '{}' is {likelihood}, and the probability of a label says how uncertain it is; leave {option} out",

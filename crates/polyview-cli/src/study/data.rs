@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use polyview::Likelihood;
 use polyview_core::DataError;
 use polyview_io::ReadOptions;
 
 use super::Source;
 use crate::args::DataArgs;
-use crate::choice::parsed;
+use crate::choice;
 use crate::failure::{Failure, Outcome};
 use crate::labels::{self, labels_option};
 
@@ -19,7 +18,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
         let likelihood = likelihood
-            .map(|l| parsed(&of_view(&name), &l))
+            .map(|l| choice::likelihood(&of_view(&name), &l))
             .transpose()?;
         out.push(Source {
             name,
@@ -35,7 +34,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
                 "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
             )));
         };
-        let likelihood: Likelihood = parsed("--labels, likelihood", word)?;
+        let likelihood = choice::likelihood("--labels, likelihood", word)?;
         if !likelihood.is_label() || likelihood.has_classes() {
             return Err(Failure::Usage(format!(
                 "--labels: {likelihood} is not for labels of two values; choose bernoulli"
@@ -46,7 +45,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
                 column: Some(name.clone()),
                 name,
                 path: path.clone(),
-                likelihood: Some(likelihood),
+                likelihood: Some(likelihood.clone()),
                 ..Source::default()
             });
         }
@@ -90,11 +89,18 @@ pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
     if name.is_empty() || rest.is_empty() {
         return Err(bad());
     }
-    if let Some((path, likelihood)) = rest.rsplit_once(':')
+    // options stand in braces behind the likelihood
+    let at = rest.find('{').filter(|_| rest.ends_with('}'));
+    let (head, options) = rest.split_at(at.unwrap_or(rest.len()));
+    if let Some((path, likelihood)) = head.rsplit_once(':')
         && !path.is_empty()
         && !likelihood.contains(['/', '\\', '.'])
     {
-        return Ok((name.to_owned(), path.into(), Some(likelihood.to_owned())));
+        return Ok((
+            name.to_owned(),
+            path.into(),
+            Some(format!("{likelihood}{options}")),
+        ));
     }
     Ok((name.to_owned(), rest.into(), None))
 }

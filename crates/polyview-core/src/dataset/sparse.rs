@@ -69,6 +69,13 @@ impl ViewTable {
             Self::Sparse(t) => &t.features,
         }
     }
+    /// Class names of a table of classes; none of every other.
+    pub fn levels(&self) -> &[String] {
+        match self {
+            Self::Dense(t) => &t.levels,
+            Self::Sparse(_) => &[],
+        }
+    }
     /// Number of rows and of columns of the values.
     pub fn shape(&self) -> (usize, usize) {
         match self {

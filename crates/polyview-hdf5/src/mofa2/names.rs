@@ -65,9 +65,7 @@ impl Names {
         let likelihoods = words
             .iter()
             .map(|w| match w.as_str() {
-                "gaussian" => Ok(Likelihood::Gaussian),
-                "bernoulli" => Ok(Likelihood::Bernoulli),
-                "poisson" => Ok(Likelihood::Poisson),
+                own @ ("gaussian" | "bernoulli" | "poisson") => Ok(own.into()),
                 other => Err(file.values(
                     place,
                     format!("holds '{other}'; MOFA2 has gaussian, bernoulli and poisson"),

@@ -1,7 +1,7 @@
 //! What the layout of MOFA2 has no place for.
 
 use hdf5_pure::{FileBuilder, GroupBuilder};
-use polyview::{ComponentView, Fit, Likelihood, ViewInfo};
+use polyview::{ComponentView, Fit, ViewInfo};
 use polyview_core::{Groups, State};
 
 use super::OWN;
@@ -106,7 +106,7 @@ impl Own {
         }
         all.add_group(group.finish());
         let mut group = all.create_group("intercepts_by_group");
-        let gaussian = |v: &ViewInfo| v.choices.likelihood == Likelihood::Gaussian;
+        let gaussian = |v: &ViewInfo| v.choices.likelihood == "gaussian";
         for (v, &m) in views.iter().zip(chosen) {
             // those of Gaussian views have a place
             if gaussian(v) || self.by_group[m].is_empty() {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use polyview::{
-    FeatureSelection, Fit, FitParts, GroupChoices, Likelihood, ModelSpec, Noise, ProjectOptions,
-    ViewChoices, ViewParts, models,
+    FeatureSelection, Fit, FitParts, GroupChoices, ModelSpec, Noise, ProjectOptions, ViewChoices,
+    ViewParts, models,
 };
 use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
 use polyview_linalg::Mat;
@@ -112,8 +112,8 @@ fn spec(names: &Names) -> ModelSpec {
         ..spec.defaults
     };
     for (name, likelihood) in names.views.iter().zip(&names.likelihoods) {
-        if *likelihood != Likelihood::Gaussian {
-            spec = spec.with_likelihood(name, *likelihood);
+        if *likelihood != "gaussian" {
+            spec = spec.with_likelihood(name, likelihood.clone());
         }
     }
     spec
@@ -197,8 +197,8 @@ fn view(
         .needed(file, &place, IS_IT)?
         .transpose()
         .to_owned();
-    let likelihood = names.likelihoods[m];
-    let gaussian = likelihood == Likelihood::Gaussian;
+    let likelihood = &names.likelihoods[m];
+    let gaussian = likelihood == "gaussian";
     let mut scaling = Scaling::identity(columns);
     let mut means = Vec::new();
     if gaussian {
@@ -271,7 +271,7 @@ fn link_intercepts(
         };
         return names.groups.iter().map(of).collect();
     }
-    let likelihood = names.likelihoods[m];
+    let likelihood = &names.likelihoods[m];
     let own = format!("{OWN}/intercepts/{name}");
     let shared = if let Some(b) = file.vector(&own, Some(columns))? {
         b
@@ -288,7 +288,7 @@ fn link_intercepts(
                     .enumerate()
                     .filter_map(|(n, eta)| Some((data.value(n, d)?, eta)))
                     .collect();
-                intercept(likelihood, &cells)
+                intercept(likelihood.name(), &cells)
             })
             .collect()
     } else {

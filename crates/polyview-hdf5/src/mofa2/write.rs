@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder, FormatError};
-use polyview::{Explained, FeatureSelection, Fit, Likelihood, ViewInfo};
+use polyview::{Explained, FeatureSelection, Fit, ViewInfo};
 use polyview_core::{MetadataValues, Overwrite, View, WriteError, WriteFault, write_atomic};
 use polyview_linalg::{Mat, MatRef};
 
@@ -98,7 +98,7 @@ pub fn write_mofa2(
     for (info, &m) in views.iter().zip(&chosen) {
         let mut of_data = all_data.create_group(&info.name);
         let mut of_intercepts = intercepts.create_group(&info.name);
-        let gaussian = info.choices.likelihood == Likelihood::Gaussian;
+        let gaussian = info.choices.likelihood == "gaussian";
         for g in &members {
             let intercepts = own.of_group(fit, m, &g.name);
             let values = centred(&data[m], &g.rows, gaussian.then_some(intercepts));
@@ -147,10 +147,10 @@ fn likelihood(view: &ViewInfo) -> Result<&'static str> {
             likelihood: format!("{} by cluster", view.choices.likelihood),
         });
     }
-    match view.choices.likelihood {
-        Likelihood::Gaussian => Ok("gaussian"),
-        Likelihood::Bernoulli | Likelihood::BernoulliLatent => Ok("bernoulli"),
-        Likelihood::Poisson => Ok("poisson"),
+    match view.choices.likelihood.name() {
+        "gaussian" => Ok("gaussian"),
+        "bernoulli" | "bernoulli-latent" => Ok("bernoulli"),
+        "poisson" => Ok("poisson"),
         other => Err(Hdf5Error::Likelihood {
             view: view.name.clone(),
             likelihood: other.to_string(),

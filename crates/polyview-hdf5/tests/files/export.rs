@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hdf5_pure::File;
 use polyview::{
-    FeatureSelection, Fit, GroupChoices, Likelihood, ModelSpec, PredictOptions, ProjectOptions,
-    ViewChoices, models,
+    FeatureSelection, Fit, GroupChoices, ModelSpec, PredictOptions, ProjectOptions, ViewChoices,
+    models,
 };
 use polyview_core::{Dataset, Table};
 use polyview_datasets::nutrimouse;
@@ -46,7 +46,7 @@ fn data() -> Dataset {
 }
 
 fn spec() -> ModelSpec {
-    let mut spec = models::mofa(2).with_likelihood("alpha", Likelihood::Bernoulli);
+    let mut spec = models::mofa(2).with_likelihood("alpha", "bernoulli");
     spec.vb.max_sweeps = 40;
     // what an import knows of groups
     spec.groups = GroupChoices::default();
@@ -377,7 +377,7 @@ fn what_cannot_be_written() {
     let counts = spec.clone().with_view(
         "alpha",
         ViewChoices {
-            likelihood: Likelihood::NegativeBinomial,
+            likelihood: "negative-binomial".into(),
             ..ViewChoices::default()
         },
     );

@@ -7,7 +7,7 @@
 
 use std::process::Command;
 
-use polyview::{GroupChoices, Likelihood, models};
+use polyview::{GroupChoices, models};
 use polyview_core::{Dataset, MetadataValues, Table};
 use polyview_datasets::nutrimouse;
 use polyview_hdf5::{ExportOptions, write_mofa2};
@@ -72,7 +72,7 @@ fn mice() -> Dataset {
 #[test]
 fn mofax_finds_the_same_numbers() {
     let Some(python) = python() else { return };
-    let mut spec = models::mofa(4).with_likelihood("fish", Likelihood::Bernoulli);
+    let mut spec = models::mofa(4).with_likelihood("fish", "bernoulli");
     spec.vb.max_sweeps = 100;
     // one intercept a feature, as the comparison below has it
     spec.groups = GroupChoices::default();

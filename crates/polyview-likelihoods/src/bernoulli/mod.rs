@@ -7,6 +7,7 @@
 mod latent;
 mod moderate;
 mod sites;
+mod species;
 
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
@@ -14,6 +15,7 @@ use polyview_core::PredictedKind;
 use polyview_linalg::simd::dispatch;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
+pub use species::{BernoulliSpecies, LatentBernoulliSpecies};
 
 use crate::ParameterUncertainty;
 use crate::cells::{

@@ -3,8 +3,9 @@
 use polyview_core::{Augmented, Context, NumericError, Predictor};
 use polyview_random::{Rng, StreamKey, TruncatedNormal, standard_normal};
 
+use super::Categorical;
 use super::scores::{Block, predictor_rows};
-use super::{Categorical, MissingData};
+use crate::MissingData;
 
 impl Categorical {
     /// Log density of a drawn row besides its squared distance.

@@ -23,6 +23,10 @@ mod gibbs;
 mod probabilities;
 mod quadrature;
 mod scores;
+mod species;
+
+pub use species::CategoricalSpecies;
+pub(crate) use species::is_few;
 
 use std::ops::Range;
 
@@ -34,8 +38,9 @@ use polyview_core::{
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{StreamKey, uniform_open01};
 
+use crate::MissingData;
 use crate::ParameterUncertainty;
-use crate::gaussian::{Gaussian, MissingData};
+use crate::gaussian::Gaussian;
 use quadrature::Rule;
 
 /// Choices of a categorical view.

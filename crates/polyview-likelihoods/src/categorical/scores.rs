@@ -6,8 +6,9 @@ use polyview_core::{NumericError, Predictor};
 use polyview_linalg::Mat;
 use rayon::prelude::*;
 
+use super::Categorical;
 use super::probabilities::class_probabilities;
-use super::{Categorical, MissingData, ParameterUncertainty};
+use crate::{MissingData, ParameterUncertainty};
 
 /// Blocks that are worked on together before their results are written back.
 const WAVE: usize = 64;

@@ -17,6 +17,7 @@
 //! exist for one block of columns at a time. Where data are stored sparse, so do
 //! the local numbers ([`locals`]), and there is no such array.
 
+mod bind;
 mod bound;
 mod data;
 mod experts;
@@ -28,6 +29,7 @@ mod shared;
 mod slack;
 mod sums;
 
+pub(crate) use bind::cell_term;
 pub use experts::Experts;
 pub(crate) use likelihood::tiles;
 pub use likelihood::{

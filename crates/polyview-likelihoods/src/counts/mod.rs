@@ -6,6 +6,8 @@ mod log_normal;
 mod negative_binomial;
 mod poisson;
 mod scale;
+mod species;
+mod steep;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +15,9 @@ pub use binomial::Binomial;
 pub use log_normal::PoissonLogNormal;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::{Curvature, Poisson};
+pub use species::{
+    BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
+};
 
 use std::sync::LazyLock;
 

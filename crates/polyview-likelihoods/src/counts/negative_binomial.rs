@@ -33,6 +33,8 @@ pub struct NegativeBinomial {
     pub prior: GammaPrior,
     /// How sure predictions take the predictor to be.
     pub prediction: ParameterUncertainty,
+    /// Size of every feature, where it is known.
+    known: Option<f64>,
     /// Sizes.
     size: Vec<f64>,
 }
@@ -53,6 +55,7 @@ impl NegativeBinomial {
         Self {
             prior,
             prediction: ParameterUncertainty::Posterior,
+            known: None,
             size: Vec::new(),
         }
     }
@@ -62,7 +65,12 @@ impl NegativeBinomial {
         self.prediction = prediction;
         self
     }
-    /// Sizes, one a feature; empty before the first data.
+    /// The same with a known size of every feature, a positive number: nothing is learnt.
+    pub fn with_size(mut self, size: f64) -> Self {
+        self.known = Some(size.clamp(RANGE.0, RANGE.1));
+        self
+    }
+    /// Sizes, one for each feature; empty before the first data.
     pub fn sizes(&self) -> &[f64] {
         &self.size
     }
@@ -238,6 +246,9 @@ impl ColumnParameters for NegativeBinomial {
     }
     /// By moments: $r = m^2/(s^2 - m)$, within 0.1 and 100.
     fn start(&self, data: &[Cell]) -> f64 {
+        if let Some(known) = self.known {
+            return known;
+        }
         let (mean, spread) = moments(data);
         if spread > mean {
             (mean * mean / (spread - mean)).clamp(0.1, 100.0)
@@ -249,7 +260,7 @@ impl ColumnParameters for NegativeBinomial {
         "size"
     }
     fn learned(&self) -> Option<&dyn LearnedParameters> {
-        Some(self)
+        self.known.is_none().then_some(self)
     }
 }
 

@@ -29,39 +29,17 @@ mod impute;
 mod latent;
 mod products;
 mod scores;
+mod species;
 mod term;
+
+pub use species::GaussianSpecies;
 
 use std::ops::Range;
 
 use polyview_core::{GammaPrior, Gammas, Mask, NumericError, Predictor, Stamp, Values, View};
 use polyview_linalg::{Mat, SymPacked};
-use serde::{Deserialize, Serialize};
 
-use crate::ParameterUncertainty;
-
-/// What one noise precision is shared by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoiseBy {
-    /// One precision for the view: right where all features are measured in
-    /// the same unit with the same error. Where they are not, the features'
-    /// unequal noise is explained by factors that do not exist.
-    View,
-    /// One precision for each feature.
-    #[default]
-    Feature,
-}
-
-/// How missing cells are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MissingData {
-    /// Integrated out exactly: `[M]`, the tighter bound.
-    #[default]
-    Marginal,
-    /// A mean-field factor each: `[I]`, the papers' scheme.
-    Impute,
-}
+use crate::{MissingData, NoiseBy, ParameterUncertainty};
 
 /// Choices of a Gaussian view.
 #[derive(Clone, Copy, Debug, PartialEq)]

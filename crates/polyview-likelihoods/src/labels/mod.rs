@@ -3,7 +3,10 @@
 
 mod probit;
 mod pseudo;
+mod species;
 mod svm;
+
+pub use species::{BayesianSvmSpecies, ProbitSpecies};
 
 pub use probit::Probit;
 pub use svm::BayesianSvm;

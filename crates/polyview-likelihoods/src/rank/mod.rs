@@ -50,8 +50,11 @@ mod ordinary;
 mod pairs;
 mod policies;
 mod scores;
+mod species;
 mod term;
 mod vb;
+
+pub use species::{OrdinaryRankSpecies, RankSpecies};
 
 pub use frozen::FrozenRank;
 pub use options::{Margin, PairPolicy, RankOptions, RankUpdates};

@@ -25,9 +25,9 @@ fn untouched(spec: &ModelSpec) -> ModelSpec {
     let view = |v: &ViewSpec| {
         let of_kind = preset
             .clone()
-            .with_likelihood(&v.name, v.choices.likelihood);
+            .with_likelihood(&v.name, &v.choices.likelihood);
         let mut choices = of_kind.view(&v.name);
-        choices.likelihood = preset.defaults.likelihood;
+        choices.likelihood = preset.defaults.likelihood.clone();
         ViewSpec {
             name: v.name.clone(),
             choices,
@@ -88,7 +88,6 @@ fn join(section: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use polyview::Likelihood;
 
     use super::*;
 
@@ -98,9 +97,9 @@ mod tests {
             let choices = spec.view(name);
             spec.with_view(name, choices)
         };
-        let mut spec = models::mofa(7).with_likelihood("y", Likelihood::Bernoulli);
+        let mut spec = models::mofa(7).with_likelihood("y", "bernoulli");
         spec = filled(filled(spec, "x"), "y");
-        spec = spec.with_likelihood("z", Likelihood::Poisson);
+        spec = spec.with_likelihood("z", "poisson");
         spec = filled(spec, "z").with_settled("z", true);
         spec.from_data = vec!["views/y/likelihood".to_owned()];
         let all = options(&spec);

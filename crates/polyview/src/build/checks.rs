@@ -1,7 +1,9 @@
 //! What cannot go together is refused before a model is built.
 
-use polyview_core::{Dataset, Event, FeatureScaling, Groups, Journal, RowGroups, View};
-use polyview_likelihoods::{MissingData, PairPolicy, RankUpdates};
+use polyview_core::{
+    Dataset, Event, FeatureScaling, Groups, Journal, MissingData, RowGroups, View, Way,
+};
+use polyview_likelihoods::{PairPolicy, RankOptions, RankUpdates};
 
 use super::several;
 use crate::error::{Error, ErrorKind, Result};
@@ -85,10 +87,10 @@ pub(crate) fn validate_views(
     }
     for v in views {
         let likelihood = spec.view(v.name()).likelihood;
-        no_sampler(spec, v.name(), likelihood)?;
+        no_sampler(spec, v.name(), &likelihood)?;
         cannot_settle(spec, v.name())?;
         no_extremes(spec, v.name())?;
-        if v.trials().is_some() && likelihood != Likelihood::Binomial {
+        if v.trials().is_some() && !likelihood.has_trials() {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
                 what: format!("likelihood {likelihood}"),
@@ -143,7 +145,7 @@ pub(crate) fn validate_views(
 /// that very view.
 fn bent_numbers(spec: &ModelSpec, view: &ViewSpec) -> Result<()> {
     let bent = |choices: &ViewChoices| choices.scaling == FeatureScaling::NormalScores;
-    let likelihood = view.choices.likelihood;
+    let likelihood = &view.choices.likelihood;
     if likelihood.is_real() || !bent(&view.choices) || bent(&spec.defaults) {
         return Ok(());
     }
@@ -165,32 +167,35 @@ fn bent_numbers(spec: &ModelSpec, view: &ViewSpec) -> Result<()> {
     .into())
 }
 
+/// Why most choices refuse sparse data.
+const DENSE: &str = "keeps a number for every cell";
+
 /// Refuses what would make a dense array of a view that is stored sparse.
 fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
     let likelihood = spec.view(view.name()).likelihood;
-    let refuse = |what: String| {
+    let refuse = |what: String, why: &str| {
         Err(ErrorKind::Incompatible {
             view: view.name().to_owned(),
             what,
-            with: "data that are stored sparse, because it keeps a number for every cell; make \
-                   the view dense, if it is small enough (View::to_dense)"
-                .to_owned(),
+            with: format!(
+                "data that are stored sparse, because it {why}; make the view dense, if it is \
+                 small enough (View::to_dense)"
+            ),
         }
         .into())
     };
-    match likelihood {
-        _ if !likelihood.stays_sparse() => refuse(format!("likelihood {likelihood}")),
-        _ if spec.algorithm == Algorithm::Faithful => refuse(faithful::chosen(spec).to_owned()),
-        Likelihood::Gaussian if spec.view(view.name()).scaling == FeatureScaling::NormalScores => {
-            refuse("scaling = \"normal-scores\"".to_owned())
-        }
-        Likelihood::Gaussian
-            if spec.missing == MissingData::Impute
-                && view.n_observed() < view.n_samples() * view.n_features() =>
-        {
-            refuse("missing = \"impute\"".to_owned())
-        }
-        _ => Ok(()),
+    let real = likelihood.is_real();
+    let holes = || view.n_observed() < view.n_samples() * view.n_features();
+    if let Some(why) = likelihood.refuses(Way::Sparse) {
+        refuse(format!("likelihood {likelihood}"), &why)
+    } else if spec.algorithm == Algorithm::Faithful {
+        refuse(faithful::chosen(spec).to_owned(), DENSE)
+    } else if real && spec.view(view.name()).scaling == FeatureScaling::NormalScores {
+        refuse("scaling = \"normal-scores\"".to_owned(), DENSE)
+    } else if real && spec.missing == MissingData::Impute && holes() {
+        refuse("missing = \"impute\"".to_owned(), DENSE)
+    } else {
+        Ok(())
     }
 }
 
@@ -198,29 +203,26 @@ fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`].
-pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: Likelihood) -> Result<()> {
-    if spec.engine == EngineKind::Gibbs && likelihood == Likelihood::Poisson {
-        return Err(ErrorKind::Incompatible {
-            view: view.to_owned(),
-            what: "likelihood poisson".to_owned(),
-            with: "Gibbs sampling: its softplus rate has no exact sampler; take the likelihood \
-                   negative-binomial, or variational Bayes (engine vb)"
-                .to_owned(),
-        }
-        .into());
+pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: &Likelihood) -> Result<()> {
+    if spec.engine != EngineKind::Gibbs {
+        return Ok(());
     }
-    Ok(())
+    match likelihood.refuses(Way::Gibbs) {
+        None => Ok(()),
+        Some(why) => Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: format!("likelihood {likelihood}"),
+            with: format!("Gibbs sampling: {why}"),
+        }
+        .into()),
+    }
 }
 
 /// Why weights of the view cannot be settled, whatever the engine.
-pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<&'static str> {
-    if spec.view(view).likelihood.is_rank() {
-        Some("ranks: their weights belong to pairs of training samples")
-    } else if spec.algorithm == Algorithm::Faithful {
-        Some(faithful::chosen(spec))
-    } else {
-        None
-    }
+pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<String> {
+    let faithful = spec.algorithm == Algorithm::Faithful;
+    (spec.view(view).likelihood.refuses(Way::Settling))
+        .or_else(|| faithful.then(|| faithful::chosen(spec).to_owned()))
 }
 
 /// Refuses to settle a view at the end of a fit that cannot.
@@ -231,13 +233,16 @@ pub(crate) fn cannot_settle(spec: &ModelSpec, view: &str) -> Result<()> {
     let with = if spec.view(view).settle != Some(true) {
         None
     } else if spec.engine != EngineKind::Vb {
-        Some("this engine: it has no optimum given the factors; take variational Bayes (engine vb)")
+        Some(
+            "this engine: it has no optimum given the factors; take variational Bayes (engine vb)"
+                .to_owned(),
+        )
     } else {
         never_settled(spec, view)
     };
     match with {
         None => Ok(()),
-        Some(with) => Err(not_settled(view, with)),
+        Some(with) => Err(not_settled(view, &with)),
     }
 }
 
@@ -272,8 +277,11 @@ pub(crate) fn check_shape(view: &str, choices: &ViewChoices, features: usize) ->
 /// is left; held fixed while a sample moves, as in the paper, neighbours do no such harm.
 fn no_extremes(spec: &ModelSpec, view: &str) -> Result<()> {
     let choices = spec.view(view);
-    let ranks = choices.ranks.unwrap_or_default();
-    if choices.likelihood != Likelihood::Rank
+    let ranks: RankOptions = match choices.likelihood.read_options() {
+        Ok(ranks) if choices.likelihood == "rank" => ranks,
+        _ => return Ok(()),
+    };
+    if choices.likelihood != "rank"
         || ranks.pairs != PairPolicy::Extreme
         || ranks.updates != RankUpdates::Coherent
     {

@@ -22,7 +22,7 @@ use polyview_priors::{Ard, DoubleArd, SpikeSlab, ThreeParameterBeta};
 
 use crate::error::Result;
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec};
+use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Intercepts, ModelSpec};
 use rows::{gaussian_rows, shrinkage, sparse_rows};
 use terms::term;
 
@@ -179,7 +179,7 @@ impl Levels {
     fn of(spec: &ModelSpec, groups: Option<&Groups>, view: &View) -> Option<Self> {
         let groups = several(groups).filter(|_| spec.group_intercepts(view.name()))?;
         let known = spec.intercepts == Intercepts::GroupMeans;
-        let gaussian = spec.view(view.name()).likelihood == Likelihood::Gaussian;
+        let gaussian = spec.view(view.name()).likelihood == "gaussian";
         let learnt = spec.algorithm == Algorithm::Corrected && gaussian;
         (known || learnt).then(|| {
             let (means, variance) = GroupMeans::new(view, &RowGroups::from(groups));

@@ -1,19 +1,15 @@
 //! Data terms of views.
 
-use polyview_core::{Groups, RowGroups, View, ViewTerm};
-use polyview_likelihoods::{
-    BayesianSvm, Bernoulli, Binomial, Categorical, CategoricalOptions, Cells, Gaussian,
-    GaussianOptions, GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData,
-    NegativeBinomial, OrdinaryRank, ParameterUncertainty, Poisson, PoissonLogNormal, Probit,
-    PseudoData, rank_term,
+use polyview_core::{
+    Groups, MissingData, ParameterUncertainty, RowGroups, TermContext, View, ViewTerm, Way,
 };
+use polyview_likelihoods::{GaussianOptions, GroupNoise, Grouped, PseudoData};
 use polyview_random::StreamKey;
 
 use super::several;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::faithful;
-use crate::local;
-use crate::spec::{Likelihood, ModelSpec};
+use crate::spec::ModelSpec;
 
 /// Random numbers of the pairs of rank views.
 const RANK_PAIRS: u32 = 0x7061_6972;
@@ -48,8 +44,8 @@ pub(super) fn term(
         return Ok(Box::new(PseudoData::new(view, kind)?));
     }
     // ranks have neither noise nor intercepts that a group could have
-    let ranked = spec.view(&name).likelihood.is_rank();
-    let own = (spec.groups.noise || spec.groups.intercepts) && !ranked;
+    let refused = spec.view(&name).likelihood.refuses(Way::Groups);
+    let own = (spec.groups.noise || spec.groups.intercepts) && refused.is_none();
     let Some(groups) = several(groups).filter(|_| own) else {
         return plain_term(spec, &name, view, missing, prediction, start);
     };
@@ -75,60 +71,32 @@ fn plain_term(
     prediction: ParameterUncertainty,
     noise: f64,
 ) -> Result<Box<dyn ViewTerm>> {
-    if spec.view(name).local {
-        return local::term(spec, name, view, prediction);
+    let choices = spec.view(name);
+    let components = choices.local.then_some(spec.mixture.components);
+    let cx = TermContext {
+        missing,
+        prediction,
+        noise: choices.noise,
+        noise_prior: spec.noise_prior,
+        start_noise: noise,
+        components,
+        key: view_key(spec, name),
+    };
+    let mut term = choices.likelihood.term(view, &cx)?;
+    if components.is_some() && term.as_by_component().is_none() {
+        return Err(ErrorKind::Incompatible {
+            view: name.to_owned(),
+            what: "weights for each component (local)".to_owned(),
+            with: format!("the likelihood {}", choices.likelihood),
+        }
+        .into());
     }
-    Ok(match spec.view(name).likelihood {
-        Likelihood::Gaussian => {
-            let term = Gaussian::new(view, gaussian_options(spec, name, missing, noise));
-            Box::new(term.with_prediction(prediction))
-        }
-        Likelihood::Bernoulli => Box::new(Cells::new(view, Bernoulli { prediction })?),
-        Likelihood::Svm => Box::new(Cells::new(view, BayesianSvm { prediction })?),
-        Likelihood::Probit => Box::new(Cells::new(view, Probit { prediction })?),
-        Likelihood::Poisson => {
-            let law = Poisson::default().with_prediction(prediction);
-            Box::new(Cells::new(view, law)?)
-        }
-        Likelihood::NegativeBinomial => {
-            let law = NegativeBinomial::default().with_prediction(prediction);
-            Box::new(Cells::new(view, law)?)
-        }
-        Likelihood::PoissonLogNormal => {
-            let law = PoissonLogNormal::default().with_prediction(prediction);
-            Box::new(Cells::new(view, law)?)
-        }
-        Likelihood::Binomial => Box::new(Cells::new(view, Binomial { prediction })?),
-        Likelihood::BernoulliLatent => {
-            let options = LatentBernoulliOptions {
-                prior: spec.noise_prior,
-                missing,
-                prediction,
-                ..LatentBernoulliOptions::default()
-            };
-            Box::new(LatentBernoulli::new(view, options)?)
-        }
-        Likelihood::Rank => {
-            let options = spec.view(name).ranks.unwrap_or_default();
-            rank_term(&view, options, pair_key(spec, name))?
-        }
-        Likelihood::OrdinaryRank => {
-            let options = spec.view(name).ranks.unwrap_or_default();
-            Box::new(OrdinaryRank::new(&view, options.anchors)?)
-        }
-        Likelihood::Categorical => {
-            let options = CategoricalOptions {
-                missing,
-                prediction,
-            };
-            Box::new(Categorical::new(&view, options)?)
-        }
-    })
+    Ok(term)
 }
 
-/// Draws the pairs of a rank view: the same for every restart and chain, and
-/// when a model is read again.
-fn pair_key(spec: &ModelSpec, name: &str) -> StreamKey {
+/// Random numbers of a view, such as the pairs of ranks: the same for every restart and
+/// chain, and when a model is read again.
+fn view_key(spec: &ModelSpec, name: &str) -> StreamKey {
     // FNV-1a
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
         (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)

@@ -30,6 +30,8 @@ pub(super) enum Fault {
     Checksum,
     #[error("its header cannot be read ({0})")]
     Header(#[from] serde_json::Error),
+    #[error("{0}")]
+    Choices(Box<Error>),
     #[error("it was written in format {0}")]
     Newer(u32),
     #[error("it holds a {found}, not a {expected}")]
@@ -91,6 +93,9 @@ impl Fault {
                 path,
                 why: e.to_string(),
             },
+            Self::Choices(e) if matches!(e.kind(), ErrorKind::UnknownLikelihood { .. }) => {
+                return *e;
+            }
             other @ (Self::OtherData(_) | Self::OtherChoices { .. }) => ErrorKind::OtherFit {
                 path,
                 why: other.to_string(),

@@ -11,6 +11,7 @@ use crate::build::check_shape;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
 use crate::local::validate as check_mixture;
+use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, ViewChoices};
 
 /// What a file holds.
@@ -211,6 +212,16 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
+    /// Looks up the likelihoods that are named in it.
+    pub(super) fn resolve(&mut self, registry: &Registry) -> Result<(), Fault> {
+        let unknown = |e: crate::Error| Fault::Choices(Box::new(e));
+        self.spec.resolve(registry).map_err(unknown)?;
+        for view in &mut self.views {
+            view.choices.likelihood.resolve(registry).map_err(unknown)?;
+        }
+        Ok(())
+    }
+
     /// The header of a model whose views' data are of the given kinds.
     pub(super) fn of(fit: &Fit, data: &[DataKind]) -> Self {
         Self {
@@ -230,7 +241,7 @@ impl ModelHeader {
                     name: v.name.clone(),
                     features: v.features.clone(),
                     levels: v.levels.clone(),
-                    choices: v.choices,
+                    choices: v.choices.clone(),
                     constant: v.scaling.constant.clone(),
                     observed: v.observed,
                     unobserved: v.unobserved.clone(),
@@ -327,7 +338,7 @@ impl ModelHeader {
 impl ViewHeader {
     fn check(&self, spec: &ModelSpec) -> Result<(), Fault> {
         unique("features", self.features.iter())?;
-        if spec.view(&self.name) != self.choices {
+        if spec.view(&self.name) != self.choices.clone().folded(&spec.defaults) {
             return Err(Fault::Record("choices of a view and of the model"));
         }
         check_shape(&self.name, &self.choices, self.features.len())?;

@@ -22,6 +22,7 @@ pub use polyview_core::Overwrite;
 
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::registry::Registry;
 
 /// The newest format of model files and checkpoints that this program reads,
 /// and the one that it writes.
@@ -83,8 +84,16 @@ impl Fit {
     /// when it is truncated, damaged or no model file,
     /// [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile) when a later release wrote it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load_with(path, Registry::standard())
+    }
+    /// As [`Fit::load`], of a model with likelihoods that `registry` knows.
+    ///
+    /// # Errors
+    /// As [`Fit::load`]; [`crate::ErrorKind::UnknownLikelihood`] for one that it does not know.
+    pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
         let path = path.as_ref();
-        model::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
+        let unpacked = model::unpack(&disk::read(path)?, registry);
+        unpacked.map_err(|f| f.at(&path.display().to_string()))
     }
 
     /// The content of the file that [`Fit::save`] writes.
@@ -102,6 +111,6 @@ impl Fit {
     /// # Errors
     /// [`ErrorKind::File`](crate::ErrorKind::File) and [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile) as [`Fit::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        model::unpack(bytes).map_err(|f| f.at(BYTES))
+        model::unpack(bytes, Registry::standard()).map_err(|f| f.at(BYTES))
     }
 }

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::fit::{
     Compared, Fit, FitRecord, TrainingScale, ViewInfo, is_shared, saved_parameters, share,
 };
+use crate::registry::Registry;
 use crate::spec::EngineKind;
 
 /// The file of a fit.
@@ -153,11 +154,12 @@ fn push_ledger(tensors: &mut Vec<Tensor<'_>>, place: &str, ledger: &Ledger) -> R
 }
 
 /// The fit in a file. Everything is checked before anything is built.
-pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
+pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     let mut file = Container::read(bytes)?;
     let header = std::mem::take(&mut file.header);
     Kind::Model.expect(&header)?;
-    let header: ModelHeader = json::from_value(header)?;
+    let mut header: ModelHeader = json::from_value(header)?;
+    header.resolve(registry)?;
     header.check()?;
     let components = take_components(&header, &mut file)?;
     let mut views = Vec::with_capacity(header.views.len());
@@ -173,7 +175,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Fit, Fault> {
             }
             info.unobserved = unobserved;
             if info.training.is_none() {
-                let likelihood = info.choices.likelihood;
+                let likelihood = &info.choices.likelihood;
                 info.training = TrainingScale::of_working(likelihood, &own, &info.scaling);
             }
             rounding.push(match view.rounding {
@@ -334,7 +336,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
     let mut training = None;
     if has_training {
         let (mean, sd) = (vector("training-mean")?, vector("training-sd")?);
-        let kept = Compared::of(view.choices.likelihood).is_some();
+        let kept = Compared::of(&view.choices.likelihood).is_some();
         if !kept || sd.iter().any(|s| *s < 0.0) {
             let name = format!("training-sd/{}", view.name);
             return Err(Fault::values(&name, "holds what cannot be"));
@@ -348,7 +350,10 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         name: view.name.clone(),
         features: view.features.clone(),
         levels: view.levels.clone(),
-        choices: view.choices,
+        choices: view
+            .choices
+            .clone()
+            .folded(&crate::spec::ViewChoices::default()),
         scaling: Scaling {
             offset,
             scale,

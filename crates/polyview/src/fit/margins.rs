@@ -4,7 +4,6 @@ use polyview_core::Event;
 
 use super::{Fit, ViewInfo};
 use crate::error::Result;
-use crate::spec::Likelihood;
 
 /// What a view of support vector machines loses beside the shares of its classes before it
 /// is said, as a part of the deviance of these.
@@ -15,7 +14,7 @@ impl Fit {
     /// a margin is no law of data, and where the factors say nothing of rare labels all of these
     /// are a whole margin away, with a probability of .018.
     pub(super) fn note_worse_than_shares(&mut self) -> Result<()> {
-        let of_margins = |v: &ViewInfo| v.choices.likelihood == Likelihood::Svm;
+        let of_margins = |v: &ViewInfo| v.choices.likelihood == "svm";
         if self.data.is_none() || !self.views.iter().any(of_margins) {
             return Ok(());
         }

@@ -14,7 +14,6 @@ mod ranks;
 mod remarks;
 mod start;
 mod states;
-mod steep;
 mod stochastic;
 mod traced;
 mod training;
@@ -418,7 +417,7 @@ impl Fit {
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
         Ok((1..=self.spec.mixture.components).flat_map(of).collect())
     }
-    /// Sizes r of the counts of a view ([`has_sizes`](crate::Likelihood::has_sizes)), features ×
+    /// Sizes r of the counts of a view whose variance has a parameter of its own, features ×
     /// groups that have sizes of their own (else one column): the variance of a
     /// count of mean μ is $\mu + \mu^2/r$. Over Gibbs draws the geometric mean;
     /// `None` for every other likelihood.
@@ -427,19 +426,18 @@ impl Fit {
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn sizes(&self, view: &str) -> Result<Option<Mat<f64>>> {
         let (at, info) = self.view(view)?;
-        if !info.choices.likelihood.has_sizes() {
-            return Ok(None);
-        }
         let mut out: Option<Mat<f64>> = None;
         for i in 0..self.components.len() {
             let component = self.component(i)?;
             let term = &component.views[at].term;
+            let Some(sizes) = term.as_sizes() else {
+                return Ok(None);
+            };
             let groups = term.groups().map_or(1, RowGroups::count);
             let logs = out.get_or_insert_with(|| Mat::zeros(info.features.len(), groups));
             for g in 0..logs.ncols() {
                 for (d, sum) in logs.col_as_slice_mut(g).iter_mut().enumerate() {
-                    let size = term.as_sizes().map_or(f64::NAN, |s| s.size(g, d));
-                    *sum += size.ln() / self.components.len() as f64;
+                    *sum += sizes.size(g, d).ln() / self.components.len() as f64;
                 }
             }
         }

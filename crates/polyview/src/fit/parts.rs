@@ -7,7 +7,7 @@ use polyview_special::digamma;
 use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
 use crate::build;
 use crate::error::{ErrorKind, Result};
-use crate::spec::{EngineKind, FeatureSelection, Likelihood, ModelSpec};
+use crate::spec::{EngineKind, FeatureSelection, ModelSpec};
 
 /// Estimates of a factor model, made by another program. Weights and intercepts
 /// are known numbers; [`Fit::from_parts`] makes a model of them.
@@ -111,7 +111,7 @@ impl Fit {
             views.push(ViewInfo {
                 training: v.data.as_ref().and_then(|data| {
                     let likelihood = parts.spec.view(&v.name).likelihood;
-                    TrainingScale::of_working(likelihood, data, &v.scaling)
+                    TrainingScale::of_working(&likelihood, data, &v.scaling)
                 }),
                 choices: parts.spec.view(&v.name),
                 name: v.name,
@@ -170,20 +170,15 @@ impl FitParts {
             if choices.selection != FeatureSelection::None {
                 return refuse(&v.name, "known weights", "selection of features");
             }
-            if matches!(
-                choices.likelihood,
-                Likelihood::Categorical
-                    | Likelihood::BernoulliLatent
-                    | Likelihood::Rank
-                    | Likelihood::OrdinaryRank
-            ) {
+            // a view that keeps a number for every cell has more than weights
+            if !choices.likelihood.stays_sparse() {
                 return refuse(&v.name, "known weights", "such labels or ranks");
             }
             let groups = self.several().unwrap_or(1);
-            let wanted = match choices.likelihood {
-                Likelihood::Gaussian if self.spec.groups.noise => v.features.len() * groups,
-                Likelihood::Gaussian => v.features.len(),
-                _ => 0,
+            let wanted = match (choices.likelihood.is_real(), self.spec.groups.noise) {
+                (true, true) => v.features.len() * groups,
+                (true, false) => v.features.len(),
+                (false, _) => 0,
             };
             if v.noise.len() != wanted {
                 return refuse(

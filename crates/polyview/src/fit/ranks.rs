@@ -5,7 +5,6 @@ use polyview_likelihoods::{Margin, PairPolicy, RankOptions};
 
 use super::{Fit, ViewInfo};
 use crate::error::Result;
-use crate::spec::Likelihood;
 
 /// Features that are named in a note.
 const NAMED: usize = 3;
@@ -54,12 +53,12 @@ impl Fit {
         let activity = self.active(COLLAPSED)?;
         for m in 0..self.views.len() {
             let share: f64 = (0..self.k()).map(|k| activity.share[(m, k)]).sum();
-            let likelihood = self.views[m].choices.likelihood;
+            let likelihood = &self.views[m].choices.likelihood;
             if !likelihood.is_rank() || share >= COLLAPSED {
                 continue;
             }
-            let mend = match likelihood {
-                Likelihood::Rank => mend(self.views[m].choices.ranks.unwrap_or_default()),
+            let mend = match (likelihood.name(), likelihood.read_options()) {
+                ("rank", Ok(options)) => mend(options),
                 _ => "the features may have nothing in common".to_owned(),
             };
             let note = format!(

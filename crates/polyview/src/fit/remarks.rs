@@ -1,10 +1,12 @@
 //! What is remarkable about data before a fit.
 
-use polyview_core::{Event, FeatureScaling, Groups, Journal, RowGroups, View};
+use polyview_core::{
+    Event, FeatureScaling, Groups, Journal, LikelihoodSpecies, Observed, RowGroups, View,
+};
 
 use super::{ViewInfo, cells};
 use crate::build::several;
-use crate::spec::{FactorPrior, Likelihood, ModelSpec};
+use crate::spec::{FactorPrior, ModelSpec};
 
 /// Notes the features of a view that do not vary, and those that were never
 /// observed.
@@ -101,9 +103,11 @@ pub(super) fn large_counts(info: &ViewInfo, view: &View, samples: &[String]) -> 
         }
     }
     let (x, n, d) = largest;
-    let better = match info.choices.likelihood {
-        Likelihood::PoissonLogNormal => "",
-        _ => "; poisson-log-normal may suit them better",
+    let species = info.choices.likelihood.species();
+    let better = if species.is_some_and(LikelihoodSpecies::takes_large_counts) {
+        ""
+    } else {
+        "; poisson-log-normal may suit them better"
     };
     (cells > 0).then(|| {
         format!(
@@ -252,30 +256,10 @@ fn short(x: f64) -> String {
     }
 }
 
-/// Mean count above which the bound of [`Likelihood::Poisson`] may lose factors.
-///
-/// Measured by deviance explained of 15 % hidden counts, 200 samples x 60 features
-/// of three factors, six asked for. Counts with a logarithmic link: from means of
-/// 2 on the negative binomial explains more (0.62 against 0.54 at a mean of 1.9,
-/// 0.77 against 0.60 at 3.7, 0.89 against 0.63 at 9.3, 0.97 against 0 at 37).
-/// With a softplus link, `poisson`'s own, and strong factors `poisson` explains
-/// more up to means of 10 (0.54 against 0.49 at 5, 0.50 against 0.68 at 20); where
-/// factors are weak it loses them from 4 on (0.12 against 0.20; at 7 0.11 against
-/// 0.32).
-const LOOSE_MEAN: f64 = 4.0;
-
-/// Warns of Poisson counts whose observed cells have too large a mean.
-pub(super) fn note_loose_bound(info: &ViewInfo, mean: impl FnOnce() -> f64, journal: &mut Journal) {
-    if info.choices.likelihood != Likelihood::Poisson {
-        return;
-    }
-    let mean = mean();
-    if mean > LOOSE_MEAN {
-        let note = format!(
-            "the counts are {mean:.1} on average: above {LOOSE_MEAN} the bound of the likelihood poisson is so \
-             loose that factors may be lost; take negative-binomial, or poisson-log-normal where \
-             many counts are above a hundred"
-        );
+/// Notes what a view's likelihood says of data like these.
+pub(super) fn note_remarks(info: &ViewInfo, data: &Observed<'_>, journal: &mut Journal) {
+    let species = info.choices.likelihood.species();
+    for note in species.map_or_else(Vec::new, |s| s.remarks(data)) {
         journal.note(0, format!("data/{}", info.name), Event::Warning { note });
     }
 }

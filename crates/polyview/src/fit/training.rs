@@ -31,9 +31,9 @@ pub(crate) enum Compared {
 impl Compared {
     /// How the values of a view are compared; `None` for labels and for successes,
     /// which have a scale of their own.
-    pub(crate) fn of(likelihood: Likelihood) -> Option<Self> {
+    pub(crate) fn of(likelihood: &Likelihood) -> Option<Self> {
         match likelihood {
-            Likelihood::Binomial => None,
+            l if l.has_trials() => None,
             l if l.is_count() => Some(Self::Log),
             l if l.is_real() || l.is_rank() => Some(Self::Plain),
             _ => None,
@@ -126,7 +126,7 @@ pub(crate) struct ScaleSums {
 
 impl ScaleSums {
     /// Of no sample yet; `None` where the data have a scale of their own.
-    pub(crate) fn new(likelihood: Likelihood, features: usize) -> Option<Self> {
+    pub(crate) fn new(likelihood: &Likelihood, features: usize) -> Option<Self> {
         Some(Self {
             compared: Compared::of(likelihood)?,
             features: vec![Moments::default(); features],
@@ -162,7 +162,7 @@ impl TrainingScale {
         sd > 0.0 && sd <= ROUNDING * mean.abs()
     }
     /// That of a view in data units.
-    pub(crate) fn of(likelihood: Likelihood, view: &View) -> Option<Self> {
+    pub(crate) fn of(likelihood: &Likelihood, view: &View) -> Option<Self> {
         let mut sums = ScaleSums::new(likelihood, view.n_features())?;
         sums.add(view, |_, x| x);
         Some(sums.finish())
@@ -193,7 +193,7 @@ impl TrainingScale {
     }
     /// That of a view in working units.
     pub(crate) fn of_working(
-        likelihood: Likelihood,
+        likelihood: &Likelihood,
         view: &View,
         scaling: &Scaling,
     ) -> Option<Self> {

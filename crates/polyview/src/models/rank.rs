@@ -9,19 +9,19 @@ use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, ViewChoi
 /// 2015; spec/maxmargin-rank): data enter through the order of each feature's
 /// values alone, loadings and classifiers have horseshoe priors.
 ///
-/// Labels are views with the likelihood [`Likelihood::Svm`] or
-/// [`Likelihood::Probit`]; a mixture of local classifiers is
+/// Labels are views with the likelihood `svm` or
+/// `probit`; a mixture of local classifiers is
 /// [`FactorPrior::Mixture`] and `local` in their choices ([`Table1`] has the
 /// combinations of the paper). Any other view can stand beside them.
 ///
 /// ```
 /// use polyview::{Likelihood, models};
 ///
-/// let spec = models::rank(20).with_likelihood("ill", Likelihood::Svm);
-/// assert_eq!(spec.view("genes").likelihood, Likelihood::Rank);
+/// let spec = models::rank(20).with_likelihood("ill", "svm");
+/// assert_eq!(spec.view("genes").likelihood, "rank");
 /// ```
 pub fn rank(factors: usize) -> ModelSpec {
-    discriminative("rank", factors, Likelihood::Rank)
+    discriminative("rank", factors, "rank".into())
 }
 
 fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
@@ -92,23 +92,23 @@ impl Table1 {
     /// Its choices, for the label views of these names.
     pub fn spec(self, factors: usize, labels: &[&str]) -> ModelSpec {
         let (data, label, mixture) = match self {
-            Self::GaussianLinearProbit => (Likelihood::Gaussian, Likelihood::Probit, false),
-            Self::GaussianLinearSvm => (Likelihood::Gaussian, Likelihood::Svm, false),
-            Self::OrdinaryRankLinearProbit => (Likelihood::OrdinaryRank, Likelihood::Probit, false),
-            Self::OrdinaryRankLinearSvm => (Likelihood::OrdinaryRank, Likelihood::Svm, false),
-            Self::RankLinearSvm => (Likelihood::Rank, Likelihood::Svm, false),
-            Self::GaussianMixtureSvm => (Likelihood::Gaussian, Likelihood::Svm, true),
-            Self::RankMixtureSvm => (Likelihood::Rank, Likelihood::Svm, true),
+            Self::GaussianLinearProbit => ("gaussian", "probit", false),
+            Self::GaussianLinearSvm => ("gaussian", "svm", false),
+            Self::OrdinaryRankLinearProbit => ("ordinary-rank", "probit", false),
+            Self::OrdinaryRankLinearSvm => ("ordinary-rank", "svm", false),
+            Self::RankLinearSvm => ("rank", "svm", false),
+            Self::GaussianMixtureSvm => ("gaussian", "svm", true),
+            Self::RankMixtureSvm => ("rank", "svm", true),
         };
-        let mut spec = discriminative("rank", factors, data);
+        let mut spec = discriminative("rank", factors, data.into());
         if mixture {
             spec.factor_prior = FactorPrior::Mixture;
         }
         for name in labels {
             let choices = ViewChoices {
-                likelihood: label,
+                likelihood: label.into(),
                 local: mixture,
-                ..spec.defaults
+                ..spec.defaults.clone()
             };
             spec = spec.with_view(name, choices);
         }

@@ -1,14 +1,15 @@
 //! Choices of single views, of factors and of groups.
 
-use polyview_core::{Centring, FeatureScaling};
-use polyview_likelihoods::{NoiseBy, RankOptions};
+use std::collections::BTreeMap;
+
+use polyview_core::{Centring, FeatureScaling, NoiseBy, OptionError, Options};
 use serde::{Deserialize, Serialize};
 
 use super::Likelihood;
 
 /// Choices that may differ from view to view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, into = "Written")]
 pub struct ViewChoices {
     /// How the data arise from the linear predictor.
     pub likelihood: Likelihood,
@@ -20,10 +21,14 @@ pub struct ViewChoices {
     pub scaling: FeatureScaling,
     /// Whether the relevance of each feature is learnt.
     pub selection: FeatureSelection,
-    /// How a rank view compares its samples; nothing for every other. In effect
-    /// the defaults, where nothing is said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<RankOptions>,
+    /// Options of likelihoods, by their names, wherever the view is of one of them; they
+    /// come before what the likelihood itself says. Of the defaults: of every view that is of
+    /// one of them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Options>,
+    /// How a rank view compares its samples: options of `rank` and `ordinary-rank`.
+    #[serde(skip_serializing_if = "Options::is_empty")]
+    pub ranks: Options,
     /// Whether each component of a mixture prior of the factors has weights and
     /// intercepts of its own in this view: local classifiers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -38,6 +43,96 @@ pub struct ViewChoices {
     /// row: reports then show relevances as that image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<[usize; 2]>,
+}
+
+/// As choices are written: the likelihood is one word, and its options stand beside it.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Written {
+    likelihood: String,
+    noise: NoiseBy,
+    centring: Centring,
+    scaling: FeatureScaling,
+    selection: FeatureSelection,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    options: BTreeMap<String, Options>,
+    #[serde(skip_serializing_if = "Options::is_empty")]
+    ranks: Options,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    local: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settle: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<[usize; 2]>,
+}
+
+/// Likelihoods whose options are called `ranks`.
+fn compares(species: &str) -> bool {
+    matches!(species, "rank" | "ordinary-rank")
+}
+
+impl From<ViewChoices> for Written {
+    fn from(choices: ViewChoices) -> Self {
+        let name = choices.likelihood.name().to_owned();
+        let (mut options, mut ranks) = (choices.options.clone(), choices.ranks.clone());
+        if !choices.likelihood.options().is_empty() {
+            let all = choices.options_of(&name).or(choices.likelihood.options());
+            if compares(&name) {
+                ranks = all;
+            } else {
+                options.insert(name.clone(), all);
+            }
+        }
+        Self {
+            likelihood: name,
+            options,
+            ranks,
+            noise: choices.noise,
+            centring: choices.centring,
+            scaling: choices.scaling,
+            selection: choices.selection,
+            local: choices.local,
+            settle: choices.settle,
+            shape: choices.shape,
+        }
+    }
+}
+
+impl ViewChoices {
+    /// Options of a likelihood that this view, or every view of these defaults, may be of.
+    ///
+    /// # Errors
+    /// [`OptionError`] for a type that is no table.
+    pub fn set_options<T: Serialize>(
+        &mut self,
+        species: &str,
+        options: &T,
+    ) -> Result<(), OptionError> {
+        let options = Options::of(options)?;
+        self.options.insert(species.to_owned(), options);
+        Ok(())
+    }
+    /// The same with the options of its likelihood in one place, all of them written out,
+    /// those of `defaults` where it says nothing.
+    #[must_use]
+    pub(crate) fn folded(mut self, defaults: &Self) -> Self {
+        let name = self.likelihood.name().to_owned();
+        let options = (self.options_of(&name))
+            .or(self.likelihood.options())
+            .or(&defaults.options_of(&name));
+        self.likelihood = self.likelihood.with(options).in_full();
+        (self.options, self.ranks) = (BTreeMap::new(), Options::new());
+        self
+    }
+    /// Options that were written for a likelihood, wherever the view is of it.
+    fn options_of(&self, species: &str) -> Options {
+        let own = self.options.get(species).cloned().unwrap_or_default();
+        if compares(species) {
+            own.or(&self.ranks)
+        } else {
+            own
+        }
+    }
 }
 
 /// Shapes of the three-parameter beta prior

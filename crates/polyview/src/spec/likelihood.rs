@@ -1,141 +1,314 @@
-//! Likelihoods of views.
+//! Likelihoods of views: a species by its name, with options.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
 
-/// How the data of a view arise from its linear predictor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Likelihood {
-    /// Real numbers with normal noise.
-    #[default]
-    Gaussian,
-    /// Zeros and ones with $p(x = 1) = \sigma(\eta)$, any number of labels a
-    /// sample.
-    #[serde(alias = "multilabel")]
-    Bernoulli,
-    /// Zeros and ones of a noisy latent score, $p(x = 1) = \sigma(\eta +
-    /// \varepsilon)$: SSHIBA's own form (spec/sshiba 1.4). Its bound is looser
-    /// and has more local optima than that of [`Likelihood::Bernoulli`].
-    BernoulliLatent,
-    /// Zeros and ones by a Bayesian support vector machine
-    /// ([`BayesianSvm`](polyview_likelihoods::BayesianSvm); spec/maxmargin-rank
-    /// 2.3): a pseudo-likelihood, whose probabilities are no calibrated ones.
-    Svm,
-    /// Zeros and ones with $p(x = 1) = \Phi(\eta)$.
-    Probit,
-    /// One of several classes a sample, by a multinomial probit (spec/sshiba
-    /// 1.5): a view with class names
-    /// ([`View::levels`](polyview_core::View::levels)).
-    Categorical,
-    /// Small counts with a softplus rate, MOFA's form (spec/mofa B.2). Its bound
-    /// is loose where counts are large, and may lose factors: a fit warns of counts
-    /// above 4 on average. [`Likelihood::NegativeBinomial`] and
-    /// [`Likelihood::PoissonLogNormal`] suit larger ones. There is no Gibbs
-    /// sampler.
-    Poisson,
-    /// Counts that vary more than Poisson counts, with a logarithmic link and
-    /// one size per feature, also those that vary no more. Its bound in variational Bayes
-    /// gets steeper with the counts: a fit warns of counts that are large next to
-    /// their spread (from means of a hundred or so; sequencing reads), which
-    /// [`Likelihood::PoissonLogNormal`] suits better.
-    #[serde(alias = "nb")]
-    NegativeBinomial,
-    /// Counts of a log rate with normal noise, one noise precision a feature: as
-    /// [`Likelihood::NegativeBinomial`] for counts that vary more than Poisson
-    /// counts, and the better choice where many are large (sequencing reads), as
-    /// its sweeps do not slow down with the counts.
-    #[serde(alias = "pln")]
-    PoissonLogNormal,
-    /// Counts of successes out of known numbers of trials
-    /// ([`View::trials`](polyview_core::View::trials)), with a logistic link.
-    Binomial,
-    /// Anything that has an order: only the order of each feature's values
-    /// counts, by a margin between the predictors of pairs of samples
-    /// (spec/maxmargin-rank; [`ranks`](super::ViewChoices::ranks)). Monotone transforms change
-    /// nothing.
-    Rank,
-    /// As [`Likelihood::Rank`] with latent scores of unit noise in the order of
-    /// the data (Hoff 2007): exact by Gibbs sampling, without a bound in
-    /// variational Bayes.
-    OrdinaryRank,
-}
+use polyview_core::{DataError, TermContext};
+use polyview_core::{Domain, LikelihoodSpecies, OptionError, Options, View, ViewTerm, Way};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-impl std::fmt::Display for Likelihood {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Gaussian => "gaussian",
-            Self::Bernoulli => "bernoulli",
-            Self::BernoulliLatent => "bernoulli-latent",
-            Self::Svm => "svm",
-            Self::Probit => "probit",
-            Self::Categorical => "categorical",
-            Self::Poisson => "poisson",
-            Self::NegativeBinomial => "negative-binomial",
-            Self::PoissonLogNormal => "poisson-log-normal",
-            Self::Binomial => "binomial",
-            Self::Rank => "rank",
-            Self::OrdinaryRank => "ordinary-rank",
-        })
-    }
+use crate::error::{Error, ErrorKind, Result};
+use crate::registry::Registry;
+
+/// How the data of a view arise from its linear predictor: a
+/// [species](LikelihoodSpecies) by its name, with options as far as somebody wrote them.
+///
+/// Names of [`Registry::standard`] are known at once. Another one is kept with its options
+/// until [`Likelihood::resolve`] finds it in a registry; until then it answers every
+/// question with no.
+///
+/// ```
+/// use polyview::Likelihood;
+///
+/// let counts: Likelihood = "nb".into();
+/// assert_eq!(counts.name(), "negative-binomial");
+/// assert!(counts.is_count() && !counts.is_label());
+/// let fixed: Likelihood = "negative-binomial{size=2}".parse()?;
+/// assert_eq!(fixed.options().text("size").as_deref(), Some("2"));
+/// # Ok::<(), polyview_core::OptionError>(())
+/// ```
+#[derive(Clone)]
+pub struct Likelihood {
+    name: String,
+    options: Options,
+    species: Option<Arc<dyn LikelihoodSpecies>>,
 }
 
 impl Likelihood {
+    /// A species, whether a registry lists it or not, with default options.
+    pub fn of(species: Arc<dyn LikelihoodSpecies>) -> Self {
+        Self {
+            name: species.name().to_owned(),
+            options: Options::new(),
+            species: Some(species),
+        }
+    }
+    /// The same species with these options.
+    #[must_use]
+    pub fn with(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+    /// Name of the species.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Options, as far as they were written.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+    /// The options as a type, defaults filled in.
+    ///
+    /// # Errors
+    /// [`OptionError`] for options that are not those of the type.
+    pub fn read_options<T: DeserializeOwned>(&self) -> std::result::Result<T, OptionError> {
+        self.written_out().read()
+    }
+    /// The species; `None` for a name that is not known.
+    pub fn species(&self) -> Option<&dyn LikelihoodSpecies> {
+        self.species.as_deref()
+    }
+    /// Looks the name up in a registry, if it is not known yet, and checks the options.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownLikelihood`]; [`ErrorKind::SpeciesOption`] for an option that the
+    /// species does not have, or that cannot be.
+    pub fn resolve(&mut self, registry: &Registry) -> Result<()> {
+        if self.species.is_none() {
+            let Some(species) = registry.likelihood(&self.name) else {
+                return Err(self.unknown(registry));
+            };
+            self.name = species.name().to_owned();
+            self.species = Some(Arc::clone(species));
+        }
+        self.check()
+    }
+    fn unknown(&self, registry: &Registry) -> Error {
+        ErrorKind::UnknownLikelihood {
+            name: self.name.clone(),
+            known: registry
+                .likelihoods()
+                .map(|s| s.name().to_owned())
+                .collect(),
+        }
+        .into()
+    }
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SpeciesOption`], [`ErrorKind::UnknownLikelihood`].
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(species) = &self.species else {
+            return Err(self.unknown(Registry::standard()));
+        };
+        let checked = || species.check(&self.options.over(&species.defaults())?);
+        checked().map_err(|source| {
+            ErrorKind::SpeciesOption {
+                species: self.name.clone(),
+                source,
+            }
+            .into()
+        })
+    }
+    /// All options, those that nobody wrote at their defaults.
+    fn written_out(&self) -> Options {
+        let defaults = self.species.as_ref().map(|s| s.defaults());
+        match defaults {
+            Some(defaults) => self.options.over(&defaults).unwrap_or_default(),
+            None => self.options.clone(),
+        }
+    }
+    /// The same with every option written out.
+    #[must_use]
+    pub(crate) fn in_full(self) -> Self {
+        let options = self.written_out();
+        self.with(options)
+    }
+    /// The data term of a view.
+    ///
+    /// # Errors
+    /// [`DataError`] when the data do not suit it, and of a likelihood that is not known.
+    pub(crate) fn term(
+        &self,
+        view: View,
+        cx: &TermContext,
+    ) -> std::result::Result<Box<dyn ViewTerm>, DataError> {
+        let Some(species) = &self.species else {
+            return Err(DataError::UnknownLikelihood {
+                view: view.name().to_owned(),
+                name: self.name.clone(),
+            });
+        };
+        species.term(view, &self.written_out(), cx)
+    }
+    /// What the data are; `None` for a name that is not known.
+    pub fn domain(&self) -> Option<Domain> {
+        self.species.as_ref().map(|s| s.domain())
+    }
+    /// Why a view of it cannot go a way, in words that follow "it"; `None` where it can.
+    pub fn refuses(&self, way: Way) -> Option<String> {
+        match &self.species {
+            Some(species) => species.refuses(way, &self.written_out()),
+            None => Some("is not known".to_owned()),
+        }
+    }
+    fn is(&self, asked: impl Fn(Domain) -> bool) -> bool {
+        self.domain().is_some_and(asked)
+    }
     /// Whether the data are zeros and ones, or classes.
-    pub fn is_label(self) -> bool {
-        matches!(
-            self,
-            Self::Bernoulli | Self::BernoulliLatent | Self::Svm | Self::Probit | Self::Categorical
-        )
+    pub fn is_label(&self) -> bool {
+        self.is(Domain::is_label)
     }
     /// Whether the data are counts: whole numbers, not negative. Successes are
     /// such too.
-    pub fn is_count(self) -> bool {
-        matches!(
-            self,
-            Self::Poisson | Self::NegativeBinomial | Self::PoissonLogNormal | Self::Binomial
-        )
-    }
-    /// Whether the data are counts with a variance of their own,
-    /// $\mu + \mu^2/r$ at a mean μ, both in counts: their sizes r, positive
-    /// numbers without a unit, are learnt from all cells of a feature. Those of
-    /// [`Likelihood::PoissonLogNormal`] follow from its noise precisions τ:
-    /// $r = 1/(e^{1/\tau} - 1)$.
-    pub fn has_sizes(self) -> bool {
-        matches!(self, Self::NegativeBinomial | Self::PoissonLogNormal)
+    pub fn is_count(&self) -> bool {
+        self.is(Domain::is_count)
     }
     /// Whether the data are real numbers, which may be centred and scaled.
-    pub fn is_real(self) -> bool {
-        self == Self::Gaussian
+    pub fn is_real(&self) -> bool {
+        self.is(Domain::is_real)
     }
     /// Whether the data are numbers of successes out of known numbers of trials.
-    pub fn has_trials(self) -> bool {
-        self == Self::Binomial
+    pub fn has_trials(&self) -> bool {
+        self.is(Domain::has_trials)
+    }
+    /// Whether only the order of the data counts.
+    pub fn is_rank(&self) -> bool {
+        self.is(Domain::is_ranked)
+    }
+    /// Whether the data are classes: one column of codes with class names.
+    pub fn has_classes(&self) -> bool {
+        self.is(Domain::has_classes)
     }
     /// Whether its sites are as steep as the data are large, so that factors of large ones
     /// hardly move.
-    pub fn steepens(self) -> bool {
-        self == Self::NegativeBinomial
-    }
-    /// Whether only the order of the data counts.
-    pub fn is_rank(self) -> bool {
-        matches!(self, Self::Rank | Self::OrdinaryRank)
+    pub fn steepens(&self) -> bool {
+        self.species.as_ref().is_some_and(|s| s.steepens())
     }
     /// Whether a view of it keeps no number for single cells, so that data that
     /// are stored sparse stay so.
-    pub fn stays_sparse(self) -> bool {
-        !matches!(
-            self,
-            Self::BernoulliLatent | Self::Categorical | Self::Rank | Self::OrdinaryRank
-        )
+    pub fn stays_sparse(&self) -> bool {
+        self.refuses(Way::Sparse).is_none()
     }
     /// Whether each component of a mixture prior of the factors can have weights
-    /// of its own: classifiers of zeros and ones.
-    pub fn can_be_local(self) -> bool {
-        matches!(self, Self::Bernoulli | Self::Svm | Self::Probit)
+    /// of its own.
+    pub fn can_be_local(&self) -> bool {
+        self.refuses(Way::Components).is_none()
     }
-    /// Whether the data are classes: one column of codes with class names.
-    pub fn has_classes(self) -> bool {
-        self == Self::Categorical
+}
+
+impl Default for Likelihood {
+    /// Real numbers with normal noise.
+    fn default() -> Self {
+        "gaussian".into()
+    }
+}
+
+impl From<&str> for Likelihood {
+    /// A name or one of its aliases, with default options.
+    fn from(name: &str) -> Self {
+        match Registry::standard().likelihood(name) {
+            Some(species) => Self::of(Arc::clone(species)),
+            None => Self {
+                name: name.to_owned(),
+                options: Options::new(),
+                species: None,
+            },
+        }
+    }
+}
+
+impl std::str::FromStr for Likelihood {
+    type Err = OptionError;
+    /// A name with options in braces, where there are any: `negative-binomial{size=2}`.
+    fn from_str(text: &str) -> std::result::Result<Self, OptionError> {
+        let Some((name, rest)) = text.split_once('{') else {
+            return Ok(text.trim().into());
+        };
+        let inside = rest.trim_end().strip_suffix('}');
+        let options = inside.ok_or_else(|| OptionError::Text {
+            text: text.to_owned(),
+            why: "the brace is not closed".to_owned(),
+        })?;
+        Ok(Self::from(name.trim()).with(Options::parse(options)?))
+    }
+}
+
+impl From<String> for Likelihood {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
+}
+
+impl From<&Likelihood> for Likelihood {
+    fn from(other: &Likelihood) -> Self {
+        other.clone()
+    }
+}
+
+impl PartialEq for Likelihood {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.options == other.options
+    }
+}
+
+impl PartialEq<str> for Likelihood {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl PartialEq<&str> for Likelihood {
+    fn eq(&self, name: &&str) -> bool {
+        self.name == *name
+    }
+}
+
+impl fmt::Debug for Likelihood {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.options.is_empty() {
+            return f.write_str(&self.name);
+        }
+        write!(f, "{}{{{}}}", self.name, self.options)
+    }
+}
+
+impl fmt::Display for Likelihood {
+    /// The name alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A name, or a table of a name and options.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Name(String),
+    Table {
+        species: String,
+        #[serde(flatten)]
+        options: Options,
+    },
+}
+
+impl Serialize for Likelihood {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let (species, options) = (self.name.clone(), self.options.clone());
+        if options.is_empty() {
+            Written::Name(species).serialize(serializer)
+        } else {
+            Written::Table { species, options }.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Likelihood {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Name(name) => name.into(),
+            Written::Table { species, options } => Self::from(species).with(options),
+        })
     }
 }

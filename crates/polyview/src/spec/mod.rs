@@ -11,14 +11,14 @@ pub use choices::{
 pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
 pub use likelihood::Likelihood;
 
-use polyview_core::{Centring, FeatureScaling, GammaPrior, Join};
+use polyview_core::{Centring, FeatureScaling, GammaPrior, Join, MissingData, Way};
 use polyview_infer::{Start, StochasticOptions, VbOptions};
-use polyview_likelihoods::MissingData;
 use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
+use crate::registry::Registry;
 
 /// Every choice of a fit, with its value. Written into the model file, and
 /// the same as a study file (TOML) with every default filled in.
@@ -161,7 +161,8 @@ impl ModelSpec {
         let likelihood = self.view(view).likelihood;
         let has = match self.intercepts {
             Intercepts::Learned => {
-                !likelihood.is_rank() && faithful::pseudo_data(self, view).is_none()
+                likelihood.refuses(Way::Groups).is_none()
+                    && faithful::pseudo_data(self, view).is_none()
             }
             Intercepts::GroupMeans => likelihood.is_real(),
             Intercepts::None => false,
@@ -170,17 +171,13 @@ impl ModelSpec {
     }
 
     /// Choices of the view of that name. Labels, counts and ranks are neither
-    /// centred nor scaled; those of ranks are written out.
+    /// centred nor scaled; options of its likelihood are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
-        let mut choices = self.written(name);
+        let mut choices = self.written(name).folded(&self.defaults);
         if !choices.likelihood.is_real() {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;
         }
-        choices.ranks = choices
-            .likelihood
-            .is_rank()
-            .then(|| choices.ranks.unwrap_or_default());
         if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
             choices.settle = Some(choices.settle.unwrap_or(true));
         }
@@ -196,8 +193,8 @@ impl ModelSpec {
 
     /// Sets the likelihood of one view and leaves its other choices.
     #[must_use]
-    pub fn with_likelihood(self, name: &str, likelihood: Likelihood) -> Self {
-        self.with_changed(name, |choices| choices.likelihood = likelihood)
+    pub fn with_likelihood(self, name: &str, likelihood: impl Into<Likelihood>) -> Self {
+        self.with_changed(name, |choices| choices.likelihood = likelihood.into())
     }
     /// Gives the factors a mixture prior of that many components.
     #[must_use]
@@ -215,7 +212,7 @@ impl ModelSpec {
     /// Choices of the view of that name as they were written.
     fn written(&self, name: &str) -> ViewChoices {
         let view = self.views.iter().find(|v| v.name == name);
-        view.map_or(self.defaults, |v| v.choices)
+        view.map_or_else(|| self.defaults.clone(), |v| v.choices.clone())
     }
     /// Changes some choices of one view and leaves the others as written.
     fn with_changed(self, name: &str, change: impl FnOnce(&mut ViewChoices)) -> Self {
@@ -252,6 +249,19 @@ impl ModelSpec {
         out
     }
 
+    /// Looks up the likelihoods that are not known yet in a registry, and checks the options
+    /// of all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownLikelihood`], [`ErrorKind::SpeciesOption`].
+    pub fn resolve(&mut self, registry: &Registry) -> Result<()> {
+        self.defaults.likelihood.resolve(registry)?;
+        for view in &mut self.views {
+            view.choices.likelihood.resolve(registry)?;
+        }
+        Ok(())
+    }
+
     /// Checks what can be checked without data.
     ///
     /// # Errors
@@ -263,15 +273,12 @@ impl ModelSpec {
         if self.factors == 0 {
             return Err(ErrorKind::NoFactors.into());
         }
+        self.view("").likelihood.check()?;
         for v in &self.views {
-            crate::build::no_sampler(self, &v.name, v.choices.likelihood)?;
+            let likelihood = self.view(&v.name).likelihood;
+            likelihood.check()?;
+            crate::build::no_sampler(self, &v.name, &likelihood)?;
             crate::build::cannot_settle(self, &v.name)?;
-        }
-        let ranks = self.views.iter().map(|v| v.choices.ranks);
-        for ranks in ranks.chain([self.defaults.ranks]).flatten() {
-            if let Some((option, value)) = ranks.invalid() {
-                return bad(option, value.to_string());
-            }
         }
         if self.restarts == 0 {
             return bad("restarts", "0".to_owned());

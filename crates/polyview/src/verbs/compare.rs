@@ -184,7 +184,7 @@ impl Fit {
             let theirs = &other.views[at];
             let columns = common(info.columns(), &named(theirs.columns()));
             if columns.is_empty() {
-                let [own, theirs] = [info, theirs].map(|v| v.choices.likelihood);
+                let [own, theirs] = [info, theirs].map(|v| &v.choices.likelihood);
                 let why = if own.has_classes() == theirs.has_classes() {
                     "the two fits have no feature of it in common".to_owned()
                 } else {
@@ -195,7 +195,7 @@ impl Fit {
             }
             let joint = |v: &ViewInfo| ViewChoices {
                 settle: None,
-                ..v.choices
+                ..v.choices.clone()
             };
             if joint(info) == joint(theirs) {
                 let which = match (self.was_settled(info), other.was_settled(theirs)) {

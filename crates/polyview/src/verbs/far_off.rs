@@ -110,7 +110,7 @@ impl Tally {
 /// matter.
 pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     let training = info.training.as_ref()?;
-    let compared = Compared::of(info.choices.likelihood)?;
+    let compared = Compared::of(&info.choices.likelihood)?;
     let mut tally = Tally::default();
     let features: Vec<Feature> = (0..view.n_features())
         .filter_map(|d| feature(training, compared, view, d, &mut tally))
@@ -162,7 +162,7 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
 /// were filled, not measured.
 pub(super) fn constant(info: &ViewInfo, view: &View) -> Option<String> {
     let training = info.training.as_ref()?;
-    let compared = Compared::of(info.choices.likelihood)?;
+    let compared = Compared::of(&info.choices.likelihood)?;
     let mut tally = Tally::default();
     let features = (0..view.n_features())
         .filter_map(|d| feature(training, compared, view, d, &mut tally))
@@ -185,7 +185,7 @@ pub(super) fn constant(info: &ViewInfo, view: &View) -> Option<String> {
 /// standard deviations off the training data while their features as a whole are not.
 pub(super) fn far_cells(info: &ViewInfo, view: &View, samples: &[String]) -> Option<String> {
     let training = info.training.as_ref()?;
-    let compared = Compared::of(info.choices.likelihood)?;
+    let compared = Compared::of(&info.choices.likelihood)?;
     let mut found: Vec<(f64, usize, usize)> = Vec::new();
     let mut all = Tally::default();
     for d in 0..view.n_features() {

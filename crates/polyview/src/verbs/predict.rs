@@ -23,7 +23,6 @@ use super::score_counts::{probability_moments, quadrature};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 use crate::metrics::CountLaw;
-use crate::spec::Likelihood;
 
 /// Choices of [`Fit::predict_with`] and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -317,9 +316,10 @@ impl Fit {
         let mut scale = Vec::new();
         let mut kind = PredictedKind::default();
         let mut score: Option<Mat<f64>> = None;
-        let mut probability = match info.choices.likelihood {
-            Likelihood::Binomial => Some((Mixture::new(n, d), quadrature()?)),
-            _ => None,
+        let mut probability = if info.choices.likelihood.has_trials() {
+            Some((Mixture::new(n, d), quadrature()?))
+        } else {
+            None
         };
         let parts = (self.n_components() * placing.count()) as f64;
         for i in 0..self.n_components() * placing.count() {

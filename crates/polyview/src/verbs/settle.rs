@@ -137,7 +137,7 @@ impl Fit {
         let name = self.views[v].name.clone();
         let mut choices = self.spec.view(&name);
         choices.settle = Some(settled);
-        self.spec = self.spec.clone().with_view(&name, choices);
+        self.spec = self.spec.clone().with_view(&name, choices.clone());
         self.views[v].choices = choices;
     }
 
@@ -206,7 +206,7 @@ impl Fit {
         for name in targets {
             let (at, info) = self.view(name)?;
             if let Some(with) = build::never_settled(&self.spec, &info.name) {
-                return Err(build::not_settled(&info.name, with));
+                return Err(build::not_settled(&info.name, &with));
             }
             if !places.contains(&at) {
                 places.push(at);

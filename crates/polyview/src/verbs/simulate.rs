@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{ComponentView, Fit, ViewInfo};
-use crate::spec::Likelihood;
 
 /// Choices of [`Fit::simulate_with`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +142,7 @@ impl Fit {
     fn check_trials(&self, options: &SimulateOptions) -> Result<()> {
         for (name, &trials) in &options.trials {
             let (_, info) = self.view(name)?;
-            if info.choices.likelihood != Likelihood::Binomial {
+            if !info.choices.likelihood.has_trials() {
                 return Err(ErrorKind::Incompatible {
                     view: name.clone(),
                     what: "numbers of trials".to_owned(),
@@ -173,7 +172,7 @@ impl Fit {
         key: StreamKey,
     ) -> Result<Option<Mat<f64>>> {
         let info: &ViewInfo = &self.views[view];
-        if info.choices.likelihood != Likelihood::Binomial {
+        if !info.choices.likelihood.has_trials() {
             return Ok(None);
         }
         let columns = info.features.len();

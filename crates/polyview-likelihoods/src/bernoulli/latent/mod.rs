@@ -21,7 +21,8 @@ use polyview_random::{StreamKey, uniform_open01};
 use super::{Bernoulli, LOGISTIC_VARIANCE, NEEDS, is_binary, log_odds, moments, remark};
 use crate::ParameterUncertainty;
 use crate::cells::{check_domain, check_features, mean_of, predict_cells};
-use crate::gaussian::{Gaussian, GaussianOptions, MissingData, NoiseBy};
+use crate::gaussian::{Gaussian, GaussianOptions};
+use crate::{MissingData, NoiseBy};
 use scores::{ScoreSums, add, cell_sums, update_score};
 
 /// Where latent scores start, with variance and ξ one.

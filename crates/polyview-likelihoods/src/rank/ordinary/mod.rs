@@ -27,7 +27,8 @@ use super::anchors::Anchors;
 use super::levels::Levels;
 use super::map::Training;
 use super::scores::normal_scores;
-use crate::gaussian::{Gaussian, GaussianOptions, MissingData, NoiseBy};
+use crate::gaussian::{Gaussian, GaussianOptions};
+use crate::{MissingData, NoiseBy};
 
 /// Data term of a view under the ordinary rank likelihood.
 ///

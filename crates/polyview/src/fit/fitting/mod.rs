@@ -7,7 +7,7 @@ mod finish;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Rounding, State, View};
+use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Observed, Rounding, State, View};
 use polyview_infer::{GibbsChain, RunRecord, StochasticRun, VbRun};
 use polyview_linalg::{Mat, on_pool};
 use polyview_random::StreamKey;
@@ -20,11 +20,10 @@ use super::constants::leave_out_constants;
 use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
-    large_counts, note_constant_in_groups, note_features, note_idle_groups, note_loose_bound,
+    large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
     note_twins, observed_mean, slips,
 };
 use super::start::start;
-use super::steep::note_steep_sites;
 use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, ViewInfo};
@@ -32,6 +31,7 @@ use crate::build::{WorkingData, fit_factors, model, validate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
 use crate::plan::Plan;
+use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec};
 
 /// What one step of a fit did.
@@ -128,6 +128,14 @@ impl Fitting {
     /// What [`crate::validate`] and [`Dataset::check_observed`] find;
     /// [`ErrorKind::Linalg`] from the start.
     pub fn new(data: Dataset, spec: ModelSpec) -> Result<Self> {
+        Self::with_registry(data, spec, Registry::standard())
+    }
+    /// As [`Fitting::new`], with likelihoods that `registry` knows.
+    ///
+    /// # Errors
+    /// As [`Fitting::new`]; [`ErrorKind::UnknownLikelihood`].
+    pub fn with_registry(data: Dataset, mut spec: ModelSpec, registry: &Registry) -> Result<Self> {
+        spec.resolve(registry)?;
         on_pool(|| Self::started(data, spec))
     }
 
@@ -151,7 +159,7 @@ impl Fitting {
         let training: Vec<Option<TrainingScale>> = data
             .views()
             .iter()
-            .map(|v| TrainingScale::of(spec.view(v.name()).likelihood, v))
+            .map(|v| TrainingScale::of(&spec.view(v.name()).likelihood, v))
             .collect();
         let working = WorkingData::learn(data, &spec);
         let infos: Vec<ViewInfo> = working
@@ -181,10 +189,13 @@ impl Fitting {
             if let Some(note) = slips(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
-            note_loose_bound(info, || observed_mean(view), &mut journal);
+            let observed = Observed {
+                mean: observed_mean(view),
+                view: Some(view),
+            };
+            note_remarks(info, &observed, &mut journal);
             note_classes(info, view, spec.labels(&info.name), &mut journal);
             note_left_out(info, view, &mut journal);
-            note_steep_sites(info, view, &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         note_twins(&working.views, &mut journal);

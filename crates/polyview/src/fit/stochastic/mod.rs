@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, Scaling, ScalingSums, SourceError, View,
+    BlockSource, DataError, Event, Groups, Journal, Observed, Scaling, ScalingSums, SourceError,
+    View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun, ViewPart};
@@ -15,7 +16,7 @@ use polyview_random::StreamKey;
 
 use super::ViewInfo;
 use super::order::order_factors;
-use super::remarks::{note_features, note_loose_bound};
+use super::remarks::{note_features, note_remarks};
 use super::start::start;
 use super::states::given_up_parameters;
 use super::training::ScaleSums;
@@ -68,19 +69,15 @@ pub(super) fn check(
     }
     for v in views {
         let likelihood = spec.view(v.name()).likelihood;
-        if likelihood.is_rank() {
+        if let Some(why) = likelihood.refuses(Way::Stochastic) {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
                 what: format!("likelihood {likelihood}"),
-                with: "the engine stochastic, which sees a batch of the samples at a time, while ranks \
-                       are those among all samples: take the engine vb, or the likelihood gaussian"
-                    .to_owned(),
+                with: format!(
+                    "the engine stochastic, which sees a batch of the samples at a time: {why}"
+                ),
             }
             .into());
-        }
-        // sizes are learnt from all cells of a feature at once
-        if likelihood.has_sizes() {
-            return refuse(v.name(), &format!("likelihood {likelihood}"));
         }
         if v.sparse().is_some() {
             return refuse(v.name(), "a sparse view");
@@ -186,7 +183,7 @@ pub(super) fn learn(
         .collect();
     let mut scales: Vec<Option<ScaleSums>> = views
         .iter()
-        .map(|v| ScaleSums::new(spec.view(v.name()).likelihood, v.n_features()))
+        .map(|v| ScaleSums::new(&spec.view(v.name()).likelihood, v.n_features()))
         .collect();
     let mut observed = vec![0; views.len()];
     let mut unseen = Vec::new();
@@ -245,7 +242,11 @@ pub(super) fn learn(
             training: scale.map(ScaleSums::finish),
         };
         note_features(&info, journal);
-        note_loose_bound(&info, || sums.mean(), journal);
+        let observed = Observed {
+            mean: sums.mean(),
+            view: None,
+        };
+        note_remarks(&info, &observed, journal);
         infos.push(info);
     }
     Ok(infos)

@@ -5,8 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use crate::{
-    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, Likelihood, ModelSpec,
-    ProjectOptions, models,
+    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, ModelSpec, ProjectOptions, models,
 };
 
 const N: usize = 600;
@@ -60,7 +59,7 @@ fn names() -> Vec<String> {
 }
 
 fn spec() -> ModelSpec {
-    let mut spec = models::sshiba(5).with_likelihood("b", Likelihood::Bernoulli);
+    let mut spec = models::sshiba(5).with_likelihood("b", "bernoulli");
     spec.engine = EngineKind::Stochastic;
     (spec.stochastic.batch, spec.stochastic.epochs) = (0.1, 8);
     spec
@@ -153,9 +152,9 @@ fn what_the_engine_cannot_do_is_refused() {
         |s| s.missing = polyview_likelihoods::MissingData::Impute,
         |s| s.factor_prior = crate::FactorPrior::Ard,
         |s| s.path = crate::Path::CompressSamples,
-        |s| *s = s.clone().with_likelihood("b", Likelihood::NegativeBinomial),
-        |s| *s = s.clone().with_likelihood("b", Likelihood::PoissonLogNormal),
-        |s| *s = s.clone().with_likelihood("b", Likelihood::Categorical),
+        |s| *s = s.clone().with_likelihood("b", "negative-binomial"),
+        |s| *s = s.clone().with_likelihood("b", "poisson-log-normal"),
+        |s| *s = s.clone().with_likelihood("b", "categorical"),
     ] {
         let found = with(change);
         assert!(matches!(found, ErrorKind::Incompatible { .. }), "{found:?}");
@@ -208,7 +207,7 @@ fn names_have_to_fit_the_data() {
         let found = open(names);
         assert!(matches!(found, ErrorKind::Data(_)), "{found:?}");
     }
-    let unknown = spec().with_likelihood("c", Likelihood::Poisson);
+    let unknown = spec().with_likelihood("c", "poisson");
     let found = kind(Fitting::from_blocks(blocks(&tables), names(), unknown));
     assert!(matches!(found, ErrorKind::UnknownView { .. }), "{found:?}");
 }

@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 
 use super::alone::large_counts;
 use super::counts::table;
-use crate::{EngineKind, Fit, Likelihood, models};
+use crate::{EngineKind, Fit, models};
 
 #[test]
 fn large_counts_are_noted() {
@@ -15,7 +15,7 @@ fn large_counts_are_noted() {
             .view(table("y", values.clone()))
             .build()
             .unwrap();
-        let mut spec = models::mofa(1).with_likelihood("y", Likelihood::NegativeBinomial);
+        let mut spec = models::mofa(1).with_likelihood("y", "negative-binomial");
         spec.vb.max_sweeps = 3;
         crate::fit(data, spec)
     };
@@ -53,15 +53,15 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
         let all = fit.record().journal.warnings();
         all.filter(|w| w.starts_with("data/")).collect()
     };
-    let found = warnings(5, Likelihood::Poisson);
+    let found = warnings(5, "poisson");
     assert_eq!(found.len(), 1, "{found:?}");
     let words = ["data/y: the counts are 5.0 on average", "negative-binomial"];
     assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
-    assert!(warnings(3, Likelihood::Poisson).is_empty());
-    assert!(warnings(30, Likelihood::NegativeBinomial).is_empty());
+    assert!(warnings(3, "poisson").is_empty());
+    assert!(warnings(30, "negative-binomial").is_empty());
     // before the first sweep, and of data that are read in blocks
     let data = data(5);
-    let mut stochastic = models::bibfa(1).with_likelihood("y", Likelihood::Poisson);
+    let mut stochastic = models::bibfa(1).with_likelihood("y", "poisson");
     stochastic.engine = EngineKind::Stochastic;
     let source = Box::new(data.views().to_vec());
     let fitting = crate::Fitting::from_blocks(source, data.samples().to_vec(), stochastic);
@@ -80,7 +80,7 @@ fn negative_binomial_counts_that_are_too_large_are_warned_of() {
         let all = fit.record().journal.warnings();
         all.filter(|w| w.starts_with("data/y: ")).collect()
     };
-    let nb = Likelihood::NegativeBinomial;
+    let nb = "negative-binomial";
     for (mean, size) in [(30.0, 1.0), (300.0, 5.0), (2000.0, 30.0), (20_000.0, 5.0)] {
         let found = warnings(mean, size, nb);
         assert_eq!(found.len(), 1, "{mean} {size}: {found:?}");
@@ -90,5 +90,5 @@ fn negative_binomial_counts_that_are_too_large_are_warned_of() {
     for (mean, size) in [(0.3, 5.0), (3.0, 1.0), (3.0, 30.0), (30.0, 5.0)] {
         assert!(warnings(mean, size, nb).is_empty(), "{mean} {size}");
     }
-    assert!(warnings(2000.0, 5.0, Likelihood::PoissonLogNormal).is_empty());
+    assert!(warnings(2000.0, 5.0, "poisson-log-normal").is_empty());
 }

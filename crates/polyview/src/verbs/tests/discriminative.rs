@@ -6,7 +6,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
 use crate::models::{self, Table1};
-use crate::{Fit, Likelihood, ModelSpec, ViewChoices, metrics};
+use crate::{Fit, ModelSpec, ViewChoices, metrics};
 
 const N: usize = 120;
 pub(super) const TRAIN: usize = 80;
@@ -161,10 +161,10 @@ fn rank_views_stand_beside_any_other() {
     spec.vb.max_sweeps = 30;
     spec.vb.audit = Audit::Blocks;
     for (name, likelihood) in [
-        ("r", Likelihood::Gaussian),
-        ("c", Likelihood::NegativeBinomial),
-        ("k", Likelihood::Categorical),
-        ("y", Likelihood::Bernoulli),
+        ("r", "gaussian"),
+        ("c", "negative-binomial"),
+        ("k", "categorical"),
+        ("y", "bernoulli"),
     ] {
         spec = spec.with_likelihood(name, likelihood);
     }

@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, gamma, poisson, standard_normal};
 
 use crate::metrics::negative_binomial_unit;
-use crate::{Fit, Likelihood, models};
+use crate::{Fit, models};
 
 const N: usize = 160;
 const D: usize = 8;
@@ -63,7 +63,7 @@ fn expected(fit: &Fit) -> Mat<f64> {
 fn counts_of_groups_have_sizes_of_their_own() {
     let truth = [1.0, 20.0];
     let data = counts(truth);
-    let mut spec = models::mofa(2).with_likelihood("y", Likelihood::NegativeBinomial);
+    let mut spec = models::mofa(2).with_likelihood("y", "negative-binomial");
     spec.groups.intercepts = true;
     spec.vb.max_sweeps = 200;
     let fit = crate::fit(data.clone(), spec).unwrap();
@@ -102,7 +102,7 @@ fn counts_of_groups_have_sizes_of_their_own() {
 #[test]
 fn shares_of_counts_are_of_each_groups_own_level() {
     let data = counts([1.0, 20.0]);
-    let mut spec = models::mofa(2).with_likelihood("y", Likelihood::NegativeBinomial);
+    let mut spec = models::mofa(2).with_likelihood("y", "negative-binomial");
     spec.groups.intercepts = true;
     spec.vb.max_sweeps = 100;
     let fit = crate::fit(data, spec).unwrap();
@@ -181,7 +181,7 @@ fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
     let data = dataset(Mat::from_fn(N, D, |n, d| {
         eta[(n, d)] + 0.3 * standard_normal(&mut rng)
     }));
-    let mut spec = models::sshiba(2).with_likelihood("y", Likelihood::Rank);
+    let mut spec = models::sshiba(2).with_likelihood("y", "rank");
     spec.groups.intercepts = true;
     spec.vb.max_sweeps = 20;
     let fit = crate::fit(data, spec).unwrap();

@@ -6,7 +6,7 @@ use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 
 use super::{gap, rows, table};
 use crate::spec::{EngineKind, GibbsOptions, Intercepts};
-use crate::{ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, hold_out, models};
+use crate::{ErrorKind, Fit, ModelSpec, ProjectOptions, hold_out, models};
 
 const CLASSES: [&str; 3] = ["low", "middle", "high"];
 
@@ -58,8 +58,8 @@ pub(super) fn mixed(samples: usize, seed: u64) -> Dataset {
 
 pub(super) fn spec() -> ModelSpec {
     models::sshiba(3)
-        .with_likelihood("labels", Likelihood::Bernoulli)
-        .with_likelihood("class", Likelihood::Categorical)
+        .with_likelihood("labels", "bernoulli")
+        .with_likelihood("class", "categorical")
 }
 
 fn sampled() -> ModelSpec {
@@ -110,25 +110,20 @@ fn auc_of_labels(fit: &Fit, data: &Dataset) -> f64 {
 fn likelihoods_and_their_terms_agree() {
     let data = mixed(20, 14);
     for (view, likelihood, kind, variance) in [
-        ("real", Likelihood::Gaussian, PredictedKind::Real, None),
+        ("real", "gaussian", PredictedKind::Real, None),
         (
             "labels",
-            Likelihood::Bernoulli,
+            "bernoulli",
             PredictedKind::Probability,
             Some(3.289_868_133_696_453),
         ),
         (
             "labels",
-            Likelihood::BernoulliLatent,
+            "bernoulli-latent",
             PredictedKind::Probability,
             None,
         ),
-        (
-            "class",
-            Likelihood::Categorical,
-            PredictedKind::Classes,
-            Some(1.0),
-        ),
+        ("class", "categorical", PredictedKind::Classes, Some(1.0)),
     ] {
         let mut spec = spec().with_likelihood(view, likelihood);
         spec.vb.max_sweeps = 5;
@@ -136,8 +131,9 @@ fn likelihoods_and_their_terms_agree() {
         let (at, _) = fit.view(view).unwrap();
         let part = &fit.component(0).unwrap().views[at];
         assert_eq!(part.term.predicted_kind(), kind);
-        assert_eq!(kind.is_label(), likelihood.is_label());
-        assert_eq!(kind == PredictedKind::Classes, likelihood.has_classes());
+        let known: crate::Likelihood = likelihood.into();
+        assert_eq!(kind.is_label(), known.is_label());
+        assert_eq!(kind == PredictedKind::Classes, known.has_classes());
         assert_eq!(fit.fitted(view).unwrap().kind, kind);
         let binary = kind == PredictedKind::Probability;
         let factor = if binary { 0.01 } else { 1.0 };
@@ -335,14 +331,14 @@ fn classes_are_matched_by_name_and_strangers_are_refused() {
 fn data_that_do_not_suit_the_likelihood_are_refused() {
     let data = mixed(30, 11);
     let refused = |spec: ModelSpec| crate::fit(data.clone(), spec).unwrap_err();
-    let e = refused(models::sshiba(2).with_likelihood("labels", Likelihood::Bernoulli));
+    let e = refused(models::sshiba(2).with_likelihood("labels", "bernoulli"));
     assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
-    let e = refused(spec().with_likelihood("real", Likelihood::Bernoulli));
+    let e = refused(spec().with_likelihood("real", "bernoulli"));
     assert!(
         matches!(e.kind(), ErrorKind::Data(DataError::OutOfDomain { .. })),
         "{e:?}"
     );
-    let e = refused(spec().with_likelihood("real", Likelihood::Categorical));
+    let e = refused(spec().with_likelihood("real", "categorical"));
     assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");
     let one = rows(&without(&data, &["real"]), &[0, 1, 2]);
     let constant = Dataset::builder()
@@ -355,7 +351,7 @@ fn data_that_do_not_suit_the_likelihood_are_refused() {
         })
         .build()
         .unwrap();
-    let only = models::sshiba(1).with_likelihood("class", Likelihood::Categorical);
+    let only = models::sshiba(1).with_likelihood("class", "categorical");
     let e = crate::fit(constant, only).unwrap_err();
     assert!(
         matches!(e.kind(), ErrorKind::Data(DataError::OneClass { class, .. }) if class == "a"),
@@ -381,7 +377,7 @@ fn ten_thousand_classes() {
         .view(codes)
         .build()
         .unwrap();
-    let mut spec = models::sshiba(2).with_likelihood("species", Likelihood::Categorical);
+    let mut spec = models::sshiba(2).with_likelihood("species", "categorical");
     spec.vb.max_sweeps = 3;
     let fit = crate::fit(data, spec).unwrap();
     let p = fit.predict(&rows(&real, &[0, 1]), "species").unwrap();
@@ -398,7 +394,7 @@ fn ten_thousand_classes() {
 #[test]
 fn latent_scores_and_no_intercepts_are_legal() {
     let data = mixed(150, 12);
-    let mut spec = spec().with_likelihood("labels", Likelihood::BernoulliLatent);
+    let mut spec = spec().with_likelihood("labels", "bernoulli-latent");
     let fit = crate::fit(data.clone(), spec.clone()).unwrap();
     assert!(auc_of_labels(&fit, &mixed(100, 13)) > 0.75);
     spec.intercepts = Intercepts::None;

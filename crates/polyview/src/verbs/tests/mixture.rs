@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
 use crate::metrics;
-use crate::spec::{EngineKind, GibbsOptions, Likelihood, ModelSpec, Posterior};
+use crate::spec::{EngineKind, GibbsOptions, ModelSpec, Posterior};
 use crate::verbs::tests::{rebuilt, rows, table};
 use crate::{ErrorKind, Fit, GroupChoices, ProjectOptions, models};
 
@@ -44,7 +44,7 @@ fn corners(samples: usize, seed: u64) -> Dataset {
 }
 
 fn linear() -> ModelSpec {
-    models::sshiba(2).with_likelihood("y", Likelihood::Bernoulli)
+    models::sshiba(2).with_likelihood("y", "bernoulli")
 }
 
 fn local() -> ModelSpec {
@@ -189,7 +189,7 @@ fn choices_that_do_not_go_together_are_refused() {
         ..GroupChoices::default()
     };
     let mut latent = local();
-    latent = latent.with_likelihood("y", Likelihood::BernoulliLatent);
+    latent = latent.with_likelihood("y", "bernoulli-latent");
     for spec in [without, gaussian, factorised, grouped, latent] {
         let e = refused(spec);
         assert!(matches!(e.kind(), ErrorKind::Incompatible { .. }), "{e}");

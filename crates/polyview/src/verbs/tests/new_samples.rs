@@ -5,7 +5,7 @@ use polyview_datasets::Missing;
 use polyview_linalg::Mat;
 
 use super::{gibbs, rows, simulated, table, vb};
-use crate::{ErrorKind, Fit, Likelihood, ProjectOptions, models};
+use crate::{ErrorKind, Fit, ProjectOptions, models};
 
 /// The first samples of `view1` and the others of `view2`; the last has nothing.
 fn apart(data: &Dataset) -> DatasetBuilder {
@@ -89,7 +89,7 @@ fn samples_need_no_view_in_common() {
     check(&vb(data.clone(), 2), &data);
     check(&gibbs(data.clone(), 2), &data);
     let data = binary(&data);
-    let labels = models::sshiba(2).with_likelihood("view2", Likelihood::Bernoulli);
+    let labels = models::sshiba(2).with_likelihood("view2", "bernoulli");
     check(&crate::fit(data.clone(), labels).unwrap(), &data);
 }
 

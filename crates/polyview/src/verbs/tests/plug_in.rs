@@ -7,7 +7,7 @@ use polyview_special::{normal_cdf, normal_pdf, sigmoid};
 
 use super::labels::{mixed, spec, without};
 use super::{cells, gap, rebuilt, simulated, table, vb};
-use crate::{Fit, Likelihood, PredictOptions, ProjectOptions, WeightUncertainty};
+use crate::{Fit, PredictOptions, ProjectOptions, WeightUncertainty};
 
 const PLUG_IN: PredictOptions = PredictOptions {
     parameters: ParameterUncertainty::PlugIn,
@@ -62,7 +62,7 @@ fn real_values_are_p1_and_p3() {
 fn probabilities_of_labels_are_p5() {
     let (train, new) = (mixed(40, 1), mixed(12, 2));
     let input = without(&new, &["real"]);
-    for likelihood in [Likelihood::Bernoulli, Likelihood::BernoulliLatent] {
+    for likelihood in ["bernoulli", "bernoulli-latent"] {
         let spec = spec().with_likelihood("labels", likelihood);
         let fit = crate::fit(train.clone(), spec).unwrap();
         let p = fit.predict_with(&input, "labels", &PLUG_IN).unwrap();

@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use crate::{Fit, Likelihood, models};
+use crate::{Fit, models};
 
 /// How data are made.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
 
 /// Shares of hidden cells of training samples, and of all cells of new samples that are
 /// predicted from another view, inside of the intervals of each level.
-fn coverage(s: &Setting, likelihood: Likelihood, seeds: std::ops::Range<u64>) -> [[f64; 4]; 2] {
+fn coverage(s: &Setting, likelihood: &'static str, seeds: std::ops::Range<u64>) -> [[f64; 4]; 2] {
     let (mut inside, mut all) = ([[0.0; 4]; 2], [0.0; 2]);
     for seed in seeds {
         let (whole, holes, real) = tables(s, seed);
@@ -83,8 +83,8 @@ fn coverage(s: &Setting, likelihood: Likelihood, seeds: std::ops::Range<u64>) ->
             .view(table("real", 0, n, &real))
             .build()
             .unwrap();
-        let mut spec = models::rank(s.factors).with_likelihood("real", Likelihood::Gaussian);
-        spec.defaults.likelihood = likelihood;
+        let mut spec = models::rank(s.factors).with_likelihood("real", "gaussian");
+        spec.defaults.likelihood = likelihood.into();
         let fit: Fit = crate::fit(data, spec).unwrap();
         let new = Dataset::builder()
             .view(table("real", n, n + 60, &real))
@@ -153,7 +153,7 @@ fn intervals_hold_what_they_say_at_every_level() {
             ..PLAIN
         },
     ];
-    for likelihood in [Likelihood::Rank, Likelihood::OrdinaryRank] {
+    for likelihood in ["rank", "ordinary-rank"] {
         for s in settings {
             let [hidden, new] = coverage(&s, likelihood, 0..2);
             let beyond = 2.0 / (s.samples as f64 * (1.0 - s.hidden) + 1.0);

@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use crate::{Likelihood, models};
+use crate::models;
 
 const N: usize = 200;
 const D: usize = 12;
@@ -40,7 +40,7 @@ fn levels_that_many_share_do_not_run_away() {
     for seed in 1..4 {
         let (whole, data) = answers(seed);
         let mut spec = models::rank(5);
-        spec.defaults.likelihood = Likelihood::OrdinaryRank;
+        spec.defaults.likelihood = "ordinary-rank".into();
         let fit = crate::fit(data.clone(), spec).unwrap();
         let size = fit.weights("x").unwrap().mean.norm_max();
         let explained = fit.explain().unwrap().total[0];

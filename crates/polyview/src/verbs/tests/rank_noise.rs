@@ -5,7 +5,7 @@ use polyview_core::{Dataset, FeatureScaling, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
-use crate::{Fit, Likelihood, ModelSpec, models};
+use crate::{Fit, ModelSpec, models};
 
 const SAMPLES: usize = 300;
 const FEATURES: usize = 60;
@@ -50,7 +50,7 @@ fn hidden(fit: &Fit, whole: &Mat<f64>, data: &Dataset) -> f64 {
 
 fn gaussian(factors: usize) -> ModelSpec {
     let mut spec = models::rank(factors);
-    spec.defaults.likelihood = Likelihood::Gaussian;
+    spec.defaults.likelihood = "gaussian".into();
     spec.defaults.scaling = FeatureScaling::NormalScores;
     spec
 }

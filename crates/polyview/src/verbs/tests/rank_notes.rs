@@ -1,12 +1,12 @@
 //! What rank views leave out, and what is said where they fail.
 
-use polyview_core::{Dataset, Event, Table};
+use polyview_core::{Dataset, Event, Options, Table};
 use polyview_infer::Outcome;
 use polyview_likelihoods::{Margin, PairPolicy, RankOptions, RankUpdates};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
-use crate::{Fit, Likelihood, ModelSpec, models};
+use crate::{Fit, ModelSpec, models};
 
 const N: usize = 70;
 const CLEAN: usize = 12;
@@ -42,16 +42,16 @@ fn data(idle: bool) -> Dataset {
     Dataset::builder().view(table).build().unwrap()
 }
 
-fn spec(likelihood: Likelihood) -> ModelSpec {
+fn spec(likelihood: &'static str) -> ModelSpec {
     let mut spec = models::rank(2);
-    spec.defaults.likelihood = likelihood;
+    spec.defaults.likelihood = likelihood.into();
     spec
 }
 
 #[test]
 fn features_without_order_cost_nothing() {
-    let with = crate::fit(data(true), spec(Likelihood::Rank)).unwrap();
-    let without = crate::fit(data(false), spec(Likelihood::Rank)).unwrap();
+    let with = crate::fit(data(true), spec("rank")).unwrap();
+    let without = crate::fit(data(false), spec("rank")).unwrap();
     // the bound is that of a model without them (their holes move the start a little)
     let (a, b) = (
         with.record().bound.unwrap(),
@@ -87,9 +87,9 @@ fn features_without_order_cost_nothing() {
 #[test]
 fn small_margins_are_warned_of_with_what_helps() {
     let with = |ranks: RankOptions| {
-        let mut spec = spec(Likelihood::Rank);
+        let mut spec = spec("rank");
         spec.factors = 4;
-        spec.defaults.ranks = Some(ranks);
+        spec.defaults.ranks = Options::of(&ranks).unwrap();
         let fit = crate::fit(data(false), spec).unwrap();
         let warnings: Vec<String> = fit.record().journal.warnings().collect();
         warnings.into_iter().find(|w| w.contains("collapsed"))
@@ -115,9 +115,9 @@ fn small_margins_are_warned_of_with_what_helps() {
 /// asks for changes the answer.
 #[test]
 fn ordinary_ranks_end_where_they_say() {
-    let fit = crate::fit(data(false), spec(Likelihood::OrdinaryRank)).unwrap();
+    let fit = crate::fit(data(false), spec("ordinary-rank")).unwrap();
     assert_eq!(fit.record().outcome, Outcome::Converged);
-    let mut longer = spec(Likelihood::OrdinaryRank);
+    let mut longer = spec("ordinary-rank");
     (longer.vb.tolerance, longer.vb.movement) = (1e-9, 1e-6);
     longer.vb.max_sweeps = 3000;
     let end = crate::fit(data(false), longer).unwrap();
@@ -138,12 +138,13 @@ fn ordinary_ranks_end_where_they_say() {
 #[test]
 fn extreme_partners_are_refused_where_they_lead_nowhere() {
     let with = |updates: RankUpdates| {
-        let mut spec = spec(Likelihood::Rank);
-        spec.defaults.ranks = Some(RankOptions {
+        let mut spec = spec("rank");
+        spec.defaults.ranks = Options::of(&RankOptions {
             pairs: PairPolicy::Extreme,
             updates,
             ..RankOptions::default()
-        });
+        })
+        .unwrap();
         spec.vb.max_sweeps = 5;
         crate::fit(data(false), spec)
     };
@@ -182,7 +183,7 @@ fn labels_worse_than_their_shares_are_warned_of() {
         let both = Dataset::builder()
             .view(table("x", CLEAN, x))
             .view(table("y", 1, y));
-        let spec = models::rank(2).with_likelihood("y", Likelihood::Svm);
+        let spec = models::rank(2).with_likelihood("y", "svm");
         let fit = crate::fit(both.build().unwrap(), spec).unwrap();
         let mut warnings = fit.record().journal.warnings();
         warnings.find(|w| w.contains("shares of the classes"))

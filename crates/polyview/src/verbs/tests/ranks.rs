@@ -1,13 +1,13 @@
 //! Rank views through every verb.
 
-use polyview_core::{Dataset, PredictedKind, Table};
+use polyview_core::{Dataset, Options, PredictedKind, Table};
 use polyview_likelihoods::{Margin, PairPolicy, RankOptions, RankUpdates};
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 
 use crate::{
-    CheckOptions, ChooseKOptions, EngineKind, ErrorKind, Fit, Likelihood, ModelSpec,
-    ProjectOptions, ViewChoices, choose_k, hold_out, models,
+    CheckOptions, ChooseKOptions, EngineKind, ErrorKind, Fit, ModelSpec, ProjectOptions,
+    ViewChoices, choose_k, hold_out, models,
 };
 
 const N: usize = 90;
@@ -57,7 +57,7 @@ fn simulated(bend: impl Fn(f64) -> f64, samples: std::ops::Range<usize>) -> Data
         .unwrap()
 }
 
-fn spec(likelihood: Likelihood) -> ModelSpec {
+fn spec(likelihood: &'static str) -> ModelSpec {
     let mut spec = models::bibfa(3).with_likelihood("skew", likelihood);
     spec.vb.max_sweeps = 60;
     (spec.gibbs.chains, spec.gibbs.warm_up) = (2, 60);
@@ -152,10 +152,10 @@ fn check(fit: &Fit, new: &Dataset) {
 fn every_verb_knows_ranks() {
     let (old, new) = (simulated(f64::exp, 0..N), simulated(f64::exp, N..N + 40));
     for (likelihood, engine) in [
-        (Likelihood::Rank, EngineKind::Vb),
-        (Likelihood::OrdinaryRank, EngineKind::Vb),
-        (Likelihood::Rank, EngineKind::Gibbs),
-        (Likelihood::OrdinaryRank, EngineKind::Gibbs),
+        ("rank", EngineKind::Vb),
+        ("ordinary-rank", EngineKind::Vb),
+        ("rank", EngineKind::Gibbs),
+        ("ordinary-rank", EngineKind::Gibbs),
     ] {
         let spec = ModelSpec {
             engine,
@@ -179,7 +179,7 @@ fn every_verb_knows_ranks() {
 
 #[test]
 fn monotone_transforms_change_no_bit_of_the_posterior() {
-    for likelihood in [Likelihood::Rank, Likelihood::OrdinaryRank] {
+    for likelihood in ["rank", "ordinary-rank"] {
         let factors = |bend: fn(f64) -> f64| {
             let fit = crate::fit(simulated(bend, 0..N), spec(likelihood)).unwrap();
             fit.factors().unwrap().mean
@@ -204,7 +204,7 @@ fn the_number_of_factors_is_chosen_with_ranks() {
         .build()
         .unwrap();
     for (data, dense) in [(both, true), (ranks, false)] {
-        let found = choose_k(data, &spec(Likelihood::Rank), &options, &mut |_| {}).unwrap();
+        let found = choose_k(data, &spec("rank"), &options, &mut |_| {}).unwrap();
         assert_eq!(found.recommended, 2, "{found:?}");
         assert!(
             found
@@ -221,7 +221,7 @@ fn the_number_of_factors_is_chosen_with_ranks() {
 fn held_out_values_are_predicted() {
     let data = simulated(f64::tanh, 0..N);
     let split = hold_out(&data, 0.15, 3).unwrap();
-    let fit = crate::fit(split.data, spec(Likelihood::Rank)).unwrap();
+    let fit = crate::fit(split.data, spec("rank")).unwrap();
     let scores = fit.held_out_score(&data).unwrap();
     let score = scores.iter().find(|s| s.view == "skew").unwrap();
     assert!(score.r2 > 0.6, "{}", score.r2);
@@ -252,7 +252,7 @@ fn held_out_values_are_predicted() {
 fn training_values_are_stored_once() {
     let spec = ModelSpec {
         engine: EngineKind::Gibbs,
-        ..spec(Likelihood::Rank)
+        ..spec("rank")
     };
     let (old, new) = (simulated(f64::exp, 0..N), simulated(f64::exp, N..N + 40));
     let fit = crate::fit(old, spec).unwrap();
@@ -306,7 +306,7 @@ fn odd_values_are_told_or_taken() {
     let plain = simulated(f64::exp, 0..N);
     let x = plain.view("skew").unwrap().values().to_owned();
     let some = Mat::from_fn(N, 25, |n, d| if d < 3 { 4.0 } else { x[(n, d)] });
-    let fit = crate::fit(one_view(some), spec(Likelihood::Rank)).unwrap();
+    let fit = crate::fit(one_view(some), spec("rank")).unwrap();
     let said: Vec<String> = fit
         .record()
         .journal
@@ -359,7 +359,7 @@ fn odd_values_are_told_or_taken() {
     for engine in [EngineKind::Vb, EngineKind::Gibbs] {
         let spec = ModelSpec {
             engine,
-            ..spec(Likelihood::Rank)
+            ..spec("rank")
         };
         let ties = one_view(Mat::full(20, 4, 7.0));
         match crate::fit(ties, spec) {
@@ -384,13 +384,13 @@ fn labels_of_one_class_and_too_many_components() {
         builder = builder.view(t);
     }
     let data = builder.build().unwrap();
-    for likelihood in [Likelihood::Svm, Likelihood::Probit] {
-        let spec = spec(Likelihood::Rank).with_likelihood("y", likelihood);
+    for likelihood in ["svm", "probit"] {
+        let spec = spec("rank").with_likelihood("y", likelihood);
         let fit = crate::fit(data.clone(), spec).unwrap();
         let p = fit.predict(&data, "y").unwrap();
         assert!((0..30).all(|n| p.mean[(n, 0)] > 0.7), "{likelihood}");
     }
-    let mut spec = models::rank(2).with_likelihood("y", Likelihood::Svm);
+    let mut spec = models::rank(2).with_likelihood("y", "svm");
     spec.factor_prior = crate::FactorPrior::Mixture;
     spec.mixture.components = 31;
     let error = crate::fit(data, spec).unwrap_err();
@@ -405,8 +405,8 @@ fn choices_of_ranks_are_checked_written_out_and_used() {
     let data = simulated(f64::exp, 0..N);
     let with = |ranks: RankOptions| {
         let choices = ViewChoices {
-            likelihood: Likelihood::Rank,
-            ranks: Some(ranks),
+            likelihood: "rank".into(),
+            ranks: Options::of(&ranks).unwrap(),
             ..ViewChoices::default()
         };
         let mut spec = models::bibfa(3).with_view("skew", choices);
@@ -429,11 +429,15 @@ fn choices_of_ranks_are_checked_written_out_and_used() {
         },
     ] {
         let error = crate::fit(data.clone(), with(bad)).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Option { .. }), "{error}");
+        assert!(
+            matches!(error.kind(), ErrorKind::SpeciesOption { .. }),
+            "{error}"
+        );
     }
-    let fit = crate::fit(data.clone(), spec(Likelihood::Rank)).unwrap();
-    assert_eq!(fit.views()[1].choices.ranks, Some(plain));
-    assert_eq!(fit.views()[0].choices.ranks, None);
+    let fit = crate::fit(data.clone(), spec("rank")).unwrap();
+    let written = |at: usize| fit.views()[at].choices.likelihood.options().clone();
+    assert_eq!(written(1).read::<RankOptions>().unwrap(), plain);
+    assert!(written(0).is_empty());
     let text = serde_json::to_string(fit.spec()).unwrap();
     assert_eq!(
         &serde_json::from_str::<ModelSpec>(&text).unwrap(),
@@ -480,8 +484,8 @@ fn intervals_of_hidden_values_hold_them() {
         .unwrap();
     let split = hold_out(&data, 0.2, 3).unwrap();
     for k in [4, 9] {
-        let mut spec = models::bibfa(k).with_likelihood("a", Likelihood::Rank);
-        spec = spec.with_likelihood("b", Likelihood::Rank);
+        let mut spec = models::bibfa(k).with_likelihood("a", "rank");
+        spec = spec.with_likelihood("b", "rank");
         spec.vb.max_sweeps = 60;
         let fit = crate::fit(split.data.clone(), spec).unwrap();
         for s in fit.held_out_score(&data).unwrap() {

@@ -1,6 +1,6 @@
 //! Views settled on factors that did not see them.
 
-use polyview_core::{Journal, RowMoments, Table};
+use polyview_core::{Journal, Options, RowMoments, Table};
 use polyview_infer::Audit;
 use polyview_likelihoods::{Margin, RankOptions};
 use polyview_linalg::{Mat, solve_spd};
@@ -9,10 +9,7 @@ use super::super::latent;
 use super::super::settle::start;
 use super::discriminative::{TRAIN, data, some, tables};
 use crate::models::{self, Table1};
-use crate::{
-    EngineKind, ErrorKind, Fit, Likelihood, ModelSpec, ProjectOptions, Projection,
-    WeightUncertainty,
-};
+use crate::{EngineKind, ErrorKind, Fit, ModelSpec, ProjectOptions, Projection, WeightUncertainty};
 
 /// What is projected of the training samples without the view `y`.
 fn projected(fit: &Fit, x: &Table) -> Projection {
@@ -123,7 +120,7 @@ fn certain(mut spec: ModelSpec) -> ModelSpec {
         margin: Margin::Fixed(1.0),
         ..RankOptions::default()
     };
-    spec.defaults.ranks = Some(ranks);
+    spec.defaults.ranks = Options::of(&ranks).unwrap();
     spec
 }
 
@@ -131,11 +128,11 @@ fn certain(mut spec: ModelSpec) -> ModelSpec {
 fn labels_fit_better_what_a_prediction_meets() {
     let (x, y) = tables(false);
     for (label, local) in [
-        (Likelihood::Svm, false),
-        (Likelihood::Svm, true),
-        (Likelihood::Probit, false),
-        (Likelihood::Bernoulli, false),
-        (Likelihood::BernoulliLatent, false),
+        ("svm", false),
+        ("svm", true),
+        ("probit", false),
+        ("bernoulli", false),
+        ("bernoulli-latent", false),
     ] {
         let model = if local {
             Table1::RankMixtureSvm
@@ -237,7 +234,7 @@ fn classes_are_settled_too() {
         }),
         ..x.clone()
     };
-    let mut spec = models::rank(3).with_likelihood("y", Likelihood::Categorical);
+    let mut spec = models::rank(3).with_likelihood("y", "categorical");
     spec.vb.max_sweeps = 40;
     spec.vb.audit = Audit::Blocks;
     let right = |fit: &Fit| {
@@ -294,7 +291,7 @@ fn the_choice_is_the_verb() {
     // labels of any other preset are left alone
     assert_eq!(
         models::sshiba(3)
-            .with_likelihood("y", Likelihood::Svm)
+            .with_likelihood("y", "svm")
             .view("y")
             .settle,
         None

@@ -7,7 +7,7 @@ use polyview_linalg::Mat;
 
 use super::counts::{simulated, table};
 use super::{cells, gap, simulated as real};
-use crate::{Likelihood, metrics::CountLaw, models};
+use crate::{metrics::CountLaw, models};
 
 /// A view with columns of one value beside its own.
 fn with_columns(view: &View, columns: usize, value: impl Fn(usize, usize) -> f64) -> Mat<f64> {
@@ -75,7 +75,7 @@ fn constant_numbers_stay_where_something_would_be_lost() {
 
 #[test]
 fn genes_without_reads_hide_no_other() {
-    for likelihood in [Likelihood::NegativeBinomial, Likelihood::PoissonLogNormal] {
+    for likelihood in ["negative-binomial", "poisson-log-normal"] {
         let plain = simulated(likelihood);
         let counts = plain.view("y").unwrap();
         let genes = counts.n_features();

@@ -1,8 +1,6 @@
 //! Counts that are too large for the sites of the negative binomial.
 
-use polyview_core::{Event, Journal, View};
-
-use super::ViewInfo;
+use polyview_core::View;
 
 /// Ratio of a site's precision to the curvature of the likelihood above which fits lose
 /// factors, or move too slowly to be done in hundreds of sweeps.
@@ -26,28 +24,22 @@ const STEEP: f64 = 4.0;
 /// Sizes by moments are kept in this range, as those that a fit starts from.
 const SIZES: (f64, f64) = (0.1, 100.0);
 
-/// Warns of negative binomial counts whose sites are too steep in half of the features or
-/// more.
-pub(super) fn note_steep_sites(info: &ViewInfo, view: &View, journal: &mut Journal) {
-    if !info.choices.likelihood.steepens() {
-        return;
-    }
+/// What is to be said of negative binomial counts whose sites are too steep in half of the
+/// features or more.
+pub(super) fn remark(view: &View) -> Option<String> {
     let mut of: Vec<(f64, f64)> = (0..view.n_features())
         .filter_map(|d| steepness(view, d))
         .collect();
     of.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some(&(ratio, mean)) = of.get(of.len() / 2) else {
-        return;
-    };
-    if ratio > STEEP {
-        let note = format!(
+    let &(ratio, mean) = of.get(of.len() / 2)?;
+    (ratio > STEEP).then(|| {
+        format!(
             "the counts are so large (about {mean:.0} in a typical feature) that the bound of the \
              likelihood negative-binomial is {ratio:.0} times as steep as it should be, above {STEEP}: factors \
              may be lost, and the fit may seem to have converged when it has not; take \
              poisson-log-normal"
-        );
-        journal.note(0, format!("data/{}", info.name), Event::Warning { note });
-    }
+        )
+    })
 }
 
 /// Precision of the site of a typical count of a feature over the curvature of its

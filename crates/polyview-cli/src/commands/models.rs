@@ -1,0 +1,278 @@
+//! `polyview models`: what may be fitted, and what goes with what, from the lists of
+//! species themselves.
+
+use clap::CommandFactory;
+use polyview::Registry;
+use polyview_core::{LikelihoodSpecies, Way};
+use serde_json::json;
+
+use crate::args::{Cli, ModelsArgs};
+use crate::failure::Outcome;
+use crate::output;
+
+/// Options of `fit` whose values are listed: heading and name.
+const CHOICES: [(&str, &str); 4] = [
+    ("Models", "model"),
+    ("Priors of the weights", "weights"),
+    ("Priors of the factors", "factor_prior"),
+    ("Engines", "engine"),
+];
+
+/// What values of options mean that have no text of their own.
+const MEANINGS: [(&str, &str, &str); 11] = [
+    (
+        "weights",
+        "ard",
+        "one precision for each view and factor (automatic relevance determination)",
+    ),
+    (
+        "weights",
+        "relevance",
+        "a precision for each feature besides: features that matter",
+    ),
+    ("weights", "spike-slab", "each weight is zero or not"),
+    (
+        "weights",
+        "horseshoe",
+        "a variance for each weight: small ones vanish, large ones stay",
+    ),
+    (
+        "factor_prior",
+        "standard-normal",
+        "independent, of unit variance",
+    ),
+    (
+        "factor_prior",
+        "ard",
+        "a precision for each group of samples and factor",
+    ),
+    (
+        "factor_prior",
+        "spike-and-slab",
+        "each entry is zero or not, by group of samples",
+    ),
+    (
+        "factor_prior",
+        "mixture",
+        "each sample belongs to one of several components",
+    ),
+    (
+        "engine",
+        "vb",
+        "variational Bayes: fast, with a bound that never falls",
+    ),
+    (
+        "engine",
+        "gibbs",
+        "Gibbs sampling: exact in the limit, with chains and their mixing",
+    ),
+    (
+        "engine",
+        "stochastic",
+        "variational Bayes on a batch of the samples at a time, for very many",
+    ),
+];
+
+/// Lists models, likelihoods, priors and engines.
+pub fn run(cli: &Cli, args: &ModelsArgs) -> Outcome<()> {
+    let registry = Registry::standard();
+    if cli.json {
+        let all: Vec<_> = registry.likelihoods().map(as_json).collect();
+        let choices: serde_json::Map<_, _> = CHOICES
+            .iter()
+            .map(|(_, id)| {
+                let values = values(id).into_iter();
+                let values: Vec<_> = values
+                    .map(|(name, about)| json!({ "name": name, "about": about }))
+                    .collect();
+                ((*id).to_owned(), json!(values))
+            })
+            .collect();
+        return output::json(&json!({ "likelihoods": all, "choices": choices }));
+    }
+    if args.markdown {
+        return markdown(registry);
+    }
+    for (heading, id) in CHOICES {
+        let rows = values(id);
+        output::line(format!("{heading} (--{}):", id.replace('_', "-")))?;
+        let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
+        for (name, about) in rows {
+            output::line(format!("  {name:<width$}  {about}"))?;
+        }
+        output::line("")?;
+    }
+    output::line("Likelihoods (--view NAME=FILE:LIKELIHOOD, or LIKELIHOOD{option=value, ...}):")?;
+    for s in registry.likelihoods() {
+        let ways: Vec<&str> = ways(s)
+            .filter(|w| w.1.is_none())
+            .map(|w| w.0.name())
+            .collect();
+        output::line(format!("  {}", called(s)))?;
+        output::line(format!("      {}", s.about().line))?;
+        output::line(format!("      goes with: vb, {}", ways.join(", ")))?;
+        let defaults = s.defaults();
+        for (option, meaning) in s.about().options {
+            let default = defaults.text(option).unwrap_or_default();
+            output::line(format!("      {option} = {default}: {meaning}"))?;
+        }
+    }
+    output::line("")?;
+    output::line("What does not go with what is refused with the reason:  polyview models --json")
+}
+
+/// Name and other names.
+fn called(s: &dyn LikelihoodSpecies) -> String {
+    match s.aliases() {
+        [] => s.name().to_owned(),
+        more => format!("{} ({})", s.name(), more.join(", ")),
+    }
+}
+
+/// Every way with why a likelihood cannot go it.
+fn ways(s: &dyn LikelihoodSpecies) -> impl Iterator<Item = (Way, Option<String>)> {
+    let defaults = s.defaults();
+    Way::ALL
+        .into_iter()
+        .map(move |way| (way, s.refuses(way, &defaults)))
+}
+
+fn as_json(s: &dyn LikelihoodSpecies) -> serde_json::Value {
+    let about = s.about();
+    let options: Vec<_> = (about.options.iter())
+        .map(|(name, meaning)| {
+            json!({ "name": name, "default": s.defaults().text(name), "about": meaning })
+        })
+        .collect();
+    let refused: serde_json::Map<_, _> = ways(s)
+        .filter_map(|(way, why)| Some((way.name().to_owned(), json!(why?))))
+        .collect();
+    json!({
+        "name": s.name(),
+        "aliases": s.aliases(),
+        "about": about.line,
+        "needs": about.needs,
+        "source": about.label,
+        "options": options,
+        "refuses": refused,
+    })
+}
+
+/// The values of an option of `fit`, with what they mean.
+fn values(id: &str) -> Vec<(String, String)> {
+    let command = Cli::command();
+    let fit = command.find_subcommand("fit");
+    let arg = fit.and_then(|c| c.get_arguments().find(|a| a.get_id() == id));
+    let values = arg.map(clap::Arg::get_possible_values).unwrap_or_default();
+    if values.is_empty() {
+        // the option takes the name of a view as well
+        let own = MEANINGS.iter().filter(|m| m.0 == id);
+        return own.map(|m| (m.1.to_owned(), m.2.to_owned())).collect();
+    }
+    (values.iter())
+        .map(|v| {
+            let name = v.get_name();
+            let known = MEANINGS.iter().find(|m| (m.0, m.1) == (id, name));
+            let help = v.get_help().map(ToString::to_string);
+            let about = help.or_else(|| known.map(|m| m.2.to_owned()));
+            (name.to_owned(), about.unwrap_or_default())
+        })
+        .collect()
+}
+
+/// The tables of the documentation.
+fn markdown(registry: &Registry) -> Outcome<()> {
+    output::line("# Models, likelihoods, priors, engines\n")?;
+    output::line("Written by `polyview models --markdown`; a test holds this page to it.\n")?;
+    for (heading, id) in CHOICES {
+        output::line(format!("## {heading} (`--{}`)\n", id.replace('_', "-")))?;
+        output::line("| name | what |\n|---|---|")?;
+        for (name, about) in values(id) {
+            output::line(format!("| `{name}` | {about} |"))?;
+        }
+        output::line("")?;
+    }
+    output::line("## Likelihoods (`--view NAME=FILE:LIKELIHOOD`)\n")?;
+    output::line(
+        "Every likelihood goes with variational Bayes, with cells missing, and with every prior.\n",
+    )?;
+    let names: Vec<&str> = Way::ALL.iter().map(|w| w.name()).collect();
+    output::line(format!("| name | data | maths | {} |", names.join(" | ")))?;
+    output::line(format!("|{}", "---|".repeat(3 + names.len())))?;
+    let mut reasons = Vec::new();
+    for s in registry.likelihoods() {
+        let mut row = vec![
+            format!(
+                "`{}`",
+                called(s)
+                    .replace(" (", "` (`")
+                    .replace(')', "`)")
+                    .trim_end_matches('`')
+            ),
+            s.about().line.to_owned(),
+            format!("`{}`", s.about().label),
+        ];
+        if s.aliases().is_empty() {
+            row[0] = format!("`{}`", s.name());
+        }
+        for (way, why) in ways(s) {
+            row.push(if why.is_none() { "yes" } else { "no" }.to_owned());
+            if let Some(why) = why {
+                reasons.push(format!("* `{}`, {}: {why}", s.name(), way.name()));
+            }
+        }
+        output::line(format!("| {} |", row.join(" | ")))?;
+    }
+    output::line("\nWhat is refused, and why:\n")?;
+    for reason in reasons {
+        output::line(reason)?;
+    }
+    output::line("\n## Options of likelihoods\n")?;
+    output::line(
+        "On the command line `--view rna=counts.csv:negative-binomial{size=2}`; in a study file `likelihood = { species = \"negative-binomial\", size = 2 }`, or `options.negative-binomial.size = 2` for all views.\n",
+    )?;
+    output::line("| likelihood | option | default | what |\n|---|---|---|---|")?;
+    for s in registry.likelihoods() {
+        let defaults = s.defaults();
+        for (option, meaning) in s.about().options {
+            let default = defaults.text(option).unwrap_or_default();
+            output::line(format!(
+                "| `{}` | `{option}` | `{default}` | {meaning} |",
+                s.name()
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_explained() {
+        for (_, id) in CHOICES {
+            let values = values(id);
+            assert!(values.len() > 2, "{id}");
+            for (name, about) in values {
+                assert!(!about.is_empty(), "{id} {name}");
+            }
+        }
+        for (id, name, _) in MEANINGS {
+            assert!(values(id).iter().any(|v| v.0 == name), "{id} {name}");
+            if id == "weights" {
+                let known = crate::choice::parsed::<polyview::FeatureSelection>(id, name);
+                assert!(known.is_ok(), "{name}");
+            }
+        }
+        for s in Registry::standard().likelihoods() {
+            let defaults = s.defaults();
+            let told: Vec<&str> = s.about().options.iter().map(|o| o.0).collect();
+            let mut names: Vec<&str> = defaults.names().collect();
+            names.sort_unstable();
+            let mut sorted = told.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, names, "{}", s.name());
+        }
+    }
+}
