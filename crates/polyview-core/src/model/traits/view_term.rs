@@ -223,7 +223,7 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// squared unit of the factors, positive semidefinite. `slack` has one row a
     /// sample of `p`, a packed lower triangle of K × K; the factors of `p` are those
     /// that the local variables were brought up to date with. Rounds of a projection
-    /// are Newton steps with it (ARCHITECTURE, projections). Nothing unless a term
+    /// are Newton steps with it (docs/decisions/0034-projections.md). Nothing unless a term
     /// says more.
     fn slack(&self, p: &Predictor<'_>, slack: &mut PackedRows) {
         let _ = (p, slack);
