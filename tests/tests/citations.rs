@@ -3,10 +3,22 @@
 //!
 //! A label is a section number or a letter with a number: what a heading of the
 //! page begins with, or what stands there in bold.
+//!
+//! Every page of docs/decisions that a file names is there, and in the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Folders whose files cite.
+const FOLDERS: [&str; 6] = [
+    "benches",
+    "crates",
+    "docs/decisions",
+    "docs/maths",
+    "examples",
+    "tests",
+];
 
 /// Labels of a page.
 type Labels = BTreeSet<String>;
@@ -215,7 +227,7 @@ fn every_cited_label_is_on_its_page() {
     }
     let names: BTreeSet<String> = pages.keys().cloned().collect();
     let mut files = vec![root.join("ARCHITECTURE.md")];
-    for folder in ["benches", "crates", "examples", "tests"] {
+    for folder in FOLDERS {
         sources(&root.join(folder), &mut files);
     }
     let (mut cited, mut wrong) = (0, Vec::new());
@@ -241,6 +253,63 @@ fn every_cited_label_is_on_its_page() {
     );
     // the files have been found
     assert!(cited > 100, "{cited}");
+}
+
+/// Pages of decisions that a text names, by its lines: `0007-compression.md`
+/// wherever it stands.
+fn decisions(text: &str) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+        for word in line.split(|c| !is_part(c)) {
+            let number = word.split_once('-').map_or("", |(n, _)| n);
+            let is_number = number.len() == 4 && number.bytes().all(|b| b.is_ascii_digit());
+            let word = word.trim_end_matches('.');
+            if is_number && Path::new(word).extension().is_some_and(|e| e == "md") {
+                out.push((i + 1, word.to_owned()));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn every_decision_that_is_named_is_there_and_in_the_index() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut pages = Vec::new();
+    sources(&root.join("docs/decisions"), &mut pages);
+    let name = |p: &PathBuf| {
+        p.file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned()
+    };
+    let pages: Vec<String> = pages.iter().map(name).collect();
+    let index = decisions(&read(&root.join("docs/decisions/README.md")));
+    let index: Vec<String> = index.into_iter().map(|d| d.1).collect();
+    assert_eq!(pages[..pages.len() - 1], index, "the index and the pages");
+    let mut files = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"]
+        .map(|f| root.join(f))
+        .to_vec();
+    for folder in FOLDERS {
+        sources(&root.join(folder), &mut files);
+    }
+    for path in files {
+        let shown = path.strip_prefix(&root).unwrap_or(&path).display();
+        for (line, page) in decisions(&read(&path)) {
+            // this file makes one up
+            let known = pages.contains(&page) || page == "0000-nothing.md";
+            assert!(known, "{shown}:{line}: there is no docs/decisions/{page}");
+        }
+    }
+}
+
+#[test]
+fn decisions_are_named_by_their_files() {
+    assert_eq!(
+        decisions("nothing\n(docs/decisions/0000-nothing.md). 1234-5 0000.md"),
+        [(2, "0000-nothing.md".to_owned())]
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! No block update ever lowers the bound (spec/sshiba 9.6.1; DESIGN 4.7), over
-//! random shapes, masks and compositions.
+//! No block update ever lowers the bound (spec/sshiba 9.6.1;
+//! docs/decisions/0004-the-bound-never-falls.md), over random shapes, masks and
+//! compositions.
 
 use polyview_core::{Context, Journal, RowGroups};
 use polyview_infer::{

@@ -1,4 +1,5 @@
-//! The compressed paths give the iterates of the streaming path (DESIGN 5).
+//! The compressed paths give the iterates of the streaming path
+//! (docs/decisions/0007-compression.md).
 
 use polyview::{FeatureSelection, Fit, Fitting, Intercepts, ModelSpec, Path, models};
 use polyview_core::{Centring, Dataset, Event, FeatureScaling, Table};

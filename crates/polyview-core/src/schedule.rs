@@ -39,7 +39,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The default (spec/sshiba 2.7, DESIGN 4): a rotation first, before products with
+    /// The default (spec/sshiba 2.7): a rotation first
+    /// (docs/decisions/0005-rotation-first.md), before products with
     /// the data are made that it would turn; by view locals, weights, intercepts, noise,
     /// scales; then the factors, and empty factors are removed. Factors come last, since
     /// a start gives factors and the first weights are made from them.

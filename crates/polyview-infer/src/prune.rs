@@ -1,4 +1,4 @@
-//! Factors that no view uses any more (DESIGN 4.8; spec/sshiba 5).
+//! Factors that no view uses any more (spec/sshiba 5; docs/decisions/0008-empty-factors.md).
 
 use polyview_core::{Context, Event, Journal, NumericError, State, Stateful, Step};
 use polyview_linalg::MatRef;

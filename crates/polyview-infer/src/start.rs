@@ -1,4 +1,4 @@
-//! Where a run starts from (DESIGN 4.1; spec/sshiba 5, 9.5).
+//! Where a run starts from (spec/sshiba 5, 9.5; docs/decisions/0003-start-and-order.md).
 
 use polyview_linalg::{
     KaiserNormalisation, LinalgError, LinearOperator, Mat, TruncatedSvdOptions, VarimaxOptions,

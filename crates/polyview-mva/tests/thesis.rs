@@ -402,3 +402,25 @@ fn level_is_a_threshold_on_consistency() {
         }
     }
 }
+
+#[test]
+fn bags_that_share_more_samples_say_less() {
+    // spec/thesis 4.2, E20: features that say nothing pass at about the level at M = .2 and more often at .8, where bags hardly differ; with
+    // (1 - M) / M none would pass at .2, and 59 % at .8
+    let x = normal(20, 120, 1000);
+    let labels: Vec<usize> = (0..120).map(|n| n % 2).collect();
+    let weights = Mat::full(120, 1, 1.0);
+    let passing = |share: f64| {
+        let options = BaggingOptions {
+            share,
+            ..BaggingOptions::default()
+        };
+        let bags = Bagging::run(x.as_ref(), weights.as_ref(), &labels, &options).unwrap();
+        let chosen = bags.select(0.05).unwrap();
+        chosen.iter().map(Vec::len).sum::<usize>() as f64 / 2000.0
+    };
+    for (share, wanted) in [(0.2, 0.04), (0.5, 0.11), (0.8, 0.28)] {
+        let found = passing(share);
+        assert!((found - wanted).abs() < 0.04, "{share}: {found}");
+    }
+}

@@ -1,5 +1,5 @@
 //! How complete Gaussian data are swept: as they are, or compressed
-//! (DESIGN 5).
+//! (docs/decisions/0007-compression.md).
 //!
 //! The model does not notice an orthogonal change of the samples ($X \to
 //! QX$), nor, with noise by view and a prior that is the same for all

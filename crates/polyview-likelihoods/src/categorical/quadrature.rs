@@ -293,6 +293,22 @@ mod tests {
     }
 
     #[test]
+    fn vector_of_features_and_similarities() {
+        // spec/mlfs V2; as printed (E18) 1.427, -0.463, 0.613, 0.122
+        let m = [0.3, -0.2, 1.1, 0.5];
+        let mut shift = [0.0; 4];
+        let ln = Rule::for_classes(4).moments(&m, 0, &mut shift, &mut Vec::new());
+        assert!((ln + 1.7248).abs() < 5e-5, "{ln}");
+        for (j, x) in [1.4652, -0.3579, 0.4587, 0.1339].into_iter().enumerate() {
+            assert!(
+                (m[j] + shift[j] - x).abs() < 5e-5,
+                "{j}: {}",
+                m[j] + shift[j]
+            );
+        }
+    }
+
+    #[test]
     fn two_classes_are_a_univariate_probit() {
         // x_0 - x_1 ~ N(m_0 - m_1, 2)
         for gap in [-40.0, -2.0, 0.0, 0.7, 6.0] {

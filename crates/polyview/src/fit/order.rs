@@ -1,4 +1,4 @@
-//! Order and signs of the factors (DESIGN 4.10).
+//! Order and signs of the factors (docs/decisions/0003-start-and-order.md).
 
 use polyview_infer::Model;
 

@@ -74,7 +74,7 @@ pub trait Rounds {
     /// squared unit of the factors, positive semidefinite. `slack` has one row for each
     /// sample of `p`, a packed lower triangle of K × K; the factors of `p` are those
     /// that the local variables were brought up to date with. Rounds of a projection
-    /// are Newton steps with it (ARCHITECTURE, projections). Nothing unless a term
+    /// are Newton steps with it (docs/decisions/0034-projections.md). Nothing unless a term
     /// says more.
     fn slack(&mut self, p: &Predictor<'_>, slack: &mut PackedRows) {
         let _ = (p, slack);
