@@ -31,12 +31,7 @@ impl Refused {
         match self {
             Self::Other(why) => format!("{option}: {why}"),
             Self::Unknown(known) => {
-                let nearest = nearest(word, known);
-                let hint = nearest.map_or_else(String::new, |n| format!("did you mean '{n}'? "));
-                format!(
-                    "{option}: there is no '{word}'; {hint}there are {}",
-                    known.join(", ")
-                )
+                format!("{option}: there is no '{word}'; {}", instead(word, known))
             }
         }
     }
@@ -60,6 +55,13 @@ impl serde::de::Error for Refused {
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
         Self::Unknown(expected)
     }
+}
+
+/// What there is instead of a word that is none of those known; which one is nearest.
+pub fn instead(word: &str, known: &[&str]) -> String {
+    let nearest = nearest(word, known);
+    let hint = nearest.map_or_else(String::new, |n| format!("did you mean '{n}'? "));
+    format!("{hint}there are {}", known.join(", "))
 }
 
 /// The known word that is nearest to this one: the first that begins with it, else the

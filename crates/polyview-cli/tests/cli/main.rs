@@ -38,6 +38,7 @@ mod sparse;
 mod standard_output;
 mod stochastic;
 mod study_files;
+mod study_values;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;
