@@ -10,7 +10,7 @@ use polyview_io::{Content, IoError, NumberHint, ReadOptions, read_table, read_vi
 use crate::counts::likelihood_of_counts;
 use crate::failure::Outcome;
 use crate::hdf5;
-use crate::inputs::archive;
+use crate::view_table::archive;
 
 /// Most values that a column of classes is thought to have.
 const FEW: usize = 10;

@@ -17,6 +17,7 @@ mod preset;
 mod progress;
 mod remarks;
 mod study;
+mod view_table;
 mod written;
 
 use std::process::ExitCode;
