@@ -94,8 +94,8 @@ pub fn about_scores(fit: &Fit) -> String {
 }
 
 /// Variance explained by view and factor, and the deviance where views are not
-/// numbers.
-pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
+/// numbers; of all samples, or of those of one group.
+pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<()> {
     let with_deviance = has_deviance(e);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
@@ -114,12 +114,12 @@ pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
-    together(e)
+    together(e, group)
 }
 
 /// Factors that count in a view only together with others, which their shares in the table
 /// do not show: what is lost without them. Nothing where there are none.
-fn together(e: &Explained) -> Outcome<()> {
+fn together(e: &Explained, group: Option<&str>) -> Outcome<()> {
     let cells = (0..e.views.len()).flat_map(|m| (0..e.factors).map(move |k| (m, k)));
     let mut rows = Vec::new();
     for (m, k) in cells {
@@ -139,10 +139,11 @@ fn together(e: &Explained) -> Outcome<()> {
     if rows.is_empty() {
         return Ok(());
     }
+    let within = group.map_or_else(String::new, |name| format!(" within group '{name}'"));
     line("")?;
-    prose(
-        "Factors that explain a view only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
-    )?;
+    prose(format!(
+        "Factors that explain a view{within} only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
+    ))?;
     let header = ["view", "factor", "alone", "lost without it"].map(str::to_owned);
     table(&header, &rows)
 }

@@ -383,7 +383,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "" => "variance explained, %:".to_owned(),
             about => format!("variance explained, % ({about}):"),
         })?;
-        variance_table(fit, &e)?;
+        variance_table(fit, &e, None)?;
     }
     Ok(())
 }
