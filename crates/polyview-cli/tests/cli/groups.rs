@@ -237,3 +237,28 @@ fn factors_together_are_of_a_group() {
     let named = format!("{title} within group 'first' only together with others");
     assert!(of(of_groups) == 1 && of_groups.contains(&named), "{text}");
 }
+
+/// New samples of a model with groups come with these, as predictions read them.
+#[test]
+fn simulated_samples_have_groups() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, &format!("{FIT} --out m.pv"));
+    let said = said(at, "simulate --from m.pv --samples 20 --out-dir sim");
+    let options = "--metadata sim/groups.csv --groups group";
+    assert!(said.contains(options), "{said}");
+    let groups = get(at, "sim/groups.csv");
+    assert!(groups.starts_with("sample,group\nsim1,"), "{groups}");
+    assert_eq!(groups.lines().count(), 21);
+    assert!(
+        groups.contains(",north") && groups.contains(",south"),
+        "{groups}"
+    );
+    let predict = format!("predict m.pv --view x=sim/x.csv {options} --target y --out p.csv");
+    ok(at, &predict);
+    assert_eq!(get(at, "p.csv").lines().count(), 21);
+    // without groups there is no such file
+    ok(at, "fit --view x=x.csv -k 1 --max-sweeps 5 --out n.pv");
+    ok(at, "simulate --from n.pv --samples 5 --out-dir none");
+    assert!(!at.join("none/groups.csv").exists());
+}
