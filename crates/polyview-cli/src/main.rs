@@ -3,6 +3,7 @@
 mod args;
 mod choice;
 mod commands;
+mod copies;
 mod counts;
 mod failure;
 mod files;

@@ -29,6 +29,7 @@ mod mixture;
 mod new_cells;
 mod no_effect;
 mod notices;
+mod odd_data;
 mod options;
 mod paths;
 mod rank;
