@@ -31,7 +31,7 @@ impl Guess {
     /// Reads the table of a view, and guesses.
     pub fn of(path: &Path, options: &ReadOptions) -> Outcome<Self> {
         let name = options.name.clone().unwrap_or_default();
-        if let Some(table) = hdf5::table(path, &name, false)? {
+        if let Some(table) = hdf5::table(path, &name, options, false)? {
             return Ok(Self::numbers(table));
         }
         let (path, options) = &archive(path, options.clone());

@@ -9,6 +9,7 @@ use polyview_io::{Orientation, ReadOptions, read_metadata_with};
 
 use crate::args::{Cli, DataArgs};
 use crate::choice::parsed;
+use crate::codes::codes;
 use crate::commands::say;
 use crate::copies::copies;
 use crate::counts::Trials;
@@ -87,7 +88,7 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
-    for text in copies(&data, study) {
+    for text in copies(&data, study).into_iter().chain(codes(&data, study)) {
         warning(cli, text);
     }
     Ok(data)

@@ -2,6 +2,7 @@
 
 mod args;
 mod choice;
+mod codes;
 mod commands;
 mod copies;
 mod counts;

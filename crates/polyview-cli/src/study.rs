@@ -63,6 +63,9 @@ pub struct Study {
     /// Which character parts the whole from the fraction in text files.
     #[serde(skip_serializing_if = "is_default")]
     pub decimal: DecimalMark,
+    /// What stands for a missing value in the files, besides empty cells and NA.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub na: Vec<String>,
     /// The views' files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
@@ -124,6 +127,7 @@ impl Study {
         let mut options = self.format();
         args.format.set(&mut options);
         (self.delimiter, self.decimal) = (options.delimiter, options.decimal);
+        self.na.clone_from(&options.missing);
         let given = sources(args, &options)?;
         distinct(&given)?;
         for s in given {
@@ -409,6 +413,7 @@ impl Study {
         ReadOptions {
             delimiter: self.delimiter,
             decimal: self.decimal,
+            missing: self.na.clone(),
             ..ReadOptions::default()
         }
     }

@@ -75,7 +75,7 @@ pub fn view(
         likely.likelihood(),
     );
     let classes = likelihood == Likelihood::Categorical;
-    let inside = hdf5::table(path, &name, classes)?;
+    let inside = hdf5::table(path, &name, options, classes)?;
     let (file, options) = &archive(path, options.clone());
     if classes {
         return match inside {
