@@ -33,7 +33,7 @@ pub fn likelihood(option: &str, text: &str) -> Outcome<Likelihood> {
         Ok(()) => Ok(found),
         Err(e) => Err(match e.kind() {
             ErrorKind::UnknownLikelihood { name, .. } => {
-                Failure::Usage(Refused::Unknown(words()).message(option, name))
+                Failure::Usage(Refused::Unknown(likelihoods_by_name()).message(option, name))
             }
             _ => usage(e.to_string()),
         }),
@@ -41,7 +41,7 @@ pub fn likelihood(option: &str, text: &str) -> Outcome<Likelihood> {
 }
 
 /// The names of all likelihoods, and what else they are called.
-fn words() -> Vec<String> {
+pub fn likelihoods_by_name() -> Vec<String> {
     let mut out = Vec::new();
     for species in Registry::standard().likelihoods() {
         out.push(species.name().to_owned());
@@ -64,12 +64,7 @@ impl Refused {
         match self {
             Self::Other(why) => format!("{option}: {why}"),
             Self::Unknown(known) => {
-                let nearest = nearest(word, known);
-                let hint = nearest.map_or_else(String::new, |n| format!("did you mean '{n}'? "));
-                format!(
-                    "{option}: there is no '{word}'; {hint}there are {}",
-                    known.join(", ")
-                )
+                format!("{option}: there is no '{word}'; {}", instead(word, known))
             }
         }
     }
@@ -95,15 +90,23 @@ impl serde::de::Error for Refused {
     }
 }
 
+/// What there is instead of a word that is none of those known; which one is nearest.
+pub fn instead<S: AsRef<str>>(word: &str, known: &[S]) -> String {
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let nearest = nearest(word, &known);
+    let hint = nearest.map_or_else(String::new, |n| format!("did you mean '{n}'? "));
+    format!("{hint}there are {}", known.join(", "))
+}
+
 /// The known word that is nearest to this one: the first that begins with it, else the
 /// one with fewest letters to change, a third of them at most.
-fn nearest<'a>(word: &str, known: &'a [String]) -> Option<&'a str> {
+fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let begins = |k: &&String| word.len() > 1 && k.starts_with(&word);
+    let begins = |k: &&&str| word.len() > 1 && k.starts_with(&word);
     if let Some(found) = known.iter().find(begins) {
         return Some(found);
     }
-    let by_distance = known.iter().map(|k| (distance(&word, k), k.as_str()));
+    let by_distance = known.iter().map(|k| (distance(&word, k), *k));
     let (changes, found) = by_distance.min_by_key(|(changes, _)| *changes)?;
     (3 * changes <= found.len().max(3)).then_some(found)
 }

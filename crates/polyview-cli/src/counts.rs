@@ -7,7 +7,7 @@ use polyview_core::{Table, ViewTable};
 use polyview_io::{ReadOptions, read_table};
 
 use crate::failure::{Failure, Outcome};
-use crate::inputs::archive;
+use crate::view_table::archive;
 
 /// Counts above this are refused.
 const LARGEST: f64 = 1e9;
@@ -35,6 +35,8 @@ impl Trials {
 struct Counts<'a> {
     path: &'a Path,
     table: &'a ViewTable,
+    /// What to do about a value that is none.
+    mend: &'a str,
 }
 
 impl Counts<'_> {
@@ -42,7 +44,7 @@ impl Counts<'_> {
         refuse(self.path, self.table, n, d, found)
     }
     fn check(&self, n: usize, d: usize, x: f64) -> Outcome<()> {
-        let mend = "correct it, leave the cell empty, or fit the view as gaussian";
+        let mend = self.mend;
         if x < 0.0 {
             return self.refuse(n, d, format!("{x} is negative, which no count is; {mend}"));
         }
@@ -67,14 +69,15 @@ fn refuse<T>(path: &Path, table: &ViewTable, n: usize, d: usize, found: String) 
     })
 }
 
-/// Refuses what is no count, and successes without as many trials.
+/// Refuses what is no count, of which `mend` says what to do about it, and successes
+/// without as many trials.
 pub fn check(
     path: &Path,
     table: &ViewTable,
-    likelihood: &Likelihood,
+    (likelihood, mend): (&Likelihood, &str),
     trials: Option<&Trials>,
 ) -> Outcome<()> {
-    let counts = Counts { path, table };
+    let counts = Counts { path, table, mend };
     let trials_of = trials.map(|t| (t, places(t, table)));
     for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
         counts.check(n, d, x)?;

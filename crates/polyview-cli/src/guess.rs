@@ -8,7 +8,7 @@ use polyview_io::{Content, IoError, NumberHint, ReadOptions, read_table, read_vi
 
 use crate::failure::Outcome;
 use crate::hdf5;
-use crate::inputs::archive;
+use crate::view_table::archive;
 
 /// A table and what it looks like.
 pub struct Guess {
@@ -26,7 +26,7 @@ impl Guess {
     /// Reads the table of a view, and guesses.
     pub fn of(path: &Path, options: &ReadOptions) -> Outcome<Self> {
         let name = options.name.clone().unwrap_or_default();
-        if let Some(table) = hdf5::table(path, &name, false)? {
+        if let Some(table) = hdf5::table(path, &name, options, false)? {
             return Ok(Self::best(table));
         }
         let (path, options) = &archive(path, options.clone());

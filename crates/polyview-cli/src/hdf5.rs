@@ -4,6 +4,7 @@ use std::path::Path;
 
 use polyview::Fit;
 use polyview_core::{Metadata, Overwrite, ViewTable};
+use polyview_io::ReadOptions;
 
 use crate::failure::Outcome;
 
@@ -14,22 +15,30 @@ mod with {
         write_mofa2,
     };
 
-    use super::{Fit, Metadata, Outcome, Overwrite, Path, ViewTable};
+    use super::{Fit, Metadata, Outcome, Overwrite, Path, ReadOptions, ViewTable};
 
     /// Whether a path names a table of an HDF5 file.
     pub fn is_inside(path: &Path) -> bool {
         Location::parse(path).is_some()
     }
 
-    pub fn table(path: &Path, name: &str, classes: bool) -> Outcome<Option<ViewTable>> {
+    pub fn table(
+        path: &Path,
+        name: &str,
+        options: &ReadOptions,
+        classes: bool,
+    ) -> Outcome<Option<ViewTable>> {
         let Some(at) = Location::parse(path) else {
             return Ok(None);
         };
-        Ok(Some(if classes {
-            read_classes(&at, name)?.into()
-        } else {
-            read_view(&at, name)?
-        }))
+        if classes {
+            return Ok(Some(read_classes(&at, name)?.into()));
+        }
+        let mut table = read_view(&at, name)?;
+        if let ViewTable::Dense(table) = &mut table {
+            options.hide_missing(&mut table.values);
+        }
+        Ok(Some(table))
     }
 
     pub fn metadata(path: &Path) -> Outcome<Option<Columns>> {
@@ -62,7 +71,7 @@ mod with {
 
 #[cfg(not(feature = "hdf5"))]
 mod with {
-    use super::{Fit, Metadata, Outcome, Overwrite, Path, ViewTable};
+    use super::{Fit, Metadata, Outcome, Overwrite, Path, ReadOptions, ViewTable};
     use crate::failure::Failure;
 
     fn lacking(path: &Path) -> Failure {
@@ -87,7 +96,12 @@ mod with {
         false
     }
 
-    pub fn table(path: &Path, _name: &str, _classes: bool) -> Outcome<Option<ViewTable>> {
+    pub fn table(
+        path: &Path,
+        _name: &str,
+        _options: &ReadOptions,
+        _classes: bool,
+    ) -> Outcome<Option<ViewTable>> {
         refused(path).map(|()| None)
     }
 

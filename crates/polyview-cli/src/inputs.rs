@@ -5,22 +5,23 @@ use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
 use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, View, ViewTable};
-use polyview_io::{
-    IoError, NumberHint, Orientation, ReadOptions, read_metadata_with, read_table, read_view,
-};
+use polyview_io::{Orientation, ReadOptions, read_metadata_with};
 
 use crate::args::{Cli, DataArgs};
 use crate::choice;
+use crate::codes::codes;
 use crate::commands::say;
-use crate::counts::{self, Trials};
+use crate::copies::copies;
+use crate::counts::Trials;
 use crate::failure::{Failure, Outcome};
 use crate::group_names::{Present, group_names};
-use crate::guess::{Guess, as_classes, is_bit};
+use crate::guess::Guess;
 use crate::hdf5;
 use crate::joined::{built, ids_or_places};
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, warning};
-use crate::study::{Source, Study, of_view, trials_twice, view_option};
+use crate::study::{Study, of_view, trials_twice, view_option};
+use crate::view_table::{Likely, view, words};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
 /// the study then has them.
@@ -43,8 +44,8 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let trials = trials.map(|t| Trials::read(t, &options)).transpose()?;
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or_else(|| trials.as_ref().map(|_| "binomial".into())) {
-            let table = view(&s.path, &options, &l, trials.as_ref())
-                .map_err(|e| words(study, &s, &l, e))?;
+            let table = view(&s.path, &options, Likely::Asked(&l), trials.as_ref());
+            let table = table.map_err(|e| words(study, &s, &l, e))?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = ids_or_places(builder, &s.name, &s.path)?;
@@ -87,6 +88,9 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
+    for text in copies(&data, study).into_iter().chain(codes(&data, study)) {
+        warning(cli, text);
+    }
     Ok(data)
 }
 
@@ -227,7 +231,12 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
-        let table = view(&path, &options, &known.clone(), trials.as_ref())?;
+        let labels = fit.spec().labels(&name).is_some();
+        let kind = Likely::OfModel {
+            likelihood: known,
+            labels,
+        };
+        let table = view(&path, &options, kind, trials.as_ref())?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
         builder = ids_or_places(builder, &name, &path)?;
@@ -331,89 +340,6 @@ fn stored(
     sparse.to_dense().into()
 }
 
-/// The table of a view of that likelihood.
-fn view(
-    path: &Path,
-    options: &ReadOptions,
-    likelihood: &Likelihood,
-    trials: Option<&Trials>,
-) -> Outcome<ViewTable> {
-    let name = options.name.clone().unwrap_or_default();
-    let classes = likelihood.has_classes();
-    let inside = hdf5::table(path, &name, classes)?;
-    let (file, options) = &archive(path, options.clone());
-    if classes {
-        return match inside {
-            Some(table) => Ok(table),
-            None => Ok(read_table(file, &as_classes(options))?.into()),
-        };
-    }
-    let table = match inside {
-        Some(table) => table,
-        None => read_view(file, options)?,
-    };
-    if likelihood.is_label() {
-        let mend = "fit the view as gaussian (numbers) or categorical (one column of classes)";
-        zeros_and_ones(path, &table, mend)?;
-    }
-    if likelihood.is_count() {
-        counts::check(path, &table, likelihood, trials)?;
-    }
-    Ok(table)
-}
-
-/// Says how the model of a study takes words, where they stand in a table of numbers.
-fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Failure) -> Failure {
-    let Failure::Io(error) = error else {
-        return error;
-    };
-    if !matches!(
-        error,
-        IoError::NotNumber {
-            hint: NumberHint::Words,
-            ..
-        }
-    ) {
-        return error.into();
-    }
-    let (name, path) = (&source.name, source.path.display());
-    let label = likelihood.is_label() && !likelihood.has_classes();
-    let of_labels = if label {
-        likelihood.name()
-    } else {
-        "bernoulli"
-    };
-    let model = match study.model.model.as_str() {
-        "bibfa" | "mofapy2" if !label => "with --model sshiba ",
-        _ => "",
-    };
-    let classes = format!("one column of class names is {model}--view {name}={path}:categorical");
-    let labels = format!("labels of two words, a view a column, are --labels {path}:{of_labels}");
-    let mend = if label {
-        format!("{labels}; {classes}")
-    } else {
-        format!("{classes}; {labels}")
-    };
-    Failure::Words {
-        source: Box::new(error),
-        mend,
-    }
-}
-
-/// Refuses a value that is neither 0 nor 1; `mend` ends "correct it, leave the
-/// cell empty, or".
-pub fn zeros_and_ones(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()> {
-    match table.cells().find(|c| !c.2.is_nan() && !is_bit(c.2)) {
-        Some((n, d, x)) => Err(Failure::Cell {
-            path: path.to_owned(),
-            sample: table.samples()[n].clone(),
-            column: table.features()[d].clone(),
-            found: format!("{x} is neither 0 nor 1; correct it, leave the cell empty, or {mend}"),
-        }),
-        None => Ok(()),
-    }
-}
-
 /// How a view's file is read.
 pub fn read_options(name: &str, transposed: bool, format: ReadOptions) -> ReadOptions {
     ReadOptions {
@@ -424,19 +350,6 @@ pub fn read_options(name: &str, transposed: bool, format: ReadOptions) -> ReadOp
         },
         name: Some(name.to_owned()),
         ..format
-    }
-}
-
-/// The archive of `FILE.npz#ARRAY`, and options that ask for that array; any
-/// other path as it is.
-pub fn archive(path: &Path, mut options: ReadOptions) -> (PathBuf, ReadOptions) {
-    let parts = path.to_str().and_then(|p| p.rsplit_once('#'));
-    match parts {
-        Some((file, array)) if file.to_ascii_lowercase().ends_with(".npz") && !path.exists() => {
-            options.array = Some(array.to_owned());
-            (file.into(), options)
-        }
-        _ => (path.to_owned(), options),
     }
 }
 

@@ -7,7 +7,7 @@ use polyview_io::{ReadOptions, has_sample_ids};
 
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
-use crate::inputs::archive;
+use crate::view_table::archive;
 
 /// Whether the samples of a file have IDs, rather than numbers that its reader gave them.
 pub fn has_ids(path: &Path) -> Outcome<bool> {

@@ -2,7 +2,9 @@
 
 mod args;
 mod choice;
+mod codes;
 mod commands;
+mod copies;
 mod counts;
 mod failure;
 mod files;
@@ -17,6 +19,7 @@ mod preset;
 mod progress;
 mod remarks;
 mod study;
+mod view_table;
 mod written;
 
 use std::process::ExitCode;

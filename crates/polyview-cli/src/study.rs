@@ -14,13 +14,16 @@ use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
-use crate::preset::{KNOWN, filled, outweighed, preset, rebased, renamed, without_repeats};
+use crate::preset::{KNOWN, preset, without_repeats};
 
 mod data;
 mod engines;
+mod read;
+mod values;
 
 use data::{distinct, sources};
 pub use data::{of_view, trials_twice, view_option};
+use read::read;
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,6 +63,9 @@ pub struct Study {
     /// Which character parts the whole from the fraction in text files.
     #[serde(skip_serializing_if = "is_default")]
     pub decimal: DecimalMark,
+    /// What stands for a missing value in the files, besides empty cells and NA.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub na: Vec<String>,
     /// The views' files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
@@ -121,6 +127,7 @@ impl Study {
         let mut options = self.format();
         args.format.set(&mut options);
         (self.delimiter, self.decimal) = (options.delimiter, options.decimal);
+        self.na.clone_from(&options.missing);
         let given = sources(args, &options)?;
         distinct(&given)?;
         for s in given {
@@ -406,6 +413,7 @@ impl Study {
         ReadOptions {
             delimiter: self.delimiter,
             decimal: self.decimal,
+            missing: self.na.clone(),
             ..ReadOptions::default()
         }
     }
@@ -451,72 +459,6 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub fn set<T: Copy>(target: &mut T, value: Option<T>) {
     if let Some(v) = value {
         *target = v;
-    }
-}
-
-/// A study file; `model` is stronger than the model that it names.
-fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
-    let failed = |why: String| Failure::Study {
-        path: path.display().to_string(),
-        why,
-    };
-    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => failed("there is no such file; check the path".to_owned()),
-        _ => failed(e.to_string()),
-    })?;
-    let mut study: Study = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
-    let mut keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
-    let name = model.unwrap_or(&study.model.model).to_owned();
-    let file = path.display();
-    let said = if name == study.model.model {
-        renamed(&keys).map(|t| t.map(|t| format!("warning: {file}: {t}")))
-    } else {
-        rebased(&mut keys, &name).map(|t| t.map(|t| format!("note: {file}: {t}")))
-    };
-    let mut remarks = Vec::from_iter(said.map_err(|e| failed(e.to_string()))?);
-    remarks.extend(outweighed(&keys).map(|t| format!("warning: {file}: {t}")));
-    let told = told(&keys);
-    if KNOWN.contains(&name.as_str()) {
-        // once more, with the model's own defaults
-        let all = filled(keys, &name).map_err(|e| failed(e.to_string()))?;
-        study = all
-            .try_into()
-            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
-    }
-    (study.told, study.remarks) = (told, remarks);
-    if let Some(folder) = path.parent() {
-        for s in &mut study.data {
-            s.path = folder.join(&s.path);
-            s.trials = s.trials.take().map(|t| folder.join(t));
-        }
-        study.metadata = study.metadata.map(|m| folder.join(m));
-    }
-    Ok(study)
-}
-
-/// Which likelihoods a study file gives, by its keys: once read, one that was
-/// left out looks like the default.
-fn told(study: &toml::Table) -> Told {
-    let Some(model) = study.get("model") else {
-        return Told::default();
-    };
-    let gives = |choices: &toml::Value| choices.get("likelihood").is_some();
-    let name = |view: &toml::Value| {
-        view.get("name")
-            .and_then(toml::Value::as_str)
-            .map(str::to_owned)
-    };
-    Told {
-        factors: model.get("factors").is_some(),
-        all: model.get("defaults").is_some_and(gives),
-        views: model
-            .get("views")
-            .and_then(toml::Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter(|v| gives(v))
-            .filter_map(name)
-            .collect(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Numbers and missing values as they are written in text files.
 
+use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
+
+use crate::options::ReadOptions;
 
 /// Which character parts the whole from the fraction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +61,53 @@ pub(crate) fn is_missing(text: &[u8], words: &[&str]) -> bool {
         || words
             .iter()
             .any(|w| w.as_bytes().eq_ignore_ascii_case(text))
+}
+
+/// What stands for a missing cell by the options of a reader.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Codes {
+    words: Vec<Vec<u8>>,
+    numbers: Vec<f64>,
+    decimal: DecimalMark,
+}
+
+impl Codes {
+    pub(crate) fn of(options: &ReadOptions) -> Self {
+        let mut out = Self {
+            decimal: options.decimal,
+            ..Self::default()
+        };
+        for code in &options.missing {
+            let code = code.trim().as_bytes();
+            // an option or a study file may have either mark
+            let number = [options.decimal.byte(), b'.'].map(|mark| parse_number(code, mark));
+            match number.into_iter().flatten().next() {
+                Some(x) => out.numbers.push(x),
+                None => out.words.push(code.to_vec()),
+            }
+        }
+        out
+    }
+    /// Whether a cell as it stands in a file is one; blanks around it are already gone.
+    pub(crate) fn hold(&self, text: &[u8]) -> bool {
+        let word = |w: &Vec<u8>| w.eq_ignore_ascii_case(text);
+        let number = || parse_number(text, self.decimal.byte());
+        self.words.iter().any(word)
+            || !self.numbers.is_empty() && number().is_some_and(|x| self.numbers.contains(&x))
+    }
+    /// `NaN` in place of the numbers that are codes.
+    pub(crate) fn hide(&self, values: &mut Mat<f64>) {
+        if self.numbers.is_empty() {
+            return;
+        }
+        for d in 0..values.ncols() {
+            for x in values.col_as_slice_mut(d) {
+                if self.numbers.contains(x) {
+                    *x = f64::NAN;
+                }
+            }
+        }
+    }
 }
 
 fn is_infinity(text: &[u8]) -> bool {

@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use polyview_core::{BlockSource, SourceError, View};
 
 use crate::error::{Action, IoError};
+use crate::number::Codes;
 use crate::numpy::{MatrixFile, Order, numbered};
 use crate::options::{Orientation, ReadOptions, default_name};
 use crate::source::{Source, open};
-use crate::text::{Records, check_lines, line_name, numbers, read_header};
+use crate::text::{Cells, Records, check_lines, line_name, numbers, read_header};
 
 /// A view on disk.
 struct OnDiskView {
     name: String,
     features: Vec<String>,
     matrix: MatrixFile,
+    codes: Codes,
 }
 
 /// Views on disk, read some samples at a time: a source for stochastic
@@ -81,6 +83,7 @@ impl OnDisk {
                 name,
                 features,
                 matrix,
+                codes: Codes::of(options),
             });
         }
         let samples = samples.ok_or_else(|| IoError::NotByBlocks {
@@ -106,7 +109,8 @@ impl BlockSource for OnDisk {
         self.views
             .iter_mut()
             .map(|v| {
-                let values = v.matrix.read(ranges)?;
+                let mut values = v.matrix.read(ranges)?;
+                v.codes.hide(&mut values);
                 Ok(View::from_values(&v.name, v.features.clone(), values)?)
             })
             .collect()
@@ -145,10 +149,11 @@ fn spool(
         BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(scratch).map_err(refuse)?);
     let (mut names, mut lines) = (Vec::new(), Vec::new());
     let mut bytes = Vec::with_capacity(8 * columns.len());
+    let cells = Cells::of(options);
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
         bytes.clear();
-        numbers(&records, &columns, &line, options.decimal, |x| {
+        numbers(&records, &columns, &line, &cells, |x| {
             bytes.extend_from_slice(&x.to_le_bytes());
         })?;
         out.write_all(&bytes).map_err(refuse)?;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use crate::error::NameKind;
-use crate::number::DecimalMark;
+use crate::number::{Codes, DecimalMark};
 use crate::text::Delimiter;
 
 /// Which way a table lies in its file.
@@ -61,6 +62,11 @@ pub struct ReadOptions {
     /// Which array of an archive to read (NPZ); `x`, `values` or the only
     /// two-dimensional one if not given.
     pub array: Option<String>,
+    /// What stands for a missing cell besides an empty one and the words of
+    /// [`MISSING_NUMBER`](crate::MISSING_NUMBER): words, compared without regard to case,
+    /// and numbers such as `999`, however these are written. In sparse tables
+    /// there are none.
+    pub missing: Vec<String>,
 }
 
 impl ReadOptions {
@@ -70,6 +76,11 @@ impl ReadOptions {
             name: Some(name.into()),
             ..Self::default()
         }
+    }
+    /// Takes the numbers that stand for missing cells ([`ReadOptions::missing`]) out of a
+    /// matrix that was read elsewhere: they become `NaN`.
+    pub fn hide_missing(&self, values: &mut Mat<f64>) {
+        Codes::of(self).hide(values);
     }
     /// The default options for a view of class names.
     pub fn classes(name: impl Into<String>) -> Self {

@@ -67,7 +67,7 @@ pub fn read_table(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table
     let path = path.as_ref();
     let name = options.name.clone().unwrap_or_else(|| default_name(path));
     let classes = options.content == Content::Classes;
-    let table = match open(path)? {
+    let mut table = match open(path)? {
         Source::Text(input) if classes => {
             return read_text_classes(Records::new(path, input), name, options);
         }
@@ -75,6 +75,7 @@ pub fn read_table(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table
         Source::Npy(file, length) => read_npy(path, file, length, name, options),
         Source::Npz(file, length) => read_npz(path, file, length, name, options),
     }?;
+    options.hide_missing(&mut table.values);
     if classes {
         return classes_of_numbers(path, table);
     }

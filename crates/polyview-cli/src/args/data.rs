@@ -15,6 +15,10 @@ pub struct FormatArgs {
     /// Numbers in text files have a decimal comma.
     #[arg(long)]
     pub decimal_comma: bool,
+    /// A number or word that stands for a missing value, such as 999, besides
+    /// empty cells and NA; may be given several times.
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
+    pub na: Vec<String>,
 }
 
 impl FormatArgs {
@@ -29,6 +33,7 @@ impl FormatArgs {
         if self.decimal_comma {
             options.decimal = DecimalMark::Comma;
         }
+        options.missing.extend(self.na.iter().cloned());
     }
     /// How text is read.
     pub fn options(&self) -> ReadOptions {

@@ -40,7 +40,9 @@ pub struct PredictArgs {
     pub intervals: IntervalArgs,
     /// Parameters at their means, without their uncertainty, as printed in the
     /// papers; by default the uncertainty of weights, intercepts and noise
-    /// counts, which makes probabilities less extreme.
+    /// counts, which makes probabilities less extreme. Intervals are not always
+    /// narrower: weights that are known leave the factors of new samples more
+    /// room than uncertain ones, which hold them back.
     #[arg(long, help_heading = "Prediction")]
     pub plug_in: bool,
     /// Replace files that exist.

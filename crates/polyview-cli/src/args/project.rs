@@ -25,7 +25,8 @@ pub struct ProjectArgs {
     /// Where their standard deviations go.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sd: Option<PathBuf>,
-    /// Weights at their means, without their uncertainty.
+    /// Weights at their means, without their uncertainty; the standard deviations
+    /// of factors are then wider, as uncertain weights hold factors back.
     #[arg(long, help_heading = "Projection")]
     pub plug_in: bool,
     /// Replace files that exist.

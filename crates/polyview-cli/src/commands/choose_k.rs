@@ -90,7 +90,9 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
     )?;
     line("")?;
     prose(format!(
-        "recommended: {} factors. {}",
-        found.recommended, found.reason
+        "recommended: {} factor{}. {}",
+        found.recommended,
+        if found.recommended == 1 { "" } else { "s" },
+        found.reason
     ))
 }

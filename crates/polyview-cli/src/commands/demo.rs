@@ -107,7 +107,7 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
     line("How much of each view the factors explain, in % (a factor with large numbers in")?;
     line("several rows is shared by those views, one with a single large number is private;")?;
     line("of diet and genotype that of the score behind them, and as deviance of themselves):")?;
-    variance_table(&fit, &fit.explain()?)?;
+    variance_table(&fit, &fit.explain()?, None)?;
     line("")?;
     line(format!(
         "{} % of the numbers were hidden from the model. How well it fills them in:",

@@ -94,8 +94,8 @@ pub fn about_scores(fit: &Fit) -> String {
 }
 
 /// Variance explained by view and factor, and the deviance where views are not
-/// numbers.
-pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
+/// numbers; of all samples, or of those of one group.
+pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<()> {
     let with_deviance = has_deviance(e);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
@@ -114,12 +114,47 @@ pub fn variance_table(fit: &Fit, e: &Explained) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
-    together(e)
+    repeated(fit, e)?;
+    together(e, group)
+}
+
+/// Factors that repeat labels of support vector machines: what the table has of them is not
+/// explained.
+fn repeated(fit: &Fit, e: &Explained) -> Outcome<()> {
+    let factors = fit.factors_of_margins(e);
+    if factors.is_empty() || e.views.len() < 2 {
+        return Ok(());
+    }
+    let of_margins = |v: &&ViewInfo| v.choices.likelihood == "svm";
+    for v in fit.views().iter().filter(of_margins) {
+        let Some(m) = e.views.iter().position(|name| *name == v.name) else {
+            continue;
+        };
+        let acts =
+            |k: &usize| Activity::acts(e.marginal[(m, *k)], Some(e.unique[(m, *k)]), ACTIVE_SHARE);
+        let own: Vec<usize> = factors.iter().filter(|k| acts(k)).copied().collect();
+        if own.is_empty() {
+            continue;
+        }
+        let others: f64 = (0..e.factors)
+            .filter(|k| !own.contains(k))
+            .map(|k| e.marginal[(m, k)])
+            .sum();
+        let names: Vec<String> = own.iter().map(|k| (k + 1).to_string()).collect();
+        prose(format!(
+            "{}: factor(s) {} act in no view but those of support vector machines and repeat its training labels; what \
+             they take is not explained, which leaves {} % of all",
+            v.name,
+            names.join(", "),
+            percent(others)
+        ))?;
+    }
+    Ok(())
 }
 
 /// Factors that count in a view only together with others, which their shares in the table
 /// do not show: what is lost without them. Nothing where there are none.
-fn together(e: &Explained) -> Outcome<()> {
+fn together(e: &Explained, group: Option<&str>) -> Outcome<()> {
     let cells = (0..e.views.len()).flat_map(|m| (0..e.factors).map(move |k| (m, k)));
     let mut rows = Vec::new();
     for (m, k) in cells {
@@ -139,10 +174,11 @@ fn together(e: &Explained) -> Outcome<()> {
     if rows.is_empty() {
         return Ok(());
     }
+    let within = group.map_or_else(String::new, |name| format!(" within group '{name}'"));
     line("")?;
-    prose(
-        "Factors that explain a view only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
-    )?;
+    prose(format!(
+        "Factors that explain a view{within} only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
+    ))?;
     let header = ["view", "factor", "alone", "lost without it"].map(str::to_owned);
     table(&header, &rows)
 }

@@ -16,12 +16,13 @@ use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
-use crate::inputs::{about_samples, archive, dataset, note_names, read_options, warn_strangers};
+use crate::inputs::{about_samples, dataset, note_names, read_options, warn_strangers};
 use crate::joined::has_ids;
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::{Said, note};
 use crate::study::{Source, Study};
+use crate::view_table::archive;
 
 /// Fits and writes the model file.
 pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
@@ -382,7 +383,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "" => "variance explained, %:".to_owned(),
             about => format!("variance explained, % ({about}):"),
         })?;
-        variance_table(fit, &e)?;
+        variance_table(fit, &e, None)?;
     }
     Ok(())
 }

@@ -149,14 +149,14 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
             about_deviance(&explained),
             about_scores(&fit)
         ))?;
-        variance_table(&fit, &explained)?;
+        variance_table(&fit, &explained, None)?;
         for g in explained_by_group(&fit)? {
             line("")?;
             prose(format!(
                 "variance explained within group '{}' ({} samples), %",
                 g.name, g.samples
             ))?;
-            variance_table(&fit, &g.explained)?;
+            variance_table(&fit, &g.explained, Some(&g.name))?;
         }
     }
     if fit.data().is_err() {

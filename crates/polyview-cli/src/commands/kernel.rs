@@ -11,8 +11,8 @@ use super::overwrite;
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
-use crate::inputs::archive;
 use crate::remarks::{note, warning};
+use crate::view_table::archive;
 use crate::written::{called, write};
 
 /// Writes the similarities of the samples of a table to reference points.

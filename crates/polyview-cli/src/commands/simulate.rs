@@ -11,6 +11,7 @@ use super::factor_names;
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder};
+use crate::remarks::note;
 use crate::written::{called, is_stdout, write, write_columns};
 
 /// Draws data from a model.
@@ -23,6 +24,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         folder: (!is_stdout(&args.out_dir)).then_some(args.out_dir.as_path()),
         force: args.force,
     };
+    let mut groups = None;
     if let Some(path) = &args.from {
         let options = SimulateOptions {
             trials: args
@@ -34,6 +36,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         let fit = Fit::load(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
         out.views(&data, Some(fit.spec()))?;
+        groups = out.groups(cli, &data)?;
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
         if args.missing != 0.0 {
@@ -48,12 +51,19 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         out.views(&s.dataset, None)?;
         out.truth(&s)?;
     }
+    let groups = groups.map_or_else(String::new, |path| {
+        format!("; groups of the samples: --metadata {path} --groups {GROUP}")
+    });
     files.done(
         cli,
-        &format!("written to {}", called(&args.out_dir)),
+        &format!("written to {}{groups}", called(&args.out_dir)),
         json!({ "samples": args.samples }),
     )
 }
+
+/// The table of the samples' groups, and its column.
+const GROUPS: &str = "groups.csv";
+const GROUP: &str = "group";
 
 /// The name of a view and its number of trials.
 fn trials(text: &str) -> Outcome<(String, u64)> {
@@ -95,13 +105,15 @@ impl Out<'_> {
     }
 
     /// Refuses one file for two tables, as of a view `x-trials` beside the trials
-    /// of `x`, and several tables for standard output.
+    /// of `x`, and several views for standard output.
     fn check(&self, data: &Dataset) -> Outcome<()> {
         let all = data.views().iter().flat_map(|v| {
             let table = format!("{}.csv", v.name());
             let trials = v.trials().map(|_| format!("{}-trials.csv", v.name()));
             std::iter::once(table).chain(trials)
         });
+        let groups = data.groups().filter(|_| self.folder.is_some());
+        let all = all.chain(groups.map(|_| GROUPS.to_owned()));
         let paths: Vec<PathBuf> = all.map(|name| self.place(&name)).collect();
         let Some(folder) = self.folder else {
             return if paths.len() == 1 {
@@ -143,6 +155,26 @@ impl Out<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The groups of the samples, as a table about these; its path where there are any.
+    fn groups(&self, cli: &Cli, data: &Dataset) -> Outcome<Option<String>> {
+        let Some(groups) = data.groups() else {
+            return Ok(None);
+        };
+        if self.folder.is_none() {
+            note(
+                cli,
+                "the groups of the samples do not go to standard output beside a view; name a folder to have them",
+            );
+            return Ok(None);
+        }
+        let name = |&g: &u32| groups.names.get(g as usize).cloned();
+        let of_sample = groups.of_sample.iter().map(name).collect();
+        let columns = vec![(GROUP.to_owned(), of_sample)];
+        let path = self.place(GROUPS);
+        write_columns(&path, data.samples(), columns, self.force)?;
+        Ok(Some(path.display().to_string()))
     }
 
     /// The true factors and weights, into a folder.

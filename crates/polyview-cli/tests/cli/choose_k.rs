@@ -113,3 +113,38 @@ fn candidates_are_lowered_to_what_data_carry() {
         assert_eq!(said.matches(note).count(), 1, "{said}");
     }
 }
+
+/// Where nearly all cells are hidden, that is why nothing is predicted, not the data.
+#[test]
+fn many_hidden_cells_are_the_reason() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut text = "id".to_owned();
+    for d in 0..12 {
+        let _ = write!(text, ",f{d}");
+    }
+    text.push('\n');
+    for n in 0..40 {
+        let _ = write!(text, "s{n}");
+        for d in 0..12 {
+            let x = noise(n * 3 + d % 3 + 5000) + 1.2 * noise(n * 100 + d);
+            let _ = write!(text, ",{x:.4}");
+        }
+        text.push('\n');
+    }
+    put(dir.path(), "x.csv", text);
+    let [out, err] = both(
+        dir.path(),
+        "choose-k --view x=x.csv:gaussian --candidates 1,2,3 --repeats 2 --held-out 0.9",
+    );
+    assert!(
+        err.contains("with 90 % of the cells hidden hardly any are left to learn from"),
+        "{err}"
+    );
+    assert!(!err.contains("say nothing of one another"), "{err}");
+    assert!(
+        out.contains(
+            "recommended: 1 factor. hidden cells are predicted alike with 1, 2 and 3 factors"
+        ),
+        "{out}"
+    );
+}

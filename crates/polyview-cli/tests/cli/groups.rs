@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{fails, get, ok, put, run};
+use crate::common::{fails, get, ok, put, run, said};
 use crate::transcripts::transcript;
 
 /// A real view and a view of counts whose levels and sizes differ between two
@@ -186,4 +186,79 @@ fn groups_without_effect_are_told() {
         let err = said(words);
         assert!(!err.contains("change nothing"), "{words}: {err}");
     }
+}
+
+/// Factors that count only together are those of a group, where they stand under its table.
+#[test]
+fn factors_together_are_of_a_group() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let wave = |i: usize, by: f64| ((i as f64) * by).sin();
+    let (mut a, mut b) = ("id".to_owned(), "id".to_owned());
+    let mut who = "id,half".to_owned();
+    for d in 0..24 {
+        let _ = write!(a, ",f{d}");
+    }
+    for d in 0..4 {
+        let _ = write!(b, ",f{d}");
+    }
+    for n in 0..240 {
+        let (common, own) = (1.4 * wave(n, 2.399), 0.4 * wave(n, 5.871));
+        // what b measures is their difference, where they go together
+        let second = if n < 120 { common - own } else { own - common };
+        let z = [common + own, second];
+        let noise = |d: usize| 0.1 * wave(n * 31 + d * 7, 12.9898 + d as f64);
+        let _ = write!(a, "\ns{n}");
+        for d in 0..24 {
+            let _ = write!(a, ",{:.4}", z[d % 2] + noise(d));
+        }
+        let _ = write!(who, "\ns{n},{}", if n < 120 { "first" } else { "second" });
+        if n < 120 {
+            let _ = write!(b, "\ns{n}");
+            for d in 0..4 {
+                let _ = write!(b, ",{:.4}", z[0] - z[1] + noise(30 + d));
+            }
+        }
+    }
+    for (name, text) in [("a.csv", a), ("b.csv", b), ("who.csv", who)] {
+        put(at, name, text);
+    }
+    ok(
+        at,
+        "fit --model mofa --view a=a.csv --view b=b.csv --metadata who.csv --groups half -k 2 --out m.pv",
+    );
+    let text = ok(at, "inspect m.pv").replace('\n', " ");
+    let title = "Factors that explain a view";
+    let of = |text: &str| text.matches(title).count();
+    assert_eq!(of(&text), 2, "{text}");
+    let (_, of_groups) = text
+        .split_once("variance explained within group 'first'")
+        .expect("groups");
+    let named = format!("{title} within group 'first' only together with others");
+    assert!(of(of_groups) == 1 && of_groups.contains(&named), "{text}");
+}
+
+/// New samples of a model with groups come with these, as predictions read them.
+#[test]
+fn simulated_samples_have_groups() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, &format!("{FIT} --out m.pv"));
+    let said = said(at, "simulate --from m.pv --samples 20 --out-dir sim");
+    let options = "--metadata sim/groups.csv --groups group";
+    assert!(said.contains(options), "{said}");
+    let groups = get(at, "sim/groups.csv");
+    assert!(groups.starts_with("sample,group\nsim1,"), "{groups}");
+    assert_eq!(groups.lines().count(), 21);
+    assert!(
+        groups.contains(",north") && groups.contains(",south"),
+        "{groups}"
+    );
+    let predict = format!("predict m.pv --view x=sim/x.csv {options} --target y --out p.csv");
+    ok(at, &predict);
+    assert_eq!(get(at, "p.csv").lines().count(), 21);
+    // without groups there is no such file
+    ok(at, "fit --view x=x.csv -k 1 --max-sweeps 5 --out n.pv");
+    ok(at, "simulate --from n.pv --samples 5 --out-dir none");
+    assert!(!at.join("none/groups.csv").exists());
 }

@@ -503,3 +503,68 @@ fn the_demonstration_predicts_hidden_labels() {
         "{kinds}"
     );
 }
+
+/// Margins pay for factors that repeat labels: these are named, and not called explained.
+#[test]
+fn factors_that_repeat_labels_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let wave =
+        |n: usize, d: usize| ((n as f64 * 12.9898 + d as f64 * 78.233).sin() * 43_758.545).fract();
+    let (mut x, mut y) = ("id".to_owned(), "id".to_owned());
+    for d in 0..12 {
+        write!(x, ",x{d}").expect("a string");
+    }
+    for d in 0..4 {
+        write!(y, ",y{d}").expect("a string");
+    }
+    for n in 0..150 {
+        let z = [3.0 * wave(n, 50), 3.0 * wave(n, 51)];
+        write!(x, "\ns{n}").expect("a string");
+        write!(y, "\ns{n}").expect("a string");
+        for d in 0..12 {
+            write!(x, ",{:.4}", z[d % 2] + wave(n, d)).expect("a string");
+        }
+        for d in 0..4 {
+            write!(
+                y,
+                ",{}",
+                usize::from(z[d % 2] + 2.5 * wave(n, d + 20) > 0.0)
+            )
+            .expect("a string");
+        }
+    }
+    put(at, "x.csv", x);
+    put(at, "y.csv", y);
+    let fit = |l: &str| {
+        let o = run(
+            at,
+            &format!(
+                "fit --model sshiba --view x=x.csv:gaussian --view y=y.csv:{l} -k 8 --out m.pv --force"
+            ),
+        );
+        assert!(o.status.success());
+        let text = [o.stderr, o.stdout].map(|t| String::from_utf8_lossy(&t).into_owned());
+        text.join(" ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let repeat = "act in no view but those of support vector machines";
+    let text = fit("svm");
+    assert!(
+        text.contains("warning: likelihood/y: factor(s)") && text.contains(repeat),
+        "{text}"
+    );
+    assert!(
+        text.contains("they repeat its training labels") && text.contains("are not explained"),
+        "{text}"
+    );
+    assert!(
+        text.contains("what they take is not explained, which leaves"),
+        "{text}"
+    );
+    for calm in ["bernoulli", "probit"] {
+        assert!(!fit(calm).contains(repeat));
+    }
+}

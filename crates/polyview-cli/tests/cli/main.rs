@@ -26,8 +26,10 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod new_cells;
 mod no_effect;
 mod notices;
+mod odd_data;
 mod options;
 mod paths;
 mod rank;
@@ -38,6 +40,7 @@ mod sparse;
 mod standard_output;
 mod stochastic;
 mod study_files;
+mod study_values;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;

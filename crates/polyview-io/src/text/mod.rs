@@ -10,4 +10,4 @@ pub(crate) use header::{check_lines, duplicate, line_name, read_header};
 pub(crate) use records::Records;
 pub(crate) use strings::read_words;
 pub use strings::{StringTable, read_metadata, read_metadata_with, read_string_table};
-pub(crate) use table::{numbers, read_text_table};
+pub(crate) use table::{Cells, numbers, read_text_table};

@@ -7,7 +7,7 @@ use polyview_core::{Metadata, MetadataValues};
 use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
 use crate::error::{Cell, Foreign, IoError, excerpt};
-use crate::number::{DecimalMark, MISSING_WORD, Parsed, is_missing, parse};
+use crate::number::{Codes, DecimalMark, MISSING_WORD, Parsed, is_missing, parse};
 use crate::options::{Orientation, ReadOptions, default_name};
 use crate::source::{Source, open};
 
@@ -36,8 +36,8 @@ impl StringTable {
 /// Reads a text table whose columns are words, such as groups or classes.
 ///
 /// Format, delimiter and first column are those of
-/// [`read_table`](crate::read_table); `options.name` and `options.delimiter`
-/// count, the rest does not apply (samples lie in rows).
+/// [`read_table`](crate::read_table); `options.name`, `options.delimiter` and
+/// `options.missing` count, the rest does not apply (samples lie in rows).
 ///
 /// # Errors
 /// Every error of [`read_table`](crate::read_table) for text, except those
@@ -82,8 +82,8 @@ pub fn read_metadata(path: impl AsRef<Path>) -> Result<Vec<(Vec<String>, Metadat
     read_metadata_with(path, &ReadOptions::default())
 }
 
-/// As [`read_metadata`]; `options.delimiter` and `options.decimal` count, the
-/// rest does not apply.
+/// As [`read_metadata`]; `options.delimiter`, `options.decimal` and `options.missing`
+/// count, the rest does not apply.
 ///
 /// # Errors
 /// As [`read_metadata`].
@@ -187,6 +187,7 @@ pub(crate) fn read_words(mut records: Records, options: &ReadOptions) -> Result<
         values: vec![Vec::new(); columns.len()],
         columns,
     };
+    let codes = Codes::of(options);
     while records.advance()? {
         let sample = line_name(
             &records,
@@ -195,7 +196,9 @@ pub(crate) fn read_words(mut records: Records, options: &ReadOptions) -> Result<
             lines_are,
         )?;
         for (column, values) in raw.values.iter_mut().enumerate() {
-            values.push(records.text(column + 1)?.to_owned());
+            let text = records.text(column + 1)?;
+            let missing = codes.hold(text.as_bytes());
+            values.push(if missing { "" } else { text }.to_owned());
         }
         raw.lines.push(records.line());
         raw.samples.push(sample);

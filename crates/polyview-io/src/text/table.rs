@@ -6,7 +6,7 @@ use super::header::{check_lines, line_name, read_header};
 use super::records::Records;
 use crate::blocks::LineBlocks;
 use crate::error::{Cell, IoError, NumberHint, excerpt};
-use crate::number::{DecimalMark, Parsed, parse};
+use crate::number::{Codes, DecimalMark, Parsed, parse};
 use crate::options::{Orientation, ReadOptions};
 
 /// Reads a numeric table from text.
@@ -20,9 +20,10 @@ pub(crate) fn read_text_table(
     let mut names = Vec::new();
     let mut lines = Vec::new();
     let mut blocks = LineBlocks::new(columns.len());
+    let cells = Cells::of(options);
     while records.advance()? {
         let line = line_name(&records, columns.len(), names.is_empty(), lines_are)?;
-        numbers(&records, &columns, &line, options.decimal, |x| {
+        numbers(&records, &columns, &line, &cells, |x| {
             blocks.push(x);
         })?;
         lines.push(records.line());
@@ -48,19 +49,36 @@ pub(crate) fn read_text_table(
     })
 }
 
+/// How the cells of a table of numbers are written.
+pub(crate) struct Cells {
+    decimal: DecimalMark,
+    codes: Codes,
+}
+
+impl Cells {
+    pub(crate) fn of(options: &ReadOptions) -> Self {
+        Self {
+            decimal: options.decimal,
+            codes: Codes::of(options),
+        }
+    }
+}
+
 /// The numbers of the current record, `NaN` where one is missing.
 pub(crate) fn numbers(
     records: &Records,
     columns: &[String],
     line: &str,
-    decimal: DecimalMark,
+    cells: &Cells,
     mut take: impl FnMut(f64),
 ) -> Result<(), IoError> {
     for column in 0..columns.len() {
-        match parse(records.field(column + 1), decimal) {
-            Parsed::Number(x) => take(x),
+        let field = records.field(column + 1);
+        match parse(field, cells.decimal) {
             Parsed::Missing => take(f64::NAN),
-            odd => return Err(refuse(records, column, columns, line, decimal, odd)),
+            _ if cells.codes.hold(field) => take(f64::NAN),
+            Parsed::Number(x) => take(x),
+            odd => return Err(refuse(records, column, columns, line, cells.decimal, odd)),
         }
     }
     Ok(())

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use polyview_core::{DataError, TermContext};
 use polyview_core::{Domain, LikelihoodSpecies, OptionError, Options, View, ViewTerm, Way};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -281,34 +282,46 @@ impl fmt::Display for Likelihood {
     }
 }
 
-/// A name, or a table of a name and options.
+/// A likelihood with options, as a table.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Name(String),
-    Table {
-        species: String,
-        #[serde(flatten)]
-        options: Options,
-    },
+struct Tagged {
+    species: String,
+    #[serde(flatten)]
+    options: Options,
 }
 
 impl Serialize for Likelihood {
+    /// The name, or a table where there are options.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let (species, options) = (self.name.clone(), self.options.clone());
-        if options.is_empty() {
-            Written::Name(species).serialize(serializer)
-        } else {
-            Written::Table { species, options }.serialize(serializer)
+        if self.options.is_empty() {
+            return serializer.serialize_str(&self.name);
         }
+        Tagged {
+            species: self.name.clone(),
+            options: self.options.clone(),
+        }
+        .serialize(serializer)
+    }
+}
+
+struct NameOrTable;
+
+impl<'de> Visitor<'de> for NameOrTable {
+    type Value = Likelihood;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a likelihood, or a table of its species and options")
+    }
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<Likelihood, E> {
+        Ok(name.into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Likelihood, A::Error> {
+        let tagged = Tagged::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Likelihood::from(tagged.species).with(tagged.options))
     }
 }
 
 impl<'de> Deserialize<'de> for Likelihood {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Name(name) => name.into(),
-            Written::Table { species, options } => Self::from(species).with(options),
-        })
+        deserializer.deserialize_any(NameOrTable)
     }
 }

@@ -30,7 +30,13 @@ use crate::metrics::CountLaw;
 pub struct PredictOptions {
     /// How sure weights, intercepts and noise are taken to be. The plug-in
     /// forms use their means for the factors too (spec/sshiba P1, P3, P5, P7):
-    /// they are printed in the papers, and too sure of themselves.
+    /// they are printed in the papers, and too sure of themselves of the parameters. **They are
+    /// not narrower everywhere**: known weights (P1) leave the factors of a sample the covariance
+    /// $(I + \langle W\rangle^\top T\langle W\rangle)^{-1}$, which is never smaller than that of
+    /// uncertain ones (P2), $(I + \langle W^\top TW\rangle)^{-1}$: under the posterior the variance of
+    /// the weights holds factors back. Where many features with weak weights say where a sample
+    /// is, that outweighs the variance of the target's weights, which P1 leaves out. With the same factors
+    /// ([`Fit::fitted_with`], [`Fit::impute_with`]) what is known is never less certain.
     pub parameters: ParameterUncertainty,
     /// What becomes of a class that the model has not seen.
     pub unknown_classes: UnknownClass,

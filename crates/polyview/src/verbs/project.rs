@@ -20,7 +20,8 @@ pub enum WeightUncertainty {
     #[default]
     Variational,
     /// They are taken as known: $\langle W\rangle^\top\langle W\rangle$, as
-    /// printed in the papers (spec/sshiba P1, thesis 8.4).
+    /// printed in the papers (spec/sshiba P1, thesis 8.4). Factors are then less certain, never
+    /// more: $\langle W^\top W\rangle$ has the variances of the weights on top.
     PlugIn,
 }
 

@@ -10,8 +10,8 @@ use polyview_linalg::Mat;
 use crate::args::Cli;
 use crate::commands::say;
 use crate::failure::{Failure, Outcome};
-use crate::inputs::archive;
 use crate::joined::same_or_named;
+use crate::view_table::archive;
 
 /// A table and its file.
 pub struct Read {

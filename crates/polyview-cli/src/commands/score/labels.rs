@@ -11,7 +11,7 @@ use super::join::{Read, shared};
 use crate::args::{Cli, ScoreArgs};
 use crate::commands::tables::{CHOSEN, PROBABILITY_OF, SCORE};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::zeros_and_ones;
+use crate::view_table::zeros_and_ones;
 
 /// The column of probabilities as older files have it.
 const PROBABILITY: &str = "probability";
@@ -89,8 +89,7 @@ fn plain_truth(
             )),
             e => e,
         })?;
-        let mend =
-            "choose another --kind, or say with --positive which value the probabilities are of";
+        let mend = "correct it, leave the cell empty, or choose another --kind, or say with --positive which value the probabilities are of";
         zeros_and_ones(path, &truth.table.clone().into(), mend)?;
         return Ok(truth);
     };

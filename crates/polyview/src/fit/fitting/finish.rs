@@ -109,7 +109,7 @@ impl Fitting {
         note_ending(&mut fit)?;
         fit.settle_as_chosen()?;
         fit.note_collapse()?;
-        fit.note_worse_than_shares()?;
+        fit.note_margins()?;
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(fit)
     }

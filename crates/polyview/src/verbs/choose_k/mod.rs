@@ -357,7 +357,7 @@ pub fn choose_k(
         recommend(&rows, (&r2s, &[]), Measure::R2)
     };
     warnings.extend(teller.limits(spec));
-    warnings.extend(nothing_predicted(&rows));
+    warnings.extend(nothing_predicted(&rows, options.share));
     Ok(ChooseK {
         rows,
         cells,
@@ -400,13 +400,20 @@ fn take(journal: &Journal, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
 
 /// What is to be said where no number predicts hidden cells better than the mean of
 /// their features does, whose R² is zero.
-fn nothing_predicted(rows: &[ChooseKRow]) -> Option<String> {
+fn nothing_predicted(rows: &[ChooseKRow], share: f64) -> Option<String> {
     let known = rows.iter().map(|r| r.r2).filter(|r2| r2.is_finite());
     let best = known.max_by(f64::total_cmp).filter(|r2| *r2 <= 0.0)?;
+    let why = if share > 0.5 {
+        format!(
+            "with {:.0} % of the cells hidden hardly any are left to learn from; hide fewer, a tenth for example",
+            100.0 * share
+        )
+    } else {
+        "the features of these data say nothing of one another that the model sees".to_owned()
+    };
     Some(format!(
         "no number of factors predicts hidden cells better than the mean of their feature does (R2 {best:.4} at \
-         best): the features of these data say nothing of one another that the model sees; the number that is \
-         recommended is no finding"
+         best): {why}; the number that is recommended is no finding"
     ))
 }
 

@@ -30,6 +30,15 @@ pub(in crate::verbs) fn mean_and_error(x: &[f64]) -> (f64, f64) {
     (mean, error)
 }
 
+/// Differences of scores below this one are in no table.
+const SHOWN: f64 = 5e-5;
+
+/// A number of factors, in words.
+fn factors(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} factor{plural}")
+}
+
 /// Most cells of a repeat from which a standard error is taken.
 const SINGLES: usize = 20_000;
 
@@ -127,13 +136,29 @@ pub(in crate::verbs) fn recommend(
         })
         .unwrap_or(best);
     let (row, top) = (&rows[chosen], &rows[best]);
-    let mut reason = format!(
-        "hidden cells are predicted best with {} factors ({})",
-        top.factors,
-        measure.words(top)
-    );
+    let tied: Vec<String> = (0..rows.len())
+        .filter(|&i| i == best || shortfall(i).0.abs() < SHOWN)
+        .map(|i| rows[i].factors.to_string())
+        .collect();
+    let ties = tied.len() > 1 && (chosen == best || shortfall(chosen).0.abs() < SHOWN);
+    let mut reason = if ties {
+        let (last, before) = tied.split_last().unwrap_or((&tied[0], &[]));
+        format!(
+            "hidden cells are predicted alike with {} and {last} factors ({})",
+            before.join(", "),
+            measure.words(top)
+        )
+    } else {
+        format!(
+            "hidden cells are predicted best with {} ({})",
+            factors(top.factors),
+            measure.words(top)
+        )
+    };
     let _ = if rows.len() == 1 {
         write!(reason, "; it is the only number that was tried")
+    } else if ties {
+        write!(reason, ": {} is the smallest of these numbers", row.factors)
     } else if best == 0 {
         write!(reason, ", the smallest number that was tried")
     } else if chosen == best {
@@ -166,8 +191,9 @@ pub(in crate::verbs) fn recommend(
     if row.kept < row.factors as f64 {
         let _ = write!(
             reason,
-            "; of its {} factors the fit of all data keeps {}",
-            row.factors, row.kept
+            "; of its {} the fit of all data keeps {}",
+            factors(row.factors),
+            row.kept
         );
     }
     if chosen + 1 == rows.len() && rows.len() > 1 && row.kept >= row.factors as f64 {

@@ -124,6 +124,15 @@ fn one_standard_error_of_the_difference() {
         .map(|(r, d)| row(r.factors, d[0]))
         .collect();
     assert_eq!(recommend(&rows, (&single, &[]), cells(500.0)).0, 2);
+    // equal scores: the smallest, and that there are others
+    let rows = [row(1, -2.0), row(2, -1.0), row(3, -1.00001), row(4, -1.0)];
+    let tied: Vec<Vec<f64>> = rows.iter().map(|r| vec![r.robust_density; 3]).collect();
+    let (k, why) = recommend(&rows, (&tied, &[]), cells(500.0));
+    assert!(
+        k == 2 && why.starts_with("hidden cells are predicted alike with 2, 3 and 4 factors ("),
+        "{k}: {why}"
+    );
+    assert!(why.contains("2 is the smallest of these numbers"), "{why}");
     let mut rows = vec![row(1, -2.0), row(2, -1.0)];
     let two = vec![vec![-2.0, -2.0], vec![-1.0, -1.0]];
     assert!(

@@ -58,6 +58,35 @@ fn real_values_are_p1_and_p3() {
     assert!((0..5).all(|d| p.sd[(0, d)] < 0.99 * default.sd[(0, d)]));
 }
 
+/// Known weights leave the factors of new samples more room (P1 against P2); with the same
+/// factors, what is known makes no prediction less certain.
+#[test]
+fn known_weights_widen_factors_and_nothing_else() {
+    let (data, new) = (simulated(25, 1, cells(0.1)), simulated(6, 2, cells(0.2)));
+    let input = rebuilt(&new, &["view1"], |v| table(&new, v));
+    let fit = vb(data, 2);
+    let known = projected(&fit, &input);
+    let uncertain = fit.project(&input, &ProjectOptions::default()).unwrap();
+    for n in 0..6 {
+        for k in 0..fit.k() {
+            assert!(known.sd[(n, k)] >= uncertain.sd[(n, k)]);
+        }
+    }
+    assert!(known.sd[(0, 0)] > uncertain.sd[(0, 0)]);
+    for view in ["view1", "view2"] {
+        let same = |parameters| fit.fitted_with(view, parameters).unwrap().sd;
+        let (plug_in, posterior) = (
+            same(ParameterUncertainty::PlugIn),
+            same(ParameterUncertainty::Posterior),
+        );
+        for d in 0..plug_in.ncols() {
+            for n in 0..plug_in.nrows() {
+                assert!(plug_in[(n, d)] <= posterior[(n, d)]);
+            }
+        }
+    }
+}
+
 #[test]
 fn probabilities_of_labels_are_p5() {
     let (train, new) = (mixed(40, 1), mixed(12, 2));

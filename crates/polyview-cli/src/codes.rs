@@ -1,0 +1,183 @@
+//! Numbers that look like codes of missing values.
+
+use std::collections::BTreeMap;
+
+use polyview_core::{Dataset, View};
+
+use crate::study::Study;
+
+/// Fewest cells with one and the same number.
+const CELLS: usize = 3;
+
+/// Fewest other cells of a feature that say where its values lie.
+const OTHERS: usize = 5;
+
+/// Most codes of one feature.
+const CODES: usize = 3;
+
+/// What is to be said of numbers that stand in several cells of a view of numbers or counts,
+/// each of them farther from all others of its feature than these are from one another: 999
+/// among ages, -1 among lengths.
+pub fn codes(data: &Dataset, study: &Study) -> Vec<String> {
+    let views = data.views().iter().filter(|v| {
+        let likelihood = study.model.view(v.name()).likelihood;
+        v.sparse().is_none() && (likelihood.is_real() || likelihood.is_count())
+    });
+    views.flat_map(of_view).collect()
+}
+
+/// Where a code stands.
+struct Found {
+    cells: usize,
+    features: usize,
+    first: usize,
+}
+
+fn of_view(view: &View) -> Vec<String> {
+    let mut found: BTreeMap<u64, Found> = BTreeMap::new();
+    let mut column = vec![0.0; view.n_samples()];
+    for d in 0..view.n_features() {
+        view.write_column(d, &mut column);
+        let known = column.iter().enumerate();
+        let known = known.filter(|(n, _)| view.is_observed(*n, d));
+        let values: Vec<f64> = known.map(|(_, x)| *x).collect();
+        for (code, cells) in of_feature(&values) {
+            let entry = found.entry(code.to_bits()).or_insert(Found {
+                cells: 0,
+                features: 0,
+                first: d,
+            });
+            entry.cells += cells;
+            entry.features += 1;
+        }
+    }
+    let many = found.into_iter().filter(|(_, f)| f.cells >= CELLS);
+    many.map(|(bits, f)| {
+        let code = f64::from_bits(bits);
+        let text = if code.abs() < 1e16 {
+            code.to_string()
+        } else {
+            format!("{code:e}")
+        };
+        format!(
+            "view '{}': {text} stands in {} cells of {} feature(s), first '{}', far from all other values there; if \
+             it is a code for missing values, say --na {text}",
+            view.name(),
+            f.cells,
+            f.features,
+            view.features()[f.first]
+        )
+    })
+    .collect()
+}
+
+/// The smallest or largest of some numbers, and what lies next to it.
+struct End {
+    value: f64,
+    cells: usize,
+    next: f64,
+}
+
+/// Codes among the values of a feature, with their numbers of cells: ends that lie far
+/// off, taken off one by one.
+fn of_feature(values: &[f64]) -> Vec<(f64, usize)> {
+    let mut out = Vec::new();
+    let mut rest = values.to_vec();
+    while out.len() < CODES {
+        let whole = rest.iter().all(|x| x.fract() == 0.0);
+        let ends = [end(&rest, 1.0), end(&rest, -1.0)];
+        let others = |e: &End| rest.len() - e.cells >= OTHERS;
+        let far = |e: &&End| others(e) && is_far(e, &ends, whole);
+        let Some(code) = ends.iter().find(far) else {
+            break;
+        };
+        out.push((code.value, code.cells));
+        let value = code.value;
+        rest.retain(|x| *x != value);
+    }
+    out
+}
+
+/// The largest number, by sign 1, or the smallest, by sign -1.
+fn end(values: &[f64], sign: f64) -> End {
+    let mut out = End {
+        value: f64::NEG_INFINITY,
+        cells: 0,
+        next: f64::NEG_INFINITY,
+    };
+    for x in values.iter().map(|x| sign * x) {
+        if x > out.value {
+            (out.next, out.value, out.cells) = (out.value, x, 1);
+        } else if x == out.value {
+            out.cells += 1;
+        } else if x > out.next {
+            out.next = x;
+        }
+    }
+    (out.value, out.next) = (sign * out.value, sign * out.next);
+    out
+}
+
+/// Whether one of the two ends of a feature is a code: farther from the next value than all
+/// others are from one another, or the only number below zero, where it reads like a code.
+fn is_far(end: &End, ends: &[End; 2], whole: bool) -> bool {
+    let reads = reads_like_a_code(end.value);
+    if end.value == 0.0 || !end.next.is_finite() || (whole && !reads) {
+        return false;
+    }
+    let other = if end.value == ends[0].value {
+        &ends[1]
+    } else {
+        &ends[0]
+    };
+    let range = (end.next - other.value).abs();
+    let gap = (end.value - end.next).abs();
+    let alone = end.value < 0.0 && end.next >= 0.0 && reads;
+    (range > 0.0 && gap > range) || alone
+}
+
+/// -1, digits that are all 8 or all 9, or a number beyond those of data.
+fn reads_like_a_code(x: f64) -> bool {
+    let digits = x.abs().to_string();
+    let all = |digit: char| digits.chars().all(|c| c == digit);
+    x == -1.0 || all('9') || all('8') || x.abs() >= 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_that_lie_far_off_are_codes() {
+        let found = |more: &[f64]| {
+            let mut values: Vec<f64> = (0..20).map(|i| f64::from(i % 7) * 0.37 + 0.1).collect();
+            values.extend_from_slice(more);
+            of_feature(&values)
+        };
+        assert_eq!(found(&[]), []);
+        assert_eq!(found(&[2.9, 3.5]), []);
+        assert_eq!(found(&[999.0, 999.0]), [(999.0, 2)]);
+        assert_eq!(
+            found(&[-99.0, -9.0, 1e30]),
+            [(1e30, 1), (-99.0, 1), (-9.0, 1)]
+        );
+        assert_eq!(found(&[-1.0]), [(-1.0, 1)]);
+        assert_eq!(found(&[-0.5]), []);
+        // with numbers below zero -1 is one like the others
+        assert_eq!(found(&[-1.0, -0.7, -0.2]), []);
+        // zeros are natural
+        let apart: Vec<f64> = (0..20)
+            .map(|i| 10.0 + f64::from(i % 7))
+            .chain([0.0; 9])
+            .collect();
+        assert_eq!(of_feature(&apart), []);
+        // of whole numbers only what reads like a code
+        let counts = |more: f64| {
+            let all: Vec<f64> = (0..20).map(|i| f64::from(i % 5)).chain([more; 3]).collect();
+            of_feature(&all)
+        };
+        assert_eq!(counts(40.0), []);
+        assert_eq!(counts(9999.0), [(9999.0, 3)]);
+        assert_eq!(of_feature(&[5.0; 9]), []);
+    }
+}
