@@ -18,7 +18,7 @@ pub use groups::{PrecisionView, RowGroups};
 pub use moments::{RowCov, RowMoments, Stamp};
 pub use order::OrderStatistics;
 pub use predictor::Predictor;
-pub use state::{State, StateArray, StateReader, Stateful};
+pub use state::{Role, State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, Context, Coupling, Equations, NoiseScope, Objective, PredictedBlock, PredictedKind,
     RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
+    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef, gram, times_small};
 use polyview_random::{StreamKey, uniform_open01};
@@ -317,11 +317,9 @@ impl RowBlock for MixtureRows {
                 }
             }
         }
-        Terms(vec![
-            ("rows", rows + own),
-            ("assignments", assignments),
-            ("scales", self.mixture.bound()),
-        ])
+        Terms::of_samples("rows", rows + own)
+            .with("assignments", Of::Samples, assignments)
+            .with("scales", Of::Parameters, self.mixture.bound())
     }
     /// Rows and centres turn together while $q$ of the precisions and the
     /// variances $\varsigma\_t$ stay: what is left is quadratic, with the moment

@@ -243,6 +243,9 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
     }
+    fn relevance(&self) -> Option<&[f64]> {
+        self.prior.relevance()
+    }
 }
 
 /// Refuses numbers that are not finite.

@@ -14,8 +14,8 @@ pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};
 pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
+    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -125,6 +125,9 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
     }
+    fn relevance(&self) -> Option<&[f64]> {
+        self.prior.relevance()
+    }
     fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
         let Self { prior, moments, .. } = *self;
         prior.save(&format!("{prefix}/prior"), state);
@@ -165,10 +168,8 @@ fn gaussian_bound<P: ScalePrior>(prior: &P, moments: &RowMoments) -> Terms {
         // entropy; its constant cancels that of the prior
         _ => 0.5 * moments.log_det() + 0.5 * entries,
     };
-    Terms(vec![
-        ("rows", prior.expected_log_density(moments) + own),
-        ("scales", prior.bound()),
-    ])
+    let rows = prior.expected_log_density(moments) + own;
+    Terms::of_samples("rows", rows).with("scales", Of::Parameters, prior.bound())
 }
 
 fn save_gaussian<P: ScalePrior>(prior: &P, moments: &RowMoments, prefix: &str, state: &mut State) {

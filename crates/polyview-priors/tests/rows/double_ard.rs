@@ -338,7 +338,7 @@ fn rows_of_precision_one_are_those_of_plain_ard() {
             );
         }
     }
-    close(b.bound().0[0].1, a.bound().0[0].1, 1e-12);
+    close(b.bound().0[0].value, a.bound().0[0].value, 1e-12);
     let term = |b: &dyn RowBlock| {
         let q = Mat::from_fn(K, K, |i, j| f64::from(u8::from(i == j)) + 0.1 * wave(i, j));
         let (inv, log) = (
@@ -370,7 +370,7 @@ fn dropped_factors_change_the_shapes_and_keep_the_means() {
     b.select(&[1, 0], &[1.0, 1.0]).unwrap();
     assert_eq!(*b.prior().rows(), before);
     // and the block goes on
-    assert!(b.bound().0.iter().all(|t| t.1.is_finite()));
+    assert!(b.bound().0.iter().all(|t| t.value.is_finite()));
     b.update_scales();
     close(b.prior().rows().shape()[0], 3.0, 1e-15);
 }

@@ -25,7 +25,7 @@ use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowGroups, RowMoments,
     Scaling, State, StateReader, View, ViewTerm,
 };
-use polyview_infer::{Model, Outcome};
+use polyview_infer::{Model, Outcome, ViewPart};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use place::FactorScales;
 pub(crate) use start::GroupMeans;
-pub(crate) use states::{is_local, is_shared, saved_parameters, share};
+pub(crate) use states::{saved_parameters, share};
 pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
 
@@ -321,6 +321,26 @@ impl Fit {
             Some(first) => state.reader_over(first),
             None => state.reader(),
         }
+    }
+    /// Shows the parameters of a view under each component of the posterior in turn,
+    /// in the blocks that they belong to.
+    ///
+    /// # Errors
+    /// What `see` says; when a component's state is damaged.
+    pub(crate) fn each_part(
+        &self,
+        view: usize,
+        mut see: impl FnMut(&ViewPart) -> Result<()>,
+    ) -> Result<()> {
+        let v = &self.views[view];
+        let empty = build::empty_view(&v.name, &v.features, &v.levels)?;
+        let groups = build::several(self.groups());
+        let mut model = build::parameters(&self.spec, groups, vec![empty], self.k())?;
+        for state in &self.components {
+            model.load_views("", &self.reader_of(state))?;
+            see(&model.views[0])?;
+        }
+        Ok(())
     }
     /// One component of the posterior.
     ///

@@ -6,7 +6,7 @@ use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 
 use crate::build::parameters;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Fit, ViewInfo, share};
+use crate::fit::{Fit, ViewInfo, saved_parameters, share};
 use crate::spec::{FactorPrior, FeatureSelection, Posterior};
 
 impl Fit {
@@ -73,9 +73,7 @@ impl Fit {
         let (order, signs) = order(&models, k);
         for (state, model) in out.components.iter_mut().zip(&mut models) {
             model.select(&order, &signs)?;
-            let mut next = State::new();
-            model.save("", &mut next);
-            *state = next;
+            *state = saved_parameters(model);
         }
         share(&mut out.components);
         let note = format!(

@@ -40,6 +40,10 @@ pub trait ScalePrior: Stateful + Send + Sync {
         let _ = rows;
         0.0
     }
+    /// What [`RowBlock::relevance`] says.
+    fn relevance(&self) -> Option<&[f64]> {
+        None
+    }
     /// The prior's part of the rotation objective; `None` where a rotation
     /// would leave the family.
     fn rotation_term(&self, rows: &RowMoments, side: RotationSide)
@@ -136,6 +140,17 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError>;
     /// The expected prior precisions, for reports.
     fn precision(&self) -> PrecisionView<'_>;
+    /// Expected prior precisions of whole rows, which all entries of a row share, one a
+    /// row: the smaller, the more relevant the row (spec/sshiba G8). `None` where the
+    /// prior has none.
+    fn relevance(&self) -> Option<&[f64]> {
+        None
+    }
+    /// Posterior probabilities that entries are not zero, rows × K; 0 or 1 for draws.
+    /// `None` where all entries are taken not to be.
+    fn inclusion(&self) -> Option<MatRef<'_, f64>> {
+        None
+    }
     /// As [`Stateful::save`], at the end of the block's life: what is large
     /// may move.
     fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {

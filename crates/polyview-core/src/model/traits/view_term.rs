@@ -137,6 +137,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn noise(&self) -> Option<&Gammas> {
         None
     }
+    /// [`ViewTerm::noise`] of one group of samples; without groups the same for all.
+    fn noise_in(&self, group: usize) -> Option<&Gammas> {
+        let _ = group;
+        self.noise()
+    }
     /// Takes over noise precisions, as many as it has.
     fn share_noise(&mut self, noise: &Gammas) {
         let _ = noise;

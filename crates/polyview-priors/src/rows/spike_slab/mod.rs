@@ -6,8 +6,8 @@ mod site;
 use std::ops::Range;
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
+    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -435,10 +435,8 @@ impl RowBlock for SpikeSlabRows {
         } else {
             self.entropy + 0.5 * entries
         };
-        Terms(vec![
-            ("rows", self.prior.expected_log_density(&self.sums()) + own),
-            ("scales", self.prior.bound()),
-        ])
+        let rows = self.prior.expected_log_density(&self.sums()) + own;
+        Terms::of_samples("rows", rows).with("scales", Of::Parameters, self.prior.bound())
     }
     fn idle_column(&self) -> f64 {
         self.prior.idle_column()
@@ -463,6 +461,9 @@ impl RowBlock for SpikeSlabRows {
     }
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
+    }
+    fn inclusion(&self) -> Option<MatRef<'_, f64>> {
+        Some(self.inclusion.as_ref())
     }
 }
 

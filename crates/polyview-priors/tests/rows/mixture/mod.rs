@@ -372,7 +372,7 @@ fn one_component_is_a_normal_prior_with_learnt_mean_and_precision() {
         b.bound()
             .0
             .iter()
-            .any(|(name, x)| *name == "assignments" && *x == 0.0)
+            .any(|t| t.name == "assignments" && t.value == 0.0)
     );
 }
 
@@ -440,7 +440,7 @@ fn a_saved_block_is_the_block_and_a_damaged_one_an_error() {
         assert!(e.to_string().contains("z/"), "{name}: {e}");
     }
     let mut fewer = state.clone();
-    fewer.retain(|n| !n.contains("sticks"));
+    fewer.retain(|n, _| !n.contains("sticks"));
     assert!(other.load("z", &fewer.reader()).is_err());
 }
 

@@ -201,7 +201,7 @@ fn the_bound_counts_what_q_holds() {
         let p = problem(Kind::Scaled, rows, k, 5);
         let mut b = block(rows, k, count, 1);
         let check = |b: &SpikeSlabRows| {
-            close(b.bound().0[0].1, bound_by_definition(b), 1e-12, "rows");
+            close(b.bound().0[0].value, bound_by_definition(b), 1e-12, "rows");
         };
         check(&b);
         p.update(&mut b, &[rows]);
@@ -327,7 +327,12 @@ fn with_every_entry_included_it_is_plain_ard() {
                         close(x.variance(r, j), y.variance(r, j), tolerance, "variance");
                     }
                 }
-                close(b.bound().0[0].1, plain.bound().0[0].1, tolerance, "rows");
+                close(
+                    b.bound().0[0].value,
+                    plain.bound().0[0].value,
+                    tolerance,
+                    "rows",
+                );
                 if !strong {
                     close(b.bound().sum(), plain.bound().sum(), tolerance, "bound");
                 }
