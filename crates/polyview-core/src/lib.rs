@@ -58,11 +58,11 @@ pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
 pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
-    Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, NoiseScope, NormalEquations,
-    Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView, PredictedBlock,
-    PredictedKind, Predictor, Role, RotationSide, RotationTerm, RowBlock, RowCov, RowGroups,
-    RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Stamp, State, StateArray, StateReader, Stateful,
-    ViewShape, ViewTerm, column_block, own_column_block,
+    Augmented, Bias, Context, Coupling, Equations, GammaPrior, Gammas, MixtureComponents,
+    NoiseScope, NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable,
+    PrecisionView, PredictedBlock, PredictedKind, Predictor, Role, RotationSide, RotationTerm,
+    RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Stamp,
+    State, StateArray, StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 

@@ -20,7 +20,7 @@ pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{Role, State, StateArray, StateReader, Stateful};
 pub use traits::{
-    Augmented, Context, Coupling, Equations, NoiseScope, Objective, PredictedBlock, PredictedKind,
-    RotationSide, RotationTerm, RowBlock, SAMPLE_BLOCK, ScalePrior, ViewShape, ViewTerm,
-    column_block, own_column_block,
+    Augmented, Context, Coupling, Equations, MixtureComponents, NoiseScope, Objective,
+    PredictedBlock, PredictedKind, RotationSide, RotationTerm, RowBlock, RowContext, SAMPLE_BLOCK,
+    ScalePrior, ViewShape, ViewTerm, column_block, own_column_block,
 };

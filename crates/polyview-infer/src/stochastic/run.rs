@@ -45,7 +45,7 @@ pub struct StochasticRun {
     pub(super) factors: FactorMaker,
     pub(super) options: StochasticOptions,
     pub(super) vb: VbOptions,
-    key: StreamKey,
+    pub(super) key: StreamKey,
     pub(super) batches: Batches,
     pub(super) sums: Vec<ViewSums>,
     /// Running sum of the factors' second moments.
@@ -506,7 +506,7 @@ fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
     ViewSums::new(columns, k, noise)
 }
 
-fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
+pub(super) fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
     Context {
         key: key.sweep(sweep as u64),
         sweep,

@@ -300,8 +300,7 @@ impl ViewSums {
             }
             term.share_noise(noise);
         }
-        weights.update_scales();
-        Ok(())
+        weights.learn(cx)
     }
 
     /// Expected squared residuals of some columns less their sums of squares.

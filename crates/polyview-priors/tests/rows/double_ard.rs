@@ -1,6 +1,7 @@
 //! Double ARD: the law of the prior, its updates, its rotation, and the rows
 //! under it.
 
+use crate::common::LearnAlone as _;
 use polyview_core::{
     Context, GammaPrior, Gammas, Journal, NormalEquations, RotationSide, RowBlock, RowCov,
     RowMoments, Rule, ScalePrior, State, Stateful,
@@ -356,7 +357,7 @@ fn rows_of_precision_one_are_those_of_plain_ard() {
 fn dropped_factors_change_the_shapes_and_keep_the_means() {
     let mut b = block(prior());
     solve(&mut b, None, &[0, ROWS]);
-    b.update_scales();
+    b.learn_alone();
     let means = b.prior().row_precisions().to_vec();
     let columns = b.prior().column_precisions().to_vec();
     b.select(&[2, 0], &[1.0, -1.0]).unwrap();
@@ -371,7 +372,7 @@ fn dropped_factors_change_the_shapes_and_keep_the_means() {
     assert_eq!(*b.prior().rows(), before);
     // and the block goes on
     assert!(b.bound().0.iter().all(|t| t.value.is_finite()));
-    b.update_scales();
+    b.learn_alone();
     close(b.prior().rows().shape()[0], 3.0, 1e-15);
 }
 
@@ -379,7 +380,7 @@ fn dropped_factors_change_the_shapes_and_keep_the_means() {
 fn states_come_back_and_others_are_refused() {
     let mut b = block(prior());
     solve(&mut b, None, &[0, ROWS]);
-    b.update_scales();
+    b.learn_alone();
     let mut state = State::new();
     b.save("w", &mut state);
     let mut again = block(DoubleArd::new(

@@ -22,8 +22,8 @@ mod training;
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowGroups, RowMoments,
-    Scaling, State, StateReader, View, ViewTerm,
+    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowBlock, RowGroups,
+    RowMoments, Scaling, State, StateReader, Stateful, View, ViewTerm,
 };
 use polyview_infer::{Model, Outcome, ViewPart};
 use polyview_likelihoods::ParameterUncertainty;
@@ -33,7 +33,6 @@ use serde::{Deserialize, Serialize};
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
-pub(crate) use place::FactorScales;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
 pub use training::TrainingScale;
@@ -128,12 +127,10 @@ pub struct Fit {
 /// One component of the posterior: the variational one, or one Gibbs draw
 /// (whose covariances are zero).
 pub struct Component {
-    /// Factors, samples × K.
-    pub factors: RowMoments,
+    /// Factors, with their prior.
+    pub(crate) factors: Box<dyn RowBlock>,
     /// Views in the order of the fit.
     pub views: Vec<ComponentView>,
-    /// Scales of the factors' prior.
-    pub(crate) scales: FactorScales,
     /// Groups of the samples that terms and intercepts speak of, where there
     /// are several.
     pub(crate) groups: Option<RowGroups>,
@@ -147,6 +144,13 @@ pub struct ComponentView {
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
     pub term: Box<dyn ViewTerm>,
+}
+
+impl Component {
+    /// Factors, samples × K.
+    pub fn factors(&self) -> &RowMoments {
+        self.factors.moments()
+    }
 }
 
 impl ComponentView {
@@ -368,13 +372,10 @@ impl Fit {
         let mut model =
             build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
         let read = self.reader_of(state);
-        model.load_views("", &read)?;
-        let factors = RowMoments::load("factors", &read)?;
-        let scales = FactorScales::load(&self.spec, k, &read)?;
-        let Model { views, .. } = model;
+        model.load("", &read)?;
+        let Model { factors, views, .. } = model;
         let mut out = Component {
             factors,
-            scales,
             groups: None,
             views: views
                 .into_iter()
@@ -392,14 +393,14 @@ impl Fit {
         if let Some(groups) = groups {
             out.place(&RowGroups::from(groups));
         }
-        if let FactorScales::Mixture(_, shares) = &out.scales {
+        if let Some(shares) = out.factors.shares() {
             let shares = Arc::clone(shares);
             out.share(&shares);
         }
         let Component { factors, views, .. } = &mut out;
         for view in views {
             view.term.anchor(&Predictor {
-                factors,
+                factors: factors.moments(),
                 weights: &view.weights,
                 bias: &view.bias,
             });
@@ -411,7 +412,7 @@ impl Fit {
     /// # Errors
     /// When a component's state is damaged.
     pub fn factors(&self) -> Result<Estimate> {
-        self.summarise(|c| &c.factors)
+        self.summarise(Component::factors)
     }
     /// Posterior mean and standard deviation of the weights of a view,
     /// features (classes of a categorical view) × K, in **working** units (see [`ViewInfo::scaling`]).

@@ -1,8 +1,9 @@
 //! Varimax after the fit.
 
-use polyview_core::{Event, State, Stateful};
+use polyview_core::{Context, Event, Journal, State, Stateful};
 use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
+use polyview_random::StreamKey;
 
 use crate::build::parameters;
 use crate::error::{ErrorKind, Result};
@@ -63,10 +64,15 @@ impl Fit {
         for state in &self.components {
             let mut model = self.load_model(state, k)?;
             model.factors.transform(turned.rotation.as_ref(), 0.0);
-            model.factors.update_scales();
+            let mut cx = Context {
+                key: StreamKey::new(self.spec.seed),
+                sweep: self.record.sweeps,
+                journal: &mut Journal::default(),
+            };
+            model.factors.learn(&mut cx)?;
             for view in &mut model.views {
                 view.weights.transform(turned.rotation.as_ref(), 0.0);
-                view.weights.update_scales();
+                view.weights.learn(&mut cx)?;
             }
             models.push(model);
         }

@@ -23,7 +23,7 @@ pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
 pub use equations::Equations;
 pub use kinds::{Coupling, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape};
 pub use rotation::{RotationSide, RotationTerm};
-pub use rows::{RowBlock, ScalePrior};
+pub use rows::{MixtureComponents, RowBlock, RowContext, ScalePrior};
 pub use view_term::ViewTerm;
 
 use polyview_random::StreamKey;

@@ -3,6 +3,7 @@
 
 mod plain;
 
+use crate::common::LearnAlone as _;
 use polyview_core::{
     Context, GammaPrior, Journal, NormalEquations, RotationSide, RowBlock, RowCov, RowMoments,
     Rule, State, Stateful,
@@ -79,7 +80,7 @@ fn sweep(b: &mut MixtureRows, gram: &SymPacked, rhs: &Mat<f64>, evidence: &Mat<f
         b.prepare(&eq, cx).unwrap();
         b.update(&mut eq, Rule::Optimum, cx).unwrap();
         b.assign(evidence.as_ref(), cx).unwrap();
-        b.update_scales();
+        b.learn_alone();
     });
 }
 
@@ -132,7 +133,7 @@ fn no_step_lowers_bound_and_evidence() {
             step(&b);
             b.assign(evidence.as_ref(), cx).unwrap();
             step(&b);
-            b.update_scales();
+            b.learn_alone();
             step(&b);
         });
     }
@@ -350,7 +351,7 @@ fn one_component_is_a_normal_prior_with_learnt_mean_and_precision() {
             .all(|s| *s == 1.0)
     );
     for _ in 0..200 {
-        b.update_scales();
+        b.learn_alone();
         with_context(0, |cx| {
             b.assign(Mat::from_fn(N, 1, |_, _| -3.0).as_ref(), cx)
         })
