@@ -67,7 +67,7 @@ fn counts(mean: f64, size: f64, seed: u64) -> Result<(Dataset, Mat<f64>), Box<dy
 
 /// Share of a true factor's variance that the factors of a fit have.
 fn recovered(truth: &[f64], fit: &Fit) -> Result<f64, Box<dyn Error>> {
-    let z = fit.component(0)?.factors.mean().to_owned();
+    let z = fit.component(0)?.factors().mean().to_owned();
     let columns: Vec<Vec<f64>> = (0..z.ncols())
         .map(|k| z.col_as_slice(k).to_vec())
         .chain([vec![1.0; truth.len()]])

@@ -64,8 +64,8 @@ fn statistics(model: &mut Model) -> Vec<f64> {
     let of = |name: &str| {
         objective
             .iter()
-            .find(|t| t.0 == name)
-            .map_or(f64::NAN, |t| t.1)
+            .find(|t| t.name == name)
+            .map_or(f64::NAN, |t| t.value)
     };
     let mut out = vec![of("factors")];
     let zz = model.factors.moments().second_moment(None);
@@ -88,7 +88,7 @@ fn statistics(model: &mut Model) -> Vec<f64> {
         let noise = ["noise", "size"]
             .map(|what| format!("{what}/{}", v.name))
             .into_iter()
-            .find(|name| objective.iter().any(|t| t.0 == *name));
+            .find(|name| objective.iter().any(|t| t.name == *name));
         let has_noise = noise.is_some();
         out.extend([
             ww.trace().ln_1p(),

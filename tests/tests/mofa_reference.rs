@@ -414,8 +414,8 @@ fn follows_corrected(kinds: &[Kind], expected: [f64; 6]) {
         sweep(&mut model, number, true, &mut journal);
         let terms = model.objective().into_iter();
         let found: f64 = terms
-            .filter(|t| !t.0.starts_with("bias"))
-            .map(|t| t.1)
+            .filter(|t| !t.name.starts_with("bias"))
+            .map(|t| t.value)
             .sum();
         assert!(found >= last - 1e-8, "{number}: {found} after {last}");
         last = found;

@@ -2,18 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a term of the objective adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Parts of the samples: a batch of them has its share.
+    Samples,
+    /// Parameters, which are there once however many samples there are.
+    Parameters,
+}
+
+/// A named part of the objective, in nats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term<N = &'static str> {
+    /// Name.
+    pub name: N,
+    /// What it adds up.
+    pub of: Of,
+    /// Value, nats.
+    pub value: f64,
+}
+
 /// Named contributions of one block.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Terms(pub Vec<(&'static str, f64)>);
+pub struct Terms(pub Vec<Term>);
 
 impl Terms {
-    /// One term.
-    pub fn one(name: &'static str, value: f64) -> Self {
-        Self(vec![(name, value)])
+    /// One term that adds up parts of the samples (or rows).
+    pub fn of_samples(name: &'static str, value: f64) -> Self {
+        Self::default().with(name, Of::Samples, value)
+    }
+    /// One term more.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, of: Of, value: f64) -> Self {
+        self.0.push(Term { name, of, value });
+        self
     }
     /// Sum of all terms.
     pub fn sum(&self) -> f64 {
-        compensated(self.0.iter().map(|t| t.1))
+        compensated(self.0.iter().map(|t| t.value))
     }
 }
 
@@ -43,10 +69,10 @@ pub struct Ledger {
 
 impl Ledger {
     /// Adds a row. The names are taken from the first one.
-    pub fn push(&mut self, sweep: usize, factors: usize, terms: Vec<(String, f64)>) -> f64 {
-        let values: Vec<f64> = terms.iter().map(|t| t.1).collect();
+    pub fn push(&mut self, sweep: usize, factors: usize, terms: Vec<Term<String>>) -> f64 {
+        let values: Vec<f64> = terms.iter().map(|t| t.value).collect();
         if self.names.is_empty() {
-            self.names = terms.into_iter().map(|t| t.0).collect();
+            self.names = terms.into_iter().map(|t| t.name).collect();
         }
         let total = compensated(values.iter().copied());
         self.rows.push(LedgerRow {

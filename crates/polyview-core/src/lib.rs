@@ -57,14 +57,15 @@ pub use dataset::{
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
-pub use ledger::{Ledger, LedgerRow, Terms, compensated};
+pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
-    NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView,
-    PredictedBlock, PredictedKind, Predictor, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
-    RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
-    StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
+    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, MixtureComponents,
+    Noise, NoiseScope, NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable,
+    PrecisionView, PredictedBlock, PredictedKind, Predictor, Ranked, Role, RotationSide,
+    RotationTerm, Rounds, RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK,
+    ScalePrior, Sizes, Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm,
+    column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Mask, NumericError, PatternTable, Predictor, RowBlock, RowMoments, Schedule, State,
-    StateReader, Stateful, Step, Terms, ViewId, ViewTerm,
+    Bias, Mask, NumericError, Of, PatternTable, Predictor, RowBlock, RowMoments, Schedule, State,
+    StateReader, Stateful, Step, Term, ViewId, ViewTerm,
 };
 use rayon::prelude::*;
 
@@ -42,20 +42,23 @@ impl ViewPart {
         self.bias.save(&format!("{at}/bias"), state);
     }
     /// The view's part of [`Model::objective`].
-    fn objective(&mut self, factors: &RowMoments) -> Vec<(String, f64)> {
-        let mut out = Vec::new();
+    fn objective(&mut self, factors: &RowMoments) -> Vec<Term<String>> {
         let (term, p) = self.with(factors);
-        let terms = term.bound(&p);
-        named(&mut out, terms, &self.name, |name| name);
-        let weights = |name| match name {
-            "rows" => "weights",
-            other => other,
-        };
-        named(&mut out, self.weights.bound(), &self.name, weights);
-        if self.bias.is_present() {
-            out.push((format!("bias/{}", self.name), self.bias.bound()));
+        let mut terms = term.bound(&p);
+        for Term { name, value, .. } in self.weights.bound().0 {
+            let name = if name == "rows" { "weights" } else { name };
+            // rows of weights are no samples
+            terms = terms.with(name, Of::Parameters, value);
         }
-        out
+        if self.bias.is_present() {
+            terms = terms.with("bias", Of::Parameters, self.bias.bound());
+        }
+        let named = |t: Term| Term {
+            name: format!("{}/{}", t.name, self.name),
+            of: t.of,
+            value: t.value,
+        };
+        terms.0.into_iter().map(named).collect()
     }
     /// As [`ViewPart::save`], at the end of the view's life: nothing large is
     /// there twice.
@@ -147,7 +150,7 @@ impl Model {
     }
     /// The objective by named term: the bound of variational Bayes, or the log
     /// joint density when the blocks hold draws.
-    pub fn objective(&mut self) -> Vec<(String, f64)> {
+    pub fn objective(&mut self) -> Vec<Term<String>> {
         let factors = self.factors.moments();
         let of_views: Vec<_> = self
             .views
@@ -156,21 +159,19 @@ impl Model {
             .map(|view| view.objective(factors))
             .collect();
         let mut out = of_views.concat();
-        for (name, value) in self.factors.bound().0 {
-            out.push((
-                if name == "rows" {
-                    "factors".into()
-                } else {
-                    format!("factor-{name}")
-                },
-                value,
-            ));
-        }
+        out.extend(self.factors.bound().0.into_iter().map(|t| Term {
+            name: match t.name {
+                "rows" => "factors".to_owned(),
+                other => format!("factor-{other}"),
+            },
+            of: t.of,
+            value: t.value,
+        }));
         out
     }
     /// Sum of [`Model::objective`].
     pub fn bound(&mut self) -> f64 {
-        polyview_core::compensated(self.objective().into_iter().map(|t| t.1))
+        polyview_core::compensated(self.objective().into_iter().map(|t| t.value))
     }
     /// What one more factor would add to the bound if no data spoke of it
     /// ([`RowBlock::idle_column`]): at most 0.
@@ -209,17 +210,6 @@ impl Model {
             view.weights.select(keep, signs)?;
         }
         Ok(())
-    }
-}
-
-fn named(
-    out: &mut Vec<(String, f64)>,
-    terms: Terms,
-    view: &str,
-    rename: impl Fn(&'static str) -> &'static str,
-) {
-    for (name, value) in terms.0 {
-        out.push((format!("{}/{view}", rename(name)), value));
     }
 }
 

@@ -414,11 +414,16 @@ impl VbRun {
             model
                 .factors
                 .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
-            model.factors.update_scales();
+            let mut cx = Context {
+                key: self.key.sweep(sweep as u64),
+                sweep,
+                journal: &mut self.record.journal,
+            };
+            model.factors.learn(&mut cx)?;
             let turn = rotation.q.transpose().to_owned();
             for view in &mut model.views {
                 view.weights.transform(turn.as_ref(), rotation.log_abs_det);
-                view.weights.update_scales();
+                view.weights.learn(&mut cx)?;
             }
             if rotation.gain > 1e-6 * scale {
                 self.record.journal.note(

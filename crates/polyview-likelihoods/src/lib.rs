@@ -18,7 +18,7 @@
 //! // the predictor hits every value, so only the constants are left: ⟨ln τ⟩ of
 //! // q(τ) = Ga(1, 1) is minus Euler's constant
 //! let exact = -0.5 * 11.0 * ((2.0 * std::f64::consts::PI).ln() + 0.577_215_664_901_532_9);
-//! assert!((term.bound(&p).0[0].1 - exact).abs() < 1e-9);
+//! assert!((term.bound(&p).0[0].value - exact).abs() < 1e-9);
 //! # Ok(())
 //! # }
 //! ```

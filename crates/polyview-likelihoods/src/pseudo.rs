@@ -237,7 +237,7 @@ impl ViewTerm for PseudoData {
                 }
             }
         }
-        Terms(vec![("likelihood", total)])
+        Terms::of_samples("likelihood", total)
     }
     fn predict(
         &self,
@@ -386,13 +386,15 @@ impl Equations for PseudoData {
 
 impl Stateful for PseudoData {
     fn save(&self, prefix: &str, state: &mut State) {
-        for (name, m) in [
-            ("zeta", &self.zeta),
-            ("pseudo", &self.pseudo),
-            ("precision", &self.precision),
-        ] {
-            state.put_mat(&format!("{prefix}/local/{name}"), m.as_ref());
-        }
+        state.local(|state| {
+            for (name, m) in [
+                ("zeta", &self.zeta),
+                ("pseudo", &self.pseudo),
+                ("precision", &self.precision),
+            ] {
+                state.put_mat(&format!("{prefix}/local/{name}"), m.as_ref());
+            }
+        });
         state.put_vec(&format!("{prefix}/curvature"), &self.curvature);
         if !self.centres.is_empty() {
             state.put_vec(&format!("{prefix}/centres"), &self.centres);

@@ -1,8 +1,8 @@
 //! Automatic relevance determination.
 
 use polyview_core::{
-    GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments,
-    ScalePrior, State, StateReader, Stateful,
+    GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowContext,
+    RowMoments, ScalePrior, State, StateReader, Stateful,
 };
 use polyview_random::StreamKey;
 
@@ -78,6 +78,12 @@ impl ScalePrior for Ard {
     }
     fn idle_column(&self, rows: &RowMoments) -> f64 {
         self.alpha.idle(rows.rows() as f64)
+    }
+    fn for_rows(&self, _cx: &RowContext<'_>) -> Option<Self> {
+        Some(self.clone())
+    }
+    fn turns(&self) -> bool {
+        true
     }
     fn rotation_term(
         &self,

@@ -184,6 +184,9 @@ impl ScalePrior for DoubleArd {
     /// Where columns are dropped, the shapes of $q(\gamma\_d)$ follow their new
     /// number and the means stay, which is what U5 gives when the weights that
     /// leave are at their prior.
+    fn relevance(&self) -> Option<&[f64]> {
+        Some(self.row_precisions())
+    }
     fn select(&mut self, keep: &[usize]) {
         let before = self.alpha.len();
         self.alpha.select(keep);

@@ -1,8 +1,8 @@
 //! Known precisions.
 
 use polyview_core::{
-    NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments, ScalePrior, State,
-    StateReader, Stateful,
+    NumericError, PrecisionView, RotationSide, RotationTerm, RowContext, RowMoments, ScalePrior,
+    State, StateReader, Stateful,
 };
 use polyview_random::StreamKey;
 
@@ -46,6 +46,15 @@ impl ScalePrior for Fixed {
     }
     fn bound(&self) -> f64 {
         0.0
+    }
+    fn for_rows(&self, _cx: &RowContext<'_>) -> Option<Self> {
+        Some(self.clone())
+    }
+    fn learns(&self) -> bool {
+        false
+    }
+    fn turns(&self) -> bool {
+        true
     }
     fn rotation_term(
         &self,

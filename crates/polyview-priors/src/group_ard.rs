@@ -1,8 +1,8 @@
 //! Automatic relevance determination by groups of rows.
 
 use polyview_core::{
-    GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowGroups,
-    RowMoments, ScalePrior, State, StateReader, Stateful,
+    GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowContext,
+    RowGroups, RowMoments, ScalePrior, State, StateReader, Stateful,
 };
 use polyview_linalg::MatRef;
 use polyview_random::StreamKey;
@@ -26,19 +26,21 @@ use crate::rotation::{ColumnPenalty, ColumnRotation, RotationSum};
 /// several groups there are no implicit rows.
 ///
 /// ```
-/// use polyview_core::{GammaPrior, RowBlock, RowGroups, RowMoments};
+/// use polyview_core::{Context, GammaPrior, Journal, RowBlock, RowGroups, RowMoments};
 /// use polyview_linalg::Mat;
 /// use polyview_priors::{FullRows, GroupArd};
+/// use polyview_random::StreamKey;
 ///
 /// // the second factor acts in the first ten samples only
 /// let mean = Mat::from_fn(20, 2, |n, k| if k == 1 && n > 9 { 0.0 } else { (n % 3) as f64 - 1.0 });
 /// let groups = RowGroups::new((0..20).map(|n| u32::from(n > 9)).collect(), 2)?;
 /// let mut factors = FullRows::new("factors", GroupArd::new(GammaPrior::new(1e-3, 1e-3), groups, 2),
 ///     RowMoments::isotropic(mean, 1e-4, 0));
-/// factors.update_scales();
+/// let mut cx = Context { key: StreamKey::new(1), sweep: 1, journal: &mut Journal::default() };
+/// factors.learn(&mut cx)?;
 /// let alpha = factors.prior().precisions(); // groups x factors
 /// assert!(alpha[(1, 1)] > 1000.0 * alpha[(0, 1)]);
-/// # Ok::<(), polyview_core::DataError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupArd {
@@ -70,14 +72,6 @@ impl GroupArd {
     /// Write access to the Gamma variables, for starts.
     pub fn gammas_mut(&mut self) -> &mut Gammas {
         &mut self.alpha
-    }
-    /// The same precisions for other rows of the same groups: new samples.
-    /// `None` where `groups` has another number of groups.
-    pub fn for_rows(&self, groups: RowGroups) -> Option<Self> {
-        (groups.count() == self.groups.count()).then(|| Self {
-            groups,
-            alpha: self.alpha.clone(),
-        })
     }
     /// Prior precisions, one a column, for a row of a group that was not
     /// there: those of a row whose group is one of the known ones, each as
@@ -162,6 +156,12 @@ impl ScalePrior for GroupArd {
     }
     fn idle_column(&self, rows: &RowMoments) -> f64 {
         self.sizes(rows).iter().map(|n| self.alpha.idle(*n)).sum()
+    }
+    fn for_rows(&self, cx: &RowContext<'_>) -> Option<Self> {
+        (cx.groups.count() == self.groups.count()).then(|| Self {
+            groups: cx.groups.clone(),
+            alpha: self.alpha.clone(),
+        })
     }
     /// The sum of the groups' terms, each with its own second moment.
     fn rotation_term(

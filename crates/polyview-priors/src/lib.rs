@@ -5,17 +5,20 @@
 //! slab; Dirichlet-process mixtures of rows.
 //!
 //! ```
-//! use polyview_core::{GammaPrior, RowBlock, RowMoments};
+//! use polyview_core::{Context, GammaPrior, Journal, RowBlock, RowMoments};
 //! use polyview_linalg::Mat;
 //! use polyview_priors::{Ard, FullRows};
+//! use polyview_random::StreamKey;
 //!
 //! // twenty features, three factors, one of which nobody uses
 //! let mean = Mat::from_fn(20, 3, |d, k| if k == 2 { 0.0 } else { (1 + d + k) as f64 / 10.0 });
 //! let mut weights = FullRows::new("weights/genes", Ard::new(GammaPrior::new(1e-3, 1e-3), 3),
 //!     RowMoments::isotropic(mean, 1e-4, 0));
-//! weights.update_scales();
+//! let mut cx = Context { key: StreamKey::new(1), sweep: 1, journal: &mut Journal::default() };
+//! weights.learn(&mut cx)?;
 //! let alpha = weights.prior().precisions();
 //! assert!(alpha[2] > 1000.0 * alpha[0]); // the unused factor is switched off
+//! # Ok::<(), polyview_core::NumericError>(())
 //! ```
 //!
 //! Sparse weights, and factors of groups of samples, as MOFA has them

@@ -16,9 +16,11 @@ use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy, ParameterUncertainty};
 use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
-use crate::build::{factor_block, gaussian_options, model, several, view_part};
+use crate::build::{
+    factor_block, gaussian_options, model, several, view_part, weight_block, without_samples,
+};
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, ModelSpec, Path};
+use crate::spec::{Algorithm, ModelSpec, Path};
 
 /// Sweeps that the cost model reckons with.
 const SWEEPS: f64 = 100.0;
@@ -67,8 +69,9 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
     // samples that differ in anything but their data cannot be mixed; mofapy2
     // goes another way, which ends elsewhere
     let grouped = several(groups).is_some() && (spec.groups.noise || spec.groups.intercepts);
+    let none = without_samples(groups);
     let plain = !grouped
-        && spec.factor_prior == FactorPrior::StandardNormal
+        && factor_block(spec, none.as_ref(), Mat::zeros(0, spec.factors), 0).turns()
         && spec.algorithm == Algorithm::Corrected;
     // compressed, sparse values would be dense
     let complete = plain
@@ -80,9 +83,10 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
         .iter()
         .all(|v| spec.view(v.name()).noise == NoiseBy::View);
     // features with precisions of their own cannot be mixed
-    let alike = views
-        .iter()
-        .all(|v| spec.view(v.name()).selection == FeatureSelection::None);
+    let alike = views.iter().all(|v| {
+        let none = RowMoments::point(Mat::zeros(0, spec.factors));
+        weight_block(spec, v.name(), none, &[]).turns()
+    });
     // an eigenvalue problem runs at about a tenth of the speed of a product
     let eigen = |m: f64| 100.0 * m.powi(3);
     let small = |m: f64| m <= 6000.0;

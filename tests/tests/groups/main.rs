@@ -294,7 +294,7 @@ fn terms_are_saved_and_bound_to_other_data() {
             GroupNoise::Own,
             2,
         );
-        state.retain(|name| !name.contains("/local/") && !name.contains("/imputed/"));
+        state.drop_local();
         empty.load("t", &state.reader()).expect("parameters");
         let members = groups.rows_of_groups()[1].clone();
         let placed = RowGroups::new(vec![1; members.len()], 3).expect("three");

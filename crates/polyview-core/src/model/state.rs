@@ -7,6 +7,21 @@ use polyview_linalg::{Mat, MatRef};
 
 use crate::error::NumericError;
 
+/// What an array of a [`State`] is there for. Files do not hold roles: whoever reads
+/// one has the parts write their state again ([`Stateful::save`]), which says them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// A part of the posterior: other samples need it, too.
+    #[default]
+    Parameter,
+    /// It belongs to the training data alone, as latent scores and imputed cells do;
+    /// a fit that has ended does not keep it.
+    Local,
+    /// A reference to the training data that predictions need, as the training values
+    /// of ranks. Draws may have it in common.
+    Shared,
+}
+
 /// One named array: shape and values, column-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateArray {
@@ -14,18 +29,35 @@ pub struct StateArray {
     pub shape: Vec<usize>,
     /// The values, column-major.
     pub values: Vec<f64>,
+    /// What it is there for.
+    pub role: Role,
 }
 
 /// Named arrays, ordered by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     arrays: BTreeMap<String, StateArray>,
+    /// Of the arrays that are written next.
+    role: Role,
 }
 
 impl State {
     /// No arrays.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// Whatever `write` adds belongs to the training data alone ([`Role::Local`]).
+    pub fn local(&mut self, write: impl FnOnce(&mut Self)) {
+        self.in_role(Role::Local, write);
+    }
+    /// Whatever `write` adds is a reference to the training data ([`Role::Shared`]).
+    pub fn shared(&mut self, write: impl FnOnce(&mut Self)) {
+        self.in_role(Role::Shared, write);
+    }
+    fn in_role(&mut self, role: Role, write: impl FnOnce(&mut Self)) {
+        let outside = std::mem::replace(&mut self.role, role);
+        write(self);
+        self.role = outside;
     }
     /// Adds a matrix.
     pub fn put_mat(&mut self, name: &str, m: MatRef<'_, f64>) {
@@ -35,31 +67,34 @@ impl State {
                 values.push(m[(i, j)]);
             }
         }
-        self.put(
-            name,
-            StateArray {
-                shape: vec![m.nrows(), m.ncols()],
-                values,
-            },
-        );
+        self.put_values(name, vec![m.nrows(), m.ncols()], values);
     }
     /// Adds a vector.
     pub fn put_vec(&mut self, name: &str, v: &[f64]) {
-        self.put(
-            name,
-            StateArray {
-                shape: vec![v.len()],
-                values: v.to_vec(),
-            },
-        );
+        self.put_values(name, vec![v.len()], v.to_vec());
     }
-    /// Adds an array.
+    /// Adds numbers that move: `shape` has one or two extents, the numbers are
+    /// column-major.
+    pub fn put_values(&mut self, name: &str, shape: Vec<usize>, values: Vec<f64>) {
+        let role = self.role;
+        let array = StateArray {
+            shape,
+            values,
+            role,
+        };
+        self.put(name, array);
+    }
+    /// Adds an array in the role that it has.
     pub fn put(&mut self, name: &str, array: StateArray) {
         self.arrays.insert(name.to_owned(), array);
     }
-    /// Keeps the arrays whose names pass.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.arrays.retain(|name, _| keep(name));
+    /// Keeps the arrays that pass, by name and content.
+    pub fn retain(&mut self, keep: impl Fn(&str, &StateArray) -> bool) {
+        self.arrays.retain(|name, array| keep(name, array));
+    }
+    /// Drops what belongs to the training data alone ([`Role::Local`]).
+    pub fn drop_local(&mut self) {
+        self.retain(|_, array| array.role != Role::Local);
     }
     /// All arrays by name.
     pub fn arrays(&self) -> &BTreeMap<String, StateArray> {
@@ -180,6 +215,27 @@ mod tests {
             *x = 0.1 * i as f64;
         }
         out
+    }
+
+    #[test]
+    fn what_is_written_inside_a_role_has_it() {
+        let (mut state, mut copied) = (State::new(), State::new());
+        state.put_vec("a", &[1.0]);
+        state.local(|state| {
+            state.put_vec("b", &[2.0]);
+            state.shared(|state| state.put_mat("c", Mat::<f64>::zeros(1, 1).as_ref()));
+            state.put_values("d", vec![1], vec![3.0]);
+        });
+        state.put_vec("e", &[4.0]);
+        let roles: Vec<Role> = state.arrays().values().map(|a| a.role).collect();
+        let (p, l, s) = (Role::Parameter, Role::Local, Role::Shared);
+        assert_eq!(roles, [p, l, s, l, p]);
+        // a copy keeps its role, wherever it is written
+        copied.local(|copied| copied.put("c", state.arrays()["c"].clone()));
+        assert_eq!(copied.arrays()["c"].role, s);
+        state.drop_local();
+        let left: Vec<&str> = state.arrays().keys().map(String::as_str).collect();
+        assert_eq!(left, ["a", "c", "e"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use hdf5_pure::{FileBuilder, GroupBuilder};
 use polyview::{ComponentView, Fit, ViewInfo};
-use polyview_core::{Groups, State};
+use polyview_core::{Groups, RowGroups};
 
 use super::OWN;
 use crate::error::Result;
@@ -145,17 +145,11 @@ impl Own {
 /// Noise precisions of a view: none, those of all samples, or those of each
 /// group.
 fn noise_of(view: &ComponentView) -> Vec<Noise> {
-    let mut state = State::new();
-    view.term.save("", &mut state);
-    let read = state.reader();
-    let at = |place: &str| -> Option<Noise> {
-        let part = |name: &str| read.vec(&format!("{place}/noise/{name}")).ok();
-        Some([part("shape")?, part("mean")?])
-    };
-    match at("") {
-        Some(all) => vec![all],
-        None => (0..).map_while(|g| at(&format!("/group{g}"))).collect(),
-    }
+    let groups = view.term.groups().map_or(1, RowGroups::count);
+    (0..groups)
+        .filter_map(|g| view.term.as_noise()?.of_group(g))
+        .map(|noise| [noise.shape().to_vec(), noise.mean().to_vec()])
+        .collect()
 }
 
 fn put_noise(group: &mut GroupBuilder, [shape, variance]: &Noise) {

@@ -86,7 +86,8 @@ impl Engine for Gibbs {
         // they were summed out, so they are drawn anew under the new component
         self.locals(term, p, cx)
     }
-    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) {
+    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) -> Result<(), NumericError> {
         block.draw_scales(cx);
+        Ok(())
     }
 }

@@ -95,5 +95,8 @@ pub trait Engine: Sync {
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError>;
     /// Scales of a block's prior.
-    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>);
+    ///
+    /// # Errors
+    /// As [`Engine::rows`].
+    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) -> Result<(), NumericError>;
 }

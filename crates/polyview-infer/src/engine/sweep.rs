@@ -85,7 +85,7 @@ fn run_step_of_all(
     match step {
         Step::Factors => update_factors(engine, model, cx)?,
         Step::Assign => assign(engine, model, cx)?,
-        Step::FactorScales => engine.scales(model.factors.as_mut(), cx),
+        Step::FactorScales => engine.scales(model.factors.as_mut(), cx)?,
         _ => {}
     }
     cx.key = base;

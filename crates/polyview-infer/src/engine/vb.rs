@@ -84,7 +84,7 @@ impl Engine for Vb {
         // the optimum of each component's numbers does not depend on shares
         Ok(())
     }
-    fn scales(&self, block: &mut dyn RowBlock, _cx: &mut Context<'_>) {
-        block.update_scales();
+    fn scales(&self, block: &mut dyn RowBlock, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        block.learn(cx)
     }
 }

@@ -72,7 +72,7 @@ fn run_view_group(
             let (term, p) = view.with(factors.moments());
             engine.locals(term, &p, cx)?;
         }
-        Some(Step::Scales(_)) => engine.scales(view.weights.as_mut(), cx),
+        Some(Step::Scales(_)) => engine.scales(view.weights.as_mut(), cx)?,
         _ => {
             cx.key = base;
             pass(engine, group, v, factors, view, cx)?;

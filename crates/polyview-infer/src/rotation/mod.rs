@@ -9,7 +9,8 @@
 //!   + \sum\_m \Big\\{ K\_m\log|\det Q| - \big(a + \tfrac{K\_m}2\big)\sum\_r
 //!     \log\big(b + \tfrac12 Q\_{r:}\Lambda\_m Q\_{r:}^\top\big) \Big\\}$$
 //!
-//! for standard normal factors ([`NormalFactorsRotation`]) and ARD weights ([`ArdRotation`]).
+//! for standard normal factors and ARD weights. Blocks of rows hand out their own
+//! ([`RowBlock::rotation_term`](polyview_core::RowBlock::rotation_term)).
 //!
 //! # Method
 //! [`maximise`] climbs on the group of matrices with positive determinant: $Q \leftarrow e^{tE} Q$, where the direction
@@ -24,7 +25,6 @@ mod exponential;
 mod lbfgs;
 mod outcome;
 mod search;
-mod terms;
 #[cfg(test)]
 pub(crate) mod test_noise;
 #[cfg(test)]
@@ -33,6 +33,5 @@ mod vector;
 
 pub use outcome::{Rotation, RotationError, RotationOptions, RotationOutcome};
 pub use search::maximise;
-pub use terms::{ArdRotation, NormalFactorsRotation, RidgeRotation};
 
 pub use polyview_core::RotationTerm;

@@ -36,13 +36,21 @@ const LARGEST_NORM: f64 = 1e6;
 /// after the start.
 ///
 /// ```
-/// use polyview_infer::rotation::{ArdRotation, NormalFactorsRotation, RotationOptions, RotationTerm, maximise};
-/// use polyview_linalg::Mat;
+/// use polyview_core::RotationSide;
+/// use polyview_infer::rotation::{RotationOptions, RotationTerm, maximise};
+/// use polyview_linalg::SymPacked;
+/// use polyview_priors::{ColumnPenalty, ColumnRotation};
 ///
 /// // One factor, too large by 3 in the factors and too small by 3 in the weights.
+/// let moment = |x: f64| {
+///     let mut s = SymPacked::zeros(1);
+///     s.add_diag(&[x]);
+///     s
+/// };
+/// let (normal, ard) = (ColumnPenalty::Fixed(vec![1.0]), ColumnPenalty::Gamma { shape: 10.001, rate: 1e-3 });
 /// let terms: Vec<Box<dyn RotationTerm>> = vec![
-///     Box::new(NormalFactorsRotation { samples: 100.0, second_moment: Mat::from_fn(1, 1, |_, _| 900.0) }),
-///     Box::new(ArdRotation { shape: 1e-3, rate: 1e-3, rows: 20.0, second_moment: Mat::from_fn(1, 1, |_, _| 4.0) }),
+///     Box::new(ColumnRotation::new(100, &moment(900.0), RotationSide::Factors, normal)),
+///     Box::new(ColumnRotation::new(20, &moment(4.0), RotationSide::Weights, ard)),
 /// ];
 /// let found = maximise(&terms, 1, &RotationOptions::default())?;
 /// assert!((found.q[(0, 0)] - 3.0).abs() < 0.01 && found.gain > 0.0);

@@ -3,11 +3,14 @@ use crate::rotation::test_noise::Noise;
 use fixture::Model;
 use polyview_linalg::{Mat, MatMut, MatRef, inverse, log_abs_det};
 use proptest::prelude::*;
+use species::{ArdRotation, NormalFactorsRotation};
 
 #[path = "tests/fixture.rs"]
 mod fixture;
 #[path = "tests/limits.rs"]
 mod limits;
+#[path = "tests/species.rs"]
+mod species;
 #[path = "tests/terms.rs"]
 mod terms;
 

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, Context, Event, Journal, Ledger, Noise, NoiseScope, NumericError, Objective,
-    RowBlock, RowMoments, Schedule,
+    BlockSource, Context, Event, Journal, Ledger, Noise, NoiseScope, NumericError, Objective, Of,
+    RowBlock, RowMoments, Schedule, Term,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::collect::Collector;
-use super::gathered::{Gathered, of_samples};
+use super::gathered::Gathered;
 use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
 use super::{StochasticError, StochasticOptions, in_all_samples};
@@ -45,7 +45,7 @@ pub struct StochasticRun {
     pub(super) factors: FactorMaker,
     pub(super) options: StochasticOptions,
     pub(super) vb: VbOptions,
-    key: StreamKey,
+    pub(super) key: StreamKey,
     pub(super) batches: Batches,
     pub(super) sums: Vec<ViewSums>,
     /// Running sum of the factors' second moments.
@@ -272,7 +272,7 @@ impl StochasticRun {
     }
 
     /// All batches in a new order, a step each; mean of the bounds' estimates.
-    fn stochastic_epoch(&mut self) -> Result<Vec<(String, f64)>, StochasticError> {
+    fn stochastic_epoch(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
         let epoch = self.record.epochs;
         let rho = self.options.step(epoch - 1);
         let key = self.key.sweep(epoch as u64).block(SHUFFLE);
@@ -295,7 +295,7 @@ impl StochasticRun {
 
     /// One sweep of variational Bayes: all samples under the same weights, then
     /// the weights. The bound is that of factors just found and old weights.
-    fn exact_sweep(&mut self) -> Result<Vec<(String, f64)>, StochasticError> {
+    fn exact_sweep(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
         let mut mean = Gathered::default();
         for (i, ranges) in self.batches.in_order().into_iter().enumerate() {
             self.load(&ranges)?;
@@ -458,12 +458,10 @@ impl StochasticRun {
 
     /// The bound, reckoned from a batch that stands for `scale` times as many
     /// samples.
-    fn estimate(&mut self, scale: f64) -> Vec<(String, f64)> {
+    fn estimate(&mut self, scale: f64) -> Vec<Term<String>> {
         let mut terms = self.model.objective();
-        for (name, value) in &mut terms {
-            if of_samples(name) {
-                *value *= scale;
-            }
+        for term in terms.iter_mut().filter(|t| t.of == Of::Samples) {
+            term.value *= scale;
         }
         terms
     }
@@ -508,7 +506,7 @@ fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
     ViewSums::new(columns, k, noise)
 }
 
-fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
+pub(super) fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
     Context {
         key: key.sweep(sweep as u64),
         sweep,

@@ -305,8 +305,7 @@ impl ViewSums {
                 own.share(noise);
             }
         }
-        weights.update_scales();
-        Ok(())
+        weights.learn(cx)
     }
 
     /// Expected squared residuals of some columns less their sums of squares.

@@ -5,6 +5,7 @@ use polyview_core::{Event, NumericError, RotationSide, RowCov, RowMoments, State
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
+use super::run::context;
 use super::{StochasticError, StochasticRun};
 use crate::prune::{PruneRule, empty_factors, smallest_first};
 use crate::rotation::{RotationOptions, maximise};
@@ -50,9 +51,10 @@ impl StochasticRun {
             return Ok(());
         }
         let turn = rotation.q.transpose().to_owned();
+        let mut cx = context(self.key, sweep, &mut self.record.journal);
         for (view, sums) in self.model.views.iter_mut().zip(&mut self.sums) {
             view.weights.transform(turn.as_ref(), rotation.log_abs_det);
-            view.weights.update_scales();
+            view.weights.learn(&mut cx)?;
             sums.transform(rotation.q_inverse.as_ref());
         }
         let mut second = PackedRows::repeat(1, &self.second);

@@ -182,7 +182,7 @@ impl ViewTerm for Categorical {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let energy = self.layer.energy(p);
         let offsets = polyview_core::compensated(self.offsets.iter().copied());
-        Terms(vec![("likelihood", offsets - 0.5 * energy)])
+        Terms::of_samples("likelihood", offsets - 0.5 * energy)
     }
     /// Class probabilities and p(1 − p). A block of some classes costs as much
     /// as one of all: ask for all columns at once.
@@ -244,12 +244,12 @@ impl Rounds for Categorical {
 
 impl Stateful for Categorical {
     fn save(&self, prefix: &str, state: &mut State) {
-        state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());
-        state.put_vec(&format!("{prefix}/local/offsets"), &self.offsets);
-        state.put_vec(
-            &format!("{prefix}/local/drawn"),
-            &[f64::from(u8::from(self.drawn))],
-        );
+        state.local(|state| {
+            state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());
+            state.put_vec(&format!("{prefix}/local/offsets"), &self.offsets);
+            let drawn = [f64::from(u8::from(self.drawn))];
+            state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+        });
     }
     /// The scores belong to samples, so a term without samples (one that holds
     /// parameters only) takes none.

@@ -43,8 +43,8 @@ use std::ops::Range;
 
 use polyview_core::{
     Augmented, Context, DataError, Equations, Event, Intercepts, Link, NormalEquations,
-    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds, Sizes, Stamp, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm, own_column_block,
+    NumericError, Objective, Of, PredictedBlock, PredictedKind, Predictor, Rounds, Sizes, Stamp,
+    State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, PackedRows, packed_len};
 use polyview_random::StreamKey;
@@ -301,9 +301,11 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let constants = self.constants(p);
         let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
-        let mut terms = vec![("likelihood", constants + quadratic)];
-        terms.extend(self.parameter_prior());
-        Terms(terms)
+        let terms = Terms::of_samples("likelihood", constants + quadratic);
+        match self.parameter_prior() {
+            Some((name, prior)) => terms.with(name, Of::Parameters, prior),
+            None => terms,
+        }
     }
     fn predict(
         &self,
@@ -461,11 +463,11 @@ impl<L: CellLikelihood> Equations for Cells<L> {
 
 impl<L: CellLikelihood> Stateful for Cells<L> {
     fn save(&self, prefix: &str, state: &mut State) {
-        self.locals.save(&format!("{prefix}/local"), state);
-        state.put_vec(
-            &format!("{prefix}/local/drawn"),
-            &[f64::from(u8::from(self.drawn))],
-        );
+        state.local(|state| {
+            self.locals.save(&format!("{prefix}/local"), state);
+            let drawn = [f64::from(u8::from(self.drawn))];
+            state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+        });
         if let Some(p) = self.likelihood.parameters() {
             state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
         }

@@ -44,12 +44,12 @@ impl Imputed {
                 }
             }
         }
-        state.put_vec(&format!("{prefix}/imputed/cells"), &cells);
-        state.put_vec(&format!("{prefix}/imputed/variance"), &self.variance);
-        state.put_vec(
-            &format!("{prefix}/imputed/drawn"),
-            &[f64::from(u8::from(self.drawn))],
-        );
+        state.local(|state| {
+            state.put_vec(&format!("{prefix}/imputed/cells"), &cells);
+            state.put_vec(&format!("{prefix}/imputed/variance"), &self.variance);
+            let drawn = [f64::from(u8::from(self.drawn))];
+            state.put_vec(&format!("{prefix}/imputed/drawn"), &drawn);
+        });
     }
     pub(super) fn load(
         &mut self,

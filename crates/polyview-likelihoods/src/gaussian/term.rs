@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use polyview_core::{
     Augmented, Context, DataError, Equations, Gammas, Link, Mask, Noise, NoiseScope,
-    NormalEquations, NumericError, PredictedBlock, Predictor, Stamp, State, StateReader, Stateful,
-    Terms, View, ViewShape, ViewTerm,
+    NormalEquations, NumericError, Of, PredictedBlock, Predictor, Stamp, State, StateReader,
+    Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -42,13 +42,12 @@ impl ViewTerm for Gaussian {
             .map(|d| 0.5 * self.counts[d] * (self.tau_ln(d) - l2p))
             .sum();
         let implicit = 0.5 * self.samples * self.implicit_columns as f64 * (self.tau_ln(0) - l2p);
-        Terms(vec![
-            (
-                "likelihood",
-                constants + implicit - 0.5 * energy + self.imputed_entropy(),
-            ),
-            ("noise", self.noise.bound()),
-        ])
+        let likelihood = constants + implicit - 0.5 * energy + self.imputed_entropy();
+        Terms::of_samples("likelihood", likelihood).with(
+            "noise",
+            Of::Parameters,
+            self.noise.bound(),
+        )
     }
     fn predict(
         &self,

@@ -20,6 +20,9 @@ impl Noise for Grouped {
     fn precisions(&self) -> Option<&Gammas> {
         self.shared.as_ref()
     }
+    fn of_group(&self, group: usize) -> Option<&Gammas> {
+        self.inner.get(group)?.as_noise()?.precisions()
+    }
     fn share(&mut self, noise: &Gammas) {
         if self.shared.is_some() {
             self.shared = Some(noise.clone());

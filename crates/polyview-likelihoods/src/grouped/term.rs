@@ -107,17 +107,17 @@ impl ViewTerm for Grouped {
     /// The sum of the groups'; noise that they share counts once.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let split = self.split(p);
-        let mut out: Vec<(&'static str, f64)> = Vec::new();
+        let mut out = Terms::default();
         for (g, term) in self.inner.iter_mut().enumerate() {
-            for (name, value) in term.bound(&split.of(g, p)).0 {
-                match out.iter_mut().find(|t| t.0 == name) {
-                    Some(_) if name == "noise" && self.shared.is_some() => {}
-                    Some(t) => t.1 += value,
-                    None => out.push((name, value)),
+            for own in term.bound(&split.of(g, p)).0 {
+                match out.0.iter_mut().find(|t| t.name == own.name) {
+                    Some(_) if own.name == "noise" && self.shared.is_some() => {}
+                    Some(t) => t.value += own.value,
+                    None => out.0.push(own),
                 }
             }
         }
-        Terms(out)
+        out
     }
     fn predict(
         &self,

@@ -99,11 +99,13 @@ impl Anchors {
     pub(super) fn save(&self, prefix: &str, state: &mut State) {
         let start: Vec<f64> = self.start.iter().map(|&s| s as f64).collect();
         let samples: Vec<f64> = self.samples.iter().map(|&n| f64::from(n)).collect();
-        state.put_vec(&format!("{prefix}/anchors/start"), &start);
-        state.put_vec(&format!("{prefix}/anchors/values"), &self.values);
-        state.put_vec(&format!("{prefix}/anchors/samples"), &samples);
-        state.put_vec(&format!("{prefix}/anchors/counts"), &self.counts);
-        state.put_vec(&format!("{prefix}/anchors/rates"), &self.rates);
+        state.shared(|state| {
+            state.put_vec(&format!("{prefix}/anchors/start"), &start);
+            state.put_vec(&format!("{prefix}/anchors/values"), &self.values);
+            state.put_vec(&format!("{prefix}/anchors/samples"), &samples);
+            state.put_vec(&format!("{prefix}/anchors/counts"), &self.counts);
+            state.put_vec(&format!("{prefix}/anchors/rates"), &self.rates);
+        });
     }
     pub(super) fn load(
         prefix: &str,

@@ -59,7 +59,7 @@ impl ViewTerm for Rank {
         self
     }
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
-        Terms(vec![("likelihood", self.ranks(p))])
+        Terms::of_samples("likelihood", self.ranks(p))
     }
     fn predict(
         &self,
@@ -185,13 +185,15 @@ impl Stateful for Rank {
     fn save(&self, prefix: &str, state: &mut State) {
         self.anchors.save(prefix, state);
         state.put_vec(&format!("{prefix}/epsilon"), &[self.epsilon]);
-        state.put_vec(&format!("{prefix}/local/kappa"), &self.kappa);
-        let drawn = [f64::from(u8::from(self.drawn))];
-        state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
-        if self.options.pairs == PairPolicy::Extreme {
-            state.put_vec(&format!("{prefix}/local/low"), &numbers(&self.pairs.low));
-            state.put_vec(&format!("{prefix}/local/high"), &numbers(&self.pairs.high));
-        }
+        state.local(|state| {
+            state.put_vec(&format!("{prefix}/local/kappa"), &self.kappa);
+            let drawn = [f64::from(u8::from(self.drawn))];
+            state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+            if self.options.pairs == PairPolicy::Extreme {
+                state.put_vec(&format!("{prefix}/local/low"), &numbers(&self.pairs.low));
+                state.put_vec(&format!("{prefix}/local/high"), &numbers(&self.pairs.high));
+            }
+        });
     }
     /// A term without samples takes parameters only. One with samples has its
     /// pairs from its key, but for those that are chosen anew.

@@ -350,18 +350,6 @@ impl Mixture {
         });
         (z, shares)
     }
-    /// Reads the shares of the rows that [`MixtureRows`] saved under `prefix`.
-    ///
-    /// # Errors
-    /// [`NumericError::BadState`] when they are absent, misshapen or no
-    /// probabilities.
-    pub fn load_shares(
-        &self,
-        prefix: &str,
-        state: &StateReader<'_>,
-    ) -> Result<Mat<f64>, NumericError> {
-        rows::load_shares(prefix, self.components(), state)
-    }
     /// Keeps the dimensions `keep`, in that order, times their signs.
     pub(crate) fn select(&mut self, keep: &[usize], signs: &[f64]) {
         self.mean = Mat::from_fn(self.components(), keep.len(), |t, j| {

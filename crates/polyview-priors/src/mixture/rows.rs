@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
+    Context, MixtureComponents, NormalEquations, NumericError, Of, PrecisionView, RotationSide,
+    RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful,
+    Terms,
 };
 use polyview_linalg::{Mat, MatRef, gram, times_small};
 use polyview_random::{StreamKey, uniform_open01};
@@ -260,9 +261,36 @@ impl RowBlock for MixtureRows {
             centres[(n, j)] + noise[(n, j)] / self.precision.0[n].sqrt()
         }));
     }
-    fn update_scales(&mut self) {
+    fn draw_rows(&mut self, key: StreamKey) {
+        let rows = self.moments.explicit_rows();
+        let (z, shares) = self.mixture.draw_rows(rows, key.chain(1));
+        self.shares = Arc::new(shares);
+        self.refresh_precision();
+        self.moments = RowMoments::point(z);
+    }
+    fn for_rows(
+        &self,
+        _cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Box<dyn RowBlock>, NumericError> {
+        let (name, mixture) = (self.name.clone(), self.mixture.clone());
+        Ok(Box::new(Self::under(name, mixture, start)))
+    }
+    fn prior_variance(&self, _row: usize, k: usize) -> f64 {
+        self.mixture.prior_variance(k)
+    }
+    fn mixture(&self) -> Option<MixtureComponents> {
+        Some(MixtureComponents {
+            means: self.mixture.means().clone(),
+            precisions: self.mixture.precisions().to_vec(),
+            weights: self.mixture.weights(),
+            concentration: self.mixture.concentration(),
+        })
+    }
+    fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.mixture.update(&self.moments, &self.shares);
         self.refresh_precision();
+        Ok(())
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.mixture.draw(&self.moments, &self.shares, cx.key);
@@ -317,11 +345,9 @@ impl RowBlock for MixtureRows {
                 }
             }
         }
-        Terms(vec![
-            ("rows", rows + own),
-            ("assignments", assignments),
-            ("scales", self.mixture.bound()),
-        ])
+        Terms::of_samples("rows", rows + own)
+            .with("assignments", Of::Samples, assignments)
+            .with("scales", Of::Parameters, self.mixture.bound())
     }
     /// Rows and centres turn together while $q$ of the precisions and the
     /// variances $\varsigma\_t$ stay: what is left is quadratic, with the moment

@@ -2,7 +2,7 @@
 
 use polyview_core::{
     Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
+    RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef, SymPacked};
 use polyview_random::StreamKey;
@@ -216,8 +216,32 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn draw_prior(&mut self, key: StreamKey) {
         self.moments = super::draw_prior(&mut self.prior, &self.moments, key);
     }
-    fn update_scales(&mut self) {
+    fn draw_rows(&mut self, key: StreamKey) {
+        self.moments = super::draw_rows(self.prior.precision(), &self.moments, key);
+    }
+    /// They have covariances.
+    fn for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Box<dyn RowBlock>, NumericError> {
+        super::for_rows(&self.name, &self.prior, cx, start)
+    }
+    fn prior_variance(&self, row: usize, k: usize) -> f64 {
+        self.prior.precision().at(row, k).recip()
+    }
+    fn learns(&self) -> bool {
+        self.prior.learns()
+    }
+    fn has_one_optimum(&self) -> bool {
+        true
+    }
+    fn turns(&self) -> bool {
+        self.prior.turns()
+    }
+    fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.prior.update(&self.moments);
+        Ok(())
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.prior.draw(&self.moments, cx.key);
@@ -242,6 +266,9 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     }
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
+    }
+    fn relevance(&self) -> Option<&[f64]> {
+        self.prior.relevance()
     }
 }
 

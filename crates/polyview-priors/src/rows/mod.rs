@@ -14,11 +14,12 @@ pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};
 pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
+    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful,
+    Terms,
 };
 use polyview_linalg::{Mat, MatRef};
-use polyview_random::StreamKey;
+use polyview_random::{StreamKey, fill_standard_normal};
 
 /// A block of Gaussian rows with full K × K covariances,
 /// $q(r) = N(m\_r, S\_r)$ with $S\_r^{-1} = \mathrm{E}[\text{prior
@@ -99,8 +100,31 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     fn draw_prior(&mut self, key: StreamKey) {
         self.moments = draw_prior(&mut self.prior, &self.moments, key);
     }
-    fn update_scales(&mut self) {
+    fn draw_rows(&mut self, key: StreamKey) {
+        self.moments = draw_rows(self.prior.precision(), &self.moments, key);
+    }
+    fn for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Box<dyn RowBlock>, NumericError> {
+        for_rows(&self.name, &self.prior, cx, start)
+    }
+    fn prior_variance(&self, row: usize, k: usize) -> f64 {
+        self.prior.precision().at(row, k).recip()
+    }
+    fn learns(&self) -> bool {
+        self.prior.learns()
+    }
+    fn has_one_optimum(&self) -> bool {
+        true
+    }
+    fn turns(&self) -> bool {
+        self.prior.turns()
+    }
+    fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.prior.update(&self.moments);
+        Ok(())
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.prior.draw(&self.moments, cx.key);
@@ -124,6 +148,9 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     }
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
+    }
+    fn relevance(&self) -> Option<&[f64]> {
+        self.prior.relevance()
     }
     fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
         let Self { prior, moments, .. } = *self;
@@ -156,6 +183,38 @@ fn draw_prior<P: ScalePrior>(prior: &mut P, moments: &RowMoments, key: StreamKey
     RowMoments::point(noise)
 }
 
+/// Draws rows from a Gaussian prior, one stream of random numbers a column.
+fn draw_rows(prior: PrecisionView<'_>, moments: &RowMoments, key: StreamKey) -> RowMoments {
+    let mut z = Mat::zeros(moments.explicit_rows(), moments.k());
+    for j in 0..z.ncols() {
+        let column = z.col_as_slice_mut(j);
+        fill_standard_normal(&mut key.chunk(j as u32).rng(), column);
+        for (r, x) in column.iter_mut().enumerate() {
+            *x /= prior.at(r, j).sqrt();
+        }
+    }
+    RowMoments::point(z)
+}
+
+/// Other rows under a Gaussian prior, with full covariances.
+fn for_rows<P: ScalePrior>(
+    name: &str,
+    prior: &P,
+    cx: &RowContext<'_>,
+    start: RowMoments,
+) -> Result<Box<dyn RowBlock>, NumericError> {
+    let prior = prior.for_rows(cx).ok_or_else(|| other_rows(name))?;
+    Ok(Box::new(FullRows::new(name, prior, start)))
+}
+
+/// Scales that other rows cannot have.
+fn other_rows(block: &str) -> NumericError {
+    NumericError::Mismatch {
+        block: block.to_owned(),
+        what: "the scales of its prior are not those of other rows, or of other groups",
+    }
+}
+
 /// `rows` and `scales` of Gaussian rows.
 fn gaussian_bound<P: ScalePrior>(prior: &P, moments: &RowMoments) -> Terms {
     let entries = (moments.rows() * moments.k()) as f64;
@@ -165,10 +224,8 @@ fn gaussian_bound<P: ScalePrior>(prior: &P, moments: &RowMoments) -> Terms {
         // entropy; its constant cancels that of the prior
         _ => 0.5 * moments.log_det() + 0.5 * entries,
     };
-    Terms(vec![
-        ("rows", prior.expected_log_density(moments) + own),
-        ("scales", prior.bound()),
-    ])
+    let rows = prior.expected_log_density(moments) + own;
+    Terms::of_samples("rows", rows).with("scales", Of::Parameters, prior.bound())
 }
 
 fn save_gaussian<P: ScalePrior>(prior: &P, moments: &RowMoments, prefix: &str, state: &mut State) {

@@ -114,19 +114,22 @@ impl ThreeParameterBetaOptions {
 /// rows' density cancels against the scales' and is in neither part.
 ///
 /// ```
-/// use polyview_core::{RowBlock, RowMoments};
+/// use polyview_core::{Context, Journal, RowBlock, RowMoments};
 /// use polyview_linalg::Mat;
 /// use polyview_priors::{FullRows, ThreeParameterBeta, ThreeParameterBetaOptions};
+/// use polyview_random::StreamKey;
 ///
 /// // one large entry among small ones
 /// let mean = Mat::from_fn(50, 2, |d, k| if (d, k) == (7, 0) { 2.0 } else { 0.01 });
 /// let prior = ThreeParameterBeta::new(ThreeParameterBetaOptions::default(), 50, 2);
 /// let mut weights = FullRows::new("weights/genes", prior, RowMoments::isotropic(mean, 1e-4, 0));
+/// let mut cx = Context { key: StreamKey::new(1), sweep: 1, journal: &mut Journal::default() };
 /// for _ in 0..50 {
-///     weights.update_scales();
+///     weights.learn(&mut cx)?;
 /// }
 /// let precision = weights.prior().precisions();
 /// assert!(precision[(7, 0)] < 1.0 && precision[(8, 0)] > 100.0);
+/// # Ok::<(), polyview_core::NumericError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreeParameterBeta {

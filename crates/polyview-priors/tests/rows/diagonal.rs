@@ -1,6 +1,7 @@
 //! Factorised rows: against a naive coordinate ascent, full rows, and
 //! themselves.
 
+use crate::common::LearnAlone as _;
 use crate::common::{KINDS, Kind, Problem, close, groups, problem, start};
 use polyview_core::{
     GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, Rule, ScalePrior, State,
@@ -146,8 +147,8 @@ fn one_column_is_a_full_row() {
         for _ in 0..3 {
             p.update(&mut full, &[rows]);
             p.update(&mut b, &[rows]);
-            full.update_scales();
-            b.update_scales();
+            full.learn_alone();
+            b.learn_alone();
         }
         close(p.objective(&b), p.objective(&full), 1e-12, "objective");
     }
@@ -162,7 +163,7 @@ fn rises<P: ScalePrior>(p: &Problem, mut b: DiagonalRows<P>) -> Result<(), TestC
             now >= last - 1e-10 * last.abs().max(1.0),
             "rows {sweep}: {now} after {last}"
         );
-        b.update_scales();
+        b.learn_alone();
         last = p.objective(&b);
         prop_assert!(
             last >= now - 1e-10 * now.abs().max(1.0),
@@ -245,7 +246,7 @@ fn bits_do_not_depend_on_threads() {
                 let mut b = DiagonalRows::new("w", group_ard(rows, k), start(rows, k, 7));
                 for _ in 0..3 {
                     p.update(&mut b, &[128, rows]);
-                    b.update_scales();
+                    b.learn_alone();
                 }
                 state(&b)
             })
@@ -261,7 +262,7 @@ fn states_come_back_and_others_are_refused() {
         let p = problem(kind, rows, k, 1);
         let mut b = DiagonalRows::new("w", ard(k), start(rows, k, 1));
         p.update(&mut b, &[rows]);
-        b.update_scales();
+        b.learn_alone();
         let saved = state(&b);
         let mut again = DiagonalRows::new("w", Ard::new(GAMMA, k), start(rows, k, 2));
         again.load("w", &saved.reader()).unwrap();

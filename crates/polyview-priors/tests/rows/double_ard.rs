@@ -1,6 +1,7 @@
 //! Double ARD: the law of the prior, its updates, its rotation, and the rows
 //! under it.
 
+use crate::common::LearnAlone as _;
 use polyview_core::{
     Context, GammaPrior, Gammas, Journal, NormalEquations, RotationSide, RowBlock, RowCov,
     RowMoments, Rule, ScalePrior, State, Stateful,
@@ -338,7 +339,7 @@ fn rows_of_precision_one_are_those_of_plain_ard() {
             );
         }
     }
-    close(b.bound().0[0].1, a.bound().0[0].1, 1e-12);
+    close(b.bound().0[0].value, a.bound().0[0].value, 1e-12);
     let term = |b: &dyn RowBlock| {
         let q = Mat::from_fn(K, K, |i, j| f64::from(u8::from(i == j)) + 0.1 * wave(i, j));
         let (inv, log) = (
@@ -356,7 +357,7 @@ fn rows_of_precision_one_are_those_of_plain_ard() {
 fn dropped_factors_change_the_shapes_and_keep_the_means() {
     let mut b = block(prior());
     solve(&mut b, None, &[0, ROWS]);
-    b.update_scales();
+    b.learn_alone();
     let means = b.prior().row_precisions().to_vec();
     let columns = b.prior().column_precisions().to_vec();
     b.select(&[2, 0], &[1.0, -1.0]).unwrap();
@@ -370,8 +371,8 @@ fn dropped_factors_change_the_shapes_and_keep_the_means() {
     b.select(&[1, 0], &[1.0, 1.0]).unwrap();
     assert_eq!(*b.prior().rows(), before);
     // and the block goes on
-    assert!(b.bound().0.iter().all(|t| t.1.is_finite()));
-    b.update_scales();
+    assert!(b.bound().0.iter().all(|t| t.value.is_finite()));
+    b.learn_alone();
     close(b.prior().rows().shape()[0], 3.0, 1e-15);
 }
 
@@ -379,7 +380,7 @@ fn dropped_factors_change_the_shapes_and_keep_the_means() {
 fn states_come_back_and_others_are_refused() {
     let mut b = block(prior());
     solve(&mut b, None, &[0, ROWS]);
-    b.update_scales();
+    b.learn_alone();
     let mut state = State::new();
     b.save("w", &mut state);
     let mut again = block(DoubleArd::new(

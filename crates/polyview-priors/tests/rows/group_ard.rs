@@ -1,10 +1,11 @@
 //! Group-wise ARD: one group is plain ARD, rows are those of dense inverses,
 //! and the rotation says what it gains.
 
+use crate::common::LearnAlone as _;
 use crate::common::{KINDS, Kind, close, groups, problem, start};
 use polyview_core::{
-    DataError, GammaPrior, Groups, NumericError, RotationSide, RowBlock, RowCov, RowGroups,
-    RowMoments, ScalePrior, State, Stateful,
+    DataError, GammaPrior, Groups, NumericError, RotationSide, RowBlock, RowContext, RowCov,
+    RowGroups, RowMoments, ScalePrior, State, Stateful,
 };
 use polyview_linalg::{Mat, inverse, log_abs_det};
 use polyview_priors::{Ard, FullRows, GroupArd};
@@ -127,8 +128,8 @@ fn one_group_is_plain_ard() {
         for _ in 0..3 {
             p.update(&mut plain, &[rows]);
             p.update(&mut grouped, &[rows]);
-            plain.update_scales();
-            grouped.update_scales();
+            plain.learn_alone();
+            grouped.learn_alone();
             same(&plain, &grouped);
         }
         p.draw(&mut plain, &[rows], StreamKey::new(2));
@@ -202,7 +203,7 @@ fn rotations_gain_what_the_term_says() {
     for side in [RotationSide::Factors, RotationSide::Weights] {
         let mut b = FullRows::new("z", prior(rows, count, k), start(rows, k, 4));
         problem.update(&mut b, &[rows]);
-        b.update_scales();
+        b.learn_alone();
         let term = b.rotation_term(side).unwrap();
         let q = Mat::from_fn(k, k, |i, j| {
             f64::from(u8::from(i == j)) + 0.1 * ((i * 2 + j * 5) % 7) as f64
@@ -226,7 +227,7 @@ fn rotations_gain_what_the_term_says() {
                     turned.transform(inverse(q.as_ref()).unwrap().as_ref(), -log);
                 }
             }
-            turned.update_scales();
+            turned.learn_alone();
             turned.bound().sum()
         };
         let identity = Mat::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
@@ -253,7 +254,7 @@ fn states_come_back_and_others_are_refused() {
     let p = problem(Kind::Shared, rows, k, 3);
     let mut b = FullRows::new("z", prior(rows, 3, k), start(rows, k, 4));
     p.update(&mut b, &[rows]);
-    b.update_scales();
+    b.learn_alone();
     b.select(&[1], &[-1.0]).unwrap();
     let mut saved = State::new();
     b.save("z", &mut saved);
@@ -292,8 +293,8 @@ fn groups_come_from_a_data_set_or_are_refused() {
     ));
     assert!(RowGroups::new(Vec::new(), 0).is_err());
     let prior = prior(10, 2, 3);
-    assert!(prior.for_rows(groups(4, 3)).is_none());
-    let new = prior.for_rows(groups(4, 2)).unwrap();
+    assert!(prior.for_rows(&RowContext::new(&groups(4, 3))).is_none());
+    let new = prior.for_rows(&RowContext::new(&groups(4, 2))).unwrap();
     assert_eq!(new.precisions(), prior.precisions());
     let alpha = prior.precisions();
     for (k, p) in prior.precision_of_new_group().into_iter().enumerate() {

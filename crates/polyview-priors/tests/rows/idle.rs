@@ -1,5 +1,6 @@
 //! What a column adds to the bound of which no data speak.
 
+use crate::common::LearnAlone as _;
 use polyview_core::{GammaPrior, Gammas, RowBlock, ScalePrior};
 use polyview_linalg::SymPacked;
 use polyview_priors::{
@@ -17,7 +18,7 @@ fn at_rest(problem: &Problem, block: &mut dyn RowBlock) -> f64 {
     let mut last = f64::NEG_INFINITY;
     for _ in 0..20_000 {
         problem.update(block, &[ROWS]);
-        block.update_scales();
+        block.learn_alone();
         let now = problem.objective(block);
         if (now - last).abs() < 1e-12 * now.abs() {
             return now;

@@ -8,4 +8,5 @@ mod group_ard;
 mod horseshoe;
 mod idle;
 mod mixture;
+mod other_rows;
 mod spike_slab;

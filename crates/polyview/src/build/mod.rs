@@ -8,13 +8,13 @@ pub(crate) use checks::{
     cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, validate_views,
 };
 pub use checks::{most_factors, validate};
-pub(crate) use rows::{factor_block, sparse_options};
+pub(crate) use rows::factor_block;
 pub(crate) use terms::gaussian_options;
 
 use polyview_core::{
     Bias, Dataset, FeatureScaling, Groups, Identified, Rounding, Scaling, Schedule, View,
 };
-use polyview_core::{RowGroups, RowMoments, ViewTerm};
+use polyview_core::{RowBlock, RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
 use polyview_linalg::Mat;
@@ -22,8 +22,8 @@ use polyview_priors::{Ard, DoubleArd, SpikeSlab, ThreeParameterBeta};
 
 use crate::error::Result;
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, Intercepts, ModelSpec};
-use rows::{gaussian_rows, shrinkage, sparse_rows};
+use crate::spec::{Algorithm, FeatureSelection, Intercepts, ModelSpec};
+use rows::{gaussian_rows, shrinkage, sparse_options, sparse_rows};
 use terms::term;
 
 /// A data set in working units, with the way back.
@@ -81,24 +81,9 @@ pub(crate) fn view_part(
 ) -> ViewPart {
     let columns = term.shape().predictor_columns;
     let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
-    let block = format!("weights/{name}");
     let says_nothing = |d: &usize| term.identified(*d) == Identified::Nothing;
     let idle: Vec<usize> = (0..columns).filter(says_nothing).collect();
-    let weights = match spec.view(name).selection {
-        FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
-        FeatureSelection::Relevance => {
-            let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, columns, k);
-            gaussian_rows(spec, block, prior, start)
-        }
-        FeatureSelection::Horseshoe => {
-            let prior = ThreeParameterBeta::new(shrinkage(spec, name), columns, k).without(&idle);
-            gaussian_rows(spec, block, prior, start)
-        }
-        FeatureSelection::SpikeAndSlab => {
-            let prior = SpikeSlab::new(sparse_options(spec), columns, k);
-            sparse_rows(spec, block, prior, start)
-        }
-    };
+    let weights = weight_block(spec, name, start, &idle);
     let of_term = term.intercepts();
     let precision = spec.intercept_precision * of_term.precision;
     let own = term.groups().filter(|_| spec.group_intercepts(name));
@@ -125,6 +110,33 @@ pub(crate) fn view_part(
         term,
         weights,
         bias,
+    }
+}
+
+/// The block of a view's weights. Where the prior has a cost by weight, the rows `idle`
+/// have none.
+pub(crate) fn weight_block(
+    spec: &ModelSpec,
+    name: &str,
+    start: RowMoments,
+    idle: &[usize],
+) -> Box<dyn RowBlock> {
+    let (rows, k) = (start.explicit_rows(), start.k());
+    let block = format!("weights/{name}");
+    match spec.view(name).selection {
+        FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
+        FeatureSelection::Relevance => {
+            let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, rows, k);
+            gaussian_rows(spec, block, prior, start)
+        }
+        FeatureSelection::Horseshoe => {
+            let prior = ThreeParameterBeta::new(shrinkage(spec, name), rows, k).without(idle);
+            gaussian_rows(spec, block, prior, start)
+        }
+        FeatureSelection::SpikeAndSlab => {
+            let prior = SpikeSlab::new(sparse_options(spec), rows, k);
+            sparse_rows(spec, block, prior, start)
+        }
     }
 }
 
@@ -226,18 +238,15 @@ fn predicting(
         .into_iter()
         .map(|v| part(spec, groups, v, missing, prediction, k))
         .collect::<Result<_>>()?;
+    let factors = factor_block(spec, groups, start, 0);
     let schedule = match spec.algorithm {
-        Algorithm::Corrected if spec.factor_prior == FactorPrior::Mixture => {
+        Algorithm::Corrected if factors.shares().is_some() => {
             Schedule::with_assignment(parts.len())
         }
         Algorithm::Corrected => Schedule::standard(parts.len()),
         Algorithm::Faithful => Schedule::by_node(parts.len()),
     };
-    Ok(Model::new(
-        factor_block(spec, groups, start, 0),
-        parts,
-        schedule,
-    ))
+    Ok(Model::new(factors, parts, schedule))
 }
 
 /// A view of those features without a sample.

@@ -43,7 +43,7 @@ pub(super) fn sparse_rows(
 }
 
 /// Gaussian rows with the covariances that the choices ask for.
-pub(super) fn gaussian_rows<P: ScalePrior + 'static>(
+pub(super) fn gaussian_rows<P: ScalePrior>(
     spec: &ModelSpec,
     block: String,
     prior: P,
@@ -56,7 +56,7 @@ pub(super) fn gaussian_rows<P: ScalePrior + 'static>(
 }
 
 /// Hyperpriors of sparse rows.
-pub(crate) fn sparse_options(spec: &ModelSpec) -> SpikeSlabOptions {
+pub(super) fn sparse_options(spec: &ModelSpec) -> SpikeSlabOptions {
     SpikeSlabOptions {
         precision: Some(spec.weight_prior),
         inclusion: spec.inclusion_prior,

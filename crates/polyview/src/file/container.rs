@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use polyview_core::StateArray;
+use polyview_core::{Role, StateArray};
 use polyview_linalg::{Mat, MatRef};
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
@@ -268,6 +268,8 @@ impl<'a> Stored<'a> {
         Ok(StateArray {
             shape: self.shape.clone(),
             values,
+            // files do not say
+            role: Role::default(),
         })
     }
     /// The numbers of an array of known shape.

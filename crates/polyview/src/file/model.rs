@@ -1,8 +1,8 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Rounding, Scaling,
-    State, Stateful, View,
+    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Role, Rounding,
+    Scaling, State, Stateful, View,
 };
 
 use super::check::{Checked, Rows, Spread};
@@ -15,9 +15,7 @@ use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
 use crate::build;
 use crate::error::Error;
-use crate::fit::{
-    Compared, Fit, FitRecord, TrainingScale, ViewInfo, is_shared, saved_parameters, share,
-};
+use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::EngineKind;
 
@@ -278,17 +276,20 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
         of_sample: g.of_sample.clone(),
     });
     let mut model = build::parameters(&header.spec, groups.as_ref(), empty, header.factors)?;
-    for (i, state) in states.iter().enumerate() {
+    for i in 0..states.len() {
+        let state = &states[i];
         let read = state.reader_over(&states[0]);
         model.load("", &read).map_err(Error::from)?;
         let mut again = saved_parameters(&model);
         // what the first draw has for all of them
-        again.retain(|name| state.reader().has(name) || !is_shared(name));
+        again.retain(|name, a| state.reader().has(name) || a.role != Role::Shared);
         Checked {
             state,
             place: &format!("components/{i}/"),
         }
         .same_as(&again)?;
+        // the same numbers, and what they are there for
+        states[i] = again;
     }
     share(&mut states);
     Ok(states)

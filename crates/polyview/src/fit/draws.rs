@@ -75,7 +75,10 @@ impl ChainDraws {
                 .iter()
                 .map(|v| {
                     let name = format!("likelihood/{}", v.name);
-                    terms.iter().find(|t| t.0 == name).map_or(f64::NAN, |t| t.1)
+                    terms
+                        .iter()
+                        .find(|t| t.name == name)
+                        .map_or(f64::NAN, |t| t.value)
                 })
                 .collect(),
         );

@@ -21,10 +21,10 @@ mod training;
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowGroups, RowMoments,
-    Scaling, State, StateReader, View, ViewTerm,
+    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowBlock, RowGroups,
+    RowMoments, Scaling, State, StateReader, Stateful, View, ViewTerm,
 };
-use polyview_infer::{Model, Outcome};
+use polyview_infer::{Model, Outcome, ViewPart};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,8 @@ use serde::{Deserialize, Serialize};
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
-pub(crate) use place::FactorScales;
 pub(crate) use start::GroupMeans;
-pub(crate) use states::{is_local, is_shared, saved_parameters, share};
+pub(crate) use states::{saved_parameters, share};
 pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
 
@@ -127,12 +126,10 @@ pub struct Fit {
 /// One component of the posterior: the variational one, or one Gibbs draw
 /// (whose covariances are zero).
 pub struct Component {
-    /// Factors, samples × K.
-    pub factors: RowMoments,
+    /// Factors, with their prior.
+    pub(crate) factors: Box<dyn RowBlock>,
     /// Views in the order of the fit.
     pub views: Vec<ComponentView>,
-    /// Scales of the factors' prior.
-    pub(crate) scales: FactorScales,
     /// Groups of the samples that terms and intercepts speak of, where there
     /// are several.
     pub(crate) groups: Option<RowGroups>,
@@ -146,6 +143,13 @@ pub struct ComponentView {
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
     pub term: Box<dyn ViewTerm>,
+}
+
+impl Component {
+    /// Factors, samples × K.
+    pub fn factors(&self) -> &RowMoments {
+        self.factors.moments()
+    }
 }
 
 impl ComponentView {
@@ -321,6 +325,26 @@ impl Fit {
             None => state.reader(),
         }
     }
+    /// Shows the parameters of a view under each component of the posterior in turn,
+    /// in the blocks that they belong to.
+    ///
+    /// # Errors
+    /// What `see` says; when a component's state is damaged.
+    pub(crate) fn each_part(
+        &self,
+        view: usize,
+        mut see: impl FnMut(&ViewPart) -> Result<()>,
+    ) -> Result<()> {
+        let v = &self.views[view];
+        let empty = build::empty_view(&v.name, &v.features, &v.levels)?;
+        let groups = build::several(self.groups());
+        let mut model = build::parameters(&self.spec, groups, vec![empty], self.k())?;
+        for state in &self.components {
+            model.load_views("", &self.reader_of(state))?;
+            see(&model.views[0])?;
+        }
+        Ok(())
+    }
     /// One component of the posterior.
     ///
     /// # Errors
@@ -347,13 +371,10 @@ impl Fit {
         let mut model =
             build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
         let read = self.reader_of(state);
-        model.load_views("", &read)?;
-        let factors = RowMoments::load("factors", &read)?;
-        let scales = FactorScales::load(&self.spec, k, &read)?;
-        let Model { views, .. } = model;
+        model.load("", &read)?;
+        let Model { factors, views, .. } = model;
         let mut out = Component {
             factors,
-            scales,
             groups: None,
             views: views
                 .into_iter()
@@ -371,7 +392,7 @@ impl Fit {
         if let Some(groups) = groups {
             out.place(&RowGroups::from(groups));
         }
-        if let FactorScales::Mixture(_, shares) = &out.scales {
+        if let Some(shares) = out.factors.shares() {
             let shares = Arc::clone(shares);
             out.share(&shares);
         }
@@ -379,7 +400,7 @@ impl Fit {
         for view in views {
             if let Some(conditioned) = view.term.as_conditioned() {
                 conditioned.condition(&Predictor {
-                    factors,
+                    factors: factors.moments(),
                     weights: &view.weights,
                     bias: &view.bias,
                 });
@@ -392,7 +413,7 @@ impl Fit {
     /// # Errors
     /// When a component's state is damaged.
     pub fn factors(&self) -> Result<Estimate> {
-        self.summarise(|c| &c.factors)
+        self.summarise(Component::factors)
     }
     /// Posterior mean and standard deviation of the weights of a view,
     /// features (classes of a categorical view) × K, in **working** units (see [`ViewInfo::scaling`]).

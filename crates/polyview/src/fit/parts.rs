@@ -204,7 +204,7 @@ impl FitParts {
 fn put_rows(state: &mut State, block: &str, mean: Mat<f64>, cov: RowCov) -> Result<()> {
     let prior = format!("{block}/prior/");
     let inside = format!("{block}/");
-    state.retain(|name| !name.starts_with(&inside) || name.starts_with(&prior));
+    state.retain(|name, _| !name.starts_with(&inside) || name.starts_with(&prior));
     let is_known = matches!(&cov, RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0));
     let mut moments = RowMoments::new(mean, cov, 0.0, 0);
     if !is_known {

@@ -1,13 +1,13 @@
 //! States of models: what a posterior keeps, and parts of a checkpoint.
 
-use polyview_core::{State, Stateful};
+use polyview_core::{Role, State, StateArray, Stateful};
 use polyview_infer::Model;
 
 /// Factors and parameters, without what belongs to the training data alone.
 pub(crate) fn saved_parameters(model: &Model) -> State {
     let mut state = State::new();
     model.save("", &mut state);
-    state.retain(|name| !is_local(name));
+    state.drop_local();
     state
 }
 
@@ -18,27 +18,14 @@ pub(super) fn given_up_parameters(model: Model) -> State {
     let Model { factors, views, .. } = model;
     for view in views {
         view.give_up("", &mut state);
-        state.retain(|name| !is_local(name));
+        state.drop_local();
     }
     factors.give_up("factors", &mut state);
     state
 }
 
-/// Whether an array belongs to the training data alone.
-pub(crate) fn is_local(name: &str) -> bool {
-    let Some((_, mut rest)) = name.rsplit_once("/term/") else {
-        return false;
-    };
-    if let Some((group, own)) = rest.split_once('/')
-        && group.starts_with("group")
-    {
-        rest = own;
-    }
-    rest.starts_with("imputed/") || rest.starts_with("local/")
-}
-
-/// Drops from all states but the first what belongs to the training data and not
-/// to a draw, where it is the same, bit for bit: the training values of rank views.
+/// Drops from all states but the first what refers to the training data
+/// ([`Role::Shared`]), where it is the same, bit for bit: the training values of rank views.
 /// [`State::reader_over`] the first finds it.
 pub(crate) fn share(states: &mut [State]) {
     let Some((first, others)) = states.split_first_mut() else {
@@ -46,28 +33,13 @@ pub(crate) fn share(states: &mut [State]) {
     };
     let bits = |x: &f64| x.to_bits();
     for state in others {
-        let own = state.arrays();
-        let same = |name: &str| {
-            let (a, b) = (own.get(name)?, first.arrays().get(name)?);
-            let same =
-                a.shape == b.shape && a.values.iter().map(bits).eq(b.values.iter().map(bits));
-            same.then_some(())
-        };
-        let names: Vec<String> = own
-            .keys()
-            .filter(|name| is_shared(name) && same(name).is_some())
-            .cloned()
-            .collect();
-        state.retain(|name| !names.iter().any(|n| n == name));
+        state.retain(|name, a| {
+            let same = |b: &StateArray| {
+                a.shape == b.shape && a.values.iter().map(bits).eq(b.values.iter().map(bits))
+            };
+            a.role != Role::Shared || !first.arrays().get(name).is_some_and(same)
+        });
     }
-}
-
-/// Whether draws may have an array in common.
-pub(crate) fn is_shared(name: &str) -> bool {
-    let Some((_, rest)) = name.rsplit_once("/term/") else {
-        return false;
-    };
-    rest.starts_with("anchors/") || rest.contains("/anchors/")
 }
 
 /// Puts copies of all arrays under a prefix.

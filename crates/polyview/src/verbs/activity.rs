@@ -160,7 +160,7 @@ impl Fit {
         let mut total = vec![0.0; views];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            let spread = factor_covariance(&component.factors);
+            let spread = factor_covariance(component.factors());
             for m in 0..views {
                 let mut w = component.linear_weights(m);
                 let part = &component.views[m];

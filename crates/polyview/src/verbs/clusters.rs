@@ -4,7 +4,7 @@ use polyview_core::NumericError;
 use polyview_linalg::Mat;
 
 use crate::error::{ErrorKind, Result};
-use crate::fit::{FactorScales, Fit};
+use crate::fit::Fit;
 
 /// Components of the factors' prior and the samples that belong to them.
 ///
@@ -58,10 +58,11 @@ impl Fit {
         let parts = self.n_components();
         for i in 0..parts {
             let component = self.component(i)?;
-            let FactorScales::Mixture(mixture, shares) = &component.scales else {
+            let factors = &component.factors;
+            let (Some(mixture), Some(shares)) = (factors.mixture(), factors.shares()) else {
                 return Err(ErrorKind::NoClusters.into());
             };
-            let (t, k) = (mixture.components(), mixture.k());
+            let (t, k) = mixture.means.shape();
             let sum = out.get_or_insert_with(|| Clusters {
                 samples: self.samples.clone(),
                 shares: Mat::zeros(shares.nrows(), t),
@@ -72,7 +73,7 @@ impl Fit {
                 concentration: 0.0,
             });
             let place = matched(&sum.shares, shares);
-            let (weights, step) = (mixture.weights(), 1.0 / parts as f64);
+            let step = 1.0 / parts as f64;
             for (from, &to) in place.iter().enumerate() {
                 for (x, s) in
                     (sum.shares.col_as_slice_mut(to).iter_mut()).zip(shares.col_as_slice(from))
@@ -81,12 +82,12 @@ impl Fit {
                     sum.sizes[to] += step * s;
                 }
                 for j in 0..k {
-                    sum.means[(to, j)] += step * mixture.means()[(from, j)];
+                    sum.means[(to, j)] += step * mixture.means[(from, j)];
                 }
-                sum.precisions[to] += step * mixture.precisions()[from];
-                sum.weights[to] += step * weights[from];
+                sum.precisions[to] += step * mixture.precisions[from];
+                sum.weights[to] += step * mixture.weights[from];
             }
-            sum.concentration += step * mixture.concentration();
+            sum.concentration += step * mixture.concentration;
         }
         out.ok_or_else(|| {
             NumericError::BadState {

@@ -383,10 +383,10 @@ fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
     let columns = shape.predicted_columns();
     let centred;
     let factors = if part.term.has_intercepts() {
-        &component.factors
+        component.factors()
     } else {
         // only differences between samples count
-        centred = about_the_mean(&component.factors);
+        centred = about_the_mean(component.factors());
         &centred
     };
     let classes;
@@ -412,7 +412,7 @@ fn predictors(component: &Component, places: &Places) -> Vec<(f64, f64)> {
         };
         (p.mean_cell(n, d), variance)
     };
-    let shares = component.scales.shares();
+    let shares = component.factors.shares();
     let shares = shares.filter(|_| shape.components.is_some());
     let mut out = Vec::with_capacity(places.columns.len() * places.samples.len());
     for &d in &places.columns {

@@ -1,6 +1,6 @@
 //! How strongly each factor acts in each group of samples.
 
-use polyview_core::{RowGroups, RowMoments};
+use polyview_core::{RowContext, RowGroups, RowMoments};
 use polyview_linalg::Mat;
 
 use crate::build::several;
@@ -57,17 +57,21 @@ impl Fit {
         let mut mean_square: Mat<f64> = Mat::zeros(count, k);
         let mut prior: Mat<f64> = Mat::zeros(count, k);
         let mut learnt = false;
+        let each = RowGroups::new((0..count as u32).collect(), count)?;
+        let start = RowMoments::point(Mat::zeros(count, k));
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            let squares = RowMoments::group_squares(&component.factors, &rows);
+            let squares = component.factors().group_squares(&rows);
+            // a row of each group, which need not have samples
+            let of_groups = component
+                .factors
+                .for_rows(&RowContext::new(&each), start.clone())?;
+            learnt |= of_groups.learns();
             for j in 0..k {
                 for g in 0..count {
                     let size = rows.sizes()[g].max(1.0);
                     mean_square[(g, j)] += share * squares[(g, j)] / size;
-                    if let Some(v) = component.scales.variance(g, j) {
-                        learnt = true;
-                        prior[(g, j)] += share * v;
-                    }
+                    prior[(g, j)] += share * of_groups.prior_variance(g, j);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, Journal, NumericError, RowBlock, RowGroups, RowMoments, Schedule, View,
+    Context, Journal, NumericError, RowBlock, RowContext, RowGroups, RowMoments, Schedule, View,
 };
 use polyview_infer::{Model, Projected, ProjectionRounds, ViewPart, project_factors};
 use polyview_linalg::Mat;
@@ -52,7 +52,7 @@ pub(super) fn factors(
 
 /// Factors of which nothing is known yet.
 pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
-    RowMoments::isotropic(Mat::zeros(samples, component.factors.k()), 1e-2, 0)
+    RowMoments::isotropic(Mat::zeros(samples, component.factors().k()), 1e-2, 0)
 }
 
 /// As [`factors`], as a block under the fit's prior, with the number of rounds;
@@ -91,8 +91,9 @@ pub(super) fn block(
     // with its covariances, whatever the fit's: exact in one step
     let groups = component.groups.clone();
     let groups = groups.unwrap_or_else(|| RowGroups::one(samples));
-    let together = component.scales.gaussian(&groups, &start);
-    let factors = component.scales.block(groups, start)?;
+    let rows = RowContext::new(&groups);
+    let together = (component.factors).gaussian_for_rows(&rows, start.clone())?;
+    let factors = component.factors.for_rows(&rows, start)?;
     let mut model = Model::new(factors, parts, schedule);
     let mut cx = Context {
         key: StreamKey::new(fit.spec().seed),

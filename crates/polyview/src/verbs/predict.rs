@@ -275,7 +275,7 @@ impl Fit {
         let (at, _) = self.view(view)?;
         let (samples, placing) = (self.samples.clone(), Placing::AsFitted);
         self.predict_from(at, (samples, &placing), Vec::new(), parameters, |c| {
-            Ok((Cow::Borrowed(&c.factors), None))
+            Ok((Cow::Borrowed(c.factors()), None))
         })
     }
 

@@ -269,7 +269,7 @@ impl Fit {
             let own = rows.iter().map(|&n| groups.of_sample[n as usize]);
             component.place(&RowGroups::new(own.collect(), groups.names.len())?);
         }
-        if let Some(shares) = component.scales.shares() {
+        if let Some(shares) = component.factors.shares() {
             let own = Mat::from_fn(rows.len(), shares.ncols(), |i, t| {
                 shares[(rows[i] as usize, t)]
             });
@@ -287,7 +287,7 @@ impl Fit {
             }
             component.share(&Arc::new(drawn));
         }
-        draw_rows(&component.factors.subset(rows), key.block(FACTORS))
+        draw_rows(&component.factors().subset(rows), key.block(FACTORS))
     }
 }
 

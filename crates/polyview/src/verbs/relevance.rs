@@ -4,9 +4,8 @@ use polyview_core::{Dataset, NumericError};
 use polyview_linalg::Mat;
 use polyview_linalg::faer::Scale;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fit::Fit;
-use crate::spec::FeatureSelection;
 
 /// Which features of a view to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +16,14 @@ pub enum Selection {
     Share(f64),
     /// Those whose relevance, relative to the view's median, is above this.
     Above(f64),
+}
+
+/// Weights of a view that has other features.
+fn misshapen(view: &str) -> Error {
+    NumericError::BadState {
+        name: format!("views/{view}/weights"),
+    }
+    .into()
 }
 
 impl Fit {
@@ -30,27 +37,29 @@ impl Fit {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoRelevance`] when the view was
-    /// fitted without [`FeatureSelection::Relevance`]; when a component's state
+    /// fitted without [`FeatureSelection::Relevance`](crate::FeatureSelection::Relevance); when a component's state
     /// is damaged.
     pub fn relevance(&self, view: &str) -> Result<Vec<f64>> {
-        let (_, info) = self.view(view)?;
-        if info.choices.selection != FeatureSelection::Relevance {
-            return Err(ErrorKind::NoRelevance {
-                view: view.to_owned(),
-            }
-            .into());
-        }
+        let (at, info) = self.view(view)?;
         let features = info.features.len();
-        if features == 0 {
-            return Ok(Vec::new());
-        }
         let mut logs = vec![0.0; features];
-        for state in &self.components {
-            let name = format!("views/{view}/weights/prior/gamma/mean");
-            let precisions = state.reader().vec_of(&name, features)?;
+        self.each_part(at, |part| {
+            let Some(precisions) = part.weights.relevance() else {
+                return Err(ErrorKind::NoRelevance {
+                    view: view.to_owned(),
+                }
+                .into());
+            };
+            if precisions.len() != features {
+                return Err(misshapen(view));
+            }
             for (sum, p) in logs.iter_mut().zip(precisions) {
                 *sum -= p.ln() / self.components.len() as f64;
             }
+            Ok(())
+        })?;
+        if features == 0 {
+            return Ok(Vec::new());
         }
         let level = logs.iter().sum::<f64>() / features as f64;
         let raw: Vec<f64> = logs.iter().map(|l| (l - level).exp()).collect();
@@ -65,25 +74,24 @@ impl Fit {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoInclusion`] when the view was
-    /// fitted without [`FeatureSelection::SpikeAndSlab`]; when a component's
+    /// fitted without [`FeatureSelection::SpikeAndSlab`](crate::FeatureSelection::SpikeAndSlab); when a component's
     /// state is damaged.
     pub fn inclusion(&self, view: &str) -> Result<Mat<f64>> {
-        let (_, info) = self.view(view)?;
-        if info.choices.selection != FeatureSelection::SpikeAndSlab {
-            return Err(ErrorKind::NoInclusion {
-                view: view.to_owned(),
-            }
-            .into());
-        }
+        let (at, info) = self.view(view)?;
         let mut mean: Mat<f64> = Mat::zeros(info.columns().len(), self.k());
-        let name = format!("views/{view}/weights/inclusion");
-        for state in &self.components {
-            let own = state.reader().mat(&name)?;
+        self.each_part(at, |part| {
+            let Some(own) = part.weights.inclusion() else {
+                return Err(ErrorKind::NoInclusion {
+                    view: view.to_owned(),
+                }
+                .into());
+            };
             if own.shape() != mean.shape() {
-                return Err(NumericError::BadState { name }.into());
+                return Err(misshapen(view));
             }
             mean += own * Scale(1.0 / self.components.len() as f64);
-        }
+            Ok(())
+        })?;
         Ok(mean)
     }
 

@@ -175,7 +175,7 @@ impl Fit {
             let component = self.component(i)?;
             for (at, part) in component.views.iter().enumerate() {
                 let p = Predictor {
-                    factors: &component.factors,
+                    factors: component.factors.moments(),
                     weights: &part.weights,
                     bias: &part.bias,
                 };

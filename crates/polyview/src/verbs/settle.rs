@@ -9,7 +9,7 @@ use super::project::WeightUncertainty;
 use super::settling::Candidate;
 use crate::build;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Component, FactorScales, Fit, ViewInfo};
+use crate::fit::{Component, Fit, ViewInfo};
 
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,13 +26,11 @@ pub struct Settled {
 /// fit are near; where the prior allows for several optima they might leave a
 /// trace of the labels.
 pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
-    match &component.scales {
-        FactorScales::StandardNormal | FactorScales::Ard(_)
-            if component.factors.explicit_rows() == samples =>
-        {
-            component.factors.clone()
-        }
-        _ => latent::start(component, samples),
+    let own = component.factors();
+    if component.factors.has_one_optimum() && own.explicit_rows() == samples {
+        own.clone()
+    } else {
+        latent::start(component, samples)
     }
 }
 

@@ -6,7 +6,7 @@ use polyview_random::StreamKey;
 
 use crate::build;
 use crate::error::{Error, Result};
-use crate::fit::{Component, Fit, is_local};
+use crate::fit::{Component, Fit};
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
@@ -120,14 +120,9 @@ impl Fit {
                 weights: (view.weights.moments().explicit_rows() * self.k()) as f64,
                 constant: constant.unwrap_or(false),
                 state: {
-                    let mut all = State::new();
-                    view.give_up("", &mut all);
                     let mut state = State::new();
-                    for (name, array) in all.arrays() {
-                        if !is_local(name) {
-                            state.put(name, array.clone());
-                        }
-                    }
+                    view.give_up("", &mut state);
+                    state.drop_local();
                     state
                 },
             });

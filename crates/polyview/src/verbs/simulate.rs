@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use polyview_core::{Dataset, Predictor, RowCov, RowGroups, RowMoments, Table, View};
+use polyview_core::{Dataset, Predictor, RowContext, RowCov, RowGroups, RowMoments, Table, View};
 use polyview_linalg::{Mat, SpdFactor};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
 use serde::{Deserialize, Serialize};
 
+use super::latent;
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{ComponentView, Fit, ViewInfo};
@@ -75,7 +76,6 @@ impl Fit {
         let u = uniform_open01(&mut key.block(PARAMETERS).rng());
         let chosen = ((u * count as f64) as usize).min(count.saturating_sub(1));
         let mut component = self.component(chosen)?;
-        let k = self.k();
         let names: Vec<String> = (1..=samples).map(|n| format!("sim{n}")).collect();
         let mut builder = Dataset::builder();
         let mut rows = RowGroups::one(samples);
@@ -92,8 +92,10 @@ impl Fit {
             rows = RowGroups::new(drawn, groups.names.len())?;
             component.place(&rows);
         }
-        let (z, shares) = component.scales.draw(&rows, k, key.block(FACTORS));
-        if let Some(shares) = &shares {
+        let start = latent::start(&component, samples);
+        let mut z = (component.factors).for_rows(&RowContext::new(&rows), start)?;
+        z.draw_rows(key.block(FACTORS));
+        if let Some(shares) = z.shares() {
             component.share(shares);
         }
         for (at, (part, info)) in component.views.iter().zip(&self.views).enumerate() {
@@ -101,7 +103,7 @@ impl Fit {
             let weights = draw_rows(&part.weights, key(0))?;
             let bias = draw_bias(part, key(1));
             let p = Predictor {
-                factors: &z,
+                factors: z.moments(),
                 weights: &weights,
                 bias: &bias,
             };

@@ -1,12 +1,13 @@
 //! Varimax after the fit.
 
-use polyview_core::{Event, State, Stateful};
+use polyview_core::{Context, Event, Journal, State, Stateful};
 use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
+use polyview_random::StreamKey;
 
 use crate::build::parameters;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Fit, ViewInfo, share};
+use crate::fit::{Fit, ViewInfo, saved_parameters, share};
 use crate::spec::{FactorPrior, FeatureSelection, Posterior};
 
 impl Fit {
@@ -63,19 +64,22 @@ impl Fit {
         for state in &self.components {
             let mut model = self.load_model(state, k)?;
             model.factors.transform(turned.rotation.as_ref(), 0.0);
-            model.factors.update_scales();
+            let mut cx = Context {
+                key: StreamKey::new(self.spec.seed),
+                sweep: self.record.sweeps,
+                journal: &mut Journal::default(),
+            };
+            model.factors.learn(&mut cx)?;
             for view in &mut model.views {
                 view.weights.transform(turned.rotation.as_ref(), 0.0);
-                view.weights.update_scales();
+                view.weights.learn(&mut cx)?;
             }
             models.push(model);
         }
         let (order, signs) = order(&models, k);
         for (state, model) in out.components.iter_mut().zip(&mut models) {
             model.select(&order, &signs)?;
-            let mut next = State::new();
-            model.save("", &mut next);
-            *state = next;
+            *state = saved_parameters(model);
         }
         share(&mut out.components);
         let note = format!(

@@ -25,7 +25,7 @@ fn summary(fit: &Fit) -> Value {
             })
         };
         let views: Vec<Value> = c.views.iter().map(of_view).collect();
-        json!({"factors": rows(&c.factors), "views": views})
+        json!({"factors": rows(c.factors()), "views": views})
     });
     let views = fit
         .views()

@@ -86,7 +86,7 @@ fn every_number_comes_back() {
         );
         for i in 0..fit.n_components() {
             let (a, b) = (again.component(i).unwrap(), fit.component(i).unwrap());
-            assert_eq!(moment_bits(&a.factors), moment_bits(&b.factors), "{kind}");
+            assert_eq!(moment_bits(a.factors()), moment_bits(b.factors()), "{kind}");
             for (a, b) in a.views.iter().zip(&b.views) {
                 assert_eq!(moment_bits(&a.weights), moment_bits(&b.weights), "{kind}");
                 assert_eq!(bias_bits(&a.bias), bias_bits(&b.bias), "{kind}");

@@ -4,7 +4,7 @@ use polyview_linalg::{PackedRows, SymPacked, packed_len};
 
 use super::{RowCov, RowMoments};
 use crate::error::NumericError;
-use crate::model::state::{State, StateArray, StateReader};
+use crate::model::state::{State, StateReader};
 
 impl RowMoments {
     /// As [`RowMoments::save`], but the covariances move: they are not there
@@ -16,7 +16,7 @@ impl RowMoments {
         let mut put = |name: &str, rows: PackedRows| {
             let shape = vec![packed_len(rows.k()), rows.rows()];
             let values = rows.into_vec();
-            state.put(&format!("{prefix}/{name}"), StateArray { shape, values });
+            state.put_values(&format!("{prefix}/{name}"), shape, values);
         };
         match cov {
             RowCov::PerRow(rows) => put("cov_rows", rows),

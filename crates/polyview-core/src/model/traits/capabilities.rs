@@ -20,6 +20,11 @@ pub trait Noise {
     /// The precisions: one for each column or one in all, by [`Noise::scope`]. `None`
     /// where each group of samples has its own.
     fn precisions(&self) -> Option<&Gammas>;
+    /// Those of one group of samples; without groups the same for all.
+    fn of_group(&self, group: usize) -> Option<&Gammas> {
+        let _ = group;
+        self.precisions()
+    }
     /// Takes over noise precisions, as many as it has.
     fn share(&mut self, noise: &Gammas);
     /// Half the number of observed cells and half the expected sum of squared

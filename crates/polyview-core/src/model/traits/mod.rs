@@ -33,7 +33,7 @@ pub use kinds::{
     Identified, Intercepts, Link, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape,
 };
 pub use rotation::{RotationSide, RotationTerm};
-pub use rows::{RowBlock, ScalePrior};
+pub use rows::{MixtureComponents, RowBlock, RowContext, ScalePrior};
 pub use view_term::ViewTerm;
 
 use polyview_random::StreamKey;

@@ -9,13 +9,41 @@ use super::{Context, RotationSide, RotationTerm};
 use crate::error::NumericError;
 use crate::ledger::Terms;
 use crate::model::equations::{NormalEquations, Rule};
-use crate::model::groups::PrecisionView;
+use crate::model::groups::{PrecisionView, RowGroups};
 use crate::model::moments::RowMoments;
 use crate::model::state::{State, Stateful};
 
+/// What a block of rows is told of the rows that it is to hold.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RowContext<'a> {
+    /// Groups of the rows: one where nobody looks at groups.
+    pub groups: &'a RowGroups,
+}
+
+impl<'a> RowContext<'a> {
+    /// Rows of these groups.
+    pub fn new(groups: &'a RowGroups) -> Self {
+        Self { groups }
+    }
+}
+
+/// Components of a mixture prior of rows, at their expectations.
+#[derive(Clone, Debug)]
+pub struct MixtureComponents {
+    /// Means, components × K.
+    pub means: Mat<f64>,
+    /// Precisions, per squared unit of an entry, one a component.
+    pub precisions: Vec<f64>,
+    /// Weights of the components for a new row: they add up to 1.
+    pub weights: Vec<f64>,
+    /// Concentration of the Dirichlet process.
+    pub concentration: f64,
+}
+
 /// Gaussian scale mixtures on the entries of a block of rows: automatic
 /// relevance determination, double ARD, three-parameter beta, fixed.
-pub trait ScalePrior: Stateful + Send + Sync {
+pub trait ScalePrior: Stateful + Send + Sync + 'static {
     /// Expected precisions.
     fn precision(&self) -> PrecisionView<'_>;
     /// Updates the scales from the rows' second moments.
@@ -39,6 +67,27 @@ pub trait ScalePrior: Stateful + Send + Sync {
     fn idle_column(&self, rows: &RowMoments) -> f64 {
         let _ = rows;
         0.0
+    }
+    /// The same scales for other rows; `None` where they are those of these rows, or
+    /// `cx` has other groups.
+    fn for_rows(&self, cx: &RowContext<'_>) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = cx;
+        None
+    }
+    /// What [`RowBlock::learns`] says.
+    fn learns(&self) -> bool {
+        true
+    }
+    /// What [`RowBlock::turns`] says.
+    fn turns(&self) -> bool {
+        false
+    }
+    /// What [`RowBlock::relevance`] says.
+    fn relevance(&self) -> Option<&[f64]> {
+        None
     }
     /// The prior's part of the rotation objective; `None` where a rotation
     /// would leave the family.
@@ -82,13 +131,66 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
     /// Draws all rows and their scales from the prior.
     fn draw_prior(&mut self, key: StreamKey);
-    /// Updates the scales of the prior.
-    fn update_scales(&mut self);
+    /// Draws all rows from the prior, given the expectations of its scales; with a mixture
+    /// prior the components that rows belong to ([`RowBlock::shares`]) come with them.
+    fn draw_rows(&mut self, key: StreamKey);
+    /// A block of other rows under the same prior: new samples under the factors of a fit.
+    /// Scales are those of this block, rows start at `start`. Their posterior is as
+    /// exact as equations that do not change allow in one update, whatever this block's is.
+    ///
+    /// # Errors
+    /// [`NumericError::Mismatch`] where the prior has scales for each row, as weights
+    /// may, or the groups are not those of this block.
+    fn for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Box<dyn RowBlock>, NumericError>;
+    /// As [`RowBlock::for_rows`], under the Gaussian prior of the same variances: `None`
+    /// where the prior is Gaussian, or rows need no better start than the mean of the prior.
+    /// Entries that are found one by one, each from a start at zero, take what belongs to others.
+    ///
+    /// # Errors
+    /// As [`RowBlock::for_rows`].
+    fn gaussian_for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Option<Box<dyn RowBlock>>, NumericError> {
+        let _ = (cx, start);
+        Ok(None)
+    }
+    /// Prior variance of an entry, given the expectations of the scales.
+    fn prior_variance(&self, row: usize, k: usize) -> f64;
+    /// Whether the prior has scales that are learnt.
+    fn learns(&self) -> bool {
+        true
+    }
+    /// Whether rows have one optimum, given their equations and the scales of the prior:
+    /// then it does not matter where updates start.
+    fn has_one_optimum(&self) -> bool {
+        false
+    }
+    /// Whether the prior does not notice an orthogonal map of the rows ($R \to QR$ with
+    /// $Q^\top Q = I$): it is Gaussian, centred, and the same for all rows. Then complete data may be
+    /// compressed along these rows.
+    fn turns(&self) -> bool {
+        false
+    }
+    /// Updates the scales of the prior by variational Bayes, right after the rows.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    fn learn(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError>;
     /// Draws the scales of the prior.
     fn draw_scales(&mut self, cx: &mut Context<'_>);
     /// Probabilities that the rows belong to the components of a mixture prior,
     /// rows × components; `None` for every other prior.
     fn shares(&self) -> Option<&Arc<Mat<f64>>> {
+        None
+    }
+    /// Components of a mixture prior; `None` for every other prior.
+    fn mixture(&self) -> Option<MixtureComponents> {
         None
     }
     /// Updates [`RowBlock::shares`] by variational Bayes, given what the data
@@ -136,6 +238,17 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError>;
     /// The expected prior precisions, for reports.
     fn precision(&self) -> PrecisionView<'_>;
+    /// Expected prior precisions of whole rows, which all entries of a row share, one a
+    /// row: the smaller, the more relevant the row (spec/sshiba G8). `None` where the
+    /// prior has none.
+    fn relevance(&self) -> Option<&[f64]> {
+        None
+    }
+    /// Posterior probabilities that entries are not zero, rows × K; 0 or 1 for draws.
+    /// `None` where all entries are taken not to be.
+    fn inclusion(&self) -> Option<MatRef<'_, f64>> {
+        None
+    }
     /// As [`Stateful::save`], at the end of the block's life: what is large
     /// may move.
     fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {

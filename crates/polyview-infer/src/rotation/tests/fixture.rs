@@ -1,7 +1,8 @@
 //! A small Bayesian multi-view factor model with plain mean-field updates, slow and obvious: what the rotation is for.
 
+use super::species::{ArdRotation, NormalFactorsRotation};
 use crate::rotation::test_noise::Noise;
-use crate::rotation::{ArdRotation, NormalFactorsRotation, Rotation, RotationTerm};
+use crate::rotation::{Rotation, RotationTerm};
 use polyview_linalg::{Mat, inverse, log_abs_det};
 
 struct View {

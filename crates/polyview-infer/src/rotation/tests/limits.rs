@@ -1,5 +1,6 @@
 //! Degenerate problems, misleading terms, bad input.
 
+use super::species::{ArdRotation, NormalFactorsRotation, RidgeRotation};
 use super::{Terms, close, evaluate, is_inverse, moment, problem, strict};
 use crate::rotation::test_noise::Noise;
 use crate::rotation::*;

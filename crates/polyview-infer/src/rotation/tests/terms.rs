@@ -1,8 +1,8 @@
 //! Gradients and curvature of the terms.
 
+use super::species::{ArdRotation, NormalFactorsRotation, RidgeRotation};
 use super::{Terms, close, evaluate, moment, near_identity, problem};
 use crate::rotation::test_noise::Noise;
-use crate::rotation::{ArdRotation, NormalFactorsRotation, RidgeRotation};
 use polyview_linalg::{Mat, inverse};
 
 #[test]

@@ -264,11 +264,11 @@ impl ViewTerm for LatentBernoulli {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let mut terms = self.scores.bound(p);
         if self.options.fixed {
-            terms.0.retain(|t| t.0 != "noise");
+            terms.0.retain(|t| t.name != "noise");
         }
         for term in &mut terms.0 {
-            if term.0 == "likelihood" {
-                term.1 += self.label_bound.iter().sum::<f64>();
+            if term.name == "likelihood" {
+                term.value += self.label_bound.iter().sum::<f64>();
             }
         }
         terms
@@ -360,13 +360,13 @@ impl Rounds for LatentBernoulli {
 impl Stateful for LatentBernoulli {
     fn save(&self, prefix: &str, state: &mut State) {
         self.scores.save(prefix, state);
-        state.put_mat(&format!("{prefix}/local/scores"), self.scores.scores());
-        state.put_mat(&format!("{prefix}/local/xi"), self.xi.as_ref());
-        state.put_vec(
-            &format!("{prefix}/local/score-variance"),
-            self.scores.score_variance(),
-        );
-        state.put_vec(&format!("{prefix}/local/label-bound"), &self.label_bound);
+        let at = |name: &str| format!("{prefix}/local/{name}");
+        state.local(|state| {
+            state.put_mat(&at("scores"), self.scores.scores());
+            state.put_mat(&at("xi"), self.xi.as_ref());
+            state.put_vec(&at("score-variance"), self.scores.score_variance());
+            state.put_vec(&at("label-bound"), &self.label_bound);
+        });
     }
     /// A term without samples takes the noise precisions only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {

@@ -290,7 +290,7 @@ impl ViewTerm for Inserted {
             self.update(p);
         }
         let Some(sums) = &self.sums else {
-            return Terms(Vec::new());
+            return Terms::default();
         };
         let k = p.factors.k();
         let moments = p.factors.second_moment_rows(0..self.samples);
@@ -304,7 +304,7 @@ impl ViewTerm for Inserted {
                 .map(|j| sums.rhs[(j, n)] * p.factors.mean()[(n, j)])
                 .sum::<f64>();
         }
-        Terms(vec![("likelihood", value)])
+        Terms::of_samples("likelihood", value)
     }
     fn predict(
         &self,

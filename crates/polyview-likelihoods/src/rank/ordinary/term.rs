@@ -69,10 +69,10 @@ impl ViewTerm for OrdinaryRank {
     /// Layer and entropies; with drawn scores the log density of these.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         let mut terms = self.layer.bound(p);
-        terms.0.retain(|t| t.0 != "noise");
+        terms.0.retain(|t| t.name != "noise");
         for term in &mut terms.0 {
-            if term.0 == "likelihood" {
-                term.1 += self.entropy.iter().sum::<f64>();
+            if term.name == "likelihood" {
+                term.value += self.entropy.iter().sum::<f64>();
             }
         }
         terms
@@ -188,15 +188,15 @@ impl Augmented for OrdinaryRank {
 impl Stateful for OrdinaryRank {
     fn save(&self, prefix: &str, state: &mut State) {
         self.anchors.save(prefix, state);
-        state.put_vec(&format!("{prefix}/anchors/scores"), &self.anchor_scores);
-        state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());
-        state.put_vec(
-            &format!("{prefix}/local/score-variance"),
-            self.layer.score_variance(),
-        );
-        state.put_vec(&format!("{prefix}/local/entropy"), &self.entropy);
-        let drawn = [f64::from(u8::from(self.drawn))];
-        state.put_vec(&format!("{prefix}/local/drawn"), &drawn);
+        let at = |name: &str| format!("{prefix}/{name}");
+        state.shared(|state| state.put_vec(&at("anchors/scores"), &self.anchor_scores));
+        state.local(|state| {
+            state.put_mat(&at("local/scores"), self.layer.scores());
+            state.put_vec(&at("local/score-variance"), self.layer.score_variance());
+            state.put_vec(&at("local/entropy"), &self.entropy);
+            let drawn = [f64::from(u8::from(self.drawn))];
+            state.put_vec(&at("local/drawn"), &drawn);
+        });
     }
     /// A term without samples takes the anchors only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {

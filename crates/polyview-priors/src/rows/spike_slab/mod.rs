@@ -1,13 +1,14 @@
 //! Spike-and-slab rows.
 
+mod others;
 mod prior;
 mod site;
 
 use std::ops::Range;
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
+    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -79,7 +80,7 @@ use site::{Draw, Optimum, Scales};
 ///     let mut cx = Context { key: StreamKey::new(1), sweep, journal: &mut journal };
 ///     weights.prepare(&eq, &mut cx)?;
 ///     weights.update(&mut eq, Rule::Optimum, &mut cx)?;
-///     weights.update_scales();
+///     weights.learn(&mut cx)?;
 /// }
 /// assert!(weights.inclusion()[(3, 1)] > 0.99 && weights.inclusion()[(30, 1)] < 0.2);
 /// # Ok::<(), polyview_core::NumericError>(())
@@ -404,16 +405,34 @@ impl RowBlock for SpikeSlabRows {
                 self.slab_mean[(r, j)] = noise[(r, j)] * self.spike_variance[at].sqrt();
             }
         }
-        let w = Mat::from_fn(rows, k, |r, j| {
-            self.inclusion[(r, j)] * self.slab_mean[(r, j)]
-        });
-        self.slab_variance = Mat::zeros(rows, k);
-        self.entropy = 0.0;
-        self.moments = RowMoments::point(w);
+        self.drawn();
     }
-    fn update_scales(&mut self) {
+    fn draw_rows(&mut self, key: StreamKey) {
+        self.draw_given_scales(key);
+    }
+    fn for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Box<dyn RowBlock>, NumericError> {
+        Ok(Box::new(self.under(cx.groups, start)?))
+    }
+    fn gaussian_for_rows(
+        &self,
+        cx: &RowContext<'_>,
+        start: RowMoments,
+    ) -> Result<Option<Box<dyn RowBlock>>, NumericError> {
+        Ok(Some(Box::new(self.gaussian(cx.groups, start)?)))
+    }
+    fn prior_variance(&self, row: usize, k: usize) -> f64 {
+        let groups = self.prior.groups();
+        let g = groups.of_row()[row] as usize;
+        self.prior.variance(g + groups.count() * k)
+    }
+    fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         let sums = self.sums();
         self.prior.update(&sums);
+        Ok(())
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         let sums = self.sums();
@@ -435,10 +454,8 @@ impl RowBlock for SpikeSlabRows {
         } else {
             self.entropy + 0.5 * entries
         };
-        Terms(vec![
-            ("rows", self.prior.expected_log_density(&self.sums()) + own),
-            ("scales", self.prior.bound()),
-        ])
+        let rows = self.prior.expected_log_density(&self.sums()) + own;
+        Terms::of_samples("rows", rows).with("scales", Of::Parameters, self.prior.bound())
     }
     fn idle_column(&self) -> f64 {
         self.prior.idle_column()
@@ -463,6 +480,9 @@ impl RowBlock for SpikeSlabRows {
     }
     fn precision(&self) -> PrecisionView<'_> {
         self.prior.precision()
+    }
+    fn inclusion(&self) -> Option<MatRef<'_, f64>> {
+        Some(self.inclusion.as_ref())
     }
 }
 

@@ -135,6 +135,11 @@ impl SpikeSlab {
             ..self.clone()
         })
     }
+    /// Prior variance of an entry, $\langle\theta\rangle/\langle\alpha\rangle$, of the
+    /// group and column of that number.
+    pub(super) fn variance(&self, at: usize) -> f64 {
+        self.theta.mean(at) / self.alpha.mean()[at]
+    }
     /// Precision of a Gaussian prior, one a column, for a row of a group that
     /// was not there: its group is one of the known ones, each as likely, and
     /// its variance the mean of theirs, $\langle\theta\rangle /

@@ -206,3 +206,17 @@ pub fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
         "{what}: {found} instead of {expected}"
     );
 }
+
+/// [`RowBlock::learn`] where nothing else is asked for.
+pub(crate) trait LearnAlone: RowBlock {
+    fn learn_alone(&mut self) {
+        let mut cx = Context {
+            key: StreamKey::new(1),
+            sweep: 1,
+            journal: &mut Journal::default(),
+        };
+        self.learn(&mut cx).unwrap();
+    }
+}
+
+impl<B: RowBlock + ?Sized> LearnAlone for B {}

@@ -3,6 +3,7 @@
 
 mod states;
 
+use crate::common::LearnAlone as _;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_8};
 
 use crate::common::{KINDS, close, problem, start};
@@ -358,14 +359,14 @@ fn rows_have_the_precisions_of_their_entries() {
                 for (b, last) in blocks.into_iter().zip(&mut last) {
                     p.update(b, &[64, 70, rows]);
                     let rows = p.objective(b);
-                    b.update_scales();
+                    b.learn_alone();
                     let scales = p.objective(b);
                     assert!(rows >= *last - 1e-8 * last.abs(), "{kind:?} {o:?}");
                     assert!(scales >= rows - 1e-8 * rows.abs(), "{kind:?} {o:?}");
                     *last = scales;
                 }
                 p.update(&mut whole, &[rows]);
-                whole.update_scales();
+                whole.learn_alone();
             }
             // blocks of rows do not matter
             assert_eq!(full.moments().mean(), whole.moments().mean());

@@ -3,6 +3,7 @@
 
 mod plain;
 
+use crate::common::LearnAlone as _;
 use polyview_core::{
     Context, GammaPrior, Journal, NormalEquations, RotationSide, RowBlock, RowCov, RowMoments,
     Rule, State, Stateful,
@@ -79,7 +80,7 @@ fn sweep(b: &mut MixtureRows, gram: &SymPacked, rhs: &Mat<f64>, evidence: &Mat<f
         b.prepare(&eq, cx).unwrap();
         b.update(&mut eq, Rule::Optimum, cx).unwrap();
         b.assign(evidence.as_ref(), cx).unwrap();
-        b.update_scales();
+        b.learn_alone();
     });
 }
 
@@ -132,7 +133,7 @@ fn no_step_lowers_bound_and_evidence() {
             step(&b);
             b.assign(evidence.as_ref(), cx).unwrap();
             step(&b);
-            b.update_scales();
+            b.learn_alone();
             step(&b);
         });
     }
@@ -350,7 +351,7 @@ fn one_component_is_a_normal_prior_with_learnt_mean_and_precision() {
             .all(|s| *s == 1.0)
     );
     for _ in 0..200 {
-        b.update_scales();
+        b.learn_alone();
         with_context(0, |cx| {
             b.assign(Mat::from_fn(N, 1, |_, _| -3.0).as_ref(), cx)
         })
@@ -372,7 +373,7 @@ fn one_component_is_a_normal_prior_with_learnt_mean_and_precision() {
         b.bound()
             .0
             .iter()
-            .any(|(name, x)| *name == "assignments" && *x == 0.0)
+            .any(|t| t.name == "assignments" && t.value == 0.0)
     );
 }
 
@@ -440,7 +441,7 @@ fn a_saved_block_is_the_block_and_a_damaged_one_an_error() {
         assert!(e.to_string().contains("z/"), "{name}: {e}");
     }
     let mut fewer = state.clone();
-    fewer.retain(|n| !n.contains("sticks"));
+    fewer.retain(|n, _| !n.contains("sticks"));
     assert!(other.load("z", &fewer.reader()).is_err());
 }
 

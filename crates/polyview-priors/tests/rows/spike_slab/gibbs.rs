@@ -123,8 +123,8 @@ impl Joint {
             (0..ROWS).map(|r| s[(r, 0)]).sum(),
             w[(1, 0)] * self.data[(0, 1)],
             self.data[(0, 1)].powi(2),
-            b.bound().0[0].1,
-            b.bound().0[1].1,
+            b.bound().0[0].value,
+            b.bound().0[1].value,
         ];
         for i in 0..GROUPS * K {
             let (alpha, theta) = (prior.gammas().mean_ln()[i], prior.betas());

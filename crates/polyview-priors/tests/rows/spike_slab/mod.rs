@@ -4,6 +4,7 @@
 mod gibbs;
 mod states;
 
+use crate::common::LearnAlone as _;
 use crate::common::{KINDS, Kind, close, groups, problem, start};
 use polyview_core::{
     GammaPrior, NumericError, RotationSide, RowBlock, RowCov, RowMoments, Rule, State, Stateful,
@@ -111,7 +112,7 @@ fn probabilities_are_held_for_a_number_of_updates() {
         b.prior_mut().hold_probabilities(held);
         for update in 1..=6 {
             p.update(&mut b, &[rows]);
-            b.update_scales();
+            b.learn_alone();
             if saved {
                 let own = state(&b);
                 let fresh = SpikeSlab::new(options(), rows, k);
@@ -157,7 +158,7 @@ fn the_objective_of_one_column_is_the_log_evidence() {
         .sum();
     close(p.objective(&b), evidence, 1e-12, "evidence");
     // nothing of the scales is learnt
-    b.update_scales();
+    b.learn_alone();
     assert_eq!(b.prior(), &prior);
 }
 
@@ -201,13 +202,13 @@ fn the_bound_counts_what_q_holds() {
         let p = problem(Kind::Scaled, rows, k, 5);
         let mut b = block(rows, k, count, 1);
         let check = |b: &SpikeSlabRows| {
-            close(b.bound().0[0].1, bound_by_definition(b), 1e-12, "rows");
+            close(b.bound().0[0].value, bound_by_definition(b), 1e-12, "rows");
         };
         check(&b);
         p.update(&mut b, &[rows]);
         check(&b);
         // now the spike of q is no longer 1/alpha
-        b.update_scales();
+        b.learn_alone();
         check(&b);
         let gap = (b.spike_variance()[(0, 0)] * b.prior().precisions()[(0, 0)] - 1.0).abs();
         assert!(gap > 1e-3, "{gap}");
@@ -228,7 +229,7 @@ fn each_update_of_the_scales_is_the_maximum_of_its_block() {
     let mut b = block(rows, k, count, 1);
     p.update(&mut b, &[rows]);
     let before = b.bound().sum();
-    b.update_scales();
+    b.learn_alone();
     assert!(b.bound().sum() > before);
     let top = b.bound().sum();
     for i in 0..count * k {
@@ -280,7 +281,7 @@ proptest! {
             p.update(&mut b, &[rows]);
             let now = p.objective(&b);
             prop_assert!(now >= last - 1e-10 * last.abs().max(1.0), "rows {sweep}: {now} after {last}");
-            b.update_scales();
+            b.learn_alone();
             last = p.objective(&b);
             prop_assert!(last >= now - 1e-10 * now.abs().max(1.0), "scales {sweep}: {last} after {now}");
             prop_assert!(last.is_finite());
@@ -318,8 +319,8 @@ fn with_every_entry_included_it_is_plain_ard() {
             for _ in 0..6 {
                 p.update(&mut b, &[rows]);
                 p.update(&mut plain, &[rows]);
-                b.update_scales();
-                plain.update_scales();
+                b.learn_alone();
+                plain.learn_alone();
                 for r in 0..rows {
                     for j in 0..k {
                         let (x, y) = (b.moments(), plain.moments());
@@ -327,7 +328,12 @@ fn with_every_entry_included_it_is_plain_ard() {
                         close(x.variance(r, j), y.variance(r, j), tolerance, "variance");
                     }
                 }
-                close(b.bound().0[0].1, plain.bound().0[0].1, tolerance, "rows");
+                close(
+                    b.bound().0[0].value,
+                    plain.bound().0[0].value,
+                    tolerance,
+                    "rows",
+                );
                 if !strong {
                     close(b.bound().sum(), plain.bound().sum(), tolerance, "bound");
                 }
@@ -346,7 +352,7 @@ fn one_group_is_no_group() {
     for _ in 0..3 {
         for x in [&mut a, &mut b] {
             p.update(x, &[rows]);
-            x.update_scales();
+            x.learn_alone();
         }
     }
     assert_eq!(a.moments().mean(), b.moments().mean());
@@ -366,7 +372,7 @@ fn groups_do_not_see_one_another() {
     );
     for _ in 0..4 {
         p.update(&mut both, &[rows]);
-        both.update_scales();
+        both.learn_alone();
     }
     let of_row = groups(rows, count).of_row().to_vec();
     for g in 0..2_u32 {
@@ -395,7 +401,7 @@ fn groups_do_not_see_one_another() {
             };
             one.prepare(&eq, &mut cx).unwrap();
             one.update(&mut eq, Rule::Optimum, &mut cx).unwrap();
-            one.update_scales();
+            one.learn_alone();
         }
         for (i, &r) in members.iter().enumerate() {
             for j in 0..k {

@@ -13,7 +13,7 @@ fn bits_depend_neither_on_threads_nor_on_ranges() {
                 let mut drawn = block(rows, k, count, 7);
                 for i in 0..3 {
                     p.update(&mut b, ends);
-                    b.update_scales();
+                    b.learn_alone();
                     p.draw(&mut drawn, ends, StreamKey::new(3).sweep(i));
                 }
                 (state(&b), state(&drawn))
@@ -45,7 +45,7 @@ fn states_come_back_and_others_are_refused() {
     for draws in [false, true] {
         let mut b = block(rows, k, 2, 1);
         p.update(&mut b, &[rows]);
-        b.update_scales();
+        b.learn_alone();
         if draws {
             p.draw(&mut b, &[rows], StreamKey::new(8));
         }
@@ -57,7 +57,7 @@ fn states_come_back_and_others_are_refused() {
         assert_eq!(again.bound(), b.bound());
         // and both go on alike
         for x in [&mut b, &mut again] {
-            x.update_scales();
+            x.learn_alone();
             p.update(x, &[rows]);
         }
         assert_eq!(state(&again), state(&b));
@@ -84,7 +84,7 @@ fn columns_are_kept_reordered_and_flipped() {
     let p = problem(Kind::Shared, rows, k, 1);
     let mut b = block(rows, k, 2, 1);
     p.update(&mut b, &[rows]);
-    b.update_scales();
+    b.learn_alone();
     let before = b.clone();
     b.select(&[3, 1], &[-1.0, 1.0]).unwrap();
     for (j, (from, sign)) in [(3, -1.0), (1, 1.0)].into_iter().enumerate() {

@@ -172,7 +172,7 @@ impl Fit {
         let mut out = Posterior::default();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            out.push(component.factors.mean().to_owned(), component);
+            out.push(component.factors().mean().to_owned(), component);
         }
         Ok(out)
     }

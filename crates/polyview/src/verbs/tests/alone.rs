@@ -172,7 +172,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 /// Least correlation of a factor of the fit with that of the projected training samples.
 fn agreement(fit: &Fit, data: &Dataset) -> f64 {
     let found = fit.project(data, &ProjectOptions::default()).unwrap();
-    let own = fit.component(0).unwrap().factors;
+    let own = fit.component(0).unwrap().factors().clone();
     (0..fit.k())
         .map(|k| {
             let own: Vec<f64> = own.mean().col(k).iter().copied().collect();

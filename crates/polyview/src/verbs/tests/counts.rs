@@ -225,7 +225,7 @@ fn deviance_explained_is_that_of_the_family() {
         assert!(e.deviance[1] > 0.1 && e.deviance[1] < 1.0, "{e:?}");
         // by log likelihoods, written down anew
         let c = fit.component(0).unwrap();
-        let (z, part) = (c.factors.mean(), &c.views[1]);
+        let (z, part) = (c.factors().mean(), &c.views[1]);
         let eta = z * part.weights.mean().transpose();
         let sizes = fit.sizes("y").unwrap();
         assert_eq!(sizes.is_some(), likelihood != "poisson");

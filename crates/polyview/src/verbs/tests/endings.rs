@@ -100,7 +100,7 @@ fn idle(fit: &Fit, k: usize, more: usize) -> f64 {
 /// The largest bound of a model without one of the factors, started from the others, with
 /// idle ones in the place of those that are out; `None` where there is but one.
 fn smaller(fit: &Fit, data: &Dataset) -> Option<f64> {
-    let z = fit.component(0).unwrap().factors.mean().to_owned();
+    let z = fit.component(0).unwrap().factors().mean().to_owned();
     let k = z.ncols();
     let bound = |out: usize| {
         let mut spec = fit.spec().clone();

@@ -36,7 +36,7 @@ fn by_hand_among(
         let w = c.views[m].weights.mean();
         for k in (0..fit.k()).filter(|&k| !without(k)) {
             left -= Mat::from_fn(n, features, |r, d| {
-                c.factors.mean()[(r, k)] * w[(d, k)] / fit.n_components() as f64
+                c.factors().mean()[(r, k)] * w[(d, k)] / fit.n_components() as f64
             });
         }
     }

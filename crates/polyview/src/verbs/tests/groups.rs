@@ -54,7 +54,7 @@ fn counts(sizes: [f64; 2]) -> Dataset {
 fn expected(fit: &Fit) -> Mat<f64> {
     let c = fit.component(0).unwrap();
     let part = &c.views[0];
-    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let eta = c.factors().mean() * part.weights.mean().transpose();
     let at = |n: usize, d: usize| part.bias.mean()[part.bias.place(group(n), d)];
     Mat::from_fn(N, D, |n, d| (eta[(n, d)] + at(n, d)).exp())
 }
@@ -108,7 +108,7 @@ fn shares_of_counts_are_of_each_groups_own_level() {
     let fit = crate::fit(data, spec).unwrap();
     let c = fit.component(0).unwrap();
     let part = &c.views[0];
-    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let eta = c.factors().mean() * part.weights.mean().transpose();
     let mut link_of_all = [0.0; 2];
     // of one group, of the other, of all: every feature counts alike
     let mut shares = [0.0; 3];
@@ -187,7 +187,7 @@ fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
     let fit = crate::fit(data, spec).unwrap();
     let c = fit.component(0).unwrap();
     let part = &c.views[0];
-    let eta = c.factors.mean() * part.weights.mean().transpose();
+    let eta = c.factors().mean() * part.weights.mean().transpose();
     // in units of normal scores
     let (mut own, mut link) = (0.0, 0.0);
     for d in 0..D {

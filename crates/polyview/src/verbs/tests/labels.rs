@@ -184,7 +184,7 @@ fn a_training_sample_projects_to_its_posterior_with_labels_too() {
     spec.vb.max_sweeps = 5000;
     let fit = crate::fit(data.clone(), spec).unwrap();
     let p = fit.project(&data, &ProjectOptions::default()).unwrap();
-    let z = fit.component(0).unwrap().factors.mean().to_owned();
+    let z = fit.component(0).unwrap().factors().mean().to_owned();
     assert!(gap(&p.mean, &z) < 1e-3, "{}", gap(&p.mean, &z));
 }
 

@@ -113,7 +113,7 @@ fn probabilities_of_labels_are_p5() {
         let fitted = fit
             .fitted_with("labels", ParameterUncertainty::PlugIn)
             .unwrap();
-        let z = fit.component(0).unwrap().factors.mean().to_owned();
+        let z = fit.component(0).unwrap().factors().mean().to_owned();
         let eta = predictor(&fit, "labels", &z);
         let exact = Mat::from_fn(40, 4, |n, d| sigmoid(eta[(n, d)]));
         assert!(gap(&fitted.mean, &exact) < 1e-12);

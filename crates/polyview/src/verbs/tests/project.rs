@@ -13,9 +13,9 @@ fn assert_posterior(fit: &Fit, data: &polyview_core::Dataset) {
     let c = fit.component(0).unwrap();
     assert_eq!(p.samples, fit.samples());
     assert!(p.notes.is_empty(), "{:?}", p.notes);
-    assert!(gap(&p.mean, &c.factors.mean().to_owned()) < 1e-9);
+    assert!(gap(&p.mean, &c.factors().mean().to_owned()) < 1e-9);
     for n in 0..p.samples.len() {
-        let (a, b) = (p.covariance_of(n), c.factors.row_cov(n));
+        let (a, b) = (p.covariance_of(n), c.factors().row_cov(n));
         for (x, y) in a.as_slice().iter().zip(b.as_slice()) {
             assert!((x - y).abs() < 1e-9);
         }
@@ -304,7 +304,7 @@ fn sparse_factors_of_training_samples_are_those_of_the_fit() {
         };
         let fit = crate::fit(data.clone(), spec).unwrap();
         let p = fit.project(&data, &ProjectOptions::default()).unwrap();
-        let own = fit.component(0).unwrap().factors.mean().to_owned();
+        let own = fit.component(0).unwrap().factors().mean().to_owned();
         let (mut left, mut total) = (0.0, 0.0);
         for k in 0..fit.k() {
             for n in 0..N {

@@ -188,7 +188,7 @@ fn settling_starts_where_the_fit_ended() {
         let (from_own, few) = rounds(own.clone());
         let (from_nothing, many) = rounds(latent::start(&component, TRAIN));
         if warm {
-            assert_eq!(own.mean(), component.factors.mean());
+            assert_eq!(own.mean(), component.factors().mean());
             assert!(few < many, "{few} {many}");
             let gap = &from_own - &from_nothing;
             assert!(gap.norm_max() < 1e-4, "{}", gap.norm_max());

@@ -1,6 +1,6 @@
-//! The terms of spec/mlfs 4.7.
+//! The terms of spec/mlfs 4.7, written out for the tests.
 
-use super::RotationTerm;
+use crate::rotation::RotationTerm;
 use polyview_linalg::faer::linalg::matmul::matmul;
 use polyview_linalg::faer::{Accum, Par};
 use polyview_linalg::{Mat, MatMut, MatRef};
@@ -13,11 +13,11 @@ use polyview_linalg::{Mat, MatMut, MatRef};
 /// The first part is the entropy of $q(Z)$, so the term is exact only where the posterior of a row may take any
 /// covariance. `evaluate` allocates two $K \times K$ matrices.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NormalFactorsRotation {
+pub(super) struct NormalFactorsRotation {
     /// Number of rows of $Z$, $N$.
-    pub samples: f64,
+    pub(super) samples: f64,
     /// $\Lambda\_V = \sum\_n \langle z\_n z\_n^\top\rangle$, $K \times K$, symmetric.
-    pub second_moment: Mat<f64>,
+    pub(super) second_moment: Mat<f64>,
 }
 
 impl RotationTerm for NormalFactorsRotation {
@@ -73,15 +73,15 @@ impl RotationTerm for NormalFactorsRotation {
 /// of $W$ needs a covariance of its own shape, as for [`NormalFactorsRotation`]. `evaluate` allocates one $K \times K$
 /// matrix.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ArdRotation {
+pub(super) struct ArdRotation {
     /// Prior shape $a$ of each precision.
-    pub shape: f64,
+    pub(super) shape: f64,
     /// Prior rate $b$ of each precision.
-    pub rate: f64,
+    pub(super) rate: f64,
     /// Number of rows of $W$ (features), $D$; the spec's $K\_m$.
-    pub rows: f64,
+    pub(super) rows: f64,
     /// $\Lambda = \sum\_d \langle w\_d w\_d^\top\rangle$, $K \times K$, symmetric.
-    pub second_moment: Mat<f64>,
+    pub(super) second_moment: Mat<f64>,
 }
 
 impl ArdRotation {
@@ -145,13 +145,13 @@ impl RotationTerm for ArdRotation {
 ///
 /// `evaluate` allocates one $K \times K$ matrix.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RidgeRotation {
+pub(super) struct RidgeRotation {
     /// Prior precision $\rho$.
-    pub precision: f64,
+    pub(super) precision: f64,
     /// Number of rows of the weights, $C$.
-    pub rows: f64,
+    pub(super) rows: f64,
     /// $B = \sum\_c \langle \beta\_c \beta\_c^\top\rangle$, $K \times K$, symmetric.
-    pub second_moment: Mat<f64>,
+    pub(super) second_moment: Mat<f64>,
 }
 
 impl RotationTerm for RidgeRotation {
