@@ -58,8 +58,8 @@ pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
 pub use ledger::{Ledger, LedgerRow, Terms, compensated};
 pub use model::{
-    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows,
-    Equations, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
+    Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
+    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
     NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView,
     PredictedBlock, PredictedKind, Predictor, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
     RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,

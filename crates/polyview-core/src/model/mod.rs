@@ -20,8 +20,8 @@ pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
-    Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Equations,
-    Identified, Intercepts, Link, Noise, NoiseScope, Objective, PredictedBlock, PredictedKind,
-    Ranked, RotationSide, RotationTerm, Rounds, RowBlock, SAMPLE_BLOCK, ScalePrior, Sizes,
-    ViewShape, ViewTerm, column_block, own_column_block,
+    Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
+    Equations, Exposure, Identified, Intercepts, Link, Noise, NoiseScope, Objective,
+    PredictedBlock, PredictedKind, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
+    SAMPLE_BLOCK, ScalePrior, Sizes, ViewShape, ViewTerm, column_block, own_column_block,
 };

@@ -6,6 +6,7 @@
 //! | `equations` | what they say of rows: [`Equations`] |
 //! | `augmented` | their draws for Gibbs: [`Augmented`] |
 //! | `capabilities` | what else only some of them can do: [`Noise`], [`Rounds`], [`CoupledRows`], ... |
+//! | `domain` | what the data of a view are: [`Domain`] |
 //! | `kinds` | what a data term says of itself: [`ViewShape`], [`Objective`], ... |
 //! | `rows` | blocks of rows and priors of their scales: [`RowBlock`], [`ScalePrior`] |
 //! | `rotation` | the parts of the rotation objective: [`RotationTerm`] |
@@ -14,6 +15,7 @@
 mod augmented;
 mod blocks;
 mod capabilities;
+mod domain;
 mod equations;
 mod kinds;
 mod rotation;
@@ -25,6 +27,7 @@ pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
 pub use capabilities::{
     ByComponent, ByGroup, Capabilities, Conditioned, CoupledRows, Noise, Ranked, Rounds, Sizes,
 };
+pub use domain::{Domain, Exposure};
 pub use equations::Equations;
 pub use kinds::{
     Identified, Intercepts, Link, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape,

@@ -1,0 +1,188 @@
+//! What the data of a view are.
+
+use serde::{Deserialize, Serialize};
+
+/// What a count is out of, or counted at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Exposure {
+    /// Nothing: the count stands for itself.
+    #[default]
+    None,
+    /// A known number of trials for each cell, of which the count is that of the
+    /// successes ([`View::trials`](crate::View::trials)).
+    Trials,
+    /// A size factor for each sample, which the rate is multiplied by.
+    Size,
+}
+
+/// What the data of a view are: what a reader may admit, whether they may be centred
+/// and scaled, and what is predicted of them.
+///
+/// | domain | one datum | what is predicted of it |
+/// |---|---|---|
+/// | [`Domain::Reals`] | a real number | mean and variance, in the units of the data |
+/// | [`Domain::Counts`] | a whole number from 0 | its expectation; of successes the probability of one |
+/// | [`Domain::Binary`] | 0 or 1, one for each feature | the probability of a 1 |
+/// | [`Domain::Levels`] | one of several classes: one column of codes | the probability of each class; they sum to one |
+/// | [`Domain::Order`] | anything that has an order | where it stands among the training values |
+///
+/// In files it is one word: `real`, `count`, `successes` (counts out of trials), `exposed-count`
+/// (counts at a size factor), `probability`, `classes`, `ordered-classes`, `ranked`.
+///
+/// ```
+/// use polyview_core::{Domain, Exposure};
+///
+/// let successes = Domain::Counts { exposure: Exposure::Trials };
+/// assert!(successes.is_count() && successes.has_trials() && !successes.is_label());
+/// assert!(Domain::Levels { ordered: false }.has_classes());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "Word", into = "Word")]
+#[non_exhaustive]
+pub enum Domain {
+    /// Real numbers, which may be centred and scaled.
+    #[default]
+    Reals,
+    /// Whole numbers, not negative.
+    Counts {
+        /// What they are out of.
+        exposure: Exposure,
+    },
+    /// Zeros and ones, any number of labels for each sample.
+    Binary,
+    /// One of several named classes for each sample ([`View::levels`](crate::View::levels)).
+    Levels {
+        /// Whether the classes have an order.
+        ordered: bool,
+    },
+    /// Anything that has an order: only the order of the values of a feature counts.
+    Order,
+}
+
+impl Domain {
+    /// Counts that stand for themselves.
+    pub const COUNTS: Self = Self::Counts {
+        exposure: Exposure::None,
+    };
+    /// Successes out of known numbers of trials.
+    pub const SUCCESSES: Self = Self::Counts {
+        exposure: Exposure::Trials,
+    };
+    /// Classes without an order.
+    pub const CLASSES: Self = Self::Levels { ordered: false };
+
+    /// Whether the data are zeros and ones, or classes: probabilities say how uncertain
+    /// a label is, so that it has no intervals.
+    pub fn is_label(self) -> bool {
+        matches!(self, Self::Binary | Self::Levels { .. })
+    }
+    /// Whether the data are counts: whole numbers, not negative. Successes are such
+    /// too.
+    pub fn is_count(self) -> bool {
+        matches!(self, Self::Counts { .. })
+    }
+    /// Whether the data are real numbers, which may be centred and scaled.
+    pub fn is_real(self) -> bool {
+        self == Self::Reals
+    }
+    /// Whether only the order of the data counts.
+    pub fn is_ranked(self) -> bool {
+        self == Self::Order
+    }
+    /// Whether the data are numbers of successes out of known numbers of trials.
+    pub fn has_trials(self) -> bool {
+        self == Self::SUCCESSES
+    }
+    /// Whether the data are classes: one column of codes with class names.
+    pub fn has_classes(self) -> bool {
+        matches!(self, Self::Levels { .. })
+    }
+}
+
+/// A domain as files have it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Real,
+    Count,
+    Successes,
+    ExposedCount,
+    Probability,
+    Classes,
+    OrderedClasses,
+    Ranked,
+}
+
+impl From<Domain> for Word {
+    fn from(domain: Domain) -> Self {
+        match domain {
+            Domain::Reals => Self::Real,
+            Domain::Counts { exposure } => match exposure {
+                Exposure::None => Self::Count,
+                Exposure::Trials => Self::Successes,
+                Exposure::Size => Self::ExposedCount,
+            },
+            Domain::Binary => Self::Probability,
+            Domain::Levels { ordered: false } => Self::Classes,
+            Domain::Levels { ordered: true } => Self::OrderedClasses,
+            Domain::Order => Self::Ranked,
+        }
+    }
+}
+
+impl From<Word> for Domain {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Real => Self::Reals,
+            Word::Count => Self::COUNTS,
+            Word::Successes => Self::SUCCESSES,
+            Word::ExposedCount => Self::Counts {
+                exposure: Exposure::Size,
+            },
+            Word::Probability => Self::Binary,
+            Word::Classes => Self::CLASSES,
+            Word::OrderedClasses => Self::Levels { ordered: true },
+            Word::Ranked => Self::Order,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
+    use super::*;
+
+    #[test]
+    fn a_domain_is_one_word_and_is_asked_by_methods() {
+        let exposed = Domain::Counts {
+            exposure: Exposure::Size,
+        };
+        let ordered = Domain::Levels { ordered: true };
+        let all = [
+            (Domain::Reals, "real"),
+            (Domain::COUNTS, "count"),
+            (Domain::SUCCESSES, "successes"),
+            (exposed, "exposed-count"),
+            (Domain::Binary, "probability"),
+            (Domain::CLASSES, "classes"),
+            (ordered, "ordered-classes"),
+            (Domain::Order, "ranked"),
+        ];
+        for (domain, word) in all {
+            let read: StrDeserializer<'_, Error> = word.into_deserializer();
+            assert_eq!(Domain::deserialize(read).unwrap(), domain);
+            assert_eq!(Domain::from(Word::from(domain)), domain);
+            let kinds = [
+                domain.is_real(),
+                domain.is_count(),
+                domain.is_label(),
+                domain.is_ranked(),
+            ];
+            assert_eq!(kinds.iter().filter(|k| **k).count(), 1, "{word}");
+        }
+        assert!(Domain::SUCCESSES.has_trials() && !exposed.has_trials());
+        assert!(ordered.has_classes() && !Domain::Binary.has_classes());
+    }
+}
