@@ -85,6 +85,10 @@ impl Domain {
     pub fn is_real(self) -> bool {
         self == Self::Reals
     }
+    /// Whether one probability is predicted for each feature: of a 1, or of a success.
+    pub fn is_probability(self) -> bool {
+        self == Self::Binary || self.has_trials()
+    }
     /// Whether only the order of the data counts.
     pub fn is_ranked(self) -> bool {
         self == Self::Order
