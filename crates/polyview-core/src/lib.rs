@@ -64,9 +64,9 @@ pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, Noise, NoiseScope,
     NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable, PrecisionView,
-    PredictedBlock, PredictedKind, Predictor, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
-    RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
-    StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
+    Predictor, RotationSide, RotationTerm, Rounds, RowBlock, RowCov, RowGroups, RowMoments, Rule,
+    SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray, StateReader, Stateful, ViewShape,
+    ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 

@@ -54,6 +54,7 @@ mod counts;
 mod gaussian;
 mod grouped;
 mod labels;
+mod laws;
 mod pseudo;
 mod rank;
 mod uncertainty;
@@ -68,6 +69,7 @@ pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson, PoissonLogNorma
 pub use gaussian::{Compressed, Gaussian, GaussianOptions, MissingData, NoiseBy};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
+pub use laws::{CellLaw, CountLaw, Matched};
 pub use pseudo::{PseudoData, PseudoKind};
 pub use rank::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,

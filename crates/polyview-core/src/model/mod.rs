@@ -21,7 +21,7 @@ pub use predictor::Predictor;
 pub use state::{State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, Identified, Intercepts, Link, Noise, NoiseScope, Objective,
-    PredictedBlock, PredictedKind, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
-    SAMPLE_BLOCK, ScalePrior, Sizes, ViewShape, ViewTerm, column_block, own_column_block,
+    Equations, Exposure, Identified, Intercepts, Link, Noise, NoiseScope, Objective, RotationSide,
+    RotationTerm, Rounds, RowBlock, SAMPLE_BLOCK, ScalePrior, Sizes, ViewShape, ViewTerm,
+    column_block, own_column_block,
 };

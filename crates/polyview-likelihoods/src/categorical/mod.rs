@@ -24,11 +24,9 @@ mod probabilities;
 mod quadrature;
 mod scores;
 
-use std::ops::Range;
-
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Identified, Link, Mask, NumericError, PredictedBlock,
-    PredictedKind, Predictor, Rounds, State, StateReader, Stateful, Terms, UnknownClass, View,
+    Augmented, Block, Context, DataError, Domain, Equations, Identified, Law, Link, Mask,
+    NumericError, Predictor, Rounds, State, StateReader, Stateful, Terms, UnknownClass, View,
     ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
@@ -36,6 +34,7 @@ use polyview_random::{StreamKey, uniform_open01};
 
 use crate::ParameterUncertainty;
 use crate::gaussian::{Gaussian, MissingData};
+use crate::laws::Classes;
 use quadrature::Rule;
 
 /// Choices of a categorical view.
@@ -157,8 +156,8 @@ impl ViewTerm for Categorical {
     fn mask(&self) -> Option<&Mask> {
         Some(Gaussian::mask(&self.layer))
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Classes
+    fn domain(&self) -> Domain {
+        Domain::CLASSES
     }
     /// That of the scores, 1.
     fn link(&self, _group: Option<usize>, _column: usize, _level: f64) -> Link {
@@ -179,22 +178,11 @@ impl ViewTerm for Categorical {
         let offsets = polyview_core::compensated(self.offsets.iter().copied());
         Terms(vec![("likelihood", offsets - 0.5 * energy)])
     }
-    /// Class probabilities and p(1 − p). A block of some classes costs as much
-    /// as one of all: ask for all columns at once.
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let all = self.predict_probabilities(p, samples);
-        let mean = Mat::from_fn(all.ncols(), columns.len(), |n, c| {
-            all[(columns.start + c, n)]
-        });
-        let variance = Mat::from_fn(mean.nrows(), mean.ncols(), |n, c| {
-            mean[(n, c)] * (1.0 - mean[(n, c)])
-        });
-        PredictedBlock { mean, variance }
+    /// The law of the code, of the one column of the data.
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        Box::new(Classes::new(
+            self.predict_probabilities(p, block.samples.clone()),
+        ))
     }
     /// One stream of random numbers; the scores' noise is integrated out.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {

@@ -27,14 +27,13 @@
 
 mod area;
 mod confusion;
-mod count_law;
 mod counts;
 mod probability;
 mod real;
 
 pub use area::{AucTable, LabelAuc, auc, auc_by_class, auc_by_label};
 pub use confusion::Confusion;
-pub use count_law::CountLaw;
+pub use polyview_likelihoods::CountLaw;
 pub use counts::{CountScore, count_log_density, counts, counts_by_column, poisson_deviance};
 pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
 pub use probability::{

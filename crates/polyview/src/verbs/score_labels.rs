@@ -1,6 +1,6 @@
 //! Scores of held-out labels.
 
-use polyview_core::{PredictedKind, Predictor, UnknownClass, View, ViewTerm};
+use polyview_core::{Ask, Block, Domain, Predictor, UnknownClass, View, ViewTerm};
 
 use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
@@ -27,7 +27,6 @@ pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
         (metrics::auc(&truth, &predicted).ok().flatten(), ones)
     });
     score.auc = weighted(by_label);
-    score.kind = PredictedKind::Probability;
     score.coverage = f64::NAN;
     score.width = f64::NAN;
     score.pairs.lower.clear();
@@ -82,11 +81,12 @@ pub(super) fn predict_classes(
     term: &dyn ViewTerm,
     held_out: &mut [HeldOutClass],
 ) {
-    let classes = p.weights.explicit_rows();
     for c in held_out {
-        let block = term.predict(p, c.sample..c.sample + 1, 0..classes);
-        for (sum, k) in c.probability.iter_mut().zip(0..classes) {
-            *sum += block.mean[(0, k)];
+        let law = term.law(p, &Block::new(c.sample..c.sample + 1, 0..1));
+        let mut own = [0.0];
+        for (class, sum) in c.probability.iter_mut().enumerate() {
+            law.fill(Ask::Level(class), 0, &[], &mut own);
+            *sum += own[0];
         }
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn classes_scored(
     }
     HeldOut {
         view: info.name.clone(),
-        kind: PredictedKind::Classes,
+        kind: Domain::CLASSES,
         cells: held_out.len(),
         r2: if scatter > 0.0 {
             1.0 - errors / scatter
