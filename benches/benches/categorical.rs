@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use polyview_core::{
-    Bias, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
+    Bias, Block, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
 };
 use polyview_likelihoods::{Categorical, CategoricalOptions};
 use polyview_linalg::Mat;
@@ -60,7 +60,7 @@ fn classes(c: &mut Criterion) {
         });
     });
     g.bench_function("predict", |b| {
-        b.iter(|| black_box(term.predict(&p, 0..SAMPLES, 0..CLASSES)));
+        b.iter(|| black_box(term.law(&p, &Block::new(0..SAMPLES, 0..1))));
     });
     if let Some(sampler) = term.as_augmented() {
         g.bench_function("draw", |b| b.iter(|| sampler.draw_locals(&p, &mut cx)));

@@ -103,9 +103,8 @@ fn probabilities(model: &Model) -> Mat<f64> {
         bias: &v.bias,
     };
     let shape = v.term.shape();
-    v.term
-        .predict(&p, 0..shape.samples, 0..shape.predictor_columns)
-        .mean
+    let block = polyview_core::Block::new(0..shape.samples, 0..1);
+    v.term.law(&p, &block).means()
 }
 
 fn plain() -> CategoricalOptions {

@@ -1,7 +1,7 @@
 //! Classifiers on factors: the Bayesian support vector machine and the probit
 //! model in whole models (spec/maxmargin-rank 2.3, 2.6, 4.3, 5.1, 5.2).
 
-use polyview_core::{Bias, Journal, Mask, Predictor, RowMoments, Schedule, View, ViewTerm};
+use polyview_core::{Bias, Block, Journal, Mask, Predictor, RowMoments, Schedule, View, ViewTerm};
 use polyview_infer::{Audit, GibbsChain, Model, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{BayesianSvm, Cells, Gaussian, GaussianOptions, Probit};
 use polyview_linalg::Mat;
@@ -174,14 +174,14 @@ fn classes_of_hidden_labels_are_found() {
         let p = predictor(m, 1);
         let (score, found) = (
             p.mean(0..300, 0..1),
-            m.views[1].term.predict(&p, 0..300, 0..1),
+            m.views[1].term.law(&p, &Block::new(0..300, 0..1)).means(),
         );
         let (mut wrong, mut hidden) = (0, 0);
         for n in (0..300).filter(|n| n % 7 == 5) {
             // the truth but for the turned labels
             wrong += usize::from((score[(n, 0)] > 0.0) != (s.z[(n, 0)] > 0.4));
             hidden += 1;
-            assert_eq!(score[(n, 0)] > 0.0, found.mean[(n, 0)] > 0.5);
+            assert_eq!(score[(n, 0)] > 0.0, found[(n, 0)] > 0.5);
         }
         assert!(wrong * 8 < hidden, "{kind:?}: {wrong} of {hidden}");
         // probabilities are worth more than the share of ones
@@ -191,10 +191,7 @@ fn classes_of_hidden_labels_are_found() {
                 .map(|n| (p(n) - s.complete[n]).powi(2))
                 .sum()
         };
-        assert!(
-            loss(&|n| found.mean[(n, 0)]) < 0.7 * loss(&|_| 0.4),
-            "{kind:?}"
-        );
+        assert!(loss(&|n| found[(n, 0)]) < 0.7 * loss(&|_| 0.4), "{kind:?}");
     }
 }
 
@@ -330,7 +327,8 @@ fn what_is_no_label_is_refused() {
     for kind in KINDS {
         let run = fit(model(kind, &s.x, &ones, 2), 20);
         let p = predictor(run.model(), 1);
-        let found = run.model().views[1].term.predict(&p, 0..60, 0..1);
-        assert!((0..60).all(|n| found.mean[(n, 0)] > 0.8));
+        let found = run.model().views[1].term.law(&p, &Block::new(0..60, 0..1));
+        let found = found.means();
+        assert!((0..60).all(|n| found[(n, 0)] > 0.8));
     }
 }

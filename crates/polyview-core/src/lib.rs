@@ -30,6 +30,7 @@
 //! | [`RowMoments`] | K-dimensional Gaussian rows: factors or weights |
 //! | [`NormalEquations`] | what the data say about a block of rows |
 //! | [`ViewTerm`], [`RowBlock`], [`ScalePrior`] | the species of a model's parts |
+//! | [`Law`], [`Affine`], [`Mixture`], [`Interleaved`] | predictive laws of the cells of a block |
 //! | [`RowGroups`], [`PrecisionView`] | groups of rows, and the prior precisions of rows |
 //! | [`Ledger`], [`Journal`], [`Schedule`] | objective by term, what happened, order of steps |
 //! | [`write_atomic`], [`Overwrite`] | files that appear whole or not at all |
@@ -43,6 +44,7 @@ mod dataset;
 mod disk;
 mod error;
 mod journal;
+mod law;
 mod ledger;
 mod model;
 mod schedule;
@@ -57,15 +59,15 @@ pub use dataset::{
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
+pub use law::{Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLaw};
 pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, MixtureComponents,
     Noise, NoiseScope, NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable,
-    PrecisionView, PredictedBlock, PredictedKind, Predictor, Ranked, Role, RotationSide,
-    RotationTerm, Rounds, RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK,
-    ScalePrior, Sizes, Stamp, State, StateArray, StateReader, Stateful, ViewShape, ViewTerm,
-    column_block, own_column_block,
+    PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds, RowBlock, RowContext,
+    RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
+    StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{

@@ -54,6 +54,7 @@ mod counts;
 mod gaussian;
 mod grouped;
 mod labels;
+mod laws;
 mod pseudo;
 mod rank;
 
@@ -67,6 +68,7 @@ pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson, PoissonLogNorma
 pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};
+pub use laws::{CellLaw, CountLaw, Matched};
 pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
 pub use pseudo::{PseudoData, PseudoKind};
 pub use rank::{

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, Equations, Gammas, Link, Mask, Noise, NoiseScope, NormalEquations,
-    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds, State, StateReader,
-    Stateful, Terms, View, ViewShape, ViewTerm,
+    Block, Context, DataError, Domain, Equations, Gammas, Law, Link, Mask, Noise, NoiseScope,
+    NormalEquations, NumericError, Objective, Predictor, Rounds, State, StateReader, Stateful,
+    Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, cross, packed_len, times_small};
 use polyview_random::StreamKey;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::bernoulli::LOGISTIC_VARIANCE;
 use crate::cells::{blocks, check_domain, check_features, predict_cells};
 use crate::counts::LARGEST;
+use crate::laws::Matched;
 
 /// What the pseudo-data stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +117,15 @@ impl PseudoData {
         term.start_precisions();
         Ok(term)
     }
+    /// Predictive means and variances of a block.
+    fn moments(&self, p: &Predictor<'_>, block: &Block<'_>) -> (Mat<f64>, Mat<f64>) {
+        let mean = p.mean(block.samples.clone(), block.columns.clone());
+        let variance = Mat::zeros(mean.nrows(), mean.ncols());
+        predict_cells(mean, variance, |_, eta, _| match self.kind {
+            PseudoKind::Bernoulli => (sigmoid(eta), sigmoid(eta) * sigmoid(-eta)),
+            PseudoKind::Poisson => (softplus(eta), softplus(eta)),
+        })
+    }
     fn start_precisions(&mut self) {
         for d in 0..self.values.ncols() {
             for n in 0..self.values.nrows() {
@@ -150,10 +160,10 @@ impl ViewTerm for PseudoData {
     fn by_cells(&self) -> bool {
         true
     }
-    fn predicted_kind(&self) -> PredictedKind {
+    fn domain(&self) -> Domain {
         match self.kind {
-            PseudoKind::Bernoulli => PredictedKind::Probability,
-            PseudoKind::Poisson => PredictedKind::Count,
+            PseudoKind::Bernoulli => Domain::Binary,
+            PseudoKind::Poisson => Domain::COUNTS,
         }
     }
     fn link(&self, _group: Option<usize>, _column: usize, level: f64) -> Link {
@@ -239,24 +249,15 @@ impl ViewTerm for PseudoData {
         }
         Terms::of_samples("likelihood", total)
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mean = p.mean(samples, columns);
-        let variance = Mat::zeros(mean.nrows(), mean.ncols());
-        predict_cells(mean, variance, |_, eta, _| match self.kind {
-            PseudoKind::Bernoulli => (sigmoid(eta), sigmoid(eta) * sigmoid(-eta)),
-            PseudoKind::Poisson => (softplus(eta), softplus(eta)),
-        })
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let (mean, variance) = self.moments(p, block);
+        Box::new(Matched::new(self.domain(), mean, variance))
     }
     /// Labels and counts are not drawn: the model without intercepts is none
     /// of data. What comes is the predicted mean.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, _data: StreamKey) -> Mat<f64> {
         let (rows, columns) = (p.factors.explicit_rows(), self.values.ncols());
-        self.predict(p, 0..rows, 0..columns).mean
+        self.moments(p, &Block::new(0..rows, 0..columns)).0
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         check_features(view, self.values.ncols())?;

@@ -4,7 +4,7 @@ use polyview::{
     ACTIVE_SHARE, Clusters, Explained, FactorPrior, FeatureSelection, Fit, HeldOut as FitHeldOut,
     ViewInfo,
 };
-use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata, PredictedKind};
+use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
 use polyview_linalg::Mat;
 
 use crate::svg::number::percent;
@@ -125,7 +125,7 @@ impl Report {
                 Ok(HeldOut {
                     view: h.view.clone(),
                     r2: (!h.kind.is_label() && h.r2.is_finite()).then_some(h.r2),
-                    deviance_explained: (h.kind == PredictedKind::Count)
+                    deviance_explained: (h.kind.is_count())
                         .then_some(h.deviance_explained)
                         .filter(|d| d.is_finite()),
                     cells: held_out_cells(fit.view(&h.view)?.1, h),
@@ -139,7 +139,7 @@ impl Report {
 fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
     let codes = |x: &[f64]| x.iter().map(|c| *c as usize).collect();
     match h.kind {
-        PredictedKind::Classes => HeldOutCells::Classes {
+        domain if domain.has_classes() => HeldOutCells::Classes {
             names: view.levels.clone(),
             truth: codes(&h.pairs.truth),
             predicted: codes(&h.pairs.predicted),
@@ -152,27 +152,22 @@ fn held_out_cells(view: &ViewInfo, h: &FitHeldOut) -> HeldOutCells {
                 },
             )),
         },
-        PredictedKind::Probability => HeldOutCells::Binary {
+        domain if domain.is_label() => HeldOutCells::Binary {
             truth: h.pairs.truth.clone(),
             probability: h.pairs.predicted.clone(),
             labels: view.features.clone(),
             label: h.pairs.feature.clone(),
         },
-        PredictedKind::Real | PredictedKind::Count | PredictedKind::Ranked => {
-            HeldOutCells::Numeric {
-                truth: h.pairs.truth.clone(),
-                predicted: h.pairs.predicted.clone(),
-                intervals: Some(Intervals {
-                    level: h.level,
-                    lower: h.pairs.lower.clone(),
-                    upper: h.pairs.upper.clone(),
-                }),
-                unit: match h.kind {
-                    PredictedKind::Count => "counts".to_owned(),
-                    _ => String::new(),
-                },
-            }
-        }
+        domain => HeldOutCells::Numeric {
+            truth: h.pairs.truth.clone(),
+            predicted: h.pairs.predicted.clone(),
+            intervals: Some(Intervals {
+                level: h.level,
+                lower: h.pairs.lower.clone(),
+                upper: h.pairs.upper.clone(),
+            }),
+            unit: if domain.is_count() { "counts" } else { "" }.to_owned(),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole fits: recovery, rare positives, variational Bayes against Gibbs.
 
-use polyview_core::{Bias, RowMoments};
+use polyview_core::{Bias, Block, RowMoments};
 use polyview_infer::{GibbsChain, Model, Start, start_factors};
 use polyview_likelihoods::Bernoulli;
 use polyview_linalg::{FilledBlock, FilledColumns, Mat};
@@ -36,10 +36,8 @@ fn log_loss(scored: &[(f64, f64)]) -> f64 {
 fn probabilities(m: &Model, view: usize) -> Mat<f64> {
     let shape = m.views[view].term.shape();
     let p = predictor(m, view);
-    m.views[view]
-        .term
-        .predict(&p, 0..shape.samples, 0..shape.observed_columns)
-        .mean
+    let block = Block::new(0..shape.samples, 0..shape.observed_columns);
+    m.views[view].term.law(&p, &block).means()
 }
 
 /// Starting factors from the labels, missing ones at their column's mean: a

@@ -1,7 +1,7 @@
 //! Numbers known beforehand, and what is refused.
 
 use polyview_core::{
-    Bias, Context, DataError, Event, Journal, Predictor, RowMoments, View, ViewTerm,
+    Bias, Block, Context, DataError, Event, Journal, Predictor, RowMoments, View, ViewTerm,
 };
 use polyview_likelihoods::{
     Bernoulli, Cells, LatentBernoulli, LatentBernoulliOptions, MissingData, ParameterUncertainty,
@@ -92,9 +92,9 @@ fn predictions_are_probabilities() {
         bias: &b,
     };
     let of = |term: &dyn ViewTerm| {
-        let block = term.predict(&p, 0..1, 0..1);
-        let mean = block.mean[(0, 0)];
-        assert!((block.variance[(0, 0)] - mean * (1.0 - mean)).abs() < 1e-15);
+        let law = term.law(&p, &Block::new(0..1, 0..1));
+        let mean = law.means()[(0, 0)];
+        assert!((law.variances()[(0, 0)] - mean * (1.0 - mean)).abs() < 1e-15);
         mean
     };
     let direct = |prediction| {

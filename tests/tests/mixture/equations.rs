@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use polyview_core::{Bias, ByComponent, Context, Journal, Predictor, View, ViewTerm};
+use polyview_core::{Bias, Block, ByComponent, Context, Journal, Predictor, View, ViewTerm};
 use polyview_likelihoods::{Bernoulli, Cells, Experts, NegativeBinomial, Poisson};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -148,21 +148,22 @@ fn predictions_are_mixtures_and_evidence_of_draws_is_exact() {
         bias: &b,
     };
     let plain = Cells::new(labels("y", N, C * T, 0.0, 6), Bernoulli::default()).expect("labels");
-    let each = plain.predict(&p, 0..N, 0..C * T);
+    let each = plain.law(&p, &Block::new(0..N, 0..C * T)).means();
     for told in [false, true] {
         if told {
             ByComponent::take_shares(&mut term, &shares);
         }
-        let block = term.predict(&p, 2..N, 1..C);
-        assert_eq!(block.mean.shape(), (N - 2, 1));
+        let law = term.law(&p, &Block::new(2..N, 1..C));
+        let (means, variances) = (law.means(), law.variances());
+        assert_eq!(means.shape(), (N - 2, 1));
         for n in 2..N {
             let expected: f64 = (0..T)
                 .map(|t| {
                     let share = if told { shares[(n, t)] } else { 1.0 / T as f64 };
-                    share * each.mean[(n, t * C + 1)]
+                    share * each[(n, t * C + 1)]
                 })
                 .sum();
-            let (mean, variance) = (block.mean[(n - 2, 0)], block.variance[(n - 2, 0)]);
+            let (mean, variance) = (means[(n - 2, 0)], variances[(n - 2, 0)]);
             assert!((mean - expected).abs() < 1e-14);
             assert!((variance - mean * (1.0 - mean)).abs() < 1e-14);
         }

@@ -1,8 +1,8 @@
 //! New samples among training values (spec/maxmargin-rank 6; list (h)).
 
 use polyview_core::{
-    Bias, Context, DataError, Journal, Predictor, RowCov, RowMoments, Schedule, State, Stateful,
-    View, ViewTerm,
+    Bias, Block, Context, DataError, Journal, Predictor, RowCov, RowMoments, Schedule, State,
+    Stateful, View, ViewTerm,
 };
 use polyview_infer::{Model, ProjectionRounds, VbOptions, VbRun, ViewPart, project_factors};
 use polyview_likelihoods::{Margin, Rank, RankOptions};
@@ -347,7 +347,8 @@ fn predictions_are_training_values_and_cover_new_ones() {
         weights: &t.weights,
         bias: &bias,
     };
-    let block = t.term.predict(&p, 0..100, 0..40);
+    let law = t.term.law(&p, &Block::new(0..100, 0..40));
+    let (means, variances) = (law.means(), law.variances());
     let (mut error, mut marginal, mut inside) = (0.0, 0.0, 0);
     for d in 0..40 {
         let values: Vec<f64> = (0..160).map(|n| old.values()[(n, d)]).collect();
@@ -357,7 +358,7 @@ fn predictions_are_training_values_and_cover_new_ones() {
             .iter()
             .fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
         for n in 0..100 {
-            let (m, v) = (block.mean[(n, d)], block.variance[(n, d)]);
+            let (m, v) = (means[(n, d)], variances[(n, d)]);
             assert!(low <= m && m <= high);
             assert!(v >= 0.0 && v.is_finite());
             let x = new.values()[(n, d)];

@@ -6,7 +6,7 @@ use polyview::{
     ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
     WeightUncertainty,
 };
-use polyview_core::{DataError, Dataset, PredictedKind};
+use polyview_core::{DataError, Dataset, Domain};
 use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
@@ -272,8 +272,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
                 None if of_trials => " (probabilities are of a success)".to_owned(),
-                None if p.kind == PredictedKind::Probability =>
-                    " (probabilities are of a 1)".to_owned(),
+                None if p.kind == Domain::Binary => " (probabilities are of a 1)".to_owned(),
                 None => String::new(),
             }
         ),

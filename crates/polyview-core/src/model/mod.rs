@@ -22,7 +22,6 @@ pub use state::{Role, State, StateArray, StateReader, Stateful};
 pub use traits::{
     Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, Identified, Intercepts, Link, MixtureComponents, Noise, NoiseScope,
-    Objective, PredictedBlock, PredictedKind, Ranked, RotationSide, RotationTerm, Rounds, RowBlock,
-    RowContext, SAMPLE_BLOCK, ScalePrior, Sizes, ViewShape, ViewTerm, column_block,
-    own_column_block,
+    Objective, RotationSide, RotationTerm, Rounds, RowBlock, RowContext, SAMPLE_BLOCK, ScalePrior,
+    Sizes, ViewShape, ViewTerm, column_block, own_column_block,
 };

@@ -11,7 +11,7 @@ mod species;
 
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
-use polyview_core::PredictedKind;
+use polyview_core::Domain;
 use polyview_linalg::simd::dispatch;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
@@ -163,8 +163,8 @@ impl CellLikelihood for Bernoulli {
     fn intercept_precision(&self) -> f64 {
         Self::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Probability
+    fn domain(&self) -> Domain {
+        Domain::Binary
     }
     fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         LOGISTIC_VARIANCE

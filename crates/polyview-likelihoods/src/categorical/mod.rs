@@ -28,11 +28,9 @@ mod species;
 pub use species::CategoricalSpecies;
 pub(crate) use species::is_few;
 
-use std::ops::Range;
-
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Identified, Link, Mask, NumericError, PredictedBlock,
-    PredictedKind, Predictor, Rounds, State, StateReader, Stateful, Terms, UnknownClass, View,
+    Augmented, Block, Context, DataError, Domain, Equations, Identified, Law, Link, Mask,
+    NumericError, Predictor, Rounds, State, StateReader, Stateful, Terms, UnknownClass, View,
     ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
@@ -41,6 +39,7 @@ use polyview_random::{StreamKey, uniform_open01};
 use crate::MissingData;
 use crate::ParameterUncertainty;
 use crate::gaussian::Gaussian;
+use crate::laws::Classes;
 use quadrature::Rule;
 
 /// Choices of a categorical view.
@@ -162,8 +161,8 @@ impl ViewTerm for Categorical {
     fn mask(&self) -> Option<&Mask> {
         Some(Gaussian::mask(&self.layer))
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Classes
+    fn domain(&self) -> Domain {
+        Domain::CLASSES
     }
     /// That of the scores, 1.
     fn link(&self, _group: Option<usize>, _column: usize, _level: f64) -> Link {
@@ -184,22 +183,11 @@ impl ViewTerm for Categorical {
         let offsets = polyview_core::compensated(self.offsets.iter().copied());
         Terms::of_samples("likelihood", offsets - 0.5 * energy)
     }
-    /// Class probabilities and p(1 − p). A block of some classes costs as much
-    /// as one of all: ask for all columns at once.
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let all = self.predict_probabilities(p, samples);
-        let mean = Mat::from_fn(all.ncols(), columns.len(), |n, c| {
-            all[(columns.start + c, n)]
-        });
-        let variance = Mat::from_fn(mean.nrows(), mean.ncols(), |n, c| {
-            mean[(n, c)] * (1.0 - mean[(n, c)])
-        });
-        PredictedBlock { mean, variance }
+    /// The law of the code, of the one column of the data.
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        Box::new(Classes::new(
+            self.predict_probabilities(p, block.samples.clone()),
+        ))
     }
     /// One stream of random numbers; the scores' noise is integrated out.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {

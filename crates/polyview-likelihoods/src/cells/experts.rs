@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, ByComponent, Context, DataError, Equations, Intercepts, Link, Mask, NumericError,
-    Objective, PredictedBlock, PredictedKind, Predictor, Rounds, Stamp, State, StateReader,
-    Stateful, Terms, Values, View, ViewShape, ViewTerm,
+    Augmented, Block, ByComponent, Context, DataError, Domain, Equations, Intercepts, Law, Link,
+    Mask, Mixture, NumericError, Objective, Predictor, Rounds, Stamp, State, StateReader, Stateful,
+    Terms, Values, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Mat, PackedRows};
 use polyview_random::{ChaCha8Rng, StreamKey, uniform_open01};
@@ -225,8 +225,8 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
     fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link {
         self.cells.link(group, column, level)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        self.cells.predicted_kind()
+    fn domain(&self) -> Domain {
+        self.cells.domain()
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.check()?;
@@ -238,32 +238,19 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         self.cells.bound(p)
     }
-    /// $\sum\_t\varphi\_{nt}p\_{nct}$ and the variance of the mixture; the
-    /// columns are those of the data.
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mut mean: Mat<f64> = Mat::zeros(samples.len(), columns.len());
-        let mut square = mean.clone();
-        for t in 0..self.shares.components {
+    /// $\sum\_t\varphi\_{nt}p\_t(x\_{nc})$: the mixture of the experts, by the shares of
+    /// each sample.
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let parts = (0..self.shares.components).map(|t| {
             let first = t * self.shares.columns;
-            let own = first + columns.start..first + columns.end;
-            let block = self.cells.predict(p, samples.clone(), own);
-            for j in 0..columns.len() {
-                for (i, n) in samples.clone().enumerate() {
-                    let (share, m) = (self.shares.at(n, t), block.mean[(i, j)]);
-                    mean[(i, j)] += share * m;
-                    square[(i, j)] += share * (block.variance[(i, j)] + m * m);
-                }
-            }
-        }
-        let variance = Mat::from_fn(samples.len(), columns.len(), |i, j| {
-            (square[(i, j)] - mean[(i, j)].powi(2)).max(0.0)
+            let own = Block {
+                columns: first + block.columns.start..first + block.columns.end,
+                ..block.clone()
+            };
+            let shares = block.samples.clone().map(|n| self.shares.at(n, t));
+            (shares.collect(), self.cells.law_of(p, &own) as Box<dyn Law>)
         });
-        PredictedBlock { mean, variance }
+        Box::new(Mixture::new(parts.collect()))
     }
     /// $\sum\_t\varphi\_{nt}\langle\eta\_{nct}\rangle$ (spec/maxmargin-rank 6).
     fn score(&self, p: &Predictor<'_>, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {

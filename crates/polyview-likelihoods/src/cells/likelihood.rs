@@ -6,8 +6,12 @@
 use std::fmt;
 use std::ops::Range;
 
-use polyview_core::{Objective, PredictedKind};
+use polyview_core::{Domain, Law, Objective};
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
+
+use super::shared::predict_cells;
+use crate::laws::Matched;
 
 /// A quadratic in the predictor in natural form, $h\eta - \omega\eta^2/2$.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -236,8 +240,8 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         let _ = cells;
         None
     }
-    /// What predicted columns are.
-    fn predicted_kind(&self) -> PredictedKind;
+    /// What its data are.
+    fn domain(&self) -> Domain;
     /// Variance that the link adds to the predictor of a column, in its squared
     /// units, where the predictor is `level`.
     fn link_variance(&self, column: usize, level: f64) -> f64;
@@ -252,6 +256,24 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// Predictive mean and variance of a datum whose predictor has this mean
     /// and variance.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64);
+    /// Predictive laws of a block of cells whose predictors have these means and variances,
+    /// samples × columns, the first column being `first`; `exposure` as
+    /// [`Block`](polyview_core::Block) has it. They have the moments that
+    /// [`CellLikelihood::predict`] says and are of the family of the data
+    /// ([`CellLaw`](crate::CellLaw)), unless a likelihood knows better.
+    fn law(
+        &self,
+        first: usize,
+        mean: Mat<f64>,
+        variance: Mat<f64>,
+        exposure: Option<MatRef<'_, f64>>,
+    ) -> Box<dyn Law> {
+        let _ = exposure;
+        let (mean, variance) = predict_cells(mean, variance, |j, mean, variance| {
+            self.predict(first + j, mean, variance)
+        });
+        Box::new(Matched::new(self.domain(), mean, variance))
+    }
     /// Its parameters, where it has any.
     fn parameters(&self) -> Option<&dyn ColumnParameters> {
         None

@@ -42,9 +42,9 @@ pub(crate) use slack::jaakkola_slack;
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Event, Intercepts, Link, NormalEquations,
-    NumericError, Objective, Of, PredictedBlock, PredictedKind, Predictor, Rounds, Sizes, Stamp,
-    State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm, own_column_block,
+    Augmented, Block, Context, DataError, Domain, Equations, Event, Intercepts, Law, Link,
+    NormalEquations, NumericError, Objective, Of, Predictor, Rounds, Sizes, Stamp, State,
+    StateReader, Stateful, Terms, View, ViewShape, ViewTerm, own_column_block,
 };
 use polyview_linalg::{Mat, PackedRows, packed_len};
 use polyview_random::StreamKey;
@@ -146,6 +146,17 @@ impl<L: CellLikelihood> Cells<L> {
             }
             _ => Site::default(),
         }
+    }
+    /// The law of a block of predictor columns.
+    fn law_of(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law> {
+        let Block {
+            samples,
+            columns,
+            exposure,
+        } = block;
+        let mean = p.mean(samples.clone(), columns.clone());
+        let variance = p.variance(samples.clone(), columns.clone());
+        (self.likelihood).law(columns.start, mean, variance, *exposure)
     }
     /// What a cell counts for.
     fn weight(&self, sample: usize, column: usize) -> f64 {
@@ -271,8 +282,8 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn link(&self, _group: Option<usize>, column: usize, level: f64) -> Link {
         Link::of(self.likelihood.link_variance(column, level))
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        self.likelihood.predicted_kind()
+    fn domain(&self) -> Domain {
+        self.likelihood.domain()
     }
     /// The bound's parameters at their optimum (spec/mofa A.2).
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
@@ -307,17 +318,8 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
             None => terms,
         }
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mean = p.mean(samples.clone(), columns.clone());
-        let variance = p.variance(samples, columns.clone());
-        predict_cells(mean, variance, |j, mean, variance| {
-            self.likelihood.predict(columns.start + j, mean, variance)
-        })
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        self.law_of(p, block)
     }
     /// One stream of random numbers a column. Successes are out of the trials of
     /// the term's own samples, where it has as many; out of one trial each where

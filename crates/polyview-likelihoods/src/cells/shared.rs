@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{DataError, Mask, PredictedBlock, View, column_block};
+use polyview_core::{DataError, Mask, View, column_block};
 use polyview_linalg::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -72,7 +72,7 @@ pub(crate) fn predict_cells(
     mut mean: Mat<f64>,
     mut variance: Mat<f64>,
     of: impl Fn(usize, f64, f64) -> (f64, f64) + Sync,
-) -> PredictedBlock {
+) -> (Mat<f64>, Mat<f64>) {
     let rows = mean.nrows();
     mean.as_mut()
         .par_col_chunks_mut(1)
@@ -83,5 +83,5 @@ pub(crate) fn predict_cells(
                 (mean[(i, 0)], variance[(i, 0)]) = of(j, mean[(i, 0)], variance[(i, 0)].max(0.0));
             }
         });
-    PredictedBlock { mean, variance }
+    (mean, variance)
 }

@@ -1,13 +1,15 @@
 //! Successes out of known numbers of trials.
 
-use polyview_core::PredictedKind;
+use polyview_core::{Domain, Law};
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, PolyaGamma, binomial};
 use polyview_special::{jaakkola_lambda, ln_gamma, log_sigmoid, sigmoid};
 
-use super::LARGEST;
+use super::{LARGEST, normal_moments};
 use crate::ParameterUncertainty;
 use crate::bernoulli::{Bernoulli, LOGISTIC_VARIANCE, moments};
-use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site, jaakkola_slack};
+use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site, jaakkola_slack, predict_cells};
+use crate::laws::Successes;
 
 /// Counts of successes $y \sim \mathrm{Bin}(n, \sigma(\eta))$ with known numbers
 /// of trials ([`View::trials`](polyview_core::View::trials); one where the view
@@ -74,8 +76,8 @@ impl CellLikelihood for Binomial {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Probability
+    fn domain(&self) -> Domain {
+        Domain::SUCCESSES
     }
     fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         LOGISTIC_VARIANCE
@@ -85,6 +87,26 @@ impl CellLikelihood for Binomial {
     }
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
         moments(self.prediction, mean, variance)
+    }
+    /// Of single trials, or out of as many as are known, with a probability as uncertain as
+    /// the predictor leaves it: a beta-binomial law.
+    fn law(
+        &self,
+        _first: usize,
+        mean: Mat<f64>,
+        mut variance: Mat<f64>,
+        exposure: Option<MatRef<'_, f64>>,
+    ) -> Box<dyn Law> {
+        let single = predict_cells(mean.clone(), variance.clone(), |_, mean, variance| {
+            self.predict(0, mean, variance)
+        });
+        for d in 0..variance.ncols() {
+            for v in variance.col_as_slice_mut(d) {
+                *v = self.prediction.of_predictor(*v);
+            }
+        }
+        let chance = |mean, variance| normal_moments(mean, variance, sigmoid);
+        Box::new(Successes::new(single, (mean, variance), exposure, chance))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

@@ -1,6 +1,6 @@
 //! Counts that vary more than Poisson counts do.
 
-use polyview_core::{GammaPrior, PredictedKind};
+use polyview_core::{Domain, GammaPrior};
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
@@ -187,8 +187,8 @@ impl CellLikelihood for NegativeBinomial {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Count
+    fn domain(&self) -> Domain {
+        Domain::COUNTS
     }
     /// $1/e^\eta + 1/r$: that of a count over its squared mean.
     fn link_variance(&self, column: usize, level: f64) -> f64 {

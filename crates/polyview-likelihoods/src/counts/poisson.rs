@@ -3,7 +3,7 @@
 // inlined into the function that selects the instruction set
 #![allow(clippy::inline_always)]
 
-use polyview_core::PredictedKind;
+use polyview_core::Domain;
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln, ln_1p};
 use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{sigmoid, softplus};
@@ -226,8 +226,8 @@ impl CellLikelihood for Poisson {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Count
+    fn domain(&self) -> Domain {
+        Domain::COUNTS
     }
     /// That of a count around its rate, as the predictor sees it:
     /// $\varrho/\varrho\'^2$.

@@ -3,15 +3,16 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Gammas, Link, Mask, Noise, NoiseScope,
-    NormalEquations, NumericError, Of, PredictedBlock, Predictor, Stamp, State, StateReader,
-    Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, Context, DataError, Domain, Equations, Gammas, Law, Link, Mask, Noise,
+    NoiseScope, NormalEquations, NumericError, Of, Predictor, Stamp, State, StateReader, Stateful,
+    Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
 use super::{Cache, Gaussian, GaussianOptions, MissingData, NoiseBy};
 use crate::ParameterUncertainty;
+use crate::laws::Matched;
 
 impl ViewTerm for Gaussian {
     fn shape(&self) -> ViewShape {
@@ -19,6 +20,9 @@ impl ViewTerm for Gaussian {
     }
     fn mask(&self) -> Option<&Mask> {
         (self.missing == MissingData::Marginal).then_some(&self.mask)
+    }
+    fn domain(&self) -> Domain {
+        Domain::Reals
     }
     /// That of the noise (spec/sshiba P4).
     fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
@@ -49,24 +53,9 @@ impl ViewTerm for Gaussian {
             self.noise.bound(),
         )
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let mean = p.mean(samples.clone(), columns.clone());
-        let mut variance = p.variance(samples, columns.clone());
-        for (j, d) in columns.enumerate() {
-            let noise = match self.prediction {
-                ParameterUncertainty::Posterior => self.noise_variance(d),
-                ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
-            };
-            for n in 0..variance.nrows() {
-                variance[(n, j)] += noise;
-            }
-        }
-        PredictedBlock { mean, variance }
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let (mean, variance) = self.moments(p, block);
+        Box::new(Matched::new(self.domain(), mean, variance))
     }
     /// One stream of random numbers a noise precision, one a column.
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
@@ -122,6 +111,22 @@ impl ViewTerm for Gaussian {
 }
 
 impl Gaussian {
+    /// Predictive means and variances of a block (spec/sshiba P4).
+    pub(crate) fn moments(&self, p: &Predictor<'_>, block: &Block<'_>) -> (Mat<f64>, Mat<f64>) {
+        let (samples, columns) = (block.samples.clone(), block.columns.clone());
+        let mean = p.mean(samples.clone(), columns.clone());
+        let mut variance = p.variance(samples, columns.clone());
+        for (j, d) in columns.enumerate() {
+            let noise = match self.prediction {
+                ParameterUncertainty::Posterior => self.noise_variance(d),
+                ParameterUncertainty::PlugIn => 1.0 / self.tau(d),
+            };
+            for n in 0..variance.nrows() {
+                variance[(n, j)] += noise;
+            }
+        }
+        (mean, variance)
+    }
     /// $\mathrm{E}[1/\tau]$ of a column.
     fn noise_variance(&self, column: usize) -> f64 {
         let at = if self.scope == NoiseBy::View {

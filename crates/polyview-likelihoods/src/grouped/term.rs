@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use polyview_core::{
-    Augmented, ByGroup, Context, DataError, Equations, Identified, Intercepts, Link, Mask, Noise,
-    NormalEquations, NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Rounds,
-    RowGroups, Sizes, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, ByGroup, Context, DataError, Domain, Equations, Identified, Intercepts,
+    Interleaved, Law, Link, Mask, Noise, NormalEquations, NumericError, Objective, Predictor,
+    Rounds, RowGroups, Sizes, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -87,10 +87,8 @@ impl ViewTerm for Grouped {
         }
         out
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        self.inner
-            .first()
-            .map_or(PredictedKind::Real, |t| t.predicted_kind())
+    fn domain(&self) -> Domain {
+        (self.inner.first()).map_or(Domain::Reals, |t| t.domain())
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (split, key) = (self.split(p), cx.key);
@@ -119,31 +117,28 @@ impl ViewTerm for Grouped {
         }
         out
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
+    /// Those of the groups.
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
         let split = self.split(p);
         if let Some(only) = self.only() {
-            return only.predict(&split.of(0, p), samples, columns);
+            return only.law(&split.of(0, p), block);
         }
-        let mut mean = Mat::zeros(samples.len(), columns.len());
-        let mut variance = Mat::zeros(samples.len(), columns.len());
-        for (g, term) in self.inner.iter().enumerate() {
-            let range = self.within(g, &samples);
-            let rows = &self.rows[g][range.clone()];
-            let block = term.predict(&split.of(g, p), range, columns.clone());
-            for j in 0..columns.len() {
-                for (i, &n) in rows.iter().enumerate() {
-                    let n = n as usize - samples.start;
-                    mean[(n, j)] = block.mean[(i, j)];
-                    variance[(n, j)] = block.variance[(i, j)];
-                }
-            }
-        }
-        PredictedBlock { mean, variance }
+        let parts = self.inner.iter().enumerate().map(|(g, term)| {
+            let range = self.within(g, &block.samples);
+            let rows: Vec<usize> = (self.rows[g][range.clone()].iter())
+                .map(|&n| n as usize - block.samples.start)
+                .collect();
+            let exposure = block
+                .exposure
+                .map(|all| Mat::from_fn(rows.len(), all.ncols(), |i, j| all[(rows[i], j)]));
+            let own = Block {
+                samples: range,
+                columns: block.columns.clone(),
+                exposure: exposure.as_ref().map(|e| e.as_ref()),
+            };
+            (rows, term.law(&split.of(g, p), &own))
+        });
+        Box::new(Interleaved::new(block.samples.len(), parts.collect()))
     }
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         let split = self.split(p);

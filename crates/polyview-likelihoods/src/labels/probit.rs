@@ -1,6 +1,6 @@
 //! The probit model.
 
-use polyview_core::PredictedKind;
+use polyview_core::Domain;
 use polyview_random::{ChaCha8Rng, TruncatedNormal, uniform_open01};
 use polyview_special::{inverse_mills, ln_normal_cdf, normal_cdf};
 
@@ -86,8 +86,8 @@ impl CellLikelihood for Probit {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Probability
+    fn domain(&self) -> Domain {
+        Domain::Binary
     }
     fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         1.0

@@ -1,6 +1,6 @@
 //! The Bayesian support vector machine.
 
-use polyview_core::{Objective, PredictedKind};
+use polyview_core::{Domain, Objective};
 use polyview_random::{ChaCha8Rng, InverseGaussian, uniform_open01};
 
 use super::pseudo::{lower_mean_share, score_of, share};
@@ -107,8 +107,8 @@ impl CellLikelihood for BayesianSvm {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Probability
+    fn domain(&self) -> Domain {
+        Domain::Binary
     }
     fn link_variance(&self, _column: usize, _level: f64) -> f64 {
         Self::LINK_VARIANCE

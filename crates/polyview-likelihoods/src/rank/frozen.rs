@@ -1,12 +1,10 @@
 //! The paper's updates, with its errata repaired (spec/maxmargin-rank 4.2, 5.3,
 //! E2, E3): neighbours are held where they are while a sample moves.
 
-use std::ops::Range;
-
 use polyview_core::{
-    Augmented, Conditioned, Context, DataError, Equations, Identified, Link, NormalEquations,
-    NumericError, Objective, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, Conditioned, Context, DataError, Domain, Equations, Identified, Law, Link,
+    NormalEquations, NumericError, Objective, Predictor, Rounds, State, StateReader, Stateful,
+    Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, cross, times_small, weighted_gram_into};
 use polyview_random::StreamKey;
@@ -185,8 +183,8 @@ impl ViewTerm for FrozenRank {
     fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link {
         self.pairs.link(group, column, level)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    fn domain(&self) -> Domain {
+        Domain::Order
     }
     fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.pairs.refresh(p, cx)?;
@@ -199,13 +197,8 @@ impl ViewTerm for FrozenRank {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         self.pairs.bound(p)
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        self.pairs.predict(p, samples, columns)
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        self.pairs.law(p, block)
     }
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         self.pairs.simulate(p, parameters, data)
@@ -221,9 +214,6 @@ impl ViewTerm for FrozenRank {
     }
     fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
         Some(&mut self.pairs)
-    }
-    fn as_ranked(&self) -> Option<&dyn Ranked> {
-        Some(&self.pairs)
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use polyview_core::{OrderStatistics, PredictedBlock, Predictor, RowMoments};
+use polyview_core::{Ask, Block, Law, OrderStatistics, Predictor, RankedLaw, RowMoments};
 use polyview_linalg::{LinalgError, Mat, SpdFactor, SymPacked, gram, sym_eigen};
 use polyview_random::{StreamKey, standard_normal};
-use polyview_special::normal_quantile;
+use polyview_special::{normal_cdf, normal_quantile};
 use rayon::prelude::*;
 
 use super::anchors::Anchors;
@@ -202,12 +202,12 @@ pub(super) fn order_statistics(feature: usize, anchors: &Anchors) -> OrderStatis
 
 /// Moments of normal scores; standard ones where nothing is known of the
 /// training samples.
-pub(super) fn scores(
+fn scores(
     training: Option<&Training>,
     p: &Predictor<'_>,
     samples: Range<usize>,
     columns: Range<usize>,
-) -> PredictedBlock {
+) -> (Mat<f64>, Mat<f64>) {
     let mut mean = p.mean(samples.clone(), columns.clone());
     let mut variance = p.variance(samples, columns.clone());
     for (j, i) in columns.enumerate() {
@@ -228,34 +228,101 @@ pub(super) fn scores(
             *v = link.slope * link.slope * v.max(0.0) + link.apart;
         }
     }
-    PredictedBlock { mean, variance }
+    (mean, variance)
 }
 
-/// Moments of the training values that predictors meet; those of all training
-/// values where nothing is known of the training samples.
-pub(super) fn predict(
-    anchors: &Anchors,
-    training: Option<&Training>,
-    p: &Predictor<'_>,
-    samples: Range<usize>,
-    columns: Range<usize>,
-) -> PredictedBlock {
-    let rows = samples.len();
-    let PredictedBlock {
-        mut mean,
-        mut variance,
-    } = scores(training, p, samples, columns.clone());
-    mean.as_mut()
-        .par_col_chunks_mut(1)
-        .zip(variance.as_mut().par_col_chunks_mut(1))
-        .enumerate()
-        .for_each(|(j, (mut mean, mut variance))| {
-            let scale = order_statistics(columns.start + j, anchors);
-            for n in 0..rows {
-                (mean[(n, 0)], variance[(n, 0)]) = scale.moments(mean[(n, 0)], variance[(n, 0)]);
+/// The laws of a block of ranks: normal scores, and the training values that these lead to;
+/// all training values where nothing is known of the training samples.
+pub(super) struct RankLaw {
+    scores: (Mat<f64>, Mat<f64>),
+    values: (Mat<f64>, Mat<f64>),
+    scales: Vec<OrderStatistics>,
+}
+
+impl RankLaw {
+    pub(super) fn new(
+        anchors: &Anchors,
+        training: Option<&Training>,
+        p: &Predictor<'_>,
+        block: &Block<'_>,
+    ) -> Self {
+        let (samples, columns) = (block.samples.clone(), block.columns.clone());
+        let rows = samples.len();
+        let scales: Vec<OrderStatistics> = (columns.clone().into_par_iter())
+            .map(|i| order_statistics(i, anchors))
+            .collect();
+        let scores = scores(training, p, samples, columns);
+        let (mut mean, mut variance) = scores.clone();
+        mean.as_mut()
+            .par_col_chunks_mut(1)
+            .zip(variance.as_mut().par_col_chunks_mut(1))
+            .zip(&scales)
+            .for_each(|((mut mean, mut variance), scale)| {
+                for n in 0..rows {
+                    (mean[(n, 0)], variance[(n, 0)]) =
+                        scale.moments(mean[(n, 0)], variance[(n, 0)]);
+                }
+            });
+        Self {
+            scores,
+            values: (mean, variance),
+            scales,
+        }
+    }
+}
+
+impl Law for RankLaw {
+    fn shape(&self) -> (usize, usize) {
+        self.values.0.shape()
+    }
+    fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        let (mean, variance) = (
+            self.scores.0.col_as_slice(column),
+            self.scores.1.col_as_slice(column),
+        );
+        match ask {
+            Ask::Mean => out.copy_from_slice(self.values.0.col_as_slice(column)),
+            Ask::Variance => out.copy_from_slice(self.values.1.col_as_slice(column)),
+            // the normal score at which the next larger value begins
+            Ask::Cdf => {
+                let scale = &self.scales[column];
+                for (n, o) in out.iter_mut().enumerate() {
+                    let below = scale.values.partition_point(|v| *v <= x[n]);
+                    *o = match below.checked_sub(1).map(|at| scale.ends.get(at)) {
+                        _ if x[n].is_nan() => f64::NAN,
+                        None => 0.0,
+                        Some(None) => 1.0,
+                        Some(Some(end)) => normal_cdf((end - mean[n]) / variance[n].sqrt()),
+                    };
+                }
             }
-        });
-    PredictedBlock { mean, variance }
+            Ask::LnDensity | Ask::Level(_) => out.fill(f64::NAN),
+        }
+    }
+    /// Training values have shares.
+    fn has_density(&self) -> bool {
+        false
+    }
+    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+        let end = normal_quantile(p);
+        for (n, o) in out.iter_mut().enumerate() {
+            let sd = self.scores.1[(n, column)].sqrt();
+            *o = self.scales[column].at(self.scores.0[(n, column)] + end * sd);
+        }
+    }
+    fn as_ranked(&self) -> Option<&dyn RankedLaw> {
+        Some(self)
+    }
+}
+
+impl RankedLaw for RankLaw {
+    fn scores(&self, column: usize, mean: &mut [f64], variance: &mut [f64]) {
+        mean.copy_from_slice(self.scores.0.col_as_slice(column));
+        variance.copy_from_slice(self.scores.1.col_as_slice(column));
+    }
+    fn order_statistics(&self, column: usize) -> OrderStatistics {
+        self.scales[column].clone()
+    }
 }
 
 /// Draws of data; one stream of random numbers a column.

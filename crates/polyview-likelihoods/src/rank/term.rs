@@ -1,19 +1,18 @@
 //! The rank view as a data term.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Conditioned, Context, CoupledRows, DataError, Equations, Identified, Link,
-    NormalEquations, NumericError, Objective, OrderStatistics, PredictedBlock, PredictedKind,
-    Predictor, Ranked, Rounds, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, Conditioned, Context, CoupledRows, DataError, Domain, Equations, Identified,
+    Law, Link, NormalEquations, NumericError, Objective, Predictor, Rounds, State, StateReader,
+    Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::anchors::Anchors;
 use super::insertion::Inserted;
-use super::map::{self, Training};
+use super::map::{self, RankLaw, Training};
 use super::pairs::Pairs;
 use super::{PairPolicy, Rank};
 
@@ -49,8 +48,8 @@ impl ViewTerm for Rank {
     fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
         Training::link_of(self.training.as_deref(), column)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    fn domain(&self) -> Domain {
+        Domain::Order
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.refresh_kappa(p)
@@ -61,13 +60,9 @@ impl ViewTerm for Rank {
     fn bound(&mut self, p: &Predictor<'_>) -> Terms {
         Terms::of_samples("likelihood", self.ranks(p))
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let training = self.training.as_deref();
+        Box::new(RankLaw::new(&self.anchors, training, p, block))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, self.training.as_deref(), p, data)
@@ -94,9 +89,6 @@ impl ViewTerm for Rank {
         Some(self)
     }
     fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
-        Some(self)
-    }
-    fn as_ranked(&self) -> Option<&dyn Ranked> {
         Some(self)
     }
 }
@@ -129,20 +121,6 @@ impl Rounds for Rank {
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         self.refresh(p, cx)
-    }
-}
-
-impl Ranked for Rank {
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::scores(self.training.as_deref(), p, samples, columns)
-    }
-    fn order_statistics(&self, column: usize) -> OrderStatistics {
-        map::order_statistics(column, &self.anchors)
     }
 }
 

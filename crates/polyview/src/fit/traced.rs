@@ -2,7 +2,7 @@
 //! of the factors and every numbering of components: what convergence is judged
 //! by.
 
-use polyview_core::{Gammas, Identified, PredictedKind, Predictor, View};
+use polyview_core::{Gammas, Identified, Predictor, View};
 use polyview_infer::{Model, ViewPart};
 
 /// Cells of a view whose linear predictor is followed.
@@ -40,11 +40,9 @@ impl Quantity {
             Self::Noise(v) => of("noise precision", v),
             Self::Size(v) => of("size of counts", v),
             Self::Predictor { view, .. } => of(
-                match model.views[view].term.predicted_kind() {
-                    PredictedKind::Probability | PredictedKind::Classes => "score",
-                    PredictedKind::Real | PredictedKind::Count | PredictedKind::Ranked => {
-                        "predictor"
-                    }
+                match model.views[view].term.domain() {
+                    domain if domain.is_label() || domain.has_trials() => "score",
+                    _ => "predictor",
                 },
                 view,
             ),

@@ -140,6 +140,61 @@ pub fn counts_by_column(
         .collect()
 }
 
+/// Scores of the counts of each column, and of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountTable {
+    /// Each column.
+    pub columns: Vec<CountScore>,
+    /// All counts; explained is the share of the deviance from the **columns'** means.
+    pub all: CountScore,
+    /// Mean log density of each column ([`count_log_density`]).
+    pub densities: Vec<Option<f64>>,
+    /// That of all counts.
+    pub density: Option<f64>,
+}
+
+/// Scores expected counts column by column, with densities by their standard deviations
+/// (Poisson counts without any); cells whose truth is `NaN` are left out.
+///
+/// # Errors
+/// As [`count_log_density`].
+pub fn count_table(
+    truth: MatRef<'_, f64>,
+    predicted: MatRef<'_, f64>,
+    sd: Option<MatRef<'_, f64>>,
+) -> Result<CountTable, MetricError> {
+    let columns = counts_by_column(truth, predicted)?;
+    if let Some(sd) = sd {
+        same_length("columns of standard deviations", truth.ncols(), sd.ncols())?;
+    }
+    let none = vec![0.0; truth.nrows()];
+    let column = |m: MatRef<'_, f64>, d: usize| m.col(d).iter().copied().collect::<Vec<f64>>();
+    let mut densities = Vec::with_capacity(columns.len());
+    let [mut truths, mut means, mut deviations, mut levels] = [(); 4].map(|()| Vec::new());
+    for d in 0..columns.len() {
+        let (x, m) = (column(truth, d), column(predicted, d));
+        let s = sd.map_or_else(|| none.clone(), |sd| column(sd, d));
+        densities.push(count_log_density(&x, &m, &s)?);
+        let known: Vec<f64> = x.iter().copied().filter(|x| !x.is_nan()).collect();
+        let level = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        levels.resize(levels.len() + x.len(), level);
+        truths.extend(x);
+        means.extend(m);
+        deviations.extend(s);
+    }
+    let all = counts(&truths, &means)?;
+    let explained = match (all.deviance, poisson_deviance(&truths, &levels)?) {
+        (Some(own), Some(null)) if null > 0.0 => Some(1.0 - own / null),
+        _ => None,
+    };
+    Ok(CountTable {
+        columns,
+        all: CountScore { explained, ..all },
+        densities,
+        density: count_log_density(&truths, &means, &deviations)?,
+    })
+}
+
 /// Mean log density of counts, nats, each under the negative binomial of its
 /// predictive mean and standard deviation ([`CountLaw`]; zero standard
 /// deviations give Poisson counts). Counts that are `NaN` are left out; `None`

@@ -21,26 +21,35 @@
 //! | a probability | [`log_loss`], [`brier`], [`calibration`] |
 //! | a probability for each class | [`class_log_loss`], [`class_brier`] |
 //! | a class | [`Confusion`] |
-//! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`] |
-//! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`] |
+//! | a probability of a 1, all scores | [`LabelScore`] |
+//! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`], [`intervals_by_column`] |
+//! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`], [`count_table`] |
 //! | mean and standard deviation of a count | [`count_log_density`], [`CountLaw`] |
 
 mod area;
 mod confusion;
-mod count_law;
+
 mod counts;
+mod labels;
 mod probability;
 mod real;
 
 pub use area::{AucTable, LabelAuc, auc, auc_by_class, auc_by_label};
 pub use confusion::Confusion;
-pub use count_law::CountLaw;
-pub use counts::{CountScore, count_log_density, counts, counts_by_column, poisson_deviance};
+pub use counts::{
+    CountScore, CountTable, count_log_density, count_table, counts, counts_by_column,
+    poisson_deviance,
+};
 pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
+pub use labels::LabelScore;
+pub use polyview_likelihoods::CountLaw;
 pub use probability::{
     CalibrationBin, LogLoss, brier, calibration, class_brier, class_log_loss, log_loss,
 };
-pub use real::{IntervalScore, RealScore, RealTable, intervals, real, real_by_column};
+pub use real::{
+    IntervalScore, IntervalTable, RealScore, RealTable, intervals, intervals_by_column, real,
+    real_by_column,
+};
 
 use thiserror::Error;
 

@@ -176,3 +176,37 @@ pub fn intervals(
         mean_width: share(width),
     })
 }
+
+/// Scores of the intervals of each column, and of all values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalTable {
+    /// Each column.
+    pub columns: Vec<IntervalScore>,
+    /// All values.
+    pub all: IntervalScore,
+}
+
+/// Scores intervals column by column; values whose truth is `NaN` are left out.
+///
+/// # Errors
+/// As [`intervals`].
+pub fn intervals_by_column(
+    truth: MatRef<'_, f64>,
+    lower: MatRef<'_, f64>,
+    upper: MatRef<'_, f64>,
+) -> Result<IntervalTable, MetricError> {
+    same_length("columns of lower ends", truth.ncols(), lower.ncols())?;
+    same_length("columns of upper ends", truth.ncols(), upper.ncols())?;
+    let column = |m: MatRef<'_, f64>, d: usize| m.col(d).iter().copied().collect::<Vec<f64>>();
+    let mut columns = Vec::with_capacity(truth.ncols());
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    for d in 0..truth.ncols() {
+        let own = [truth, lower, upper].map(|m| column(m, d));
+        columns.push(intervals(&own[0], &own[1], &own[2])?);
+        for (to, from) in all.iter_mut().zip(own) {
+            to.extend(from);
+        }
+    }
+    let all = intervals(&all[0], &all[1], &all[2])?;
+    Ok(IntervalTable { columns, all })
+}

@@ -1,6 +1,6 @@
 //! Which factors act in which views, and how factors hang together.
 
-use polyview_core::{PredictedKind, RowMoments};
+use polyview_core::RowMoments;
 use polyview_linalg::{Mat, gram};
 
 use super::explain::Explained;
@@ -167,8 +167,8 @@ impl Fit {
                 let mut link: Vec<f64> = (0..part.term.shape().predicted_columns())
                     .map(|d| part.link_variance(d))
                     .collect();
-                let kind = part.term.predicted_kind();
-                if matches!(kind, PredictedKind::Probability | PredictedKind::Count) {
+                let domain = part.term.domain();
+                if domain.is_count() || domain.is_probability() {
                     count_alike(&mut w, &mut link, &spread);
                 }
                 let w = gram(w.as_ref());

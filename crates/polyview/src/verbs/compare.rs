@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Bias, Identified, PredictedKind, Predictor, RowCov, RowMoments};
+use polyview_core::{Bias, Domain, Identified, Predictor, RowCov, RowMoments};
 use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::{Mat, PackedRows};
 
@@ -88,7 +88,7 @@ pub struct ComparedView {
     /// The view.
     pub view: String,
     /// What it predicts.
-    pub kind: PredictedKind,
+    pub kind: Domain,
     /// The linear predictor at cells, in the working units of the first fit: the
     /// score, where the data are labels. Cells are spread over samples and
     /// features, two thousand at most.
@@ -299,12 +299,12 @@ impl Fit {
                 (Running::new(cells), Running::new(weights))
             })
             .collect();
-        let mut kinds = vec![PredictedKind::default(); places.len()];
+        let mut kinds = vec![Domain::default(); places.len()];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
             for ((p, (predictor, weights)), kind) in places.iter().zip(&mut running).zip(&mut kinds)
             {
-                *kind = component.views[p.view].term.predicted_kind();
+                *kind = component.views[p.view].term.domain();
                 predictor.add(predictors(&component, p).into_iter());
                 let w = &component.views[p.view].weights;
                 let columns = if weights.mean.is_empty() {
@@ -328,7 +328,7 @@ impl Fit {
 
 /// What a fit says of the places of a view, means and standard deviations.
 struct Compared {
-    kind: PredictedKind,
+    kind: Domain,
     predictor: (Vec<f64>, Vec<f64>),
     weights: (Vec<f64>, Vec<f64>),
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, PredictedKind, View};
+use polyview_core::{Dataset, Domain, View};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::{BitMask, Mat};
 
 use super::align::Aligned;
-use super::predict::{PredictOptions, Prediction, count_intervals, half_width};
+use super::predict::{PredictOptions, Prediction, ends, half_width};
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::metrics::CountLaw;
@@ -20,7 +20,7 @@ pub struct Imputation {
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
     /// What filled values are.
-    pub kind: PredictedKind,
+    pub kind: Domain,
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
@@ -173,7 +173,9 @@ fn successes(p: &mut Prediction, level: f64, trials: impl Fn(usize, usize) -> f6
         (of >= 0.0 && m >= 0.0).then(|| CountLaw::successes(of, m, sd * sd))
     };
     let probability = p.mean.clone();
-    let ends = count_intervals(probability.shape(), level, |n, d| law(&probability, n, d));
+    let ends = ends(probability.shape(), level, |n, d, end| {
+        law(&probability, n, d).map_or(f64::NAN, |law| law.quantile(end.p))
+    });
     let mut unknown = 0usize;
     for d in 0..probability.ncols() {
         for n in 0..probability.nrows() {
@@ -183,7 +185,7 @@ fn successes(p: &mut Prediction, level: f64, trials: impl Fn(usize, usize) -> f6
             p.sd[(n, d)] = law.map_or(f64::NAN, |law| law.sd());
         }
     }
-    p.kind = PredictedKind::Count;
+    p.kind = Domain::SUCCESSES;
     if unknown > 0 {
         p.notes.push(format!(
             "view '{}': {unknown} cell(s) have no number of trials and stay empty",

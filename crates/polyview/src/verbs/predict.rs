@@ -1,28 +1,25 @@
 //! Predicted data: one view from others, or the fit of the training samples.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Dataset, Journal, NormalScores, OrderStatistics, PredictedKind, Predictor, RowMoments,
-    UnknownClass,
+    Affine, Block, Dataset, Domain, Journal, Law, NormalScores, OrderStatistics, Predictor,
+    RowMoments, Scaling, UnknownClass,
 };
-use polyview_likelihoods::ParameterUncertainty;
+use polyview_likelihoods::{CellLaw, Matched, ParameterUncertainty};
 use polyview_linalg::Mat;
-use polyview_special::{GaussHermite, normal_quantile};
+use polyview_special::normal_quantile;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
 use super::latent;
-use super::mixture::{Mixture, blocks};
+use super::mixture::{Finished, Mixed, Moments, blocks};
 use super::placing::Placing;
 use super::project::WeightUncertainty;
-use super::score_counts::{probability_moments, quadrature};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
-use crate::metrics::CountLaw;
 
 /// Choices of [`Fit::predict_with`] and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +46,8 @@ pub struct Prediction {
     pub view: String,
     /// Sample IDs, one a row.
     pub samples: Vec<String>,
-    /// What the columns are.
-    pub kind: PredictedKind,
+    /// What the columns are. Successes are those of a single trial: zeros and ones.
+    pub kind: Domain,
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Predictive means, samples × features: of labels the probabilities, which
@@ -119,7 +116,7 @@ impl Prediction {
     /// [`ErrorKind::Option`] unless 0 < `level` < 1;
     /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.
     pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
-        let q = half_width(level)?;
+        half_width(level)?;
         if self.kind.is_label() {
             return Err(ErrorKind::Incompatible {
                 view: self.view.clone(),
@@ -128,32 +125,28 @@ impl Prediction {
             }
             .into());
         }
-        let (rows, columns) = self.mean.shape();
-        if self.kind == PredictedKind::Count {
-            let law = |n, d| Some(CountLaw::new(self.mean[(n, d)], self.sd[(n, d)].powi(2)));
-            return Ok(count_intervals((rows, columns), level, law));
+        Ok(ends(self.mean.shape(), level, |n, d, end| {
+            self.quantile(n, d, end)
+        }))
+    }
+    /// The end of a central interval of a cell; `NaN` where nothing is known.
+    fn quantile(&self, n: usize, d: usize, end: End) -> f64 {
+        let at = (n, d);
+        match (&self.ranks, &self.normal_scores) {
+            _ if self.mean[at].is_nan() => f64::NAN,
+            (Some(ranks), _) => ranks.scale[d].at(ranks.mean[at] + end.normal * ranks.sd[at]),
+            (None, Some(of)) => (of.scale).value(d, of.mean[at] + end.normal * of.sd[at]),
+            (None, None) if self.kind.is_count() => {
+                CellLaw::of(self.kind, self.mean[at], self.sd[at].powi(2)).quantile(end.p)
+            }
+            (None, None) => self.mean[at] + end.normal * self.sd[at],
         }
-        let end = |sign: f64| {
-            Mat::from_fn(rows, columns, |n, d| {
-                match (&self.ranks, &self.normal_scores) {
-                    _ if self.mean[(n, d)].is_nan() => f64::NAN,
-                    (Some(ranks), _) => {
-                        ranks.scale[d].at(ranks.mean[(n, d)] + sign * q * ranks.sd[(n, d)])
-                    }
-                    (None, Some(of)) => {
-                        (of.scale).value(d, of.mean[(n, d)] + sign * q * of.sd[(n, d)])
-                    }
-                    (None, None) => self.mean[(n, d)] + sign * q * self.sd[(n, d)],
-                }
-            })
-        };
-        Ok((end(-1.0), end(1.0)))
     }
     /// The most probable class of each sample, as a place among
     /// [`Prediction::features`]; of equal ones the first. Empty unless the view
     /// is categorical.
     pub fn classes(&self) -> Vec<usize> {
-        if self.kind != PredictedKind::Classes {
+        if !self.kind.has_classes() {
             return Vec::new();
         }
         (0..self.mean.nrows())
@@ -170,25 +163,46 @@ impl Prediction {
     }
 }
 
-/// Lower and upper ends of the central intervals of the laws of counts, samples ×
-/// features; `NaN` where there is no law.
-pub(super) fn count_intervals(
+/// One end of a central interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    /// The probability below it.
+    pub(super) p: f64,
+    /// That quantile of the standard normal law.
+    pub(super) normal: f64,
+}
+
+impl End {
+    /// Lower and upper end of an interval of that probability.
+    pub(super) fn both(level: f64) -> [Self; 2] {
+        let p = 0.5 * (1.0 - level);
+        let normal = normal_quantile(p);
+        let upper = Self {
+            p: 1.0 - p,
+            normal: -normal,
+        };
+        [Self { p, normal }, upper]
+    }
+}
+
+/// Lower and upper ends of central intervals, samples × features.
+pub(super) fn ends(
     (rows, columns): (usize, usize),
     level: f64,
-    law: impl Fn(usize, usize) -> Option<CountLaw> + Sync,
+    quantile: impl Fn(usize, usize, End) -> f64 + Sync,
 ) -> (Mat<f64>, Mat<f64>) {
-    let mut lower: Mat<f64> = Mat::full(rows, columns, f64::NAN);
-    let mut upper = lower.clone();
-    let ends = lower.as_mut().par_col_chunks_mut(1);
-    ends.zip(upper.as_mut().par_col_chunks_mut(1))
-        .enumerate()
-        .for_each(|(d, (mut lower, mut upper))| {
-            for n in 0..rows {
-                if let Some(law) = law(n, d) {
-                    (lower[(n, 0)], upper[(n, 0)]) = law.interval(level);
+    let [lower, upper] = End::both(level).map(|end| {
+        let mut out: Mat<f64> = Mat::zeros(rows, columns);
+        out.as_mut()
+            .par_col_chunks_mut(1)
+            .enumerate()
+            .for_each(|(d, mut out)| {
+                for n in 0..rows {
+                    out[(n, 0)] = quantile(n, d, end);
                 }
-            }
-        });
+            });
+        out
+    });
     (lower, upper)
 }
 
@@ -317,16 +331,9 @@ impl Fit {
     ) -> Result<Prediction> {
         let info = &self.views[at];
         let (n, d) = (samples.len(), info.columns().len());
-        let mut mixture = Mixture::new(n, d);
-        let mut scores: Option<Mixture> = None;
-        let mut scale = Vec::new();
-        let mut kind = PredictedKind::default();
+        let mut mixed = Mixed::new(n, d);
+        let mut kind = Domain::default();
         let mut score: Option<Mat<f64>> = None;
-        let mut probability = if info.choices.likelihood.has_trials() {
-            Some((Mixture::new(n, d), quadrature()?))
-        } else {
-            None
-        };
         let parts = (self.n_components() * placing.count()) as f64;
         for i in 0..self.n_components() * placing.count() {
             let mut component = self.component_as(i / placing.count(), parameters)?;
@@ -342,40 +349,17 @@ impl Fit {
                 }
             };
             let view = &component.views[at];
-            kind = view.term.predicted_kind();
+            kind = view.term.domain();
             let p = Predictor {
                 factors: &z,
                 weights: &view.weights,
                 bias: &view.bias,
             };
-            mixture.next();
-            let ranked = view.term.as_ranked();
-            if let Some(ranked) = ranked {
-                scores.get_or_insert_with(|| Mixture::new(n, d)).next();
-                scale = (0..d).map(|j| ranked.order_statistics(j)).collect();
-            }
-            if let Some((to, rule)) = &mut probability {
-                to.next();
-                for (rows, columns) in blocks(n, d) {
-                    let (mean, variance) =
-                        probabilities(&p, rule, parameters, rows.clone(), columns.clone());
-                    to.add(&rows, &columns, mean.as_ref(), variance.as_ref());
-                }
-            }
-            for (rows, columns) in blocks(n, d) {
-                if let (Some(to), Some(ranked)) = (&mut scores, ranked) {
-                    let block = ranked.predicted_scores(&p, rows.clone(), columns.clone());
-                    let (mean, variance) = (block.mean.as_ref(), block.variance.as_ref());
-                    to.add(&rows, &columns, mean, variance);
-                }
-                let block = view.term.predict(&p, rows.clone(), columns.clone());
-                mixture.add(
-                    &rows,
-                    &columns,
-                    block.mean.as_ref(),
-                    block.variance.as_ref(),
-                );
-                if kind == PredictedKind::Probability {
+            mixed.next();
+            for (rows, columns) in blocks(n, view.term.shape().observed_columns) {
+                let block = Block::new(rows.clone(), columns.clone());
+                mixed.add(&rows, &columns, view.term.law(&p, &block).as_ref());
+                if kind.is_probability() {
                     let of_block = view.term.score(&p, rows.clone(), columns.clone());
                     let score = score.get_or_insert_with(|| Mat::zeros(n, d));
                     for (j, d) in columns.enumerate() {
@@ -387,24 +371,27 @@ impl Fit {
                 }
             }
         }
-        let (mut mean, mut sd) = mixture.finish();
-        let normal_scores = info.scaling.scores.as_ref().map(|scale| PredictedScores {
-            mean: mean.clone(),
-            sd: sd.clone(),
-            scale: scale.clone(),
+        let Finished {
+            values,
+            ranks,
+            chance,
+        } = mixed.finish();
+        let normal_scores = info.scaling.scores.as_ref().map(|scale| {
+            let (mean, variance) = (values.mean.clone(), values.variance.clone());
+            let (mean, sd) = Moments { mean, variance }.with_deviation();
+            let scale = scale.clone();
+            PredictedScores { mean, sd, scale }
         });
-        if !kind.is_label() {
-            for j in 0..d {
-                let means = mean.col_as_slice_mut(j).iter_mut();
-                for (m, s) in means.zip(sd.col_as_slice_mut(j)) {
-                    (*m, *s) = info.scaling.moments(j, *m, *s);
-                }
-            }
-        }
-        let mut ranks = scores
-            .map(Mixture::finish)
-            .map(|(mean, sd)| PredictedRanks { mean, sd, scale });
-        let mut probability_sd = probability.map(|(of, _)| of.finish().1);
+        let (mut mean, mut sd) = if kind.has_classes() {
+            values.with_deviation()
+        } else {
+            in_data_units(kind, values, &info.scaling)
+        };
+        let mut ranks = ranks.map(|(moments, scale)| {
+            let (mean, sd) = moments.with_deviation();
+            PredictedRanks { mean, sd, scale }
+        });
+        let mut probability_sd = chance.map(|of| of.with_deviation().1);
         let numbers = [Some(&mut mean), Some(&mut sd), score.as_mut()]
             .into_iter()
             .chain([probability_sd.as_mut()])
@@ -425,7 +412,11 @@ impl Fit {
         Ok(Prediction {
             view: info.name.clone(),
             samples,
-            kind,
+            kind: if kind.has_trials() {
+                Domain::Binary
+            } else {
+                kind
+            },
             features: info.columns().to_vec(),
             mean,
             sd,
@@ -439,24 +430,13 @@ impl Fit {
     }
 }
 
-/// Moments of the probability of a success in a block of cells.
-fn probabilities(
-    p: &Predictor<'_>,
-    rule: &GaussHermite,
-    parameters: ParameterUncertainty,
-    samples: Range<usize>,
-    columns: Range<usize>,
-) -> (Mat<f64>, Mat<f64>) {
-    let mut mean = p.mean(samples.clone(), columns.clone());
-    let mut variance = match parameters {
-        ParameterUncertainty::Posterior => p.variance(samples, columns),
-        ParameterUncertainty::PlugIn => Mat::zeros(mean.nrows(), mean.ncols()),
-    };
+/// Means and standard deviations of the features of a view, column by column in place.
+fn in_data_units(kind: Domain, of: Moments, scaling: &Scaling) -> (Mat<f64>, Mat<f64>) {
+    let (mut mean, mut spread) = (of.mean, of.variance);
     for d in 0..mean.ncols() {
-        let cells = mean.col_as_slice_mut(d).iter_mut();
-        for (m, v) in cells.zip(variance.col_as_slice_mut(d)) {
-            (*m, *v) = probability_moments(rule, *m, *v);
-        }
+        let (mean, spread) = (mean.col_as_slice_mut(d), spread.col_as_slice_mut(d));
+        let law = Affine::new(Matched::column(kind, mean, spread), scaling, d);
+        law.moments(0, mean, spread);
     }
-    (mean, variance)
+    (mean, spread)
 }

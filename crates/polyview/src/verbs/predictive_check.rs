@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use polyview_core::{PredictedKind, Predictor, RowGroups, RowMoments, View, ViewTerm};
+use polyview_core::{Block, Domain, Predictor, RowGroups, RowMoments, View, ViewTerm};
 use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -106,7 +106,7 @@ pub struct PredictiveCheck {
     /// The view.
     pub view: String,
     /// What it predicts.
-    pub kind: PredictedKind,
+    pub kind: Domain,
     /// Samples that were looked at.
     pub samples: usize,
     /// Replicates.
@@ -192,7 +192,7 @@ impl Fit {
             })
             .collect();
         let mut pairs: Vec<Vec<Vec<Pair>>> = data.iter().map(|_| Vec::new()).collect();
-        let mut kinds = vec![PredictedKind::default(); data.len()];
+        let mut kinds = vec![Domain::default(); data.len()];
         let parts = self.n_components();
         for r in 0..options.replicates {
             // evenly spread over the draws, each several times where they are few
@@ -203,8 +203,8 @@ impl Fit {
                 let rebound = observed[v].out_of_trials.as_ref();
                 let rebound = rebound.map(|own| part.term.rebind(own)).transpose()?;
                 let term = rebound.as_deref().unwrap_or(part.term.as_ref());
-                kinds[v] = term.predicted_kind();
-                if kinds[v] == PredictedKind::Ranked && observed[v].pairs.is_empty() {
+                kinds[v] = term.domain();
+                if kinds[v].is_ranked() && observed[v].pairs.is_empty() {
                     observed[v].draw_pairs(StreamKey::new(options.seed).block(v as u32));
                 }
                 let key = |block: u32| key.block(VIEW * (v as u32 + 1) + block);
@@ -218,14 +218,14 @@ impl Fit {
                 let replicate = term.simulate(&p, key(2), key(3));
                 let found = match kinds[v] {
                     _ if rebound.is_some() => observed[v].counts(&replicate),
-                    PredictedKind::Real => observed[v].numbers(&replicate),
-                    PredictedKind::Count => observed[v].counts(&replicate),
-                    PredictedKind::Ranked => {
+                    domain if domain.is_ranked() => {
                         let second = term.simulate(&p, key(4), key(5));
                         observed[v].ranks(&replicate, &second)
                     }
-                    PredictedKind::Probability => observed[v].labels(term, &p, &replicate),
-                    PredictedKind::Classes => observed[v].classes(term, &p, &replicate),
+                    domain if domain.is_probability() => observed[v].labels(term, &p, &replicate),
+                    domain if domain.has_classes() => observed[v].classes(term, &p, &replicate),
+                    domain if domain.is_count() => observed[v].counts(&replicate),
+                    _ => observed[v].numbers(&replicate),
                 };
                 pairs[v].push(found);
             }
@@ -234,7 +234,7 @@ impl Fit {
         Ok(views
             .map(|(((info, pairs), kind), observed)| {
                 let names = |count: usize| -> Vec<String> {
-                    if kind == PredictedKind::Classes {
+                    if kind.has_classes() {
                         return if count == info.levels.len() {
                             info.levels.clone()
                         } else {
@@ -385,7 +385,7 @@ impl Observed<'_> {
         let (mut shares, mut apart) = (Vec::new(), Vec::new());
         let rows = self.rows.len();
         for &d in &self.columns {
-            let probability = term.predict(p, 0..rows, d..d + 1).mean;
+            let probability = term.law(p, &Block::new(0..rows, d..d + 1)).means();
             let (x, y) = self.column(d, replicate);
             let (q, _) = self.column_of(d, probability.col_as_slice(0));
             shares.push((share_of(1.0, &x), share_of(1.0, &y)));
@@ -412,7 +412,7 @@ impl Observed<'_> {
     }
     fn classes(&self, term: &dyn ViewTerm, p: &Predictor<'_>, replicate: &Mat<f64>) -> Vec<Pair> {
         let classes = self.view.levels().len();
-        let probability = term.predict(p, 0..self.rows.len(), 0..classes).mean;
+        let probability = term.law(p, &Block::new(0..self.rows.len(), 0..1)).means();
         let (x, y) = self.column(0, replicate);
         let cells = self.rows.iter().enumerate();
         let known: Vec<usize> = cells

@@ -1,20 +1,21 @@
 //! How well cells are predicted that the fit has not seen.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use polyview_core::{Dataset, OrderStatistics, PredictedKind, Predictor, View};
-use polyview_special::GaussHermite;
+use polyview_core::{Affine, Ask, Block, Dataset, Domain, Law, OrderStatistics, Predictor, View};
+use polyview_likelihoods::CellLaw;
+use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{add, blocks};
-use super::predict::half_width;
-use super::score_counts::{counts_scored, law, probability_moments, quadrature};
+use super::predict::End;
+use super::score_counts::{counts_scored, law};
 use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use crate::error::Result;
 use crate::fit::{Fit, ViewInfo};
-use crate::metrics::CountLaw;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -29,7 +30,7 @@ pub struct HeldOut {
     /// The view.
     pub view: String,
     /// What was predicted.
-    pub kind: PredictedKind,
+    pub kind: Domain,
     /// Number of held-out cells that are scored. Those of features that were never
     /// observed in training ([`crate::ViewInfo::unobserved`]) are not predicted, hence not
     /// scored.
@@ -168,8 +169,7 @@ impl Fit {
                 classes[at] = held_out_classes(info, view, &rows, &training[at])?;
             }
         }
-        let rule = quadrature()?;
-        let mut kinds = vec![PredictedKind::default(); self.views.len()];
+        let mut kinds = vec![Domain::default(); self.views.len()];
         let mut ranks: Vec<Vec<OrderStatistics>> = vec![Vec::new(); self.views.len()];
         for i in 0..self.n_components() {
             let component = self.component(i)?;
@@ -179,17 +179,15 @@ impl Fit {
                     weights: &part.weights,
                     bias: &part.bias,
                 };
-                kinds[at] = part.term.predicted_kind();
-                if cells[at].iter().any(|c| c.trials.is_some()) {
-                    kinds[at] = PredictedKind::Count;
-                }
+                let known = cells[at].iter().any(|c| c.trials.is_some());
+                kinds[at] = match part.term.domain() {
+                    // single trials are zeros and ones
+                    domain if domain.has_trials() && !known => Domain::Binary,
+                    domain => domain,
+                };
                 let term = part.term.as_ref();
-                if let (Some(ranked), false) = (term.as_ranked(), cells[at].is_empty()) {
-                    let features = 0..term.shape().predicted_columns();
-                    ranks[at] = features.map(|d| ranked.order_statistics(d)).collect();
-                }
-                predict_cells(&p, term, &rule, (i + 1) as f64, &mut cells[at]);
-                predict_classes(&p, part.term.as_ref(), &mut classes[at]);
+                predict_cells(&p, term, (i + 1) as f64, &mut cells[at], &mut ranks[at]);
+                predict_classes(&p, term, &mut classes[at]);
             }
         }
         let mut out = Vec::new();
@@ -197,7 +195,7 @@ impl Fit {
             if !cells.is_empty() || !notes[at].is_empty() {
                 let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at])?;
                 let score = match kinds[at] {
-                    PredictedKind::Count => counts_scored(score, &cells, &training[at]),
+                    kind if kind.is_count() => counts_scored(score, &cells, &training[at]),
                     kind if kind.is_label() => labels_scored(score, &cells),
                     _ => score,
                 };
@@ -265,57 +263,61 @@ impl Fit {
     fn score(
         &self,
         at: usize,
-        (kind, ranks): (PredictedKind, &[OrderStatistics]),
+        (kind, ranks): (Domain, &[OrderStatistics]),
         cells: &[Cell],
         training: &View,
     ) -> Result<HeldOut> {
         let info = &self.views[at];
-        let q = half_width(LEVEL)?;
         let components = self.n_components().max(1) as f64;
+        let [lower, upper] = End::both(LEVEL);
         let (mut errors, mut scatter, mut density) = (0.0, 0.0, 0.0);
         let (mut inside, mut width) = (0usize, 0.0);
         let mut pairs = HeldOutPairs::default();
         let mut robust = Vec::with_capacity(cells.len());
-        let stride = cells.len().div_ceil(PAIRS);
-        let (mut feature, mut centre) = (usize::MAX, 0.0);
+        let (stride, mut visited) = (cells.len().div_ceil(PAIRS), 0);
         // squares of tiny numbers would be 0
         let tiny = info.scaling.scale.iter().all(|s| *s < 1e-140);
         let unit = if tiny { 2f64.powi(600) } else { 1.0 };
-        for (i, c) in cells.iter().enumerate() {
-            if c.feature != feature {
-                feature = c.feature;
-                centre = training_mean(info, training, feature);
-            }
-            let sd = (c.spread / components).sqrt();
-            let back = |x: f64| info.scaling.backward(feature, x);
-            let (low, high) = if kind == PredictedKind::Count {
-                law(c, c.mean, sd * sd).interval(LEVEL)
-            } else if let Some(scale) = ranks.get(feature) {
-                // order statistics, as those of a prediction
-                let (mean, wide) = (c.rank.0, q * (c.rank.1 / components).sqrt());
-                (scale.at(mean - wide), scale.at(mean + wide))
-            } else {
-                (back(c.mean - q * sd), back(c.mean + q * sd))
+        for of_feature in cells.chunk_by(|a, b| a.feature == b.feature) {
+            let (feature, count) = (of_feature[0].feature, of_feature.len());
+            let centre = training_mean(info, training, feature);
+            let law = ScoredLaw {
+                kind,
+                cells: of_feature,
+                components,
+                scale: ranks.get(feature),
             };
-            let predicted = info.scaling.moments(feature, c.mean, sd).0;
-            errors += (unit * (c.raw - predicted)).powi(2);
-            scatter += (unit * (c.raw - centre)).powi(2);
-            let slope = info.scaling.ln_slope(feature, c.value);
-            let ln_density = c.ln_density - components.ln();
-            density += ln_density + slope;
-            match kind {
-                PredictedKind::Ranked => {}
-                PredictedKind::Real => robust.push(student(c.value, c.mean, sd) + slope),
-                _ => robust.push(ln_density.max(LEAST_LN)),
+            let raw: Vec<f64> = of_feature.iter().map(|c| c.raw).collect();
+            let [mut predicted, mut low, mut high, mut ln_density, mut own] =
+                [(); 5].map(|()| vec![0.0; count]);
+            if kind.is_real() {
+                let robustly = Affine::new(RobustLaw(&law), &info.scaling, feature);
+                robustly.fill(Ask::LnDensity, 0, &raw, &mut own);
             }
-            inside += usize::from(low <= c.raw && c.raw <= high);
-            width += high - low;
-            if i % stride == 0 {
-                pairs.feature.push(feature);
-                pairs.truth.push(c.raw);
-                pairs.predicted.push(predicted);
-                pairs.lower.push(low);
-                pairs.upper.push(high);
+            let law = Affine::new(law, &info.scaling, feature);
+            law.fill(Ask::Mean, 0, &[], &mut predicted);
+            law.fill(Ask::LnDensity, 0, &raw, &mut ln_density);
+            law.quantile(0, lower.p, &mut low);
+            law.quantile(0, upper.p, &mut high);
+            for i in 0..count {
+                errors += (unit * (raw[i] - predicted[i])).powi(2);
+                scatter += (unit * (raw[i] - centre)).powi(2);
+                density += ln_density[i];
+                if kind.is_real() {
+                    robust.push(own[i]);
+                } else if !kind.is_ranked() {
+                    robust.push(ln_density[i].max(LEAST_LN));
+                }
+                inside += usize::from(low[i] <= raw[i] && raw[i] <= high[i]);
+                width += high[i] - low[i];
+                if visited % stride == 0 {
+                    pairs.feature.push(feature);
+                    pairs.truth.push(raw[i]);
+                    pairs.predicted.push(predicted[i]);
+                    pairs.lower.push(low[i]);
+                    pairs.upper.push(high[i]);
+                }
+                visited += 1;
             }
         }
         let count = cells.len() as f64;
@@ -330,7 +332,7 @@ impl Fit {
             },
             rmse: (errors / count).sqrt() / unit,
             // training values have shares, not densities
-            log_density: if kind == PredictedKind::Ranked {
+            log_density: if kind.is_ranked() {
                 f64::NAN
             } else {
                 density / count
@@ -378,19 +380,91 @@ fn training_mean(info: &ViewInfo, training: &View, feature: usize) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// Adds one component's predictions, block by block where there are cells.
+/// The laws of the held-out cells of a feature, mixtures over the components: one column.
+struct ScoredLaw<'a> {
+    kind: Domain,
+    cells: &'a [Cell],
+    components: f64,
+    scale: Option<&'a OrderStatistics>,
+}
+
+impl ScoredLaw<'_> {
+    /// The law that stands for that of the value of a cell.
+    fn value(&self, cell: &Cell) -> CellLaw {
+        let variance = cell.spread / self.components;
+        if self.kind.is_count() {
+            CellLaw::Count(law(cell, cell.mean, variance))
+        } else {
+            CellLaw::of(self.kind, cell.mean, variance)
+        }
+    }
+}
+
+impl Law for ScoredLaw<'_> {
+    fn shape(&self) -> (usize, usize) {
+        (self.cells.len(), 1)
+    }
+    /// The density at the value of each cell is that of the mixture; nothing else is known
+    /// of it but its moments.
+    fn fill(&self, ask: Ask, _column: usize, x: &[f64], out: &mut [f64]) {
+        for (i, (c, o)) in self.cells.iter().zip(out).enumerate() {
+            let variance = c.spread / self.components;
+            *o = match ask {
+                Ask::Mean => c.mean,
+                Ask::Variance => variance,
+                Ask::LnDensity => c.ln_density - self.components.ln(),
+                Ask::Cdf => self.value(c).cdf(x[i]),
+                Ask::Level(_) => f64::NAN,
+            };
+        }
+    }
+    fn has_density(&self) -> bool {
+        !self.kind.is_ranked()
+    }
+    fn quantile(&self, _column: usize, p: f64, out: &mut [f64]) {
+        for (c, o) in self.cells.iter().zip(out) {
+            *o = match self.scale {
+                // order statistics, as those of a prediction
+                Some(scale) => {
+                    let of_scores = c.rank.1 / self.components;
+                    scale.at(CellLaw::of(Domain::Reals, c.rank.0, of_scores).quantile(p))
+                }
+                None => self.value(c).quantile(p),
+            };
+        }
+    }
+}
+
+/// As [`ScoredLaw`], with densities that no single cell decides.
+struct RobustLaw<'a>(&'a ScoredLaw<'a>);
+
+impl Law for RobustLaw<'_> {
+    fn shape(&self) -> (usize, usize) {
+        self.0.shape()
+    }
+    fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        if ask != Ask::LnDensity {
+            return self.0.fill(ask, column, x, out);
+        }
+        for ((c, x), o) in self.0.cells.iter().zip(x).zip(out) {
+            *o = student(*x, c.mean, (c.spread / self.0.components).sqrt());
+        }
+    }
+}
+
+/// Adds one component's predictions, block by block where there are cells; of ranks what
+/// normal scores mean, feature by feature.
 fn predict_cells(
     p: &Predictor<'_>,
     term: &dyn polyview_core::ViewTerm,
-    rule: &GaussHermite,
     component: f64,
     cells: &mut [Cell],
+    scales: &mut Vec<OrderStatistics>,
 ) {
     if cells.is_empty() {
         return;
     }
-    let kind = term.predicted_kind();
-    let (samples, features) = (p.factors.explicit_rows(), term.shape().predicted_columns());
+    let (samples, features) = (p.factors.explicit_rows(), term.shape().observed_columns);
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
         let end = cells.partition_point(|c| c.feature < columns.end);
@@ -398,41 +472,61 @@ fn predict_cells(
         if !here.iter().any(|c| rows.contains(&c.sample)) {
             continue;
         }
-        let block = term.predict(p, rows.clone(), columns.clone());
-        let scores =
-            (term.as_ranked()).map(|r| r.predicted_scores(p, rows.clone(), columns.clone()));
-        for c in here.iter_mut().filter(|c| rows.contains(&c.sample)) {
-            let at = (c.sample - rows.start, c.feature - columns.start);
-            let (mut m, mut v) = (block.mean[at], block.variance[at]);
-            let ln = match (c.trials, kind) {
-                (Some(n), _) => {
-                    let one = |x: usize| x..x + 1;
-                    let eta = p.mean_cell(c.sample, c.feature);
-                    let spread = p.variance(one(c.sample), one(c.feature))[(0, 0)];
-                    let (mean, variance) = probability_moments(rule, eta, spread);
-                    let law = CountLaw::successes(n, mean, variance);
-                    (m, v) = (law.mean(), law.sd().powi(2));
-                    law.ln_density(c.value)
-                }
-                (None, PredictedKind::Count) => CountLaw::new(m, v).ln_density(c.value),
-                (None, PredictedKind::Real | PredictedKind::Ranked) => {
-                    let z2 = (c.value - m).powi(2) / v;
-                    -0.5 * ((2.0 * std::f64::consts::PI).ln() + v.ln() + z2)
-                }
-                (None, _) if c.value > 0.5 => m.ln(),
-                (None, _) => (-m).ln_1p(),
-            };
-            add(component, &mut c.mean, &mut c.spread, m, v);
-            if let Some(s) = &scores {
-                let (to, spread) = (&mut c.rank.0, &mut c.rank.1);
-                add(component, to, spread, s.mean[at], s.variance[at]);
+        let trials = trials_of(here, &rows, &columns);
+        let law = term.law(
+            p,
+            &Block {
+                samples: rows.clone(),
+                columns: columns.clone(),
+                exposure: trials.as_ref().map(|t| t.as_ref()),
+            },
+        );
+        let [
+            mut mean,
+            mut variance,
+            mut ln,
+            mut score,
+            mut score_variance,
+        ] = [(); 5].map(|()| vec![0.0; rows.len()]);
+        for of_feature in here.chunk_by_mut(|a, b| a.feature == b.feature) {
+            let feature = of_feature[0].feature;
+            let column = feature - columns.start;
+            let mut x = vec![f64::NAN; rows.len()];
+            for c in of_feature.iter().filter(|c| rows.contains(&c.sample)) {
+                x[c.sample - rows.start] = c.value;
             }
-            let (hi, lo) = (c.ln_density.max(ln), c.ln_density.min(ln));
-            c.ln_density = if hi == f64::NEG_INFINITY {
-                hi
-            } else {
-                hi + (lo - hi).exp().ln_1p()
-            };
+            law.fill(Ask::Mean, column, &[], &mut mean);
+            law.fill(Ask::Variance, column, &[], &mut variance);
+            law.fill(Ask::LnDensity, column, &x, &mut ln);
+            if let Some(ranked) = law.as_ranked() {
+                ranked.scores(column, &mut score, &mut score_variance);
+                scales.resize_with(features, OrderStatistics::default);
+                scales[feature] = ranked.order_statistics(column);
+            }
+            for c in of_feature.iter_mut().filter(|c| rows.contains(&c.sample)) {
+                let at = c.sample - rows.start;
+                let (m, v) = (mean[at], variance[at]);
+                add(component, &mut c.mean, &mut c.spread, m, v);
+                let (to, spread) = (&mut c.rank.0, &mut c.rank.1);
+                add(component, to, spread, score[at], score_variance[at]);
+                let (hi, lo) = (c.ln_density.max(ln[at]), c.ln_density.min(ln[at]));
+                c.ln_density = if hi == f64::NEG_INFINITY {
+                    hi
+                } else {
+                    hi + (lo - hi).exp().ln_1p()
+                };
+            }
         }
     }
+}
+
+/// The numbers of trials of the cells of a block, where they have any; 1 for all others.
+fn trials_of(cells: &[Cell], rows: &Range<usize>, columns: &Range<usize>) -> Option<Mat<f64>> {
+    let mut known = cells.iter().filter_map(|c| Some((c, c.trials?))).peekable();
+    known.peek()?;
+    let mut out: Mat<f64> = Mat::full(rows.len(), columns.len(), 1.0);
+    for (c, trials) in known.filter(|(c, _)| rows.contains(&c.sample)) {
+        out[(c.sample - rows.start, c.feature - columns.start)] = trials;
+    }
+    Some(out)
 }

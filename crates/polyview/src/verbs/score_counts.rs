@@ -1,16 +1,13 @@
 //! Scores of held-out counts.
 
-use polyview_core::{PredictedKind, View};
-use polyview_special::{GaussHermite, sigmoid};
+use polyview_core::View;
 
 use super::score::{Cell, HeldOut};
-use crate::error::Result;
 use crate::metrics::{CountLaw, binomial_unit, poisson_unit};
 
 /// What the score of numbers becomes for counts, whose laws are given: of
 /// successes their trials are those of the cells.
 pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View) -> HeldOut {
-    score.kind = PredictedKind::Count;
     let (mut own, mut null) = (0.0, 0.0);
     for of_feature in cells.chunk_by(|a, b| a.feature == b.feature) {
         let share = of_feature
@@ -44,25 +41,6 @@ pub(super) fn rate(training: &View, feature: usize) -> f64 {
         }
     }
     if of > 0.0 { sum / of } else { f64::NAN }
-}
-
-/// Mean and variance of $\sigma(\eta)$ with $\eta \sim N(m, v)$.
-pub(super) fn probability_moments(rule: &GaussHermite, mean: f64, variance: f64) -> (f64, f64) {
-    let sd = variance.max(0.0).sqrt();
-    let first = rule.integrate(|u| sigmoid(mean + sd * u));
-    let spread = rule.integrate(|u| (sigmoid(mean + sd * u) - first).powi(2));
-    (first, spread)
-}
-
-/// The quadrature of [`probability_moments`].
-pub(super) fn quadrature() -> Result<GaussHermite> {
-    GaussHermite::normal(32).map_err(|_| {
-        polyview_core::NumericError::NotFinite {
-            block: "score".to_owned(),
-            what: "a quadrature",
-        }
-        .into()
-    })
 }
 
 /// The law of a cell's count of that predictive mean and variance.

@@ -1,11 +1,11 @@
 //! Scores of held-out labels.
 
-use polyview_core::{PredictedKind, Predictor, UnknownClass, View, ViewTerm};
+use polyview_core::{Ask, Block, Domain, Predictor, UnknownClass, View, ViewTerm};
 
 use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
 use crate::fit::ViewInfo;
-use crate::metrics;
+use crate::metrics::{self, Average, Confusion};
 
 /// One held-out class.
 pub(super) struct HeldOutClass {
@@ -17,8 +17,11 @@ pub(super) struct HeldOutClass {
 
 /// What the score of numbers becomes for zeros and ones.
 pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
-    let right = |c: &&Cell| (c.mean > 0.5) == (c.value > 0.5);
-    score.accuracy = cells.iter().filter(right).count() as f64 / cells.len() as f64;
+    let truth: Vec<Option<usize>> = (cells.iter())
+        .map(|c| Some(usize::from(c.value > 0.5)))
+        .collect();
+    let said: Vec<usize> = cells.iter().map(|c| usize::from(c.mean > 0.5)).collect();
+    score.accuracy = accuracy(&truth, &said, 2);
     // cells lie feature by feature
     let by_label = cells.chunk_by(|a, b| a.feature == b.feature).map(|label| {
         let truth: Vec<bool> = label.iter().map(|c| c.value > 0.5).collect();
@@ -26,8 +29,7 @@ pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
         let ones = truth.iter().filter(|t| **t).count() as f64;
         (metrics::auc(&truth, &predicted).ok().flatten(), ones)
     });
-    score.auc = weighted(by_label);
-    score.kind = PredictedKind::Probability;
+    score.auc = average(by_label);
     score.coverage = f64::NAN;
     score.width = f64::NAN;
     score.pairs.lower.clear();
@@ -35,20 +37,16 @@ pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
     score
 }
 
-/// Average of what is defined; `NaN` where nothing is.
-fn weighted(scores: impl Iterator<Item = (Option<f64>, f64)>) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (score, weight) in scores {
-        if let Some(score) = score {
-            sum += weight * score;
-            weights += weight;
-        }
-    }
-    if weights > 0.0 {
-        sum / weights
-    } else {
-        f64::NAN
-    }
+/// The average area over the labels, or classes, that have one, by their ones; `NaN` where
+/// none has.
+fn average(areas: impl Iterator<Item = (Option<f64>, f64)>) -> f64 {
+    (Average::of(areas).over_defined).unwrap_or(f64::NAN)
+}
+
+/// Share of what is right; `NaN` without any.
+fn accuracy(truth: &[Option<usize>], said: &[usize], classes: usize) -> f64 {
+    let confusion = Confusion::new(truth, said, classes).ok();
+    (confusion.and_then(|c| c.accuracy())).unwrap_or(f64::NAN)
 }
 
 /// The held-out classes of one view, in the codes of the model.
@@ -82,11 +80,12 @@ pub(super) fn predict_classes(
     term: &dyn ViewTerm,
     held_out: &mut [HeldOutClass],
 ) {
-    let classes = p.weights.explicit_rows();
     for c in held_out {
-        let block = term.predict(p, c.sample..c.sample + 1, 0..classes);
-        for (sum, k) in c.probability.iter_mut().zip(0..classes) {
-            *sum += block.mean[(0, k)];
+        let law = term.law(p, &Block::new(c.sample..c.sample + 1, 0..1));
+        let mut own = [0.0];
+        for (class, sum) in c.probability.iter_mut().enumerate() {
+            law.fill(Ask::Level(class), 0, &[], &mut own);
+            *sum += own[0];
         }
     }
 }
@@ -129,14 +128,16 @@ pub(super) fn classes_scored(
     let density: f64 = held_out.iter().map(|c| c.probability[c.class].ln()).sum();
     let robust = held_out.iter().map(|c| c.probability[c.class].ln());
     let robust = robust.map(|x| x.max(LEAST_LN)).collect();
-    let right = held_out.iter().filter(|c| best(c) == c.class).count();
+    let truth: Vec<Option<usize>> = held_out.iter().map(|c| Some(c.class)).collect();
+    let said: Vec<usize> = held_out.iter().map(best).collect();
+    let accuracy = accuracy(&truth, &said, info.levels.len());
     let by_class = (0..info.levels.len()).map(|k| {
         let truth: Vec<bool> = held_out.iter().map(|c| c.class == k).collect();
         let predicted: Vec<f64> = held_out.iter().map(|c| c.probability[k]).collect();
         let members = truth.iter().filter(|t| **t).count() as f64;
         (metrics::auc(&truth, &predicted).ok().flatten(), members)
     });
-    let auc = weighted(by_class);
+    let auc = average(by_class);
     let mut pairs = HeldOutPairs::default();
     let most = (PROBABILITIES / info.levels.len().max(1)).clamp(1, PAIRS);
     for c in held_out.iter().step_by(held_out.len().div_ceil(most)) {
@@ -147,7 +148,7 @@ pub(super) fn classes_scored(
     }
     HeldOut {
         view: info.name.clone(),
-        kind: PredictedKind::Classes,
+        kind: Domain::CLASSES,
         cells: held_out.len(),
         r2: if scatter > 0.0 {
             1.0 - errors / scatter
@@ -161,7 +162,7 @@ pub(super) fn classes_scored(
         width: f64::NAN,
         deviance: f64::NAN,
         deviance_explained: f64::NAN,
-        accuracy: right as f64 / count,
+        accuracy,
         auc,
         pairs,
         notes: Vec::new(),

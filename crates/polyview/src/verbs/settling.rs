@@ -1,6 +1,6 @@
 //! Views of labels given factors that are known, and whether they tell samples apart.
 
-use polyview_core::{Journal, PredictedKind, RowBlock, RowMoments, Schedule, State, Step, View};
+use polyview_core::{Block, Journal, RowBlock, RowMoments, Schedule, State, Step, View};
 use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_random::StreamKey;
 
@@ -138,8 +138,8 @@ impl Fit {
 /// Log loss of the labels of a view, nats over all cells, and whether the same is predicted of all
 /// samples; `None` for what is no label.
 fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64, bool)> {
-    let kind = part.term.predicted_kind();
-    if !kind.is_label() {
+    let domain = part.term.domain();
+    if !(domain.is_label() || domain.has_trials()) {
         return None;
     }
     let p = polyview_core::Predictor {
@@ -147,12 +147,14 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
         weights: part.weights.moments(),
         bias: &part.bias,
     };
-    let (rows, columns) = (view.n_samples(), part.term.shape().predicted_columns());
-    let mean = part.term.predict(&p, 0..rows, 0..columns).mean;
+    let rows = view.n_samples();
+    let block = Block::new(0..rows, 0..part.term.shape().observed_columns);
+    let mean = part.term.law(&p, &block).means();
+    let columns = mean.ncols();
     let mut sum = 0.0;
     let mut tell = |probability: f64| sum -= probability.max(f64::MIN_POSITIVE).ln();
     for n in 0..rows {
-        if kind == PredictedKind::Classes {
+        if domain.has_classes() {
             if let Some(class) = view.value(n, 0) {
                 tell(mean[(n, class as usize)]);
             }

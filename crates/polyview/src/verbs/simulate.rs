@@ -119,7 +119,7 @@ impl Fit {
                     term.simulate(&p, key(2), key(3))
                 }
             };
-            if part.term.predicted_kind().is_real() {
+            if part.term.domain().is_real() {
                 info.scaling.restore(&mut values);
             }
             for &d in &info.unobserved {

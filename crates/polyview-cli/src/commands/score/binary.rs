@@ -1,6 +1,6 @@
 //! Probabilities of zeros and ones.
 
-use polyview::metrics::{Confusion, auc_by_label, brier, calibration, log_loss};
+use polyview::metrics::{LabelScore, auc_by_label, calibration};
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
@@ -14,46 +14,18 @@ use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, prose, table};
 
-/// One label, or all of them.
-struct Scored {
-    values: usize,
-    ones: usize,
-    log_loss: Option<f64>,
-    impossible: Vec<usize>,
-    brier: Option<f64>,
-    confusion: Confusion,
-}
-
-impl Scored {
-    fn new(truth: &[bool], p: &[f64]) -> Outcome<Self> {
-        let loss = log_loss(truth, p)?;
-        let classes: Vec<Option<usize>> = truth.iter().map(|t| Some(usize::from(*t))).collect();
-        let said: Vec<usize> = p.iter().map(|p| usize::from(*p > 0.5)).collect();
-        Ok(Self {
-            values: truth.len(),
-            ones: truth.iter().filter(|t| **t).count(),
-            log_loss: loss.mean,
-            impossible: loss.impossible,
-            brier: brier(truth, p)?,
-            confusion: Confusion::new(&classes, &said, 2)?,
-        })
-    }
-    /// Mean recall of ones and zeros; none where one of them does not occur.
-    fn balanced(&self) -> Option<f64> {
-        self.confusion.balanced_accuracy().value()
-    }
-    fn json(&self) -> Value {
-        json!({
-            "values": self.values,
-            "ones": self.ones,
-            "log_loss": self.log_loss.filter(|l| l.is_finite()),
-            "impossible": self.impossible.len(),
-            "brier": self.brier,
-            "accuracy": self.confusion.accuracy(),
-            "balanced_accuracy": self.balanced(),
-            "confusion": self.confusion.counts,
-        })
-    }
+/// The scores of one label, or of all of them.
+fn as_json(s: &LabelScore) -> Value {
+    json!({
+        "values": s.values,
+        "ones": s.ones,
+        "log_loss": s.log_loss.mean.filter(|l| l.is_finite()),
+        "impossible": s.log_loss.impossible.len(),
+        "brier": s.brier,
+        "accuracy": s.confusion.accuracy(),
+        "balanced_accuracy": s.balanced_accuracy(),
+        "confusion": s.confusion.counts,
+    })
 }
 
 /// Truths and probabilities of one column, where the truth is known.
@@ -118,17 +90,17 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let (mut truths, mut probabilities) = (Vec::new(), Vec::new());
     for d in 0..c.columns.len() {
         let (t, p) = column(&c, d);
-        each.push(Scored::new(&t, &p)?);
+        each.push(LabelScore::new(&t, &p)?);
         truths.extend(t);
         probabilities.extend(p);
     }
-    let all = Scored::new(&truths, &probabilities)?;
+    let all = LabelScore::new(&truths, &probabilities)?;
     let bins = calibration(&truths, &probabilities, BINS)?;
     let (weighted, plain) = (areas.weighted_average(), areas.macro_average());
     if cli.json {
         let labels: Vec<Value> = (0..each.len())
             .map(|d| {
-                let mut v = each[d].json();
+                let mut v = as_json(&each[d]);
                 v["name"] = json!(c.columns[d]);
                 v["auc"] = json!(areas.labels[d].auc);
                 v
@@ -141,7 +113,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "labels": labels,
             "auc_weighted": average(&weighted, &c.columns),
             "auc_macro": average(&plain, &c.columns),
-            "all": all.json(),
+            "all": as_json(&all),
             "calibration": calibration_json(&bins),
         }));
     }
@@ -157,7 +129,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     figures(&[
         ("AUC, labels by their ones", average_text(&weighted, of)),
         ("AUC, plain mean", average_text(&plain, of)),
-        ("log loss of all values", number(all.log_loss)),
+        ("log loss of all values", number(all.log_loss.mean)),
         ("Brier score of all values", number(all.brier)),
     ])?;
     line("")?;
@@ -176,10 +148,10 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
                 s.values.to_string(),
                 s.ones.to_string(),
                 number(areas.labels[d].auc),
-                number(s.log_loss),
+                number(s.log_loss.mean),
                 number(s.brier),
                 number(s.confusion.accuracy()),
-                number(s.balanced()),
+                number(s.balanced_accuracy()),
             ];
             let counts = [count(1, 1), count(1, 0), count(0, 1), count(0, 0)];
             cells.into_iter().chain(counts).collect()
@@ -190,7 +162,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     undefined(&what_is_undefined(&c, &each))
 }
 
-fn what_is_undefined(c: &Cells, each: &[Scored]) -> Vec<String> {
+fn what_is_undefined(c: &Cells, each: &[LabelScore]) -> Vec<String> {
     let mut out = Vec::new();
     for (name, s) in c.columns.iter().zip(each) {
         if s.values == 0 {
@@ -201,10 +173,10 @@ fn what_is_undefined(c: &Cells, each: &[Scored]) -> Vec<String> {
                 "AUC and balanced accuracy of '{name}': all true values are {one}"
             ));
         }
-        if !s.impossible.is_empty() {
+        if !s.log_loss.impossible.is_empty() {
             out.push(format!(
                 "a finite log loss of '{name}': {} true value(s) had probability 0",
-                s.impossible.len()
+                s.log_loss.impossible.len()
             ));
         }
     }

@@ -1,14 +1,11 @@
 //! Expected counts and their intervals.
 
-use polyview::metrics::{
-    Average, CountScore, count_log_density, counts, counts_by_column, poisson_deviance,
-};
+use polyview::metrics::{Average, CountTable, IntervalTable, count_table};
 use polyview_io::ReadOptions;
-use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
-use super::real::{Intervals, scored};
+use super::real::{INTERVALS, of_all, of_column, scored};
 use super::{average, average_text, figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
@@ -48,34 +45,6 @@ fn check(c: &Cells, truth: &Read, predicted: &Read) -> Outcome<()> {
     Ok(())
 }
 
-/// All cells of a matrix, column by column.
-fn flat(m: &Mat<f64>) -> Vec<f64> {
-    (0..m.ncols())
-        .flat_map(|d| m.col(d).iter().copied())
-        .collect()
-}
-
-/// One score of a column and of all cells.
-struct Densities {
-    each: Vec<Option<f64>>,
-    all: Option<f64>,
-}
-
-fn densities(c: &Cells, sd: Option<&Mat<f64>>) -> Outcome<Densities> {
-    let none = Mat::zeros(c.samples.len(), c.columns.len());
-    let sd = sd.unwrap_or(&none);
-    let column = |m: &Mat<f64>, d: usize| m.col(d).iter().copied().collect::<Vec<f64>>();
-    let mut each = Vec::with_capacity(c.columns.len());
-    for d in 0..c.columns.len() {
-        let (truth, mean) = (column(&c.truth, d), column(&c.predicted[0], d));
-        each.push(count_log_density(&truth, &mean, &column(sd, d))?);
-    }
-    Ok(Densities {
-        each,
-        all: count_log_density(&flat(&c.truth), &flat(&c.predicted[0]), &flat(sd))?,
-    })
-}
-
 /// Scores counts.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let truth = Read::numbers(&args.truth, &args.format.options())?;
@@ -86,87 +55,56 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     }
     let c = cells(cli, &truth, &files.iter().collect::<Vec<_>>())?;
     check(&c, &truth, &files[0])?;
-    let scores = counts_by_column(c.truth.as_ref(), c.predicted[0].as_ref())?;
-    let all = counts(&flat(&c.truth), &flat(&c.predicted[0]))?;
     let ranges = match args.upper {
         Some(_) => Some(scored(&c, &files[2])?),
         None => None,
     };
     let sd = args.sd.as_ref().and_then(|_| c.predicted.last());
-    let density = densities(&c, sd)?;
-    // against each column's own mean
-    let explained = explained(&c, all)?;
+    let found = count_table(
+        c.truth.as_ref(),
+        c.predicted[0].as_ref(),
+        sd.map(|sd| sd.as_ref()),
+    )?;
     if cli.json {
-        let columns: Vec<Value> = (0..scores.len())
+        let columns: Vec<Value> = (0..found.columns.len())
             .map(|d| {
-                let s = scores[d];
-                let i = ranges.as_ref().map(|r| r.each[d]);
+                let s = found.columns[d];
+                let i = ranges.as_ref().map(|r| r.columns[d]);
                 json!({
                     "name": c.columns[d], "values": s.count,
                     "deviance": s.deviance.filter(|x| x.is_finite()),
                     "deviance_explained": s.explained.filter(|x| x.is_finite()),
                     "rmse": s.rmse,
-                    "log_density": density.each[d].filter(|x| x.is_finite()),
+                    "log_density": found.densities[d].filter(|x| x.is_finite()),
                     "coverage": i.and_then(|i| i.coverage),
                     "mean_width": i.and_then(|i| i.mean_width),
                 })
             })
             .collect();
-        let rmse = Average::of(scores.iter().map(|s| (s.rmse, 1.0)));
+        let rmse = Average::of(found.columns.iter().map(|s| (s.rmse, 1.0)));
         return print_json(&json!({
             "kind": "count",
             "samples": c.samples.len(),
             "columns": columns,
-            "deviance": all.deviance.filter(|x| x.is_finite()),
-            "deviance_explained": explained.filter(|x| x.is_finite()),
+            "deviance": found.all.deviance.filter(|x| x.is_finite()),
+            "deviance_explained": found.all.explained.filter(|x| x.is_finite()),
             "rmse": average(&rmse, &c.columns),
-            "log_density": density.all.filter(|x| x.is_finite()),
+            "log_density": found.density.filter(|x| x.is_finite()),
             "density": law(sd.is_some()),
             "coverage": ranges.as_ref().and_then(|r| r.all.coverage),
             "mean_width": ranges.as_ref().and_then(|r| r.all.mean_width),
         }));
     }
-    show(
-        &c,
-        &scores,
-        all,
-        explained,
-        &density,
-        ranges.as_ref(),
-        sd.is_some(),
-    )
-}
-
-/// Share of the deviance from the columns' means that is explained.
-fn explained(c: &Cells, all: CountScore) -> Outcome<Option<f64>> {
-    let mut level = c.truth.clone();
-    for d in 0..level.ncols() {
-        let known: Vec<f64> = c
-            .truth
-            .col(d)
-            .iter()
-            .copied()
-            .filter(|x| !x.is_nan())
-            .collect();
-        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        level.col_as_slice_mut(d).fill(mean);
-    }
-    let null = poisson_deviance(&flat(&c.truth), &flat(&level))?;
-    Ok(match (all.deviance, null) {
-        (Some(own), Some(null)) if null > 0.0 => Some(1.0 - own / null),
-        _ => None,
-    })
+    show(&c, &found, ranges.as_ref(), sd.is_some())
 }
 
 fn show(
     c: &Cells,
-    scores: &[CountScore],
-    all: CountScore,
-    explained: Option<f64>,
-    density: &Densities,
-    ranges: Option<&Intervals>,
+    found: &CountTable,
+    ranges: Option<&IntervalTable>,
     with_sd: bool,
 ) -> Outcome<()> {
+    let (scores, all) = (&found.columns, found.all);
     line(format!(
         "{} samples, {} columns",
         c.samples.len(),
@@ -178,15 +116,15 @@ fn show(
         ("Poisson deviance, mean over values", number(all.deviance)),
         (
             "deviance explained, against column means",
-            number(explained),
+            number(all.explained),
         ),
         (
             "RMSE, mean over columns",
             average_text(&rmse, c.columns.len()),
         ),
-        (law.as_str(), number(density.all)),
+        (law.as_str(), number(found.density)),
     ];
-    figures_of_all.extend(ranges.iter().flat_map(|r| r.figures()));
+    figures_of_all.extend(ranges.iter().flat_map(|r| of_all(r)));
     figures(&figures_of_all)?;
     line("")?;
     let mut header = vec![
@@ -198,7 +136,7 @@ fn show(
         "log density",
     ];
     if ranges.is_some() {
-        header.extend(Intervals::HEADER);
+        header.extend(INTERVALS);
     }
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = (0..scores.len())
@@ -210,9 +148,9 @@ fn show(
                 number(s.deviance),
                 number(s.explained),
                 number(s.rmse),
-                number(density.each[d]),
+                number(found.densities[d]),
             ];
-            row.extend(ranges.iter().flat_map(|r| r.of_column(d)));
+            row.extend(ranges.iter().flat_map(|r| of_column(r, d)));
             row
         })
         .collect();

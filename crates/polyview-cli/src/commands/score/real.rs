@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use polyview::metrics::{IntervalScore, intervals, real_by_column};
+use polyview::metrics::{IntervalTable, intervals_by_column, real_by_column};
 use polyview_io::ReadOptions;
-use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
@@ -13,58 +12,46 @@ use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, prose, table};
 
-/// Scores of the intervals: each column, and all values.
-pub(super) struct Intervals {
-    pub(super) each: Vec<IntervalScore>,
-    pub(super) all: IntervalScore,
+/// What the table of columns says of the intervals.
+pub(super) const INTERVALS: [&str; 2] = ["inside", "mean width"];
+
+/// The same of one column.
+pub(super) fn of_column(found: &IntervalTable, column: usize) -> [String; 2] {
+    let i = found.columns[column];
+    [number(i.coverage), number(i.mean_width)]
 }
 
-impl Intervals {
-    /// What the table of columns says of them.
-    pub(super) const HEADER: [&str; 2] = ["inside", "mean width"];
-    /// The same of one column.
-    pub(super) fn of_column(&self, column: usize) -> [String; 2] {
-        let i = self.each[column];
-        [number(i.coverage), number(i.mean_width)]
-    }
-    /// Of all values.
-    pub(super) fn figures(&self) -> [(&'static str, String); 2] {
-        [
-            ("share inside the intervals", number(self.all.coverage)),
-            ("mean width of the intervals", number(self.all.mean_width)),
-        ]
-    }
-}
-
-fn column(m: &Mat<f64>, d: usize) -> Vec<f64> {
-    m.col(d).iter().copied().collect()
+/// The same of all values.
+pub(super) fn of_all(found: &IntervalTable) -> [(&'static str, String); 2] {
+    [
+        ("share inside the intervals", number(found.all.coverage)),
+        ("mean width of the intervals", number(found.all.mean_width)),
+    ]
 }
 
 /// The intervals' scores, after a look for one that ends before it begins.
-pub(super) fn scored(c: &Cells, upper: &Read) -> Outcome<Intervals> {
-    let mut each = Vec::with_capacity(c.columns.len());
-    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+pub(super) fn scored(c: &Cells, upper: &Read) -> Outcome<IntervalTable> {
+    let (low, high) = (&c.predicted[1], &c.predicted[2]);
     for (d, name) in c.columns.iter().enumerate() {
-        let columns = [&c.truth, &c.predicted[1], &c.predicted[2]].map(|m| column(m, d));
-        let [t, l, u] = &columns;
-        if let Some(n) = (0..t.len()).find(|&n| !t[n].is_nan() && u[n] < l[n]) {
+        let wrong = |n: &usize| !c.truth[(*n, d)].is_nan() && high[(*n, d)] < low[(*n, d)];
+        if let Some(n) = (0..c.samples.len()).find(wrong) {
             return Err(Failure::Cell {
                 path: upper.path.clone(),
                 sample: c.samples[n].clone(),
                 column: name.clone(),
                 found: format!(
                     "the upper end {} is below the lower one, {}; are the files interchanged?",
-                    u[n], l[n]
+                    high[(n, d)],
+                    low[(n, d)]
                 ),
             });
         }
-        each.push(intervals(t, l, u)?);
-        for (to, from) in all.iter_mut().zip(columns) {
-            to.extend(from);
-        }
     }
-    let all = intervals(&all[0], &all[1], &all[2])?;
-    Ok(Intervals { each, all })
+    Ok(intervals_by_column(
+        c.truth.as_ref(),
+        low.as_ref(),
+        high.as_ref(),
+    )?)
 }
 
 /// The mean of each column over the training values; `NaN` where there is none.
@@ -126,7 +113,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         let columns: Vec<Value> = (0..scores.len())
             .map(|d| {
                 let s = scores[d];
-                let i = ranges.as_ref().map(|r| r.each[d]);
+                let i = ranges.as_ref().map(|r| r.columns[d]);
                 json!({
                     "name": c.columns[d], "values": s.count, "r2": s.r2, "rmse": s.rmse,
                     "coverage": i.and_then(|i| i.coverage),
@@ -154,13 +141,13 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ("R2, all values", number(found.all.r2)),
         ("RMSE, all values", number(found.all.rmse)),
     ];
-    all.extend(ranges.iter().flat_map(Intervals::figures));
+    all.extend(ranges.iter().flat_map(of_all));
     figures(&all)?;
     prose(format!("R2: {}", reference(training.as_ref())))?;
     line("")?;
     let mut header = vec!["column", "values", "R2", "RMSE"];
     if ranges.is_some() {
-        header.extend(Intervals::HEADER);
+        header.extend(INTERVALS);
     }
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = (0..scores.len())
@@ -172,7 +159,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
                 number(s.r2),
                 number(s.rmse),
             ];
-            row.extend(ranges.iter().flat_map(|r| r.of_column(d)));
+            row.extend(ranges.iter().flat_map(|r| of_column(r, d)));
             row
         })
         .collect();

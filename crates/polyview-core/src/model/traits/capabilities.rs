@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use polyview_linalg::{Mat, PackedRows};
 
-use super::{Context, NoiseScope, PredictedBlock, ViewTerm};
+use super::{Context, NoiseScope, ViewTerm};
 use crate::error::{DataError, NumericError};
 use crate::model::gammas::Gammas;
 use crate::model::groups::RowGroups;
-use crate::model::order::OrderStatistics;
 use crate::model::predictor::Predictor;
 
 /// Noise precisions that are learnt ([`ViewTerm::as_noise`]).
@@ -146,27 +145,12 @@ pub trait Sizes {
     fn size(&self, group: usize, column: usize) -> f64;
 }
 
-/// A term that knows where a value stands among the training values, and nothing of
-/// its unit ([`ViewTerm::as_ranked`]).
-pub trait Ranked {
-    /// Moments of the normal scores of a block of columns, whose quantiles
-    /// [`Ranked::order_statistics`] turn into those of the data.
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock;
-    /// What normal scores of a column mean in data units.
-    fn order_statistics(&self, column: usize) -> OrderStatistics;
-}
-
 /// The capabilities of a term, by which a decorator is checked when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities(u16);
 
 /// The names of all capabilities, as errors say them, and how one asks for each.
-const ALL: [(&str, fn(&mut dyn ViewTerm) -> bool); 9] = [
+const ALL: [(&str, fn(&mut dyn ViewTerm) -> bool); 8] = [
     ("sampling", |t| t.as_augmented().is_some()),
     ("noise", |t| t.as_noise().is_some()),
     ("local variables", |t| t.as_rounds().is_some()),
@@ -175,7 +159,6 @@ const ALL: [(&str, fn(&mut dyn ViewTerm) -> bool); 9] = [
     ("columns by component", |t| t.as_by_component().is_some()),
     ("groups", |t| t.as_by_group().is_some()),
     ("sizes", |t| t.as_sizes().is_some()),
-    ("ranks", |t| t.as_ranked().is_some()),
 ];
 
 impl Capabilities {

@@ -85,6 +85,10 @@ impl Domain {
     pub fn is_real(self) -> bool {
         self == Self::Reals
     }
+    /// Whether one probability is predicted for each feature: of a 1, or of a success.
+    pub fn is_probability(self) -> bool {
+        self == Self::Binary || self.has_trials()
+    }
     /// Whether only the order of the data counts.
     pub fn is_ranked(self) -> bool {
         self == Self::Order
@@ -149,6 +153,9 @@ impl From<Word> for Domain {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
     use super::*;
 
     #[test]
@@ -168,9 +175,9 @@ mod tests {
             (Domain::Order, "ranked"),
         ];
         for (domain, word) in all {
-            let text = serde_json::to_string(&domain).unwrap();
-            assert_eq!(text, format!("\"{word}\""));
-            assert_eq!(serde_json::from_str::<Domain>(&text).unwrap(), domain);
+            let read: StrDeserializer<'_, Error> = word.into_deserializer();
+            assert_eq!(Domain::deserialize(read).unwrap(), domain);
+            assert_eq!(Domain::from(Word::from(domain)), domain);
             let kinds = [
                 domain.is_real(),
                 domain.is_count(),

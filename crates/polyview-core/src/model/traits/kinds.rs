@@ -1,8 +1,5 @@
 //! What a data term says of itself.
 
-use polyview_linalg::Mat;
-use serde::{Deserialize, Serialize};
-
 /// Extents of a data term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewShape {
@@ -123,49 +120,4 @@ pub enum NoiseScope {
     Column,
     /// One for the whole view.
     View,
-}
-
-/// What the predicted columns of a term are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PredictedKind {
-    /// Real numbers on the scale of the linear predictor, one a feature.
-    #[default]
-    Real,
-    /// The probability of a 1, one a feature.
-    Probability,
-    /// The probability of each class, one a class: they sum to one.
-    Classes,
-    /// The expected count, one a feature.
-    Count,
-    /// Real numbers in the units of the data, found by where the linear
-    /// predictor, on a scale of its own, stands among the training values.
-    Ranked,
-}
-
-impl PredictedKind {
-    /// Whether the columns are probabilities: these say how uncertain a label
-    /// is, so that they have no intervals.
-    pub fn is_label(self) -> bool {
-        matches!(self, Self::Probability | Self::Classes)
-    }
-    /// Whether the columns are on the scale of the linear predictor, in units
-    /// that a scaling may have changed.
-    pub fn is_real(self) -> bool {
-        self == Self::Real
-    }
-}
-
-/// Predicted data of a block: samples × **predictor** columns.
-///
-/// For a categorical view the columns are its classes: the mean holds their
-/// probabilities p, which sum to one over all columns of a sample, and the
-/// variance p(1 − p).
-#[derive(Clone, Debug)]
-pub struct PredictedBlock {
-    /// Predictive means, in working units, or class probabilities.
-    pub mean: Mat<f64>,
-    /// Predictive variances, observation noise and parameter uncertainty
-    /// included, in squared working units.
-    pub variance: Mat<f64>,
 }

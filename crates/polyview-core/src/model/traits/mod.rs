@@ -25,13 +25,11 @@ mod view_term;
 pub use augmented::Augmented;
 pub use blocks::{SAMPLE_BLOCK, column_block, own_column_block};
 pub use capabilities::{
-    ByComponent, ByGroup, Capabilities, Conditioned, CoupledRows, Noise, Ranked, Rounds, Sizes,
+    ByComponent, ByGroup, Capabilities, Conditioned, CoupledRows, Noise, Rounds, Sizes,
 };
 pub use domain::{Domain, Exposure};
 pub use equations::Equations;
-pub use kinds::{
-    Identified, Intercepts, Link, NoiseScope, Objective, PredictedBlock, PredictedKind, ViewShape,
-};
+pub use kinds::{Identified, Intercepts, Link, NoiseScope, Objective, ViewShape};
 pub use rotation::{RotationSide, RotationTerm};
 pub use rows::{MixtureComponents, RowBlock, RowContext, ScalePrior};
 pub use view_term::ViewTerm;

@@ -6,12 +6,12 @@ use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::{
-    Augmented, ByComponent, ByGroup, Conditioned, Context, CoupledRows, Equations, Identified,
-    Intercepts, Link, Noise, Objective, PredictedBlock, PredictedKind, Ranked, Rounds, Sizes,
-    ViewShape,
+    Augmented, ByComponent, ByGroup, Conditioned, Context, CoupledRows, Domain, Equations,
+    Identified, Intercepts, Link, Noise, Objective, Rounds, Sizes, ViewShape,
 };
 use crate::dataset::{Mask, View};
 use crate::error::{DataError, NumericError};
+use crate::law::{Block, Law};
 use crate::ledger::Terms;
 use crate::model::bias::Bias;
 use crate::model::groups::RowGroups;
@@ -63,10 +63,8 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// samples; `None` = the mean of the groups by their samples. Without groups the same
     /// for all. For counts it depends on the `level` of the predictor.
     fn link(&self, group: Option<usize>, column: usize, level: f64) -> Link;
-    /// What predicted columns are.
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Real
-    }
+    /// What its data are.
+    fn domain(&self) -> Domain;
     /// Brings local variables (latent scores, imputed cells) and parameters of columns
     /// up to date.
     ///
@@ -80,16 +78,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// constants included. With factors and weights known exactly and local
     /// variables drawn it is the log density.
     fn bound(&mut self, p: &Predictor<'_>) -> Terms;
-    /// Predictive mean and variance of a block of predictor columns, in working
-    /// units (class probabilities for a categorical view); of a term with
-    /// columns by component ([`ViewShape::components`]) a block of its observed
-    /// columns, the mixture over the components.
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock;
+    /// Predictive laws of a block of cells of the **data**, in working units: noise and the
+    /// uncertainty of weights, intercepts and factors included. Of a term with columns by
+    /// component ([`ViewShape::components`]) the mixture over the components. What it
+    /// needs of the predictor it takes at once; a block of few columns is as cheap as its
+    /// cells.
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_>;
     /// Scores of a block of labels: the mean of their linear predictor.
     fn score(&self, p: &Predictor<'_>, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         p.mean(samples, columns)
@@ -140,10 +134,6 @@ pub trait ViewTerm: Stateful + Send + Sync {
     }
     /// The sizes of its columns, where they have any.
     fn as_sizes(&self) -> Option<&dyn Sizes> {
-        None
-    }
-    /// Where values stand among the training values, if it knows nothing else of them.
-    fn as_ranked(&self) -> Option<&dyn Ranked> {
         None
     }
 }

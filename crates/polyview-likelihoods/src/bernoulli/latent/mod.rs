@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Context, DataError, Equations, Event, GammaPrior, Gammas, Intercepts, Link, Mask,
-    Noise, NoiseScope, NumericError, PredictedBlock, PredictedKind, Predictor, Rounds, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, Context, DataError, Domain, Equations, Event, GammaPrior, Gammas, Intercepts,
+    Law, Link, Mask, Noise, NoiseScope, NumericError, Predictor, Rounds, State, StateReader,
+    Stateful, Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -22,6 +22,7 @@ use super::{Bernoulli, LOGISTIC_VARIANCE, NEEDS, is_binary, log_odds, moments, r
 use crate::ParameterUncertainty;
 use crate::cells::{check_domain, check_features, mean_of, predict_cells};
 use crate::gaussian::{Gaussian, GaussianOptions};
+use crate::laws::Matched;
 use crate::{MissingData, NoiseBy};
 use scores::{ScoreSums, add, cell_sums, update_score};
 
@@ -179,6 +180,13 @@ impl LatentBernoulli {
     pub fn score_variance(&self) -> &[f64] {
         self.scores.score_variance()
     }
+    /// Predictive means and variances of the labels of a block.
+    fn moments(&self, p: &Predictor<'_>, block: &Block<'_>) -> (Mat<f64>, Mat<f64>) {
+        let (mean, variance) = self.scores.moments(p, block);
+        predict_cells(mean, variance, |_, mean, variance| {
+            moments(self.options.prediction, mean, variance)
+        })
+    }
     fn imputes(&self) -> bool {
         self.options.missing == MissingData::Impute
     }
@@ -221,8 +229,8 @@ impl ViewTerm for LatentBernoulli {
             precision: Bernoulli::INTERCEPT_PRECISION,
         }
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Probability
+    fn domain(&self) -> Domain {
+        Domain::Binary
     }
     /// That of the logistic function and the scores' noise.
     fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
@@ -273,22 +281,15 @@ impl ViewTerm for LatentBernoulli {
         }
         terms
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        let PredictedBlock { mean, variance } = self.scores.predict(p, samples, columns);
-        predict_cells(mean, variance, |_, mean, variance| {
-            moments(self.options.prediction, mean, variance)
-        })
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let (mean, variance) = self.moments(p, block);
+        Box::new(Matched::new(self.domain(), mean, variance))
     }
     /// One stream of random numbers a column; the scores' noise is integrated
     /// out.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         let (rows, columns) = (p.factors.explicit_rows(), self.labels.ncols());
-        let mut out = self.predict(p, 0..rows, 0..columns).mean;
+        let mut out = self.moments(p, &Block::new(0..rows, 0..columns)).0;
         for d in 0..columns {
             let mut rng = data.chunk(d as u32).rng();
             for p in out.col_as_slice_mut(d) {

@@ -2,7 +2,7 @@
 
 mod rates;
 
-use polyview_core::{GammaPrior, PredictedKind};
+use polyview_core::{Domain, GammaPrior};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
 use super::scale::{Scale, moments};
@@ -160,8 +160,8 @@ impl CellLikelihood for PoissonLogNormal {
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Count
+    fn domain(&self) -> Domain {
+        Domain::COUNTS
     }
     /// That of the noise, and of a Poisson count over its squared mean.
     fn link_variance(&self, column: usize, level: f64) -> f64 {

@@ -13,16 +13,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, DataError, Equations, Identified, Link, NormalEquations, NumericError, Objective,
-    OrderStatistics, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds, RowMoments, State,
-    StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Block, Context, DataError, Domain, Equations, Identified, Law, Link, NormalEquations,
+    NumericError, Objective, Predictor, Rounds, RowMoments, State, StateReader, Stateful, Terms,
+    View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, cross, packed_dot, times, weighted_gram_into};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
 use super::anchors::Anchors;
-use super::map::{self, Training};
+use super::map::{self, RankLaw, Training};
 use super::moments::doubled;
 use grid::Grids;
 
@@ -269,8 +269,8 @@ impl ViewTerm for Inserted {
     fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
         Training::link_of(Some(&self.training), column)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    fn domain(&self) -> Domain {
+        Domain::Order
     }
     fn refresh(&mut self, p: &Predictor<'_>, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.update(p);
@@ -306,13 +306,8 @@ impl ViewTerm for Inserted {
         }
         Terms::of_samples("likelihood", value)
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::predict(&self.anchors, Some(&self.training), p, samples, columns)
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        Box::new(RankLaw::new(&self.anchors, Some(&self.training), p, block))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, Some(&self.training), p, data)
@@ -327,9 +322,6 @@ impl ViewTerm for Inserted {
         )?))
     }
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
-        Some(self)
-    }
-    fn as_ranked(&self) -> Option<&dyn Ranked> {
         Some(self)
     }
 }
@@ -358,20 +350,6 @@ impl Rounds for Inserted {
             let outer = known.second_moment_rows(range);
             weighted_gram_into(slack, of, &outer, Accum::Add);
         }
-    }
-}
-
-impl Ranked for Inserted {
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::scores(Some(&self.training), p, samples, columns)
-    }
-    fn order_statistics(&self, column: usize) -> OrderStatistics {
-        map::order_statistics(column, &self.anchors)
     }
 }
 

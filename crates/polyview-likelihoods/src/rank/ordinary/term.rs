@@ -1,19 +1,18 @@
 //! The ordinary rank likelihood as a data term.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Augmented, Conditioned, Context, DataError, Equations, Identified, Link, Mask, NumericError,
-    Objective, OrderStatistics, PredictedBlock, PredictedKind, Predictor, Ranked, Rounds,
-    RowMoments, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Augmented, Block, Conditioned, Context, DataError, Domain, Equations, Identified, Law, Link,
+    Mask, NumericError, Objective, Predictor, Rounds, RowMoments, State, StateReader, Stateful,
+    Terms, View, ViewShape, ViewTerm,
 };
 use polyview_linalg::{Accum, Mat, PackedRows, weighted_gram_into};
 use polyview_random::{StreamKey, standard_normal};
 
 use super::OrdinaryRank;
 use crate::rank::anchors::Anchors;
-use crate::rank::map::{self, Training};
+use crate::rank::map::{self, RankLaw, Training};
 
 /// Features whose variances are held at once.
 const FEATURES: usize = 256;
@@ -48,8 +47,8 @@ impl ViewTerm for OrdinaryRank {
     fn link(&self, _group: Option<usize>, column: usize, _level: f64) -> Link {
         Training::link_of(self.training.as_deref(), column)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        PredictedKind::Ranked
+    fn domain(&self) -> Domain {
+        Domain::Order
     }
     /// Before there are weights the scores stay where they start: normal
     /// scores.
@@ -77,13 +76,9 @@ impl ViewTerm for OrdinaryRank {
         }
         terms
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::predict(&self.anchors, self.training.as_deref(), p, samples, columns)
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let training = self.training.as_deref();
+        Box::new(RankLaw::new(&self.anchors, training, p, block))
     }
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         map::simulate(&self.anchors, self.training.as_deref(), p, data)
@@ -100,9 +95,6 @@ impl ViewTerm for OrdinaryRank {
         Some(self)
     }
     fn as_conditioned(&mut self) -> Option<&mut dyn Conditioned> {
-        Some(self)
-    }
-    fn as_ranked(&self) -> Option<&dyn Ranked> {
         Some(self)
     }
 }
@@ -134,20 +126,6 @@ impl Rounds for OrdinaryRank {
 impl Conditioned for OrdinaryRank {
     fn condition(&mut self, training: &Predictor<'_>) {
         self.training = Training::new(training, &self.anchors).map(Arc::new);
-    }
-}
-
-impl Ranked for OrdinaryRank {
-    fn predicted_scores(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        map::scores(self.training.as_deref(), p, samples, columns)
-    }
-    fn order_statistics(&self, column: usize) -> OrderStatistics {
-        map::order_statistics(column, &self.anchors)
     }
 }
 

@@ -4,7 +4,7 @@ mod recommend;
 
 use std::fmt;
 
-use polyview_core::{Dataset, Journal, Level, PredictedKind, View};
+use polyview_core::{Dataset, Journal, Level, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -449,7 +449,7 @@ fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
     for h in fit.held_out_score(truth)? {
         let n = h.cells as f64;
         // none of a view may be scored, where the rest was never observed
-        if h.kind != PredictedKind::Ranked && h.cells > 0 {
+        if !h.kind.is_ranked() && h.cells > 0 {
             dense += n;
             density += n * h.log_density;
             robust.extend_from_slice(&h.robust);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{PredictedKind, Predictor, RowMoments, View};
+use polyview_core::{Block, Domain, Predictor, RowMoments, View};
 use polyview_linalg::Mat;
 
 use super::super::mixture::blocks;
@@ -25,10 +25,11 @@ pub(super) struct Expected {
 
 /// Columns that are looked at together: all of a view of classes, whose columns
 /// are one feature.
-pub(super) fn column_blocks(view: &View, kind: PredictedKind) -> Vec<Range<usize>> {
-    let (width, columns) = match kind {
-        PredictedKind::Classes => (view.levels().len().max(1), view.levels().len()),
-        _ => (width(view.n_samples()), view.n_features()),
+pub(super) fn column_blocks(view: &View, kind: Domain) -> Vec<Range<usize>> {
+    let (width, columns) = if kind.has_classes() {
+        (view.levels().len().max(1), view.levels().len())
+    } else {
+        (width(view.n_samples()), view.n_features())
     };
     let starts = (0..columns).step_by(width);
     starts.map(|s| s..(s + width).min(columns)).collect()
@@ -57,13 +58,18 @@ impl Expected {
             bias: &bias,
         };
         let first = self.first;
-        for (rows, columns) in blocks(self.sum.nrows(), self.sum.ncols()) {
+        // classes are one column of the data
+        let of_data = match view.term.domain().has_classes() {
+            true => 1,
+            false => self.sum.ncols(),
+        };
+        for (rows, columns) in blocks(self.sum.nrows(), of_data) {
             let there = first + columns.start..first + columns.end;
-            let block = view.term.predict(&p, rows.clone(), there);
-            for (j, d) in columns.enumerate() {
-                let to = &mut self.sum.col_as_slice_mut(d)[rows.clone()];
-                for (i, x) in to.iter_mut().enumerate() {
-                    *x += block.mean[(i, j)];
+            let mean = (view.term.law(&p, &Block::new(rows.clone(), there))).means();
+            for j in 0..mean.ncols() {
+                let to = &mut self.sum.col_as_slice_mut(columns.start + j)[rows.clone()];
+                for (x, m) in to.iter_mut().zip(mean.col_as_slice(j)) {
+                    *x += m;
                 }
             }
         }
@@ -87,16 +93,12 @@ impl Expected {
     /// Deviance of these samples from what they are expected to be, and from
     /// what an intercept alone gives them, over these columns; `NaN` for real
     /// numbers.
-    pub(super) fn of_samples(
-        &self,
-        view: &View,
-        kind: PredictedKind,
-        rows: &[usize],
-    ) -> (f64, f64) {
+    pub(super) fn of_samples(&self, view: &View, kind: Domain, rows: &[usize]) -> (f64, f64) {
         let (mut own, mut null) = (0.0, 0.0);
-        let end = match kind {
-            PredictedKind::Classes => 1,
-            _ => self.first + self.sum.ncols(),
+        let end = if kind.has_classes() {
+            1
+        } else {
+            self.first + self.sum.ncols()
         };
         let mut column = vec![0.0; view.n_samples()];
         for d in self.first..end {
@@ -106,8 +108,15 @@ impl Expected {
                 seen.map(|&n| (n, column[n]))
             };
             match kind {
-                PredictedKind::Real | PredictedKind::Ranked => return (f64::NAN, f64::NAN),
-                PredictedKind::Count => {
+                _ if kind.is_probability() => {
+                    let share = mean(cells().map(|(n, y)| (y, view.trials_of(n, d))));
+                    for (n, y) in cells() {
+                        let trials = view.trials_of(n, d);
+                        own += binomial_unit(y, trials, self.at(n, d));
+                        null += binomial_unit(y, trials, share);
+                    }
+                }
+                Domain::Counts { .. } => {
                     let level = mean(cells().map(|(_, y)| (y, 1.0)));
                     let unit = |n: usize, y: f64, mean: f64| match &self.ln_size {
                         Some(s) => {
@@ -121,15 +130,7 @@ impl Expected {
                         null += unit(n, y, level);
                     }
                 }
-                PredictedKind::Probability => {
-                    let share = mean(cells().map(|(n, y)| (y, view.trials_of(n, d))));
-                    for (n, y) in cells() {
-                        let trials = view.trials_of(n, d);
-                        own += binomial_unit(y, trials, self.at(n, d));
-                        null += binomial_unit(y, trials, share);
-                    }
-                }
-                PredictedKind::Classes => {
+                Domain::Levels { .. } => {
                     let mut shares: Vec<f64> = vec![0.0; view.levels().len()];
                     let mut count: f64 = 0.0;
                     for (_, code) in cells() {
@@ -141,6 +142,7 @@ impl Expected {
                         null -= 2.0 * (shares[code as usize] / count).ln();
                     }
                 }
+                _ => return (f64::NAN, f64::NAN),
             }
         }
         (own, null)

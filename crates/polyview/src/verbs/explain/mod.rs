@@ -3,7 +3,7 @@
 mod deviance;
 mod sums;
 
-use polyview_core::{Dataset, Groups, Journal, PredictedKind, UnknownClass, View};
+use polyview_core::{Dataset, Groups, Journal, UnknownClass, View};
 use polyview_linalg::Mat;
 
 use super::align::Aligned;
@@ -252,7 +252,7 @@ impl Fit {
                 let (mut own, mut null) = (0.0, 0.0);
                 let mut sums = Sums::zero(k);
                 for columns in column_blocks(view, kind) {
-                    if kind != PredictedKind::Ranked {
+                    if !kind.is_ranked() {
                         let expected = posterior.expected(at, &columns);
                         for rows in if strata.is_empty() { &all } else { strata } {
                             let of = expected.of_samples(view, kind, rows);
@@ -269,7 +269,7 @@ impl Fit {
                             posterior.link_variance(at, d, &rows)
                         })
                         .collect();
-                    if matches!(kind, PredictedKind::Probability | PredictedKind::Count) {
+                    if kind.is_count() || kind.is_probability() {
                         let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
                         sums.add(&sums_of(&latent, &draws, 0, strata)?);
                         sums.total += link;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{DataError, Mask, PredictedKind, RowGroups, RowMoments, View, column_block};
+use polyview_core::{DataError, Domain, Mask, RowGroups, RowMoments, View, column_block};
 use polyview_linalg::{Mat, MatRef, cross, gram, masked_sums, packed_index, packed_len};
 use rayon::prelude::*;
 
@@ -22,8 +22,8 @@ pub(super) struct Draw {
 pub(super) struct Posterior {
     /// Its components.
     pub draws: Vec<Draw>,
-    /// What each view's term predicts.
-    pub kinds: Vec<PredictedKind>,
+    /// What the data of each view are.
+    pub kinds: Vec<Domain>,
     /// Whether each view's intercepts are by group of samples.
     pub by_group: Vec<bool>,
     /// Known factors and the views' parts, one a component, where there are
@@ -40,7 +40,7 @@ impl Posterior {
             .map(|m| component.linear_weights(m))
             .collect();
         let parts = component.views;
-        self.kinds = parts.iter().map(|v| v.term.predicted_kind()).collect();
+        self.kinds = parts.iter().map(|v| v.term.domain()).collect();
         self.by_group = parts.iter().map(|v| v.bias.groups().is_some()).collect();
         self.links.push(parts.iter().map(Link::of).collect());
         self.draws.push(Draw { factors, weights });

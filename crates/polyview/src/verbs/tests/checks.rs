@@ -1,6 +1,6 @@
 //! Replicated data against the data.
 
-use polyview_core::{Dataset, PredictedKind, Table};
+use polyview_core::{Dataset, Domain, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
@@ -43,7 +43,7 @@ fn data_of_the_model_pass() {
     let data = simulated(120, 3, cells(0.1));
     for fit in [vb(data.clone(), 2), gibbs(data.clone(), 2)] {
         for check in checks(&fit) {
-            assert_eq!(check.kind, PredictedKind::Real);
+            assert_eq!(check.kind, Domain::Reals);
             assert_eq!((check.samples, check.replicates), (120, 100));
             assert_eq!(check.statistics.len(), 3);
             for s in &check.statistics {

@@ -1,6 +1,6 @@
 //! Two fits of the same data.
 
-use polyview_core::PredictedKind;
+use polyview_core::Domain;
 use polyview_linalg::Mat;
 
 use super::labels::{mixed, spec};
@@ -29,7 +29,7 @@ fn a_fit_agrees_with_itself() {
             assert!((s.lower - 1.0).abs() < 1e-12 && (s.upper - 1.0).abs() < 1e-12);
         }
     }
-    assert_eq!(found.views[2].kind, PredictedKind::Classes);
+    assert_eq!(found.views[2].kind, Domain::CLASSES);
 }
 
 /// The moments of predictors are those of the fit, less the noise.
@@ -76,7 +76,7 @@ fn engines_predict_the_same_and_differ_in_spread() {
         assert!(s.lower < s.median && s.median < s.upper);
         // much too sure of the scores of classes, and a little of the rest
         let range = match v.kind {
-            PredictedKind::Classes => 0.1..0.6,
+            Domain::CLASSES => 0.1..0.6,
             _ => 0.6..1.1,
         };
         assert!(range.contains(&s.median), "{}: {s:?}", v.view);

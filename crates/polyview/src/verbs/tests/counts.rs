@@ -1,4 +1,4 @@
-use polyview_core::{Dataset, PredictedKind, Table, View};
+use polyview_core::{Dataset, Domain, Table, View};
 use polyview_linalg::Mat;
 use polyview_random::{
     ChaCha8Rng, StreamKey, binomial, gamma, poisson, standard_normal, uniform_open01,
@@ -100,7 +100,7 @@ fn counts_are_scored_by_deviance_and_by_their_own_law() {
         let predicted = fit.fitted("y").unwrap();
         assert_eq!(
             (score.kind, predicted.kind),
-            (PredictedKind::Count, PredictedKind::Count)
+            (Domain::COUNTS, Domain::COUNTS)
         );
         let cells = left_out(&part.data, &full);
         assert_eq!(score.cells, cells.len());
@@ -152,20 +152,17 @@ fn successes_are_expected_out_of_their_trials() {
     let (part, fit, full) = hidden("binomial");
     let trials = full.view("y").unwrap().trials().unwrap().clone();
     let (p, filled) = (fit.fitted("y").unwrap(), fit.impute("y", 0.9).unwrap());
-    assert_eq!(p.kind, PredictedKind::Probability);
+    assert_eq!(p.kind, Domain::Binary);
     let cells = left_out(&part.data, &full);
     for &(n, d, _) in &cells {
         let expected = trials[(n, d)] * p.mean[(n, d)];
         assert!((filled.values[(n, d)] - expected).abs() < 1e-12);
     }
     let score = &fit.held_out_score(&full).unwrap()[1];
-    assert_eq!(
-        (score.kind, score.cells),
-        (PredictedKind::Count, cells.len())
-    );
+    assert_eq!((score.kind, score.cells), (Domain::SUCCESSES, cells.len()));
     // the intervals are those that are scored
     let at_level = fit.impute("y", score.level).unwrap();
-    assert_eq!(at_level.kind, PredictedKind::Count);
+    assert_eq!(at_level.kind, Domain::SUCCESSES);
     let (mut inside, mut width) = (0.0, 0.0);
     for &(n, d, y) in &cells {
         let (low, high) = (at_level.lower[(n, d)], at_level.upper[(n, d)]);

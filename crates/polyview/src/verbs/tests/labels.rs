@@ -1,6 +1,6 @@
 //! Real, binary and categorical views together.
 
-use polyview_core::{DataError, Dataset, PredictedKind, Table, UnknownClass};
+use polyview_core::{DataError, Dataset, Domain, Table, UnknownClass};
 use polyview_linalg::{Mat, times_small};
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 
@@ -110,32 +110,26 @@ fn auc_of_labels(fit: &Fit, data: &Dataset) -> f64 {
 fn likelihoods_and_their_terms_agree() {
     let data = mixed(20, 14);
     for (view, likelihood, kind, variance) in [
-        ("real", "gaussian", PredictedKind::Real, None),
+        ("real", "gaussian", Domain::Reals, None),
         (
             "labels",
             "bernoulli",
-            PredictedKind::Probability,
+            Domain::Binary,
             Some(3.289_868_133_696_453),
         ),
-        (
-            "labels",
-            "bernoulli-latent",
-            PredictedKind::Probability,
-            None,
-        ),
-        ("class", "categorical", PredictedKind::Classes, Some(1.0)),
+        ("labels", "bernoulli-latent", Domain::Binary, None),
+        ("class", "categorical", Domain::CLASSES, Some(1.0)),
     ] {
         let mut spec = spec().with_likelihood(view, likelihood);
         spec.vb.max_sweeps = 5;
         let fit = crate::fit(data.clone(), spec).unwrap();
         let (at, _) = fit.view(view).unwrap();
         let part = &fit.component(0).unwrap().views[at];
-        assert_eq!(part.term.predicted_kind(), kind);
+        assert_eq!(part.term.domain(), kind);
         let known: crate::Likelihood = likelihood.into();
-        assert_eq!(kind.is_label(), known.is_label());
-        assert_eq!(kind == PredictedKind::Classes, known.has_classes());
+        assert_eq!(known.domain(), Some(kind));
         assert_eq!(fit.fitted(view).unwrap().kind, kind);
-        let binary = kind == PredictedKind::Probability;
+        let binary = kind == Domain::Binary;
         let factor = if binary { 0.01 } else { 1.0 };
         assert_eq!(part.term.intercepts().precision, factor);
         let found = part.term.link(None, 0, 0.0).variance;

@@ -1,6 +1,6 @@
 //! Rank views through every verb.
 
-use polyview_core::{Dataset, Options, PredictedKind, Table};
+use polyview_core::{Dataset, Domain, Options, Table};
 use polyview_likelihoods::{Margin, PairPolicy, RankOptions, RankUpdates};
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
@@ -94,7 +94,7 @@ fn agreement(truth: &Dataset, predicted: &Mat<f64>) -> f64 {
 
 fn check(fit: &Fit, new: &Dataset) {
     let predicted = fit.predict(new, "skew").unwrap();
-    assert_eq!(predicted.kind, PredictedKind::Ranked);
+    assert_eq!(predicted.kind, Domain::Order);
     assert!(agreement(new, &predicted.mean) > 0.75);
     // nothing outside of what was trained on
     let mut inside = 0;

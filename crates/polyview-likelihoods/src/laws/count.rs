@@ -1,6 +1,6 @@
 //! The laws of counts that predictions are read as.
 
-use polyview_special::{ln_beta, ln_gamma, normal_quantile};
+use polyview_special::{ln_beta, ln_gamma, normal_cdf, normal_quantile};
 
 /// Means above which the ends of intervals are those of a normal law.
 const LARGE: f64 = 1e4;
@@ -20,7 +20,7 @@ const BELOW: f64 = 12.0;
 /// mean the Poisson law; for successes out of known trials the beta-binomial.
 ///
 /// ```
-/// use polyview::metrics::CountLaw;
+/// use polyview_likelihoods::CountLaw;
 ///
 /// let law = CountLaw::new(2.0, 2.0); // Poisson
 /// assert!((law.ln_density(0.0) + 2.0).abs() < 1e-14);
@@ -125,45 +125,85 @@ impl CountLaw {
             _ => f64::INFINITY,
         }
     }
-    /// The central interval of probability `level`, between 0 and 1: for each
-    /// end the smallest count at which the distribution function reaches
-    /// $\tfrac12(1 \mp \text{level})$. Where the mean is above ten thousand it
-    /// is that of the normal law, cut off at zero, to the whole numbers outside it.
+    /// The central interval of probability `level`, between 0 and 1: the quantiles of
+    /// $\tfrac12(1 \mp \text{level})$.
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let tail = 0.5 * (1.0 - level);
+        (self.quantile(tail), self.quantile(1.0 - tail))
+    }
+    /// The smallest count at which the distribution function reaches `p`, between 0 and 1.
+    /// Where the mean is above ten thousand it is that of the normal law, cut off at zero,
+    /// to the next whole number away from the median.
+    pub fn quantile(&self, p: f64) -> f64 {
         if self.mean.is_nan() {
-            return (f64::NAN, f64::NAN);
+            return f64::NAN;
         }
         if !self.mean.is_finite() {
-            return (0.0, self.most());
+            return if p < 0.5 { 0.0 } else { self.most() };
         }
         if self.mean == 0.0 {
-            return (0.0, 0.0);
+            return 0.0;
         }
-        let sd = self.sd();
-        let normal = |p: f64| (self.mean + normal_quantile(p) * sd).clamp(0.0, self.most());
-        let far = (normal(tail).floor(), normal(1.0 - tail).ceil());
+        let far = {
+            let normal = (self.mean + normal_quantile(p) * self.sd()).clamp(0.0, self.most());
+            if p < 0.5 {
+                normal.floor()
+            } else {
+                normal.ceil()
+            }
+        };
         if self.mean > LARGE {
             return far;
         }
-        let mut k = (self.mean - BELOW * sd).floor().max(0.0);
-        let mut p = self.ln_density(k).exp();
-        let mut sum = p;
-        let mut lower = None;
-        for _ in 0..STEPS {
-            if lower.is_none() && sum >= tail {
-                lower = Some(k);
-            }
+        let mut sum = 0.0;
+        let mut last = 0.0;
+        for (k, own) in self.visited() {
+            sum += own;
             // beyond rounding the sum does not grow
-            let over = k >= self.most() || (k > self.mean && p < 1e-17);
-            if sum >= 1.0 - tail || over {
-                return (lower.unwrap_or(k), k);
+            let over = k >= self.most() || (k > self.mean && own < 1e-17);
+            if sum >= p || over {
+                return k;
             }
+            last = k + 1.0;
+        }
+        if p < 0.5 { far } else { far.max(last) }
+    }
+    /// The probability of a count that is not larger; where the mean is above ten
+    /// thousand that of the normal law, half a count further.
+    pub fn cdf(&self, count: f64) -> f64 {
+        if self.mean.is_nan() || count.is_nan() {
+            return f64::NAN;
+        }
+        if count < 0.0 || !self.mean.is_finite() {
+            return f64::from(u8::from(count >= self.most()));
+        }
+        if self.mean == 0.0 || count >= self.most() {
+            return 1.0;
+        }
+        let top = count.floor();
+        if self.mean > LARGE {
+            return normal_cdf((top + 0.5 - self.mean) / self.sd());
+        }
+        let mut sum = 0.0;
+        for (k, own) in self.visited() {
+            if k > top || (k > self.mean && own < 1e-17) {
+                break;
+            }
+            sum += own;
+        }
+        sum.min(1.0)
+    }
+    /// Counts and their probabilities, from the first that is not next to impossible.
+    fn visited(&self) -> impl Iterator<Item = (f64, f64)> {
+        let mut k = (self.mean - BELOW * self.sd()).floor().max(0.0);
+        let mut p = self.ln_density(k).exp();
+        std::iter::from_fn(move || {
+            let now = (k, p);
             p *= self.ratio(k);
             k += 1.0;
-            sum += p;
-        }
-        (lower.unwrap_or(far.0), far.1.max(k))
+            Some(now)
+        })
+        .take(STEPS)
     }
 }
 

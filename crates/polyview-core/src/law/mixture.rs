@@ -1,0 +1,194 @@
+//! Laws of several parts.
+
+use super::{Ask, ChanceLaw, Law};
+
+/// A mixture of laws of one block, the parts with a share for each sample: draws of a
+/// posterior, groups that nobody knows, local experts.
+///
+/// All parts are held at once. Where there are many and only mean and variance are wanted,
+/// add these up part by part instead.
+pub struct Mixture<'a> {
+    parts: Vec<Part<'a>>,
+}
+
+/// A part and its shares of the samples.
+struct Part<'a> {
+    shares: Vec<f64>,
+    law: Box<dyn Law + 'a>,
+}
+
+impl<'a> Mixture<'a> {
+    /// The mixture of at least one part, each with its share of each sample; the shares of a
+    /// sample sum to 1.
+    ///
+    /// # Panics
+    /// Without parts, and where shapes, or numbers of samples and shares, differ.
+    pub fn new(parts: Vec<(Vec<f64>, Box<dyn Law + 'a>)>) -> Self {
+        let shape = parts[0].1.shape();
+        let fits =
+            |(s, law): &(Vec<f64>, Box<dyn Law + 'a>)| law.shape() == shape && s.len() == shape.0;
+        assert!(parts.iter().all(fits), "parts of one shape");
+        let part = |(shares, law)| Part { shares, law };
+        Self {
+            parts: parts.into_iter().map(part).collect(),
+        }
+    }
+    /// The mixture of at least one part, each as likely.
+    ///
+    /// # Panics
+    /// As [`Mixture::new`].
+    pub fn equal(parts: Vec<Box<dyn Law + 'a>>) -> Self {
+        let share = 1.0 / parts.len() as f64;
+        let part = |law: Box<dyn Law + 'a>| (vec![share; law.shape().0], law);
+        Self::new(parts.into_iter().map(part).collect())
+    }
+    /// Sums what the parts answer, times their shares.
+    fn sum(&self, out: &mut [f64], mut answer: impl FnMut(&dyn Law, &mut [f64])) {
+        let mut own = vec![0.0; out.len()];
+        out.fill(0.0);
+        for part in &self.parts {
+            answer(part.law.as_ref(), &mut own);
+            for ((o, own), share) in out.iter_mut().zip(&own).zip(&part.shares) {
+                *o += share * own;
+            }
+        }
+    }
+    /// Mean and variance of a mixture of parts with the means and variances that `of` writes.
+    fn combine(
+        &self,
+        mean: &mut [f64],
+        variance: &mut [f64],
+        of: impl Fn(&dyn Law, &mut [f64], &mut [f64]),
+    ) {
+        let mut unused = vec![0.0; mean.len()];
+        self.sum(mean, |law, own| of(law, own, &mut unused));
+        let (all, mut own_mean) = (&*mean, unused);
+        self.sum(variance, |law, own| {
+            of(law, &mut own_mean, own);
+            for ((v, m), all) in own.iter_mut().zip(&own_mean).zip(all) {
+                *v += (m - all).powi(2);
+            }
+        });
+    }
+}
+
+impl Law for Mixture<'_> {
+    fn shape(&self) -> (usize, usize) {
+        self.parts[0].law.shape()
+    }
+    fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        match ask {
+            Ask::Mean | Ask::Cdf | Ask::Level(_) => {
+                self.sum(out, |law, own| law.fill(ask, column, x, own));
+            }
+            Ask::Variance => {
+                self.combine(&mut vec![0.0; out.len()], out, |law, mean, variance| {
+                    law.fill(Ask::Mean, column, x, mean);
+                    law.fill(Ask::Variance, column, x, variance);
+                });
+            }
+            Ask::LnDensity => {
+                let mut own = vec![0.0; out.len()];
+                out.fill(f64::NEG_INFINITY);
+                for part in &self.parts {
+                    part.law.fill(ask, column, x, &mut own);
+                    for ((o, own), share) in out.iter_mut().zip(&own).zip(&part.shares) {
+                        *o = ln_sum(*o, own + share.ln());
+                    }
+                }
+            }
+        }
+    }
+    fn levels(&self) -> usize {
+        self.parts[0].law.levels()
+    }
+    fn has_density(&self) -> bool {
+        self.parts.iter().all(|p| p.law.has_density())
+    }
+    fn as_chance(&self) -> Option<&dyn ChanceLaw> {
+        let all = self.parts.iter().all(|p| p.law.as_chance().is_some());
+        all.then_some(self)
+    }
+}
+
+impl ChanceLaw for Mixture<'_> {
+    fn probability(&self, column: usize, mean: &mut [f64], variance: &mut [f64]) {
+        self.combine(mean, variance, |law, mean, variance| {
+            if let Some(chance) = law.as_chance() {
+                chance.probability(column, mean, variance);
+            }
+        });
+    }
+}
+
+/// Logarithm of the sum of two exponentials.
+fn ln_sum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    let (high, low) = (a.max(b), a.min(b));
+    if high.is_infinite() {
+        high
+    } else {
+        high + (low - high).exp().ln_1p()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Normal, answers};
+    use super::*;
+
+    fn parts() -> Mixture<'static> {
+        Mixture::new(vec![
+            (
+                vec![0.25, 1.0],
+                Box::new(Normal(vec![(1.0, 4.0), (5.0, 2.0)])),
+            ),
+            (
+                vec![0.75, 0.0],
+                Box::new(Normal(vec![(-3.0, 1.0), (f64::MAX, 1.0)])),
+            ),
+        ])
+    }
+
+    #[test]
+    fn moments_are_those_of_the_mixture() {
+        let law = parts();
+        // mean ¼ − 9⁄4; second moment ¼(4 + 1) + ¾(1 + 9)
+        let mean = answers(&law, Ask::Mean, &[]);
+        assert_eq!(mean[0], -2.0);
+        assert_eq!(answers(&law, Ask::Variance, &[])[0], 8.75 - 4.0);
+        let (mut mean, mut variance) = ([0.0; 2], [0.0; 2]);
+        law.as_chance()
+            .unwrap()
+            .probability(0, &mut mean, &mut variance);
+        assert_eq!((mean[0], variance[0]), (-2.0, 4.75));
+    }
+
+    #[test]
+    fn densities_and_distribution_functions_are_averages() {
+        let law = parts();
+        let one = |i: usize, ask, x: &[f64]| answers(law.parts[i].law.as_ref(), ask, x)[0];
+        let x = [-1.0, 5.0];
+        let cdf = answers(&law, Ask::Cdf, &x);
+        let expected = 0.25 * one(0, Ask::Cdf, &x) + 0.75 * one(1, Ask::Cdf, &x);
+        assert!((cdf[0] - expected).abs() < 1e-15);
+        let density = answers(&law, Ask::LnDensity, &x);
+        let expected =
+            0.25 * one(0, Ask::LnDensity, &x).exp() + 0.75 * one(1, Ask::LnDensity, &x).exp();
+        assert!((density[0] - expected.ln()).abs() < 1e-14);
+        // a part without a share does not count, whatever it says
+        assert!((density[1] + 0.5 * (4.0 * std::f64::consts::PI).ln()).abs() < 1e-14);
+        let mut median = [0.0; 2];
+        law.quantile(0, 0.5, &mut median);
+        assert!((answers(&law, Ask::Cdf, &median)[0] - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_parts_have_equal_shares() {
+        let one = |m: f64| -> Box<dyn Law> { Box::new(Normal(vec![(m, 1.0)])) };
+        let law = Mixture::equal(vec![one(1.0), one(2.0), one(6.0)]);
+        assert!((answers(&law, Ask::Mean, &[])[0] - 3.0).abs() < 1e-15);
+    }
+}

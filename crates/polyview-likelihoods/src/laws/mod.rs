@@ -1,0 +1,39 @@
+//! Predictive laws with given first two moments.
+//!
+//! The exact law of a cell is the likelihood, mixed over the uncertainty of its predictor,
+//! which has a closed form for few. What stands for it has its mean and variance, and the
+//! family that the data are of ([`CellLaw`]).
+
+mod cell;
+mod classes;
+mod count;
+mod matched;
+mod successes;
+
+pub use cell::CellLaw;
+pub(crate) use classes::Classes;
+pub use count::CountLaw;
+pub use matched::Matched;
+pub(crate) use successes::Successes;
+
+use polyview_core::{Ask, Law};
+
+/// Writes the answers about cells whose laws are known one by one.
+fn fill_cells(law: impl Fn(usize) -> CellLaw, ask: Ask, x: &[f64], out: &mut [f64]) {
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = match ask {
+            Ask::Mean => law(i).mean(),
+            Ask::Variance => law(i).variance(),
+            // few cells of a column may be asked about
+            Ask::Cdf | Ask::LnDensity if x[i].is_nan() => f64::NAN,
+            Ask::Cdf => law(i).cdf(x[i]),
+            Ask::LnDensity => law(i).ln_density(x[i]),
+            Ask::Level(_) => f64::NAN,
+        };
+    }
+}
+
+/// That a law is asked about as many samples as it has.
+fn check(law: &impl Law, out: &[f64]) {
+    debug_assert_eq!(law.shape().0, out.len());
+}
