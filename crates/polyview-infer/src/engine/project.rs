@@ -79,7 +79,7 @@ pub fn project_factors(
     }
     let samples = model.factors.moments().explicit_rows();
     let mut rounds_of = model.views.iter_mut().filter_map(|v| v.term.as_rounds());
-    let mixes = rounds_of.all(|r| r.extrapolates());
+    let mixes = rounds_of.all(polyview_core::Rounds::extrapolates);
     let mut way = Extrapolation::new(samples, rounds.tolerance).mixing(mixes);
     let most = if mixes {
         rounds.most

@@ -78,7 +78,7 @@ impl Rounds for Grouped {
     }
     fn extrapolates(&mut self) -> bool {
         let mut inner = self.inner.iter_mut().filter_map(|t| t.as_rounds());
-        inner.all(|r| r.extrapolates())
+        inner.all(Rounds::extrapolates)
     }
     fn rest(&mut self, resting: &[bool]) {
         for (term, rows) in self.inner.iter_mut().zip(&self.rows) {
