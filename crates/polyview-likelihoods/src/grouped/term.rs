@@ -134,7 +134,7 @@ impl ViewTerm for Grouped {
             let own = Block {
                 samples: range,
                 columns: block.columns.clone(),
-                exposure: exposure.as_ref().map(|e| e.as_ref()),
+                exposure: exposure.as_ref().map(Mat::as_ref),
             };
             (rows, term.law(&split.of(g, p), &own))
         });

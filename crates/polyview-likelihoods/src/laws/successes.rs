@@ -90,7 +90,7 @@ mod tests {
             Successes::new(
                 (one(0.3), one(0.21)),
                 (one(0.4), one(0.02)),
-                trials.as_ref().map(|t| t.as_ref()),
+                trials.as_ref().map(Mat::as_ref),
                 chance,
             )
         };

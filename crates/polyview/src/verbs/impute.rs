@@ -77,7 +77,7 @@ impl Fit {
         level: f64,
         parameters: ParameterUncertainty,
     ) -> Result<Imputation> {
-        let (at, info) = self.view(view)?;
+        let (at, _) = self.view(view)?;
         let observed = &self.data()?[at];
         half_width(level)?;
         let mut fitted = self.fitted_with(view, parameters)?;
@@ -85,11 +85,12 @@ impl Fit {
             Some(_) => successes(&mut fitted, level, |n, d| observed.trials_of(n, d)),
             None => intervals(&fitted, level)?,
         };
+        let classes = fitted.kind.has_classes();
         Ok(fill(fitted, level, ends, |n, d| {
-            if info.levels.is_empty() {
-                self.observed_at(at, n, d)
-            } else {
+            if classes {
                 observed.value(n, 0).map(|code| indicator(code, d))
+            } else {
+                self.observed_at(at, n, d)
             }
         }))
     }
@@ -123,7 +124,7 @@ impl Fit {
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
         let given: Option<&View> = data.view(view);
-        if !info.levels.is_empty() {
+        if predicted.kind.has_classes() {
             let matched = given
                 .map(|v| v.relevel(&info.levels, options.unknown_classes))
                 .transpose()?;

@@ -478,7 +478,7 @@ fn predict_cells(
             &Block {
                 samples: rows.clone(),
                 columns: columns.clone(),
-                exposure: trials.as_ref().map(|t| t.as_ref()),
+                exposure: trials.as_ref().map(Mat::as_ref),
             },
         );
         let [

@@ -2,6 +2,7 @@
 
 use polyview::metrics::{Average, CountTable, IntervalTable, count_table};
 use polyview_io::ReadOptions;
+use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 use super::join::{Cells, Read, cells};
@@ -63,7 +64,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let found = count_table(
         c.truth.as_ref(),
         c.predicted[0].as_ref(),
-        sd.map(|sd| sd.as_ref()),
+        sd.map(Mat::as_ref),
     )?;
     if cli.json {
         let columns: Vec<Value> = (0..found.columns.len())
