@@ -1,0 +1,478 @@
+//! Entries about time and memory: pairs of whole runs, one right after the other, so that what
+//! else the machine does meets both; ratios are taken within a pair.
+
+use std::error::Error;
+
+use super::page::Page;
+use super::peers::{self, NotRun, Peer};
+use super::runs::{Run, ours};
+use super::setting::Setting;
+use super::spread::{Spread, figure};
+use crate::cases::Case;
+use crate::sheet::{NOTHING, Sheet};
+
+/// Sweeps of a run that measures time: so few that no program has dropped factors yet.
+const SWEEPS: usize = 12;
+/// Seconds of peers after which a pair is not repeated.
+const LONG: f64 = 60.0;
+/// Numbers of sweeps after which held-out values are looked at.
+const STEPS: [usize; 20] = [
+    1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 640, 1280, 3000,
+];
+const BY_FEATURE: &[&str] = &["--noise", "feature"];
+const MOFA: &[&str] = &["--model", "mofa", "--noise", "feature"];
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// A line of a table of time: data, peer, and the options of polyview.
+struct Line<'a> {
+    case: &'a str,
+    missing: bool,
+    peer: Peer,
+    args: &'a [&'a str],
+}
+
+fn share(missing: bool) -> String {
+    if missing { "20 %" } else { "none" }.to_owned()
+}
+
+/// Says what the cases are.
+fn legend(page: &mut Page, names: &[&str]) -> Done {
+    let cases: Result<Vec<String>, String> = names
+        .iter()
+        .map(|name| Ok(format!("{name} {}", Case::named(name)?.extents())))
+        .collect();
+    page.note(&format!(
+        "Cases, samples × features: {}.",
+        cases?.join("; ")
+    ));
+    Ok(())
+}
+
+/// What a cell says of a peer that was not run.
+fn absent(page: &mut Page, peer: Peer, why: &NotRun) -> String {
+    match why {
+        NotRun::NotAsked => "not run".to_owned(),
+        NotRun::Failed(why) => {
+            page.missing(format!("{} {why}", peer.name()));
+            why.clone()
+        }
+    }
+}
+
+/// Runs of the peer and of polyview by turns. Where the peer cannot be run, those of polyview.
+fn pairs(
+    setting: &Setting,
+    line: &Line<'_>,
+) -> Result<(Result<Vec<Run>, NotRun>, Vec<Run>), Box<dyn Error>> {
+    let case = setting.case(line.case)?;
+    let args = [line.args, &["--no-scores"]].concat();
+    let (mut theirs, mut mine) = (Ok(Vec::new()), Vec::new());
+    for _ in 0..setting.repeats() {
+        if let Ok(runs) = &mut theirs {
+            match peers::run(setting, line.peer, &case, line.missing, SWEEPS, 600) {
+                Ok(run) => runs.push(run),
+                Err(why) => theirs = Err(why),
+            }
+        }
+        mine.push(ours(setting, &case, line.missing, SWEEPS, &args)?);
+        let spent = theirs
+            .as_ref()
+            .map_or(0.0, |runs| runs.iter().map(|r| r.seconds).sum());
+        if spent > LONG {
+            break;
+        }
+    }
+    Ok((theirs, mine))
+}
+
+/// Time and memory beside peers.
+fn beside(setting: &Setting, page: &mut Page, lines: &[Line<'_>]) -> Done {
+    let mut sheet = Sheet::new(
+        "",
+        &[
+            "case",
+            "missing",
+            "peer",
+            "peer, ms",
+            "polyview, ms",
+            "times as fast",
+            "pairs",
+            "peer, MB",
+            "polyview, MB (after reading)",
+        ],
+    );
+    for line in lines {
+        eprintln!(
+            "  {} {} {}",
+            line.case,
+            share(line.missing),
+            line.peer.name()
+        );
+        let (theirs, mine) = pairs(setting, line)?;
+        let memory = format!(
+            "{} ({})",
+            Spread::of(mine.iter().map(|r| r.peak)).map_or(NOTHING.into(), |s| figure(s.median)),
+            Spread::of(mine.iter().map(|r| r.read)).map_or(NOTHING.into(), |s| figure(s.median)),
+        );
+        let [ms, ratio, peak] = match &theirs {
+            Ok(theirs) => [
+                Spread::text(theirs.iter().map(|r| r.ms)),
+                Spread::text(theirs.iter().zip(&mine).map(|(a, b)| a.ms / b.ms)),
+                Spread::of(theirs.iter().map(|r| r.peak))
+                    .map_or(NOTHING.into(), |s| figure(s.median)),
+            ],
+            Err(why) => [absent(page, line.peer, why), NOTHING.into(), NOTHING.into()],
+        };
+        sheet.rows.push(vec![
+            line.case.to_owned(),
+            share(line.missing),
+            line.peer.name().to_owned(),
+            ms,
+            Spread::text(mine.iter().map(|r| r.ms)),
+            ratio,
+            mine.len().to_string(),
+            peak,
+            memory,
+        ]);
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+/// A sweep and its memory beside the peers with the same model.
+pub fn speed(setting: &Setting, page: &mut Page) -> Done {
+    let mut lines = Vec::new();
+    let cases = setting.choose(&["S", "M"][..], &["S", "M", "W", "L", "T"]);
+    legend(page, cases)?;
+    for case in cases {
+        // GFA has one noise precision a view, mofapy2 one for each feature
+        for (missing, peer, args) in [
+            (false, Peer::Gfa, &["--noise", "view"][..]),
+            (false, Peer::Mofapy2, BY_FEATURE),
+            (true, Peer::Mofapy2, BY_FEATURE),
+        ] {
+            lines.push(Line {
+                case,
+                missing,
+                peer,
+                args,
+            });
+        }
+    }
+    beside(setting, page, &lines)
+}
+
+/// The same with sparse weights.
+pub fn mofa(setting: &Setting, page: &mut Page) -> Done {
+    let cases = setting.choose(&["M", "H"][..], &["M", "W", "L", "T", "H"]);
+    legend(page, cases)?;
+    page.note("Case H has 500 real numbers, 200 labels and 200 counts.");
+    let lines: Vec<Line<'_>> = cases
+        .iter()
+        .flat_map(|case| [(case, false), (case, true)])
+        .map(|(case, missing)| Line {
+            case,
+            missing,
+            peer: Peer::Mofapy2,
+            args: MOFA,
+        })
+        .collect();
+    beside(setting, page, &lines)
+}
+
+/// Hidden values explained when a fit has ended, and how soon.
+pub fn quality(setting: &Setting, page: &mut Page) -> Done {
+    let mut sheet = Sheet::new(
+        "",
+        &[
+            "case",
+            "program",
+            "R² of hidden cells by view",
+            "sweeps",
+            "seconds",
+            "seconds to 99.9 % of the best",
+        ],
+    );
+    let cases = setting.choose(&["S"][..], &["S", "M", "W", "L", "T"]);
+    legend(page, cases)?;
+    for &name in cases {
+        eprintln!("  {name}");
+        let case = setting.case(name)?;
+        let most = *STEPS.last().unwrap_or(&1);
+        let ways = [
+            ("polyview", &["--noise", "view"][..]),
+            ("polyview, noise by feature", BY_FEATURE),
+        ];
+        let mut ended = Vec::new();
+        for (_, args) in ways {
+            ended.push(ours(setting, &case, true, most, args)?);
+        }
+        // hours to the end of these
+        let slow = ["L", "T"].contains(&name);
+        let sweeps = if slow { 30 } else { most };
+        let theirs = peers::run(setting, Peer::Mofapy2, &case, true, sweeps, 600);
+        let all = ended.iter().chain(theirs.as_ref().ok());
+        let target = 0.999 * all.map(Run::mean_held).fold(f64::NEG_INFINITY, f64::max);
+        for ((program, args), run) in ways.iter().zip(&ended) {
+            let soon = seconds_to(target, |n| Ok(ours(setting, &case, true, n, args)?))?;
+            sheet.rows.push(quality_row(name, program, run, soon));
+        }
+        match theirs {
+            Err(why) => sheet.rows.push(vec![
+                name.to_owned(),
+                Peer::Mofapy2.name().to_owned(),
+                absent(page, Peer::Mofapy2, &why),
+                NOTHING.into(),
+                NOTHING.into(),
+                NOTHING.into(),
+            ]),
+            Ok(run) => {
+                let soon = if slow {
+                    "not searched".to_owned()
+                } else {
+                    seconds_to(target, |n| {
+                        // it looks at its bound every five iterations
+                        peers::run(setting, Peer::Mofapy2, &case, true, n.max(5), 600)
+                            .map_err(|why| format!("{why:?}").into())
+                    })?
+                };
+                sheet
+                    .rows
+                    .push(quality_row(name, Peer::Mofapy2.name(), &run, soon));
+            }
+        }
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+fn quality_row(case: &str, program: &str, run: &Run, soon: String) -> Vec<String> {
+    let held: Vec<String> = run.held.iter().map(|x| format!("{x:.4}")).collect();
+    vec![
+        case.to_owned(),
+        program.to_owned(),
+        held.join(" "),
+        format!("{} ({})", run.sweeps, run.stop),
+        figure(run.seconds),
+        soon,
+    ]
+}
+
+/// Seconds of the shortest run whose hidden values are explained that well.
+fn seconds_to(
+    target: f64,
+    run: impl Fn(usize) -> Result<Run, Box<dyn Error>>,
+) -> Result<String, Box<dyn Error>> {
+    for n in STEPS {
+        let r = run(n)?;
+        if r.mean_held() >= target {
+            return Ok(format!("{} ({} sweeps)", figure(r.seconds), r.sweeps));
+        }
+    }
+    Ok("not reached".to_owned())
+}
+
+/// Seconds until every view's error is at most that of mofapy2 at the end of its mode `slow`.
+pub fn mofa_time(setting: &Setting, page: &mut Page) -> Done {
+    let mut sheet = Sheet::new(
+        "",
+        &[
+            "case",
+            "mofapy2 slow: errors by view",
+            "iterations",
+            "seconds",
+            "polyview: errors by view",
+            "sweeps",
+            "seconds",
+            "times as fast",
+        ],
+    );
+    let errors = |r: &Run| -> String {
+        let e: Vec<String> = r.errors.iter().map(|x| format!("{x:.4}")).collect();
+        e.join(" ")
+    };
+    let cases = setting.choose(&["S"][..], &["S", "M", "W", "H"]);
+    legend(page, cases)?;
+    for &name in cases {
+        eprintln!("  {name}");
+        let case = setting.case(name)?;
+        let theirs = match peers::run(setting, Peer::Mofapy2Slow, &case, true, 5000, 1500) {
+            Ok(run) => run,
+            Err(why) => {
+                let mut row = vec![NOTHING.to_owned(); sheet.columns.len()];
+                name.clone_into(&mut row[0]);
+                row[1] = absent(page, Peer::Mofapy2Slow, &why);
+                sheet.rows.push(row);
+                continue;
+            }
+        };
+        let mut mine = ours(setting, &case, true, STEPS[0], MOFA)?;
+        for n in STEPS {
+            if mine.at_most(&theirs.errors) {
+                break;
+            }
+            mine = ours(setting, &case, true, n, MOFA)?;
+        }
+        let ratio = if mine.at_most(&theirs.errors) {
+            figure(theirs.seconds / mine.seconds)
+        } else {
+            "not reached".to_owned()
+        };
+        sheet.rows.push(vec![
+            name.to_owned(),
+            errors(&theirs),
+            format!("{} ({})", theirs.sweeps, theirs.stop),
+            figure(theirs.seconds),
+            errors(&mine),
+            mine.sweeps.to_string(),
+            figure(mine.seconds),
+            ratio,
+        ]);
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+/// Two ways of polyview to do the same, by turns: what a sweep costs by each, and their ratio.
+fn two_ways(
+    setting: &Setting,
+    (case, missing): (&str, bool),
+    ways: [&[&str]; 2],
+    cost: fn(&Run) -> f64,
+) -> Result<(Vec<String>, [Vec<Run>; 2]), Box<dyn Error>> {
+    eprintln!("  {case} {}", share(missing));
+    let folder = setting.case(case)?;
+    let mut runs = [Vec::new(), Vec::new()];
+    for _ in 0..setting.repeats() {
+        for (way, runs) in ways.iter().zip(&mut runs) {
+            let args = [way, &["--no-scores"][..]].concat();
+            runs.push(ours(setting, &folder, missing, SWEEPS, &args)?);
+        }
+    }
+    let [a, b] = &runs;
+    let row = vec![
+        case.to_owned(),
+        share(missing),
+        Spread::text(a.iter().map(cost)),
+        Spread::text(b.iter().map(cost)),
+        Spread::text(a.iter().zip(b).map(|(a, b)| cost(a) / cost(b))),
+        a.len().to_string(),
+    ];
+    Ok((row, runs))
+}
+
+/// Two threads against one.
+pub fn threads(setting: &Setting, page: &mut Page) -> Done {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        page.missing("threads: this machine has one core".to_owned());
+        page.note("This machine has one core.");
+        return Ok(());
+    }
+    let mut sheet = Sheet::new(
+        "",
+        &[
+            "case",
+            "missing",
+            "one thread, ms",
+            "two threads, ms",
+            "times as fast",
+            "pairs",
+            "same bound",
+        ],
+    );
+    let ways = ["1", "2"].map(|n| ["--noise", "feature", "--threads", n]);
+    let cases = setting.choose(&["M"][..], &["M", "W", "L", "T"]);
+    legend(page, cases)?;
+    for case in cases {
+        for missing in [false, true] {
+            let ways = [&ways[0][..], &ways[1][..]];
+            let (mut row, [a, b]) = two_ways(setting, (case, missing), ways, |r| r.wall_ms)?;
+            let same = a.iter().chain(&b).all(|r| r.bound == a[0].bound);
+            row.push(if same { "to the last bit" } else { "no" }.to_owned());
+            sheet.rows.push(row);
+        }
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+/// Sweeps of compressed samples against sweeps of the data.
+pub fn compression(setting: &Setting, page: &mut Page) -> Done {
+    let mut sheet = Sheet::new(
+        "",
+        &[
+            "case",
+            "missing",
+            "streaming, ms",
+            "compressed samples, ms",
+            "times as fast",
+            "pairs",
+        ],
+    );
+    let ways = ["streaming", "compress-samples"].map(|path| ["--path", path]);
+    let cases = setting.choose(&["S"][..], &["S", "T"]);
+    legend(page, cases)?;
+    for case in cases {
+        let ways = [&ways[0][..], &ways[1][..]];
+        sheet
+            .rows
+            .push(two_ways(setting, (case, false), ways, |r| r.ms)?.0);
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+/// Sweeps to convergence with and without rotations.
+pub fn rotation(setting: &Setting, page: &mut Page) -> Done {
+    let mut sheet = Sheet::new("", &["case", "sweeps with rotations", "without"]);
+    let cases = setting.choose(&["S"][..], &["S", "M", "W", "L", "T"]);
+    legend(page, cases)?;
+    for &name in cases {
+        eprintln!("  {name}");
+        let case = setting.case(name)?;
+        let sweeps = |args: &[&str]| -> Result<String, Box<dyn Error>> {
+            let run = ours(setting, &case, false, 5000, args)?;
+            Ok(run.sweeps.to_string())
+        };
+        sheet.rows.push(vec![
+            name.to_owned(),
+            sweeps(&["--no-scores"])?,
+            sweeps(&["--no-scores", "--no-rotation"])?,
+        ]);
+    }
+    page.sheet(&sheet);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn held(share: f64) -> Run {
+        Run::of_case(&json!({"cpu_s": 2.0, "n_iter": 10, "views": [{"r2_held": share}]}))
+    }
+
+    #[test]
+    fn the_shortest_run_that_is_good_enough_counts() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        let text = seconds_to(0.5, |n| {
+            asked.borrow_mut().push(n);
+            Ok(held(if n < 4 { 0.4 } else { 0.6 }))
+        });
+        assert_eq!(text.unwrap(), "2.00 (10 sweeps)");
+        assert_eq!(*asked.borrow(), [1, 2, 3, 4]);
+        assert_eq!(seconds_to(0.9, |_| Ok(held(0.6))).unwrap(), "not reached");
+    }
+
+    #[test]
+    fn a_peer_nobody_asked_for_is_no_failure() {
+        let mut page = Page::default();
+        assert_eq!(absent(&mut page, Peer::Gfa, &NotRun::NotAsked), "not run");
+        assert!(page.missing.is_empty());
+        let why = NotRun::Failed("not installed: pip".into());
+        assert_eq!(absent(&mut page, Peer::Gfa, &why), "not installed: pip");
+        assert_eq!(page.missing, ["cca_zoo GFA not installed: pip"]);
+    }
+}
