@@ -26,10 +26,12 @@ impl Sheet {
         }
     }
 
-    /// The table without one of its columns.
+    /// The table without one of its columns, and without those that say nothing.
     #[must_use]
     pub fn without(&self, column: &str) -> Self {
-        let keep: Vec<bool> = self.columns.iter().map(|c| c != column).collect();
+        let keep: Vec<bool> = (self.columns.iter().enumerate())
+            .map(|(i, c)| c != column && self.rows.iter().any(|row| row[i] != NOTHING))
+            .collect();
         let kept = |cells: &[String]| -> Vec<String> {
             let cells = cells.iter().zip(&keep);
             cells.filter(|(_, k)| **k).map(|(c, _)| c.clone()).collect()
@@ -137,11 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn a_column_can_be_left_out() {
+    fn a_column_can_be_left_out_and_those_without_figures_are() {
         let s = sheet().without("seconds");
         assert_eq!(s.columns, ["way", "AUC"]);
         assert_eq!(s.rows, [["a|b", "1"]]);
         assert_eq!(sheet().without("no such"), sheet());
+        let mut s = sheet();
+        NOTHING.clone_into(&mut s.rows[0][1]);
+        assert_eq!(s.without("seconds").columns, ["way"]);
+        s.rows.push(sheet().rows[0].clone());
+        assert_eq!(s.without("seconds").columns, ["way", "AUC"]);
     }
 
     #[test]

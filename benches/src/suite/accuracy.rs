@@ -20,7 +20,7 @@ fn words(args: &[&str]) -> Vec<String> {
     args.iter().map(|&a| a.to_owned()).collect()
 }
 
-/// A published table, without its seconds.
+/// A published table, without its seconds and columns without figures.
 fn published(page: &mut Page, name: &str, data: &Path, args: &[&str]) -> Done {
     let mut all = words(&[name, "--data", &data.to_string_lossy()]);
     all.extend(words(args));
@@ -104,7 +104,7 @@ pub fn digits(setting: &Setting, page: &mut Page) -> Done {
             "--tolerance",
             "1e-3",
             "--only",
-            "g",
+            "G-L",
         ][..],
         &["--factors", "20,40,80", "--tolerance", "3e-4"],
     );

@@ -214,9 +214,12 @@ pub fn quality(setting: &Setting, page: &mut Page) -> Done {
         let theirs = peers::run(setting, Peer::Mofapy2, &case, true, sweeps, 600);
         let all = ended.iter().chain(theirs.as_ref().ok());
         let target = 0.999 * all.map(Run::mean_held).fold(f64::NEG_INFINITY, f64::max);
+        let enough = |r: &Run| r.mean_held() >= target;
         for ((program, args), run) in ways.iter().zip(&ended) {
-            let soon = seconds_to(target, |n| Ok(ours(setting, &case, true, n, args)?))?;
-            sheet.rows.push(quality_row(name, program, run, soon));
+            let soon = shortest(1, enough, |n| ours(setting, &case, true, n, args))?;
+            sheet
+                .rows
+                .push(quality_row(name, program, run, found(soon)));
         }
         match theirs {
             Err(why) => sheet.rows.push(vec![
@@ -228,14 +231,14 @@ pub fn quality(setting: &Setting, page: &mut Page) -> Done {
                 NOTHING.into(),
             ]),
             Ok(run) => {
-                let soon = if slow {
+                let soon = if slow || setting.quick {
                     "not searched".to_owned()
                 } else {
-                    seconds_to(target, |n| {
-                        // it looks at its bound every five iterations
-                        peers::run(setting, Peer::Mofapy2, &case, true, n.max(5), 600)
+                    // it looks at its bound every five iterations
+                    found(shortest(5, enough, |n| {
+                        peers::run(setting, Peer::Mofapy2, &case, true, n, 600)
                             .map_err(|why| format!("{why:?}").into())
-                    })?
+                    })?)
                 };
                 sheet
                     .rows
@@ -259,18 +262,31 @@ fn quality_row(case: &str, program: &str, run: &Run, soon: String) -> Vec<String
     ]
 }
 
-/// Seconds of the shortest run whose hidden values are explained that well.
-fn seconds_to(
-    target: f64,
+/// The shortest of runs of more and more sweeps, at least so many, that is good enough. The
+/// search ends where a run has converged: more sweeps change nothing.
+fn shortest(
+    least: usize,
+    enough: impl Fn(&Run) -> bool,
     run: impl Fn(usize) -> Result<Run, Box<dyn Error>>,
-) -> Result<String, Box<dyn Error>> {
-    for n in STEPS {
+) -> Result<Option<Run>, Box<dyn Error>> {
+    for n in STEPS.into_iter().filter(|n| *n >= least) {
         let r = run(n)?;
-        if r.mean_held() >= target {
-            return Ok(format!("{} ({} sweeps)", figure(r.seconds), r.sweeps));
+        if enough(&r) {
+            return Ok(Some(r));
+        }
+        if r.sweeps < n as u64 {
+            break;
         }
     }
-    Ok("not reached".to_owned())
+    Ok(None)
+}
+
+/// Seconds and sweeps of a run that was looked for.
+fn found(run: Option<Run>) -> String {
+    run.map_or_else(
+        || "not reached".to_owned(),
+        |r| format!("{} ({} sweeps)", figure(r.seconds), r.sweeps),
+    )
 }
 
 /// Seconds until every view's error is at most that of mofapy2 at the end of its mode `slow`.
@@ -307,28 +323,24 @@ pub fn mofa_time(setting: &Setting, page: &mut Page) -> Done {
                 continue;
             }
         };
-        let mut mine = ours(setting, &case, true, STEPS[0], MOFA)?;
-        for n in STEPS {
-            if mine.at_most(&theirs.errors) {
-                break;
-            }
-            mine = ours(setting, &case, true, n, MOFA)?;
-        }
-        let ratio = if mine.at_most(&theirs.errors) {
-            figure(theirs.seconds / mine.seconds)
-        } else {
-            "not reached".to_owned()
-        };
-        sheet.rows.push(vec![
+        let enough = |r: &Run| r.at_most(&theirs.errors);
+        let mine = shortest(1, enough, |n| ours(setting, &case, true, n, MOFA))?;
+        let mut row = vec![
             name.to_owned(),
             errors(&theirs),
             format!("{} ({})", theirs.sweeps, theirs.stop),
             figure(theirs.seconds),
-            errors(&mine),
-            mine.sweeps.to_string(),
-            figure(mine.seconds),
-            ratio,
-        ]);
+        ];
+        row.extend(match mine {
+            Some(mine) => [
+                errors(&mine),
+                mine.sweeps.to_string(),
+                figure(mine.seconds),
+                figure(theirs.seconds / mine.seconds),
+            ],
+            None => ["not reached", NOTHING, NOTHING, NOTHING].map(str::to_owned),
+        });
+        sheet.rows.push(row);
     }
     page.sheet(&sheet);
     Ok(())
@@ -450,20 +462,32 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn held(share: f64) -> Run {
-        Run::of_case(&json!({"cpu_s": 2.0, "n_iter": 10, "views": [{"r2_held": share}]}))
+    /// A run that explains half of the hidden values after four sweeps and ends after eight.
+    fn run(n: usize) -> Run {
+        let held = if n < 4 { 0.4 } else { 0.5 };
+        Run::of_case(&json!({"cpu_s": 2.0, "n_iter": n.min(8), "views": [{"r2_held": held}]}))
     }
 
     #[test]
     fn the_shortest_run_that_is_good_enough_counts() {
         let asked = std::cell::RefCell::new(Vec::new());
-        let text = seconds_to(0.5, |n| {
-            asked.borrow_mut().push(n);
-            Ok(held(if n < 4 { 0.4 } else { 0.6 }))
-        });
-        assert_eq!(text.unwrap(), "2.00 (10 sweeps)");
+        let search = |least: usize, target: f64| {
+            asked.borrow_mut().clear();
+            let run = shortest(
+                least,
+                |r| r.mean_held() >= target,
+                |n| {
+                    asked.borrow_mut().push(n);
+                    Ok(run(n))
+                },
+            );
+            found(run.unwrap())
+        };
+        assert_eq!(search(1, 0.5), "2.00 (4 sweeps)");
         assert_eq!(*asked.borrow(), [1, 2, 3, 4]);
-        assert_eq!(seconds_to(0.9, |_| Ok(held(0.6))).unwrap(), "not reached");
+        // ten sweeps were allowed and eight were made: no use to go on
+        assert_eq!(search(5, 0.6), "not reached");
+        assert_eq!(*asked.borrow(), [5, 7, 10]);
     }
 
     #[test]
