@@ -57,7 +57,9 @@ impl Sheet {
             text = format!("{}:\n\n", self.title);
         }
         text += &line(&self.columns);
-        text += &format!("|{}\n", "---|".repeat(self.columns.len()));
+        text += "|";
+        text += &"---|".repeat(self.columns.len());
+        text += "\n";
         for row in &self.rows {
             text += &line(row);
         }
@@ -105,16 +107,15 @@ impl Printed {
     }
 
     fn line(sheet: &Sheet, cells: &[String]) -> String {
-        let mut text = String::new();
-        for (i, (cell, column)) in cells.iter().zip(&sheet.columns).enumerate() {
-            if i == 0 {
-                text += &format!("{cell:<width$}", width = Self::FIRST);
-            } else {
-                let width = column.chars().count().max(Self::OTHER);
-                text += &format!(" {cell:>width$}");
+        let cells = cells.iter().zip(&sheet.columns).enumerate();
+        let padded = cells.map(|(i, (cell, column))| {
+            let width = column.chars().count().max(Self::OTHER);
+            match i {
+                0 => format!("{cell:<first$}", first = Self::FIRST),
+                _ => format!(" {cell:>width$}"),
             }
-        }
-        text.trim_end().to_owned()
+        });
+        padded.collect::<String>().trim_end().to_owned()
     }
 }
 

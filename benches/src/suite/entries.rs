@@ -4,7 +4,7 @@ use std::error::Error;
 
 use super::page::Page;
 use super::setting::Setting;
-use super::{accuracy, criterion, speed};
+use super::{accuracy, criterion, quality, speed};
 
 /// What an entry cannot do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub const ENTRIES: &[Entry] = &[
         title: "Hidden values and the time to explain them",
         measures: "A fifth of the cells hidden: R² of these at the end of a fit (.6 is all there is to explain), processor seconds of one thread.",
         needs: Needs::PeersBeside,
-        run: speed::quality,
+        run: quality::quality,
     },
     Entry {
         name: "mofa",
@@ -61,14 +61,14 @@ pub const ENTRIES: &[Entry] = &[
         title: "MOFA to the same errors",
         measures: "A fifth of the cells hidden: processor seconds until the error of every view (1 − R², log loss, deviance) is at most that of mofapy2 at the end of its mode `slow`.",
         needs: Needs::Peers,
-        run: speed::mofa_time,
+        run: quality::mofa_time,
     },
     Entry {
         name: "rotation",
         title: "Rotations",
         measures: "Sweeps to convergence.",
         needs: Needs::Nothing,
-        run: speed::rotation,
+        run: quality::rotation,
     },
     Entry {
         name: "threads",

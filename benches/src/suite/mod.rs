@@ -9,6 +9,7 @@ mod machine;
 mod options;
 mod page;
 mod peers;
+mod quality;
 mod runs;
 mod setting;
 mod speed;

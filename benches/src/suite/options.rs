@@ -68,9 +68,8 @@ impl Options {
         for name in &o.only {
             let entry = ENTRIES.iter().find(|e| e.name == name);
             let entry = entry.ok_or_else(|| format!("no entry '{name}'; there are\n{}", list()))?;
-            match o.lacks(entry) {
-                Some(what) => return Err(format!("'{name}' {what}")),
-                None => continue,
+            if let Some(what) = o.lacks(entry) {
+                return Err(format!("'{name}' {what}"));
             }
         }
         Ok(Asked::Run(o))
