@@ -99,7 +99,8 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory,
             system: format!("{system}, {}", std::env::consts::ARCH),
-            rustc: said("rustc", &["--version"], root).unwrap_or_else(unknown),
+            rustc: said("rustc", &["--version"], root)
+                .unwrap_or_else(|| "rustc unknown".to_owned()),
             load: read("/proc/loadavg")
                 .split_whitespace()
                 .next()

@@ -1,6 +1,7 @@
 //! What a run of the suite was asked for and where it works.
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -82,7 +83,12 @@ impl Setting {
 /// # Errors
 /// Where it cannot be started or fails: `what` it was, and the last line of what it said.
 pub fn checked(command: &mut Command, what: &str) -> Result<Output, String> {
-    let run = command.output().map_err(|e| format!("{what}: {e}"))?;
+    let run = command.output().map_err(|e| match e.kind() {
+        ErrorKind::NotFound => {
+            format!("{what}: there is no {}", command.get_program().display())
+        }
+        _ => format!("{what}: {e}"),
+    })?;
     if run.status.success() {
         return Ok(run);
     }
@@ -91,9 +97,14 @@ pub fn checked(command: &mut Command, what: &str) -> Result<Output, String> {
 
 /// The last line of what a program said before it failed, or how it ended.
 fn last_words(run: &Output) -> String {
-    let text = String::from_utf8_lossy(&run.stderr);
-    let last = text.lines().rev().map(str::trim).find(|l| !l.is_empty());
-    last.map_or_else(|| run.status.to_string(), str::to_owned)
+    let last = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let line = text.lines().rev().map(str::trim).find(|l| !l.is_empty());
+        line.map(str::to_owned)
+    };
+    last(&run.stderr)
+        .or_else(|| last(&run.stdout))
+        .unwrap_or_else(|| run.status.to_string())
 }
 
 /// The folder of what is built, from the place of this program in it: `TARGET/release/NAME`.
@@ -124,6 +135,16 @@ mod tests {
     #[test]
     fn a_command_that_cannot_be_started_is_named() {
         let error = checked(&mut Command::new("no-such-program-at-all"), "the peer").unwrap_err();
-        assert!(error.starts_with("the peer: "), "{error}");
+        assert_eq!(error, "the peer: there is no no-such-program-at-all");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_command_that_fails_is_quoted() {
+        let error =
+            |script: &str| checked(Command::new("sh").args(["-c", script]), "x").unwrap_err();
+        assert_eq!(error("echo out; echo a >&2; echo b >&2; exit 3"), "x: b");
+        assert_eq!(error("echo out; exit 3"), "x: out");
+        assert!(error("exit 3").contains('3'));
     }
 }
