@@ -53,19 +53,18 @@ pub fn unmixed(setting: &Setting, page: &mut Page) -> Done {
             "sweeps",
         ],
     );
-    let worst = all.iter().map(axes::Found::worst);
-    let worst = Spread::of(worst).ok_or("no data sets")?;
+    let spread = |of: fn(&axes::Found) -> f64, digits: usize| {
+        let spread = Spread::of(all.iter().map(of)).ok_or("no data sets")?;
+        Ok::<_, Box<dyn Error>>(spread.written(|x| format!("{x:.digits$}")))
+    };
     let mut kept: Vec<String> = all.iter().map(|f| f.kept.to_string()).collect();
     kept.sort_unstable();
     kept.dedup();
     sheet.rows.push(vec![
         all.len().to_string(),
         kept.join(", "),
-        format!(
-            "{:.3} ({:.3} to {:.3})",
-            worst.median, worst.low, worst.high
-        ),
-        Spread::text(all.iter().map(|f| f.sweeps as f64)),
+        spread(axes::Found::worst, 3)?,
+        spread(|f| f.sweeps as f64, 0)?,
     ]);
     page.sheet(&sheet);
     Ok(())

@@ -114,15 +114,14 @@ fn beside(setting: &Setting, page: &mut Page, lines: &[Line<'_>]) -> Done {
         let (theirs, mine) = pairs(setting, line)?;
         let memory = format!(
             "{} ({})",
-            Spread::of(mine.iter().map(|r| r.peak)).map_or(NOTHING.into(), |s| figure(s.median)),
-            Spread::of(mine.iter().map(|r| r.read)).map_or(NOTHING.into(), |s| figure(s.median)),
+            Spread::middle(mine.iter().map(|r| r.peak)),
+            Spread::middle(mine.iter().map(|r| r.read)),
         );
         let [ms, ratio, peak] = match &theirs {
             Ok(theirs) => [
                 Spread::text(theirs.iter().map(|r| r.ms)),
                 Spread::text(theirs.iter().zip(&mine).map(|(a, b)| a.ms / b.ms)),
-                Spread::of(theirs.iter().map(|r| r.peak))
-                    .map_or(NOTHING.into(), |s| figure(s.median)),
+                Spread::middle(theirs.iter().map(|r| r.peak)),
             ],
             Err(why) => [absent(page, line.peer, why), NOTHING.into(), NOTHING.into()],
         };

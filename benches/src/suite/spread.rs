@@ -1,7 +1,5 @@
 //! Repeated measurements: median and range.
 
-use std::fmt;
-
 use crate::sheet::NOTHING;
 
 /// Median and range of some figures.
@@ -30,20 +28,24 @@ impl Spread {
         Some(Self { median, low, high })
     }
 
-    /// The median and, where it tells more, the range; a dash for nothing.
-    pub fn text(figures: impl IntoIterator<Item = f64>) -> String {
-        Self::of(figures).map_or_else(|| NOTHING.to_owned(), |s| s.to_string())
-    }
-}
-
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [median, low, high] = [self.median, self.low, self.high].map(figure);
+    /// The median and, where it tells more, the range, by this way to write numbers.
+    pub fn written(&self, number: impl Fn(f64) -> String) -> String {
+        let [median, low, high] = [self.median, self.low, self.high].map(number);
         if low == high {
-            write!(f, "{median}")
+            median
         } else {
-            write!(f, "{median} ({low} to {high})")
+            format!("{median} ({low} to {high})")
         }
+    }
+
+    /// The median and the range of some figures to three digits; a dash for nothing.
+    pub fn text(figures: impl IntoIterator<Item = f64>) -> String {
+        Self::of(figures).map_or_else(|| NOTHING.to_owned(), |s| s.written(figure))
+    }
+
+    /// The median alone; a dash for nothing.
+    pub fn middle(figures: impl IntoIterator<Item = f64>) -> String {
+        figure(Self::of(figures).map_or(f64::NAN, |s| s.median))
     }
 }
 
@@ -82,5 +84,9 @@ mod tests {
         assert_eq!(Spread::text([2.0, 1.0, 4.0]), "2.00 (1.00 to 4.00)");
         assert_eq!(Spread::text([2.0]), "2.00");
         assert_eq!(Spread::text([]), "–");
+        assert_eq!(Spread::middle([2.0, 1.0, 4.0]), "2.00");
+        assert_eq!(Spread::middle([]), "–");
+        let whole = Spread::of([34.0, 194.0]).unwrap();
+        assert_eq!(whole.written(|x| format!("{x:.0}")), "114 (34 to 194)");
     }
 }
