@@ -7,7 +7,7 @@ use super::page::Page;
 use super::peers::{self, NotRun, Peer};
 use super::runs::{Run, ours};
 use super::setting::Setting;
-use super::spread::{Spread, figure};
+use super::spread::Spread;
 use crate::cases::Case;
 use crate::sheet::{NOTHING, Sheet};
 
