@@ -8,7 +8,7 @@ use polyview_core::Table;
 use polyview_linalg::{LinalgError, Mat, MatRef, column_sums, gram, solve_spd, times_small};
 use polyview_mva::{Metric, MvaError, opls, pca};
 
-use crate::folds::{parts, stratified};
+use super::folds::{parts, stratified};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! (spec/mofa; the problem on which the peers' factors stay blended).
 //!
 //! ```text
-//! cargo run --release -p polyview-benches --bin axes -- [--seeds 20] [--model mofa|bibfa]
+//! cargo run --release -p polyview-benches -- axes [--seeds 20] [--model mofa|bibfa]
 //!     [--samples 500] [--features 200,200,200] [--share 0.3] [--missing 0]
 //!     [--dense 0] [--factors 10] [--max-sweeps 2000] [--tolerance 1e-6] [--show true]
 //! ```
@@ -16,7 +16,7 @@ use std::error::Error;
 use std::io::Write;
 use std::time::Instant;
 
-use polyview::models;
+use polyview::{Fit, models};
 use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{Rng, StreamKey, standard_normal, uniform_open01};
@@ -37,7 +37,7 @@ struct Options {
     show: bool,
 }
 
-fn options() -> Result<Options, Box<dyn Error>> {
+fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Error>> {
     let mut o = Options {
         seeds: 20,
         model: "mofa".into(),
@@ -51,7 +51,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         tolerance: None,
         show: false,
     };
-    let mut args = std::env::args().skip(1);
+    let mut args = args.into_iter();
     while let Some(a) = args.next() {
         let value = args.next().ok_or(format!("{a} needs a value"))?;
         match a.as_str() {
@@ -133,71 +133,115 @@ fn agreement(truth: &Mat<f64>, found: &Mat<f64>) -> Vec<f64> {
         .collect()
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let o = options()?;
+/// What a fit of one data set found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Best absolute correlation of each true factor with one found.
+    pub each: Vec<f64>,
+    /// Factors kept.
+    pub kept: usize,
+    /// Sweeps.
+    pub sweeps: usize,
+    /// Wall seconds of the fit.
+    pub seconds: f64,
+    /// The bound at the end.
+    pub bound: f64,
+}
+
+impl Found {
+    /// The true factor that was found worst.
+    pub fn worst(&self) -> f64 {
+        self.each.iter().copied().fold(1.0, f64::min)
+    }
+}
+
+/// Fits what the arguments ask for, one data set after the other, and prints a line for each.
+///
+/// # Errors
+/// Arguments that do not exist; what data and fits refuse.
+pub fn run(args: impl IntoIterator<Item = String>) -> Result<Vec<Found>, Box<dyn Error>> {
+    let o = options(args)?;
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
         "seed  worst  each true factor                 K sweeps seconds  bound"
     )?;
-    let mut worst = Vec::new();
+    let mut all = Vec::new();
     for seed in 0..o.seeds {
-        let (truth, data) = data(&o, seed)?;
-        let mut spec = match o.model.as_str() {
-            "mofa" => models::mofa(o.factors),
-            "bibfa" => models::bibfa(o.factors),
-            other => return Err(format!("unknown model {other}").into()),
-        };
-        spec.vb.max_sweeps = o.max_sweeps;
-        if let Some(t) = o.tolerance {
-            spec.vb.tolerance = t;
-        }
-        let clock = Instant::now();
-        let fit = polyview::fit(data, spec)?;
-        let seconds = clock.elapsed().as_secs_f64();
-        if o.show {
-            let mean = fit.factors()?.mean;
-            for k in 0..fit.k() {
-                let energy: f64 = mean.col_as_slice(k).iter().map(|z| z * z).sum();
-                write!(out, "      factor {k}: sum z² {energy:>8.3}")?;
-                for m in 0..o.features.len() {
-                    let name = format!("view{m}");
-                    let (w, gamma) = (fit.weights(&name)?, fit.inclusion(&name)?);
-                    let w2: f64 = w.mean.col_as_slice(k).iter().map(|w| w * w).sum();
-                    let gamma = gamma.col_as_slice(k);
-                    let (sum, largest) = gamma
-                        .iter()
-                        .fold((0.0, 0.0), |(s, l): (f64, f64), &g| (s + g, l.max(g)));
-                    write!(
-                        out,
-                        "  {name}: w² {w2:.2e} included {sum:.2} (largest {largest:.2})"
-                    )?;
-                }
-                writeln!(out)?;
-            }
-        }
-        let each = agreement(&truth, &fit.factors()?.mean);
-        let least = each.iter().copied().fold(1.0, f64::min);
-        let list: Vec<String> = each.iter().map(|c| format!("{c:.4}")).collect();
+        let found = fitted(&o, seed, &mut out)?;
+        let list: Vec<String> = found.each.iter().map(|c| format!("{c:.4}")).collect();
         writeln!(
             out,
-            "{seed:>4} {least:.4}  {}  {:>2} {:>6} {seconds:>7.2}  {:.1}",
+            "{seed:>4} {:.4}  {}  {:>2} {:>6} {:>7.2}  {:.1}",
+            found.worst(),
             list.join(" "),
-            fit.k(),
-            fit.record().sweeps,
-            fit.record().bound.unwrap_or(f64::NAN)
+            found.kept,
+            found.sweeps,
+            found.seconds,
+            found.bound,
         )?;
         out.flush()?;
-        worst.push(least);
+        all.push(found);
     }
+    let mut worst: Vec<f64> = all.iter().map(Found::worst).collect();
     worst.sort_by(f64::total_cmp);
-    writeln!(
-        out,
-        "worst {:.4}, median {:.4}, at least 0.99: {} of {}",
-        worst[0],
-        worst[worst.len() / 2],
-        worst.iter().filter(|w| **w >= 0.99).count(),
-        worst.len()
-    )?;
+    if let (Some(least), Some(middle)) = (worst.first(), worst.get(worst.len() / 2)) {
+        writeln!(
+            out,
+            "worst {least:.4}, median {middle:.4}, at least 0.99: {} of {}",
+            worst.iter().filter(|w| **w >= 0.99).count(),
+            worst.len()
+        )?;
+    }
+    Ok(all)
+}
+
+fn fitted(o: &Options, seed: u64, out: &mut impl Write) -> Result<Found, Box<dyn Error>> {
+    let (truth, data) = data(o, seed)?;
+    let mut spec = match o.model.as_str() {
+        "mofa" => models::mofa(o.factors),
+        "bibfa" => models::bibfa(o.factors),
+        other => return Err(format!("unknown model {other}").into()),
+    };
+    spec.vb.max_sweeps = o.max_sweeps;
+    if let Some(t) = o.tolerance {
+        spec.vb.tolerance = t;
+    }
+    let clock = Instant::now();
+    let fit = polyview::fit(data, spec)?;
+    let seconds = clock.elapsed().as_secs_f64();
+    if o.show {
+        show(o, &fit, out)?;
+    }
+    Ok(Found {
+        each: agreement(&truth, &fit.factors()?.mean),
+        kept: fit.k(),
+        sweeps: fit.record().sweeps,
+        seconds,
+        bound: fit.record().bound.unwrap_or(f64::NAN),
+    })
+}
+
+/// The weights of each factor.
+fn show(o: &Options, fit: &Fit, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mean = fit.factors()?.mean;
+    for k in 0..fit.k() {
+        let energy: f64 = mean.col_as_slice(k).iter().map(|z| z * z).sum();
+        write!(out, "      factor {k}: sum z² {energy:>8.3}")?;
+        for m in 0..o.features.len() {
+            let name = format!("view{m}");
+            let (w, gamma) = (fit.weights(&name)?, fit.inclusion(&name)?);
+            let w2: f64 = w.mean.col_as_slice(k).iter().map(|w| w * w).sum();
+            let gamma = gamma.col_as_slice(k);
+            let (sum, largest) = gamma
+                .iter()
+                .fold((0.0, 0.0), |(s, l): (f64, f64), &g| (s + g, l.max(g)));
+            write!(
+                out,
+                "  {name}: w² {w2:.2e} included {sum:.2} (largest {largest:.2})"
+            )?;
+        }
+        writeln!(out)?;
+    }
     Ok(())
 }

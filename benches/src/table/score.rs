@@ -1,12 +1,12 @@
 //! Scores of predictions, and the lines they are printed in.
 
 use std::error::Error;
-use std::io::Write;
 
 use polyview::metrics;
 use polyview_linalg::Mat;
 
-use crate::data::Half;
+use super::data::Half;
+use crate::sheet::{NOTHING, Printed};
 
 /// How good one prediction is. `NaN` where a score does not apply.
 #[derive(Clone, Copy)]
@@ -104,13 +104,13 @@ impl Score {
 ///
 /// # Errors
 /// When the output is closed.
-pub fn head(title: &str) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{title}")?;
-    writeln!(
-        out,
-        "{:<44} {:>6} {:>6} {:>6} {:>8} {:>6} {:>8} {:>6} {:>6} {:>8}",
-        "", "paper", "AUC", "± sd", "log loss", "Brier", "accuracy", "K", "sweeps", "seconds"
+pub fn head(out: &mut Printed, title: &str) -> std::io::Result<()> {
+    out.head(
+        title,
+        &[
+            "way", "paper", "AUC", "± sd", "log loss", "Brier", "accuracy", "K", "sweeps",
+            "seconds",
+        ],
     )
 }
 
@@ -119,7 +119,12 @@ pub fn head(title: &str) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When the output is closed.
-pub fn line(what: &str, paper: Option<f64>, scores: &[Score]) -> std::io::Result<()> {
+pub fn line(
+    out: &mut Printed,
+    what: &str,
+    paper: Option<f64>,
+    scores: &[Score],
+) -> std::io::Result<()> {
     let n = scores.len() as f64;
     let mut mean = [0.0; 7];
     for s in scores {
@@ -133,27 +138,24 @@ pub fn line(what: &str, paper: Option<f64>, scores: &[Score]) -> std::io::Result
     } else {
         f64::NAN
     };
-    let cell = |x: f64, width: usize, digits: usize| {
+    let cell = |x: f64, digits: usize| {
         if x.is_finite() {
-            format!("{x:>width$.digits$}")
+            format!("{x:.digits$}")
         } else {
-            format!("{:>width$}", "–")
+            NOTHING.to_owned()
         }
     };
     let [auc, loss, brier, accuracy, factors, sweeps, seconds] = mean;
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{what:<44} {} {} {} {} {} {} {} {} {}",
-        cell(paper.unwrap_or(f64::NAN), 6, 2),
-        cell(auc, 6, 3),
-        cell(sd, 6, 3),
-        cell(loss, 8, 3),
-        cell(brier, 6, 3),
-        cell(accuracy, 8, 3),
-        cell(factors, 6, 1),
-        cell(sweeps, 6, 0),
-        cell(seconds, 8, 2)
-    )?;
-    out.flush()
+    out.row(vec![
+        what.to_owned(),
+        cell(paper.unwrap_or(f64::NAN), 2),
+        cell(auc, 3),
+        cell(sd, 3),
+        cell(loss, 3),
+        cell(brier, 3),
+        cell(accuracy, 3),
+        cell(factors, 1),
+        cell(sweeps, 0),
+        cell(seconds, 2),
+    ])
 }

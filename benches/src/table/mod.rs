@@ -1,12 +1,12 @@
 //! Published tables of SSHIBA and of the rank-likelihood paper beside ours, from data that are at hand.
 //!
 //! ```text
-//! cargo run --release -p polyview-benches --bin table -- sshiba-7 --data YEAST
-//! cargo run --release -p polyview-benches --bin table -- sshiba-9 --data YEAST
-//! cargo run --release -p polyview-benches --bin table -- labels --data SETS
-//! cargo run --release -p polyview-benches --bin table -- classes --data SETS
-//! cargo run --release -p polyview-benches --bin table -- rank-2 --data DIGITS
-//! cargo run --release -p polyview-benches --bin table -- rank-4 --data EXPRESSION
+//! cargo run --release -p polyview-benches -- table sshiba-7 --data YEAST
+//! cargo run --release -p polyview-benches -- table sshiba-9 --data YEAST
+//! cargo run --release -p polyview-benches -- table labels --data SETS
+//! cargo run --release -p polyview-benches -- table classes --data SETS
+//! cargo run --release -p polyview-benches -- table rank-2 --data DIGITS
+//! cargo run --release -p polyview-benches -- table rank-4 --data EXPRESSION
 //! ```
 //!
 //! `YEAST` holds `train_features.csv`, `train_labels.csv`, `test_features.csv`
@@ -30,11 +30,13 @@ use std::error::Error;
 
 use polyview_linalg::Threads;
 
-use crate::data::{Half, classed, labelled};
-use crate::folds::{parts, stratified};
-use crate::linear::{Inputs, Linear};
-use crate::options::Options;
-use crate::protocol::{Way, run};
+use crate::sheet::{Printed, Sheet};
+
+use self::data::{Half, classed, labelled};
+use self::folds::{parts, stratified};
+use self::linear::{Inputs, Linear};
+use self::options::Options;
+use self::protocol::{Way, score_of};
 
 /// Training and test halves of one line, one pair a repeat.
 type Pairs = Vec<(Half, Half)>;
@@ -69,31 +71,36 @@ const UNPUBLISHED: [(&str, Way, Option<f64>); 8] = [
     ("prevalence alone", Way::Prevalence, None),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let o = Options::from_arguments()?;
-    Threads::new(o.threads)?.install(|| tables(&o).map_err(|e| e.to_string()))?;
-    Ok(())
+/// The tables that the arguments ask for, printed as they grow.
+///
+/// # Errors
+/// Arguments that do not exist; what files, data and fits refuse.
+pub fn run(args: impl IntoIterator<Item = String>) -> Result<Vec<Sheet>, Box<dyn Error>> {
+    let o = Options::parse(args)?;
+    let mut out = Printed::default();
+    Threads::new(o.threads)?.install(|| tables(&o, &mut out).map_err(|e| e.to_string()))?;
+    Ok(out.sheets)
 }
 
-fn tables(o: &Options) -> Result<(), Box<dyn Error>> {
+fn tables(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     match o.table.as_str() {
-        "sshiba-7" => sshiba_7(o),
-        "sshiba-9" => sshiba_9(o),
+        "sshiba-7" => sshiba_7(o, out),
+        "sshiba-9" => sshiba_9(o, out),
         "labels" => {
             for set in ["emotions", "flags"] {
                 let (train, test) = labelled(&o.data.join(set))?;
-                score::head(&format!(
+                score::head(out, &format!(
                     "{set}: {} training, {} test",
                     train.len(),
                     test.len()
                 ))?;
-                block(o, "", &halves(o, train, test), &UNPUBLISHED)?;
+                block(o, out, "", &halves(o, train, test), &UNPUBLISHED)?;
             }
             Ok(())
         }
-        "classes" => classes(o),
-        "rank-2" | "rank-3" | "digits" => rank::digits(o),
-        "rank-4" | "rank-5" => rank::expression(o),
+        "classes" => classes(o, out),
+        "rank-2" | "rank-3" | "digits" => rank::digits(o, out),
+        "rank-4" | "rank-5" => rank::expression(o, out),
         other => Err(format!(
             "no table '{other}': sshiba-7, sshiba-9, labels, classes, rank-2, rank-3, digits, rank-4, rank-5"
         )
@@ -102,7 +109,13 @@ fn tables(o: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// One line for each way that is wanted.
-fn block(o: &Options, prefix: &str, pairs: &Pairs, ways: &Ways) -> Result<(), Box<dyn Error>> {
+fn block(
+    o: &Options,
+    out: &mut Printed,
+    prefix: &str,
+    pairs: &Pairs,
+    ways: &Ways,
+) -> Result<(), Box<dyn Error>> {
     for (name, way, paper) in ways {
         let name = format!("{prefix}{name}");
         let wanted = o.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
@@ -110,9 +123,9 @@ fn block(o: &Options, prefix: &str, pairs: &Pairs, ways: &Ways) -> Result<(), Bo
         if wanted && (ours || o.baselines) {
             let scores: Vec<_> = pairs
                 .iter()
-                .map(|(train, test)| run(*way, train, test, o))
+                .map(|(train, test)| score_of(*way, train, test, o))
                 .collect::<Result<_, _>>()?;
-            score::line(&name, *paper, &scores)?;
+            score::line(out, &name, *paper, &scores)?;
         }
     }
     Ok(())
@@ -137,9 +150,9 @@ fn cross_validation(half: &Half, folds: usize, seed: u64) -> Pairs {
 }
 
 /// Table 7 (spec/sshiba 6.4), and the semi-supervised figure of table 9.
-fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
+fn sshiba_7(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let (train, test) = labelled(&o.data)?;
-    score::head("SSHIBA table 7, yeast (semi-supervised: table 9)")?;
+    score::head(out, "SSHIBA table 7, yeast (semi-supervised: table 9)")?;
     let whole = halves(o, train, test);
     let ways = [
         ("predictive", Way::Predictive, Some(0.66)),
@@ -167,7 +180,7 @@ fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
         ),
         ("prevalence alone", Way::Prevalence, None),
     ];
-    block(o, "", &whole, &ways)?;
+    block(o, out, "", &whole, &ways)?;
     // each fifth of the training samples once the training set
     let mut fifths = Vec::new();
     for (train, test) in &whole {
@@ -202,13 +215,16 @@ fn sshiba_7(o: &Options) -> Result<(), Box<dyn Error>> {
             Some(0.60),
         ),
     ];
-    block(o, "20 % of training: ", &fifths, &ways)
+    block(o, out, "20 % of training: ", &fifths, &ways)
 }
 
 /// The yeast column of table 9 (spec/sshiba 6.6).
-fn sshiba_9(o: &Options) -> Result<(), Box<dyn Error>> {
+fn sshiba_9(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let (train, test) = labelled(&o.data)?;
-    score::head("SSHIBA table 9, yeast, 50 % of training inputs missing")?;
+    score::head(
+        out,
+        "SSHIBA table 9, yeast, 50 % of training inputs missing",
+    )?;
     let mut pairs = Vec::new();
     for (train, test) in halves(o, train, test) {
         for r in 0..o.repeats {
@@ -232,10 +248,10 @@ fn sshiba_9(o: &Options) -> Result<(), Box<dyn Error>> {
             None,
         ),
     ];
-    block(o, "", &pairs, &ways)
+    block(o, out, "", &pairs, &ways)
 }
 
-fn classes(o: &Options) -> Result<(), Box<dyn Error>> {
+fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let all = classed(
         &o.data.join("nutrimouse"),
         "",
@@ -243,9 +259,10 @@ fn classes(o: &Options) -> Result<(), Box<dyn Error>> {
         "diet",
         None,
     )?;
-    score::head("nutrimouse, diet, 5-fold")?;
+    score::head(out, "nutrimouse, diet, 5-fold")?;
     block(
         o,
+        out,
         "diet: ",
         &cross_validation(&all, 5, o.seed),
         &UNPUBLISHED,
@@ -257,9 +274,10 @@ fn classes(o: &Options) -> Result<(), Box<dyn Error>> {
         "genotype",
         None,
     )?;
-    score::head("nutrimouse, genotype, 5-fold")?;
+    score::head(out, "nutrimouse, genotype, 5-fold")?;
     block(
         o,
+        out,
         "genotype: ",
         &cross_validation(&all, 5, o.seed),
         &UNPUBLISHED,
@@ -281,13 +299,17 @@ fn classes(o: &Options) -> Result<(), Box<dyn Error>> {
         "subtype",
         Some(&levels),
     )?;
-    score::head("breast-tcga, subtype; proteins absent from the test half")?;
-    block(o, "subtype: ", &halves(o, train, test), &UNPUBLISHED)?;
+    score::head(
+        out,
+        "breast-tcga, subtype; proteins absent from the test half",
+    )?;
+    block(o, out, "subtype: ", &halves(o, train, test), &UNPUBLISHED)?;
 
     let all = classed(&o.data.join("landsat"), "", &["pixels"], "class", None)?;
-    score::head("landsat, 5-fold")?;
+    score::head(out, "landsat, 5-fold")?;
     block(
         o,
+        out,
         "landsat: ",
         &cross_validation(&all, 5, o.seed),
         &UNPUBLISHED,

@@ -8,10 +8,10 @@ use polyview_core::Table;
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 use polyview_linalg::Mat;
 
-use crate::data::{Half, build, stacked};
-use crate::linear::{self, Inputs, Linear};
-use crate::options::Options;
-use crate::score::Score;
+use super::data::{Half, build, stacked};
+use super::linear::{self, Inputs, Linear};
+use super::options::Options;
+use super::score::Score;
 
 /// A way to predict.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub enum Way {
 ///
 /// # Errors
 /// What a fit or the data refuse.
-pub fn run(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Box<dyn Error>> {
+pub fn score_of(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Box<dyn Error>> {
     let clock = Instant::now();
     let mapped;
     let (train, test) = match (o.gamma, way) {
@@ -53,7 +53,9 @@ pub fn run(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Score, Bo
             let p = fit.predict(&test.input_dataset()?, "labels")?;
             with_fit(Score::of(test, &p.mean, true)?, &fit)
         }
-        Way::MeanImputed => return run(Way::Predictive, &train.clone().mean_filled(), test, o),
+        Way::MeanImputed => {
+            return score_of(Way::Predictive, &train.clone().mean_filled(), test, o);
+        }
         Way::SemiSupervised => {
             let mut tables = joined(&train.inputs, &test.inputs);
             tables.push(train.target.clone());

@@ -1,11 +1,11 @@
-//! Fits one synthetic case of `benches/peers/gen_data.py` and prints one line
+//! Fits one synthetic case (`cases`) and prints one line
 //! of JSON with the same measures as `run_peer.py` takes of the peers.
 //!
 //! ```text
-//! cargo run --release -p polyview-benches --bin case -- DATA_DIR [--missing 20]
+//! cargo run --release -p polyview-benches -- case DATA_DIR [--missing 20]
 //!     [--threads 1] [--path streaming] [--noise view]
 //!     [--max-sweeps 3000] [--factors K] [--no-rotation] [--no-scores]
-//!     [--model bibfa|sshiba|mofa|mofapy2] [--counts poisson|negative-binomial] [--no-scores]
+//!     [--model bibfa|sshiba|mofa|mofapy2] [--counts poisson|negative-binomial]
 //! ```
 //!
 //! Memory: `data_mb` is what the fit is given (values and masks),
@@ -38,14 +38,18 @@ struct Options {
     scores: bool,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = options()?;
-    Threads::new(options.threads)?.install(|| run(&options).map_err(|e| e.to_string()))?;
+/// Fits the case that the arguments name and prints its measures.
+///
+/// # Errors
+/// Arguments that do not exist; what files, data and fits refuse.
+pub fn run(args: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let options = options(args)?;
+    Threads::new(options.threads)?.install(|| measure(&options).map_err(|e| e.to_string()))?;
     Ok(())
 }
 
-fn options() -> Result<Options, Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Error>> {
+    let mut args = args.into_iter();
     let mut o = Options {
         data: args.next().ok_or("give the folder of a case")?.into(),
         missing: false,
@@ -130,7 +134,7 @@ fn matrix(folder: &FilePath, name: &str) -> Result<Table, Box<dyn Error>> {
     Ok(read_table(folder.join(name), &ReadOptions::default())?)
 }
 
-fn run(o: &Options) -> Result<(), Box<dyn Error>> {
+fn measure(o: &Options) -> Result<(), Box<dyn Error>> {
     let meta: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(o.data.join("meta.json"))?)?;
     let views = meta["dims"].as_array().map_or(0, Vec::len);

@@ -2,7 +2,6 @@
 //! 10), each model beside its two-step version and logistic regression.
 
 use std::error::Error;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,10 +11,11 @@ use polyview_core::Table;
 use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
 use polyview_linalg::Mat;
 
-use crate::data::{build, rows};
-use crate::folds::{parts, stratified};
-use crate::linear::{self, Linear};
-use crate::options::Options;
+use super::data::{build, rows};
+use super::folds::{parts, stratified};
+use super::linear::{self, Linear};
+use super::options::Options;
+use crate::sheet::{NOTHING, Printed};
 
 /// What the paper has: error in % of the seven models of its Table 1, where
 /// it gives them.
@@ -60,7 +60,7 @@ struct Score {
 ///
 /// # Errors
 /// What files, data and fits refuse.
-pub fn digits(o: &Options) -> Result<(), Box<dyn Error>> {
+pub fn digits(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let paper = match o.table.as_str() {
         "rank-2" => USPS,
         "rank-3" => MNIST,
@@ -89,12 +89,15 @@ pub fn digits(o: &Options) -> Result<(), Box<dyn Error>> {
         tasks = tasks.iter().flat_map(of).collect();
     }
     let [a, b] = [0, 1].map(|h| tasks.first().map_or(0, |t| t.y[h].len()));
-    head(&format!(
-        "{}: 3 against 5, {a} to train, {b} to test, {} repeats",
-        o.table,
-        tasks.len()
-    ))?;
-    block(o, &tasks, &paper)
+    head(
+        out,
+        &format!(
+            "{}: 3 against 5, {a} to train, {b} to test, {} repeats",
+            o.table,
+            tasks.len()
+        ),
+    )?;
+    block(o, out, &tasks, &paper)
 }
 
 /// Expression: `expression.csv` (or `counts.csv`) and `labels.csv` (or
@@ -102,7 +105,7 @@ pub fn digits(o: &Options) -> Result<(), Box<dyn Error>> {
 ///
 /// # Errors
 /// What files, data and fits refuse.
-pub fn expression(o: &Options) -> Result<(), Box<dyn Error>> {
+pub fn expression(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let file = |names: [&str; 2]| {
         let all = names.map(|n| o.data.join(format!("{n}.csv")));
         all.iter()
@@ -118,8 +121,8 @@ pub fn expression(o: &Options) -> Result<(), Box<dyn Error>> {
         let tasks: Vec<Task> = (0..folds)
             .map(|f| split(&x, &y, folds, f, o.seed))
             .collect();
-        head(&format!("{}: {column}, {folds} folds", o.table))?;
-        block(o, &tasks, &[None; 7])?;
+        head(out, &format!("{}: {column}, {folds} folds", o.table))?;
+        block(o, out, &tasks, &[None; 7])?;
     }
     Ok(())
 }
@@ -180,47 +183,48 @@ fn split(x: &Table, y: &[bool], folds: usize, fold: usize, seed: u64) -> Task {
     }
 }
 
-fn head(title: &str) -> Result<(), Box<dyn Error>> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{title}")?;
-    writeln!(
-        out,
-        "{:<34} {:>7} {:>16} {:>16} {:>14}",
-        "", "paper", "error %", "AUC", "seconds"
-    )?;
-    Ok(())
+fn head(out: &mut Printed, title: &str) -> std::io::Result<()> {
+    out.head(
+        title,
+        &["model", "K", "paper", "error, %", "AUC", "seconds"],
+    )
 }
 
 /// All models on all tasks, for each number of factors.
-fn block(o: &Options, tasks: &[Task], paper: &Paper) -> Result<(), Box<dyn Error>> {
-    for (i, &k) in o.factor_counts.iter().enumerate() {
-        if o.factor_counts.len() > 1 {
-            writeln!(std::io::stdout().lock(), "{k} factors")?;
-        }
-        of_size(
-            &Options {
-                factors: k,
-                ..o.clone()
-            },
-            tasks,
-            paper,
-            i == 0,
-        )?;
+fn block(
+    o: &Options,
+    out: &mut Printed,
+    tasks: &[Task],
+    paper: &Paper,
+) -> Result<(), Box<dyn Error>> {
+    for (i, &factors) in o.factor_counts.iter().enumerate() {
+        let o = Options {
+            factors,
+            ..o.clone()
+        };
+        of_size(&o, out, tasks, paper, i == 0)?;
     }
     Ok(())
 }
 
 /// All models of one number of factors; what has none only `once`.
-fn of_size(o: &Options, tasks: &[Task], paper: &Paper, once: bool) -> Result<(), Box<dyn Error>> {
+fn of_size(
+    o: &Options,
+    out: &mut Printed,
+    tasks: &[Task],
+    paper: &Paper,
+    once: bool,
+) -> Result<(), Box<dyn Error>> {
+    let k = Some(o.factors);
     let wanted = |name: &str| o.only.as_ref().is_none_or(|t| name.starts_with(t.as_str()));
     for (model, paper) in Table1::ALL.into_iter().zip(paper) {
         if wanted(model.name()) {
             let both = tasks.iter().map(|task| joint(o, model, task));
             let (settled, seen): (Vec<Score>, Vec<Score>) =
                 both.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-            line(model.name(), *paper, &settled)?;
+            line(out, model.name(), k, *paper, &settled)?;
             if o.baselines {
-                line("  weights as of the joint fit", None, &seen)?;
+                line(out, "  weights as of the joint fit", k, None, &seen)?;
             }
         }
     }
@@ -228,13 +232,19 @@ fn of_size(o: &Options, tasks: &[Task], paper: &Paper, once: bool) -> Result<(),
         for data in ["rank", "ordinary-rank", "gaussian"] {
             let name = format!("{data} factors, then logistic");
             if wanted(&name) {
-                line(&name, None, &each(tasks, |task| two_step(o, data, task))?)?;
+                line(
+                    out,
+                    &name,
+                    k,
+                    None,
+                    &each(tasks, |task| two_step(o, data, task))?,
+                )?;
             }
         }
         let name = "logistic regression of the data";
         if once && wanted(name) {
             let plain = |task: &Task| logistic(&task.x[0], &task.x[1], task);
-            line(name, None, &each(tasks, plain)?)?;
+            line(out, name, None, None, &each(tasks, plain)?)?;
         }
     }
     Ok(())
@@ -270,7 +280,13 @@ impl Score {
     }
 }
 
-fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn Error>> {
+fn line(
+    out: &mut Printed,
+    name: &str,
+    factors: Option<usize>,
+    paper: Option<f64>,
+    scores: &[Score],
+) -> std::io::Result<()> {
     let with_error = |of: fn(&Score) -> f64, digits: usize| {
         let n = scores.len() as f64;
         let mean = scores.iter().map(of).sum::<f64>() / n;
@@ -282,17 +298,14 @@ fn line(name: &str, paper: Option<f64>, scores: &[Score]) -> Result<(), Box<dyn 
             format!("{mean:.digits$}")
         }
     };
-    let paper = paper.map_or_else(String::new, |p| format!("{p:.2}"));
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{name:<34} {paper:>7} {:>16} {:>16} {:>14}",
+    out.row(vec![
+        name.to_owned(),
+        factors.map_or_else(|| NOTHING.to_owned(), |k| k.to_string()),
+        paper.map_or_else(|| NOTHING.to_owned(), |p| format!("{p:.2}")),
         with_error(|s| s.error, 2),
         with_error(|s| s.area, 4),
-        with_error(|s| s.seconds, 2)
-    )?;
-    out.flush()?;
-    Ok(())
+        with_error(|s| s.seconds, 2),
+    ])
 }
 
 fn sized(o: &Options, spec: ModelSpec, task: &Task) -> ModelSpec {

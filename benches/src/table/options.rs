@@ -8,7 +8,7 @@ use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
 
-use crate::data::Half;
+use super::data::Half;
 
 /// Choices of a run. Number of factors, likelihood of labels and rate of the
 /// weights' prior by default are those that did best in cross-validation inside
@@ -75,12 +75,12 @@ fn named<T: serde::de::DeserializeOwned>(value: String) -> Result<T, serde_json:
 }
 
 impl Options {
-    /// From the arguments of the process.
+    /// From the arguments of the subcommand.
     ///
     /// # Errors
     /// Unknown options and values.
-    pub fn from_arguments() -> Result<Self, Box<dyn Error>> {
-        let mut args = std::env::args().skip(1);
+    pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let mut args = args.into_iter();
         let mut o = Self {
             table: args.next().ok_or(USAGE)?,
             data: PathBuf::new(),
