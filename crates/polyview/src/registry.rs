@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use polyview_core::LikelihoodSpecies;
+use polyview_core::{LikelihoodSpecies, Options};
 use polyview_likelihoods::species;
+
+use crate::error::Result;
+use crate::spec::Likelihood;
 
 /// The likelihoods that specifications and files may name. Nothing is registered behind
 /// anybody's back: a registry is a value, and
@@ -52,6 +55,15 @@ impl Registry {
         let called =
             |s: &&Arc<dyn LikelihoodSpecies>| s.name() == name || s.aliases().contains(&name);
         self.likelihoods.iter().find(called)
+    }
+    /// Checks options of the likelihood of that name or alias.
+    ///
+    /// # Errors
+    /// [`UnknownLikelihood`](crate::ErrorKind::UnknownLikelihood),
+    /// [`SpeciesOption`](crate::ErrorKind::SpeciesOption).
+    pub fn check_options(&self, name: &str, options: &Options) -> Result<()> {
+        let mut likelihood = Likelihood::from(name).with(options.clone());
+        likelihood.resolve(self)
     }
     /// All likelihoods, in the order in which they were added.
     pub fn likelihoods(&self) -> impl Iterator<Item = &dyn LikelihoodSpecies> {

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use polyview::{ErrorKind, Likelihood, Registry, ViewChoices};
+use polyview::{ErrorKind, Registry, ViewChoices};
+use polyview_core::OptionError;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, Expected, IntoDeserializer, MapAccess, SeqAccess,
@@ -32,46 +33,66 @@ pub(super) fn typed(keys: &Table, text: &str) -> Result<Study, String> {
 
 /// Refuses likelihoods that nobody knows, and options that they do not have.
 fn likelihoods(study: &mut Study) -> Result<(), Refused> {
-    let place = [
-        Step::Key("likelihood"),
-        Step::Key("defaults"),
-        Step::Key("model"),
-    ];
-    known(&mut study.model.defaults.likelihood, &place)?;
+    let place = [Step::Key("defaults"), Step::Key("model")];
+    in_choices(&mut study.model.defaults, &place)?;
+    for (i, view) in study.model.views.iter_mut().enumerate() {
+        let place = [Step::Place(i), Step::Key("views"), Step::Key("model")];
+        in_choices(&mut view.choices, &place)?;
+    }
     for (i, source) in study.data.iter_mut().enumerate() {
         let place = [Step::Key("likelihood"), Step::Place(i), Step::Key("data")];
         if let Some(likelihood) = &mut source.likelihood {
-            known(likelihood, &place)?;
+            known(likelihood.resolve(Registry::standard()), &place)?;
         }
-    }
-    for (i, view) in study.model.views.iter_mut().enumerate() {
-        let place = [
-            Step::Key("likelihood"),
-            Step::Place(i),
-            Step::Key("views"),
-            Step::Key("model"),
-        ];
-        known(&mut view.choices.likelihood, &place)?;
     }
     Ok(())
 }
 
-fn known(likelihood: &mut Likelihood, place: &[Step<'_>]) -> Result<(), Refused> {
-    let Err(e) = likelihood.resolve(Registry::standard()) else {
+fn in_choices(choices: &mut ViewChoices, place: &[Step<'_>]) -> Result<(), Refused> {
+    let within = |e: Refused| place.iter().fold(e, |e, step| e.within(step));
+    let registry = Registry::standard();
+    let own = choices.likelihood.resolve(registry);
+    known(own, &[Step::Key("likelihood")]).map_err(within)?;
+    for (name, options) in choices.options_by_name() {
+        let place = if std::ptr::eq(options, &choices.ranks) {
+            vec![Step::Key("ranks")]
+        } else {
+            vec![Step::Key(name), Step::Key("options")]
+        };
+        known(registry.check_options(name, options), &place).map_err(within)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a likelihood or its options, and where.
+fn known(found: polyview::Result<()>, place: &[Step<'_>]) -> Result<(), Refused> {
+    let Err(e) = found else {
         return Ok(());
     };
-    let why = match e.kind() {
+    let refused = match e.kind() {
         ErrorKind::UnknownLikelihood { name, .. } => {
-            format!(
-                "there is no '{name}'; {}",
-                instead(name, &likelihoods_by_name())
-            )
+            let known = likelihoods_by_name();
+            Refused::new(format!("there is no '{name}'; {}", instead(name, &known)))
         }
-        _ => e.to_string(),
+        ErrorKind::SpeciesOption { source, .. } => match source {
+            OptionError::Type {
+                option,
+                expected,
+                found,
+            } => Refused::new(format!("{found} stands where {expected} belongs"))
+                .within(&Step::Key(option)),
+            OptionError::Unknown { option, known } => {
+                let why = format!("there is no such key; {}", instead(option, known));
+                Refused::new(why).within(&Step::Key(option))
+            }
+            OptionError::Value { option, needs, .. } => {
+                Refused::new(needs.clone()).within(&Step::Key(option))
+            }
+            other => Refused::new(other.to_string()),
+        },
+        _ => Refused::new(e.to_string()),
     };
-    Err(place
-        .iter()
-        .fold(Refused::new(why), |e, step| e.within(step)))
+    Err(place.iter().fold(refused, |e, step| e.within(step)))
 }
 
 /// Looks at the choices of each view by themselves: as part of a view they come without

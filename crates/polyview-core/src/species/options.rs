@@ -206,7 +206,10 @@ impl Options {
                 return Err(OptionError::Type {
                     option: name.clone(),
                     expected: kind(default).to_owned(),
-                    found: format!("{} {value}", kind(value)),
+                    found: match value {
+                        Value::String(text) => format!("the text \"{text}\""),
+                        other => other.to_string(),
+                    },
                 });
             }
         }
@@ -328,11 +331,11 @@ mod tests {
         );
         assert_eq!(
             error("most=2.5"),
-            "option 'most': expected a whole number, found a number 2.5"
+            "option 'most': expected a whole number, found 2.5"
         );
         assert_eq!(
             error("size=big"),
-            "option 'size': expected a number, found a word \"big\""
+            "option 'size': expected a number, found the text \"big\""
         );
         // a word that the species does not know
         let unknown = over("pairs=all").expect("a word").read::<Own>();

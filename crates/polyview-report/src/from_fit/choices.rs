@@ -26,7 +26,7 @@ fn untouched(spec: &ModelSpec) -> ModelSpec {
         let of_kind = preset
             .clone()
             .with_likelihood(&v.name, &v.choices.likelihood);
-        let mut choices = of_kind.view(&v.name);
+        let mut choices = of_kind.view(&v.name).spelled();
         choices.likelihood = preset.defaults.likelihood.clone();
         ViewSpec {
             name: v.name.clone(),

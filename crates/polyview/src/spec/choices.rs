@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Likelihood;
 
 /// Choices that may differ from view to view.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, into = "Written")]
 pub struct ViewChoices {
     /// How the data arise from the linear predictor.
@@ -46,7 +46,7 @@ pub struct ViewChoices {
 }
 
 /// As choices are written: the likelihood is one word, and its options stand beside it.
-#[derive(Serialize)]
+#[derive(PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Written {
     likelihood: String,
@@ -73,20 +73,11 @@ fn compares(species: &str) -> bool {
 
 impl From<ViewChoices> for Written {
     fn from(choices: ViewChoices) -> Self {
-        let name = choices.likelihood.name().to_owned();
-        let (mut options, mut ranks) = (choices.options.clone(), choices.ranks.clone());
-        if !choices.likelihood.options().is_empty() {
-            let all = choices.options_of(&name).or(choices.likelihood.options());
-            if compares(&name) {
-                ranks = all;
-            } else {
-                options.insert(name.clone(), all);
-            }
-        }
+        let choices = choices.spelled();
         Self {
-            likelihood: name,
-            options,
-            ranks,
+            likelihood: choices.likelihood.name().to_owned(),
+            options: choices.options,
+            ranks: choices.ranks,
             noise: choices.noise,
             centring: choices.centring,
             scaling: choices.scaling,
@@ -95,6 +86,13 @@ impl From<ViewChoices> for Written {
             settle: choices.settle,
             shape: choices.shape,
         }
+    }
+}
+
+impl PartialEq for ViewChoices {
+    /// Wherever the options of a likelihood stand.
+    fn eq(&self, other: &Self) -> bool {
+        Written::from(self.clone()) == Written::from(other.clone())
     }
 }
 
@@ -111,6 +109,29 @@ impl ViewChoices {
         let options = Options::of(options)?;
         self.options.insert(species.to_owned(), options);
         Ok(())
+    }
+    /// The same with the options of its likelihood beside it, as they are written.
+    #[must_use]
+    pub fn spelled(mut self) -> Self {
+        if self.likelihood.options().is_empty() {
+            return self;
+        }
+        let name = self.likelihood.name().to_owned();
+        let all = self.options_of(&name).or(self.likelihood.options());
+        if compares(&name) {
+            self.options.remove(&name);
+            self.ranks = all;
+        } else {
+            self.options.insert(name, all);
+        }
+        self.likelihood = self.likelihood.with(Options::new());
+        self
+    }
+    /// Options of likelihoods that stand beside the view's own: name and options.
+    pub fn options_by_name(&self) -> impl Iterator<Item = (&str, &Options)> {
+        let ranks = (!self.ranks.is_empty()).then_some(("rank", &self.ranks));
+        let others = self.options.iter().map(|(name, o)| (name.as_str(), o));
+        others.chain(ranks)
     }
     /// The same with the options of its likelihood in one place, all of them written out,
     /// those of `defaults` where it says nothing.

@@ -255,9 +255,12 @@ impl ModelSpec {
     /// # Errors
     /// [`ErrorKind::UnknownLikelihood`], [`ErrorKind::SpeciesOption`].
     pub fn resolve(&mut self, registry: &Registry) -> Result<()> {
-        self.defaults.likelihood.resolve(registry)?;
-        for view in &mut self.views {
-            view.choices.likelihood.resolve(registry)?;
+        let views = self.views.iter_mut().map(|v| &mut v.choices);
+        for choices in views.chain([&mut self.defaults]) {
+            choices.likelihood.resolve(registry)?;
+            for (name, options) in choices.options_by_name() {
+                registry.check_options(name, options)?;
+            }
         }
         Ok(())
     }

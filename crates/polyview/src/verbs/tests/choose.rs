@@ -32,7 +32,7 @@ fn the_number_of_factors_is_found() {
     let found = choose_k(data, &spec, &options, &mut |p| steps.push(*p)).unwrap();
     assert_eq!(found.recommended, 2, "{found:?}");
     assert!(
-        found.reason.contains("2 is the smallest number"),
+        found.reason.contains("2 is the smallest"),
         "{}",
         found.reason
     );
