@@ -432,7 +432,10 @@ fn what_groups_cannot_pass_on_is_refused() {
         other => panic!("{other:?}"),
     }
     let real = |v: View| {
-        let term = polyview_likelihoods::Gaussian::new(v, Default::default());
+        let term = polyview_likelihoods::Gaussian::new(
+            v,
+            polyview_likelihoods::GaussianOptions::default(),
+        );
         Ok(Box::new(term) as Box<dyn ViewTerm>)
     };
     grouped(&real).expect("groups pass on all that a gaussian term can do");
