@@ -193,7 +193,7 @@ impl Fit {
         let mut out = Vec::new();
         for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
             if !cells.is_empty() || !notes[at].is_empty() {
-                let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at])?;
+                let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at]);
                 let score = match kinds[at] {
                     kind if kind.is_count() => counts_scored(score, &cells, &training[at]),
                     kind if kind.is_label() => labels_scored(score, &cells),
@@ -266,7 +266,7 @@ impl Fit {
         (kind, ranks): (Domain, &[OrderStatistics]),
         cells: &[Cell],
         training: &View,
-    ) -> Result<HeldOut> {
+    ) -> HeldOut {
         let info = &self.views[at];
         let components = self.n_components().max(1) as f64;
         let [lower, upper] = End::both(LEVEL);
@@ -321,7 +321,7 @@ impl Fit {
             }
         }
         let count = cells.len() as f64;
-        Ok(HeldOut {
+        HeldOut {
             view: info.name.clone(),
             kind,
             cells: cells.len(),
@@ -347,7 +347,7 @@ impl Fit {
             pairs,
             notes: Vec::new(),
             robust,
-        })
+        }
     }
 }
 

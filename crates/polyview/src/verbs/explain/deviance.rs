@@ -59,9 +59,10 @@ impl Expected {
         };
         let first = self.first;
         // classes are one column of the data
-        let of_data = match view.term.domain().has_classes() {
-            true => 1,
-            false => self.sum.ncols(),
+        let of_data = if view.term.domain().has_classes() {
+            1
+        } else {
+            self.sum.ncols()
         };
         for (rows, columns) in blocks(self.sum.nrows(), of_data) {
             let there = first + columns.start..first + columns.end;
