@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use polyview::{ErrorKind, Likelihood, Registry, ViewChoices};
+use polyview::{ErrorKind, Kind, Named, Registry, ViewChoices};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, Expected, IntoDeserializer, MapAccess, SeqAccess,
@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::Study;
-use crate::choice::{instead, likelihoods_by_name};
+use crate::choice::{instead, names};
 
 /// The study that a table says; `text` is the file that it comes from.
 ///
@@ -24,20 +24,28 @@ pub(super) fn typed(keys: &Table, text: &str) -> Result<Study, String> {
     views(keys)
         .and_then(|()| Study::deserialize(At::table(keys)))
         .and_then(|mut study| {
-            likelihoods(&mut study)?;
+            all_known(&mut study)?;
             Ok(study)
         })
         .map_err(|refused| refused.message(text))
 }
 
-/// Refuses likelihoods that nobody knows, and options that they do not have.
-fn likelihoods(study: &mut Study) -> Result<(), Refused> {
+/// Refuses likelihoods and priors that nobody knows, and options that they do not have.
+fn all_known(study: &mut Study) -> Result<(), Refused> {
     let place = [
         Step::Key("likelihood"),
         Step::Key("defaults"),
         Step::Key("model"),
     ];
     known(&mut study.model.defaults.likelihood, &place)?;
+    let place = [
+        Step::Key("selection"),
+        Step::Key("defaults"),
+        Step::Key("model"),
+    ];
+    known(&mut study.model.defaults.selection, &place)?;
+    let place = [Step::Key("factor-prior"), Step::Key("model")];
+    known(&mut study.model.factor_prior, &place)?;
     for (i, source) in study.data.iter_mut().enumerate() {
         let place = [Step::Key("likelihood"), Step::Place(i), Step::Key("data")];
         if let Some(likelihood) = &mut source.likelihood {
@@ -45,27 +53,27 @@ fn likelihoods(study: &mut Study) -> Result<(), Refused> {
         }
     }
     for (i, view) in study.model.views.iter_mut().enumerate() {
-        let place = [
-            Step::Key("likelihood"),
-            Step::Place(i),
-            Step::Key("views"),
-            Step::Key("model"),
-        ];
-        known(&mut view.choices.likelihood, &place)?;
+        let place = |key: &'static str| {
+            [
+                Step::Key(key),
+                Step::Place(i),
+                Step::Key("views"),
+                Step::Key("model"),
+            ]
+        };
+        known(&mut view.choices.likelihood, &place("likelihood"))?;
+        known(&mut view.choices.selection, &place("selection"))?;
     }
     Ok(())
 }
 
-fn known(likelihood: &mut Likelihood, place: &[Step<'_>]) -> Result<(), Refused> {
-    let Err(e) = likelihood.resolve(Registry::standard()) else {
+fn known<K: Kind>(named: &mut Named<K>, place: &[Step<'_>]) -> Result<(), Refused> {
+    let Err(e) = named.resolve(Registry::standard()) else {
         return Ok(());
     };
     let why = match e.kind() {
-        ErrorKind::UnknownLikelihood { name, .. } => {
-            format!(
-                "there is no '{name}'; {}",
-                instead(name, &likelihoods_by_name())
-            )
+        ErrorKind::UnknownSpecies { name, .. } => {
+            format!("there is no '{name}'; {}", instead(name, &names::<K>()))
         }
         _ => e.to_string(),
     };
