@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use polyview::{FeatureSelection, Fit, Selection, models};
+use polyview::{Fit, Selection, models};
 use polyview_core::Table;
 use polyview_datasets::{digits_labels, digits_tables};
 use polyview_examples::{dataset, rows};
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut spec = models::sshiba(12).with_likelihood("digit", "categorical");
     let mut choices = spec.view("pix");
-    choices.selection = FeatureSelection::Relevance;
+    choices.selection = "relevance".into();
     // corners are constant: one scale for all pixels leaves them so
     choices.scaling = polyview_core::FeatureScaling::View;
     spec = spec.with_view("pix", choices);

@@ -2,7 +2,7 @@
 //! factor; a second one acts in one group alone, and is found there.
 #![allow(clippy::print_stdout)]
 
-use polyview::{FactorPrior, models};
+use polyview::models;
 use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // noise and intercepts of their own for each group, as MOFA+ has them
     let mut spec = models::mofa(6);
-    spec.factor_prior = FactorPrior::Ard;
+    spec.factor_prior = "ard".into();
     let fit = polyview::fit(data.clone(), spec)?;
 
     println!("{} factors", fit.k());

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use polyview::{FeatureSelection, Fit, ModelSpec, hold_out, models};
+use polyview::{Fit, ModelSpec, hold_out, models};
 use polyview_core::{Dataset, Table};
 use polyview_datasets::{digits_tables, nutrimouse_tables};
 use polyview_examples::{World, dataset, rows};
@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let data = hold_out(full, 0.1, seed)?.data;
                 let mut spec = make(FACTORS);
                 if spec.model == "sshiba" {
-                    spec.defaults.selection = FeatureSelection::Relevance;
+                    spec.defaults.selection = "relevance".into();
                 }
                 let with = row(&data, full, &spec)?;
                 spec.vb.prune.by_bound = false;

@@ -1,7 +1,7 @@
 //! The compressed paths give the iterates of the streaming path
 //! (docs/decisions/0007-compression.md).
 
-use polyview::{FeatureSelection, Fit, Fitting, Intercepts, ModelSpec, Path, models};
+use polyview::{Fit, Fitting, Intercepts, ModelSpec, Path, models};
 use polyview_core::{Centring, Dataset, Event, FeatureScaling, Table};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
@@ -130,7 +130,7 @@ fn relevances_compress_samples_and_not_features() {
     let tall = data(90, &[7, 5], 5);
     let with = |path, data: &Dataset| {
         let mut s = spec(path, Centring::Feature, Intercepts::Learned, 30);
-        s.defaults.selection = FeatureSelection::Relevance;
+        s.defaults.selection = "relevance".into();
         Fitting::new(data.clone(), s)
     };
     let done = |path| {

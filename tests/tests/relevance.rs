@@ -2,7 +2,7 @@
 //! of what is left (spec/sshiba 9.6 items 4, 7, 10, 11; spec/thesis 6.2).
 #![allow(clippy::unwrap_used)]
 
-use polyview::{ErrorKind, FeatureSelection, Fit, ModelSpec, Selection, models};
+use polyview::{ErrorKind, Fit, ModelSpec, Selection, models};
 use polyview_core::{
     DataError, Dataset, FeatureScaling, GammaPrior, Journal, PrecisionView, RowMoments, State,
     Stateful, Table, View,
@@ -52,7 +52,7 @@ fn spec() -> ModelSpec {
     spec.defaults.noise = NoiseBy::View;
     spec.defaults.scaling = FeatureScaling::View;
     let mut choices = spec.view("sparse");
-    choices.selection = FeatureSelection::Relevance;
+    choices.selection = "relevance".into();
     spec.with_view("sparse", choices)
 }
 

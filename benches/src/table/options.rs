@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use polyview::{EngineKind, FeatureSelection, GibbsOptions, Intercepts, ModelSpec, models};
+use polyview::{EngineKind, GibbsOptions, Intercepts, ModelSpec, WeightPrior, models};
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::PruneRule;
 use polyview_likelihoods::NoiseBy;
@@ -44,7 +44,7 @@ pub struct Options {
     /// Whether there are intercepts.
     pub intercepts: Intercepts,
     /// Whether relevances of inputs are learnt.
-    pub selection: FeatureSelection,
+    pub selection: WeightPrior,
     /// Prior of the precisions of weights, shape and rate. The papers leave it
     /// open.
     pub weight_prior: GammaPrior,
@@ -94,7 +94,7 @@ impl Options {
             noise: NoiseBy::Feature,
             scaling: FeatureScaling::Feature,
             intercepts: Intercepts::Learned,
-            selection: FeatureSelection::None,
+            selection: "none".into(),
             weight_prior: GammaPrior::new(1e-6, 0.01),
             gibbs: None,
             repeats: 5,
@@ -123,7 +123,7 @@ impl Options {
                 "--noise" => o.noise = named(value()?)?,
                 "--scaling" => o.scaling = named(value()?)?,
                 "--no-intercepts" => o.intercepts = Intercepts::None,
-                "--select" => o.selection = FeatureSelection::Relevance,
+                "--select" => o.selection = "relevance".into(),
                 "--weight-prior" => {
                     let text = value()?;
                     let (shape, rate) = text.split_once(',').ok_or("--weight-prior A,B")?;
@@ -207,7 +207,7 @@ impl Options {
         };
         for t in &half.inputs {
             let mut choices = spec.defaults.clone();
-            choices.selection = self.selection;
+            choices.selection = self.selection.clone();
             spec = spec.with_view(&t.name, choices);
         }
         spec.with_likelihood("labels", likelihood)

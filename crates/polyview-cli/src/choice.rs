@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use polyview::{ErrorKind, Likelihood, Registry};
+use polyview::{Described, ErrorKind, Kind, Named, Registry};
 use polyview_core::OptionError;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -19,31 +19,31 @@ pub fn parsed<T: for<'de> Deserialize<'de>>(option: &str, word: &str) -> Outcome
     T::deserialize(word_as).map_err(|refused| Failure::Usage(refused.message(option, word)))
 }
 
-/// Parses a likelihood with its options: `negative-binomial{size=2}`.
+/// Parses a species with its options: `negative-binomial{size=2}`.
 ///
 /// # Errors
-/// [`Failure::Usage`], which lists the likelihoods and says which one is nearest, or what
-/// is wrong with an option.
-pub fn likelihood(option: &str, text: &str) -> Outcome<Likelihood> {
+/// [`Failure::Usage`], which lists the species and says which one is nearest, or what is
+/// wrong with an option.
+pub fn species<K: Kind>(option: &str, text: &str) -> Outcome<Named<K>> {
     let usage = |why: String| Failure::Usage(format!("{option}: {why}"));
-    let mut found: Likelihood = text
+    let mut found: Named<K> = text
         .parse()
         .map_err(|e: OptionError| usage(e.to_string()))?;
     match found.resolve(Registry::standard()) {
         Ok(()) => Ok(found),
         Err(e) => Err(match e.kind() {
-            ErrorKind::UnknownLikelihood { name, .. } => {
-                Failure::Usage(Refused::Unknown(likelihoods_by_name()).message(option, name))
+            ErrorKind::UnknownSpecies { name, .. } => {
+                Failure::Usage(Refused::Unknown(names::<K>()).message(option, name))
             }
             _ => usage(e.to_string()),
         }),
     }
 }
 
-/// The names of all likelihoods, and what else they are called.
-pub fn likelihoods_by_name() -> Vec<String> {
+/// The names of all species of a kind, and what else they are called.
+pub fn names<K: Kind>() -> Vec<String> {
     let mut out = Vec::new();
-    for species in Registry::standard().likelihoods() {
+    for species in K::all(Registry::standard()) {
         out.push(species.name().to_owned());
         out.extend(species.aliases().iter().map(|&alias| alias.to_owned()));
     }
@@ -130,6 +130,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polyview::Likelihoods;
 
     #[test]
     fn letters_to_change() {
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_nearest_word_is_named() {
-        let said = |word: &str| match likelihood("likelihood", word) {
+        let said = |word: &str| match species::<Likelihoods>("likelihood", word) {
             Ok(found) => found.to_string(),
             Err(e) => e.to_string(),
         };

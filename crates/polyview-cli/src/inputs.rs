@@ -221,7 +221,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let (name, path, likelihood) = view_option(text)?;
         let known = &fit.view(&name)?.1.choices.likelihood;
         if let Some(l) = likelihood {
-            let l = choice::likelihood(&of_view(&name), &l)?;
+            let l: Likelihood = choice::species(&of_view(&name), &l)?;
             if l.name() != known.name() {
                 return Err(Failure::Usage(format!(
                     "view '{name}' is {known} in this model, not {l}; leave ':{l}' out"

@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{
-    FactorPrior, FeatureSelection, Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices,
-};
+use polyview::{Finding, Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices, WeightPrior};
 use polyview_core::Join;
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{DataArgs, ModelArgs, ModelName};
-use crate::choice::parsed;
+use crate::choice::{parsed, species};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
 use crate::preset::{KNOWN, preset, without_repeats};
@@ -323,7 +321,7 @@ impl Study {
             m.intercepts = Intercepts::None;
         }
         if let Some(x) = &args.priors.factor_prior {
-            m.factor_prior = parsed("--factor-prior", x)?;
+            m.factor_prior = species("--factor-prior", x)?;
         }
         m.groups.noise |= args.choices.group_noise;
         m.groups.intercepts |= args.choices.group_intercepts;
@@ -358,21 +356,27 @@ impl Study {
             }
         }
         for text in &args.priors.weights {
-            let (view, prior) = match text.rsplit_once('=') {
-                Some((view, prior)) => (Some(view), prior),
+            // options come in braces, with equals signs of their own
+            let end = if text.ends_with('}') {
+                text.find('{')
+            } else {
+                None
+            };
+            let (view, prior) = match text[..end.unwrap_or(text.len())].rfind('=') {
+                Some(at) => (Some(&text[..at]), &text[at + 1..]),
                 None => (None, text.as_str()),
             };
-            let selection = parsed("--weights", prior)?;
+            let selection: WeightPrior = species("--weights", prior)?;
             let names: Vec<String> = match view {
                 Some(view) => vec![view.to_owned()],
                 None => m.views.iter().map(|v| v.name.clone()).collect(),
             };
             if view.is_none() {
-                m.defaults.selection = selection;
+                m.defaults.selection = selection.clone();
             }
             for name in names {
                 let choices = ViewChoices {
-                    selection,
+                    selection: selection.clone(),
                     ..m.view(&name)
                 };
                 *m = m.clone().with_view(&name, choices);
@@ -380,7 +384,7 @@ impl Study {
         }
         for name in &args.priors.select_features {
             let mut choices = m.view(name);
-            choices.selection = FeatureSelection::Relevance;
+            choices.selection = "relevance".into();
             *m = m.clone().with_view(name, choices);
         }
         for name in &args.choices.settle {
@@ -434,7 +438,7 @@ impl Study {
         let failed = |e: toml::ser::Error| Failure::Usage(e.to_string());
         let mut written = toml::Table::try_from(self).map_err(failed)?;
         if let Some(toml::Value::Table(model)) = written.get_mut("model")
-            && self.model.factor_prior == FactorPrior::Mixture
+            && self.model.factor_prior.finding() == Some(Finding::Components)
         {
             // the clusters count, whoever chose how many
             let mixture = toml::Value::try_from(self.model.mixture).map_err(failed)?;

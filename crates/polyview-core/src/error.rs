@@ -129,7 +129,15 @@ pub enum DataError {
         /// Name of the likelihood.
         name: String,
     },
-    /// Options that its likelihood cannot read.
+    /// A prior that nobody knows.
+    #[error("{block}: there is no prior '{name}'")]
+    UnknownPrior {
+        /// The block of rows.
+        block: String,
+        /// Name of the prior.
+        name: String,
+    },
+    /// Options that a species cannot read.
     #[error(transparent)]
     Options(#[from] crate::species::OptionError),
     /// A data term inside another one can do what the outer one cannot pass on.

@@ -71,8 +71,9 @@ pub use model::{
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{
-    About, Guess, LikelihoodSpecies, MissingData, NoiseBy, Observed, OptionError, Options,
-    ParameterUncertainty, TermContext, Way,
+    About, Finding, Guess, LikelihoodSpecies, MissingData, NoiseBy, Observed, OptionError, Options,
+    ParameterUncertainty, Posterior, PriorContext, PriorSpecies, RowRole, RowsOf, Setting,
+    TermContext, Way,
 };
 
 /// Runs the example of the README.

@@ -121,12 +121,13 @@ fn stochastic(
         .collect();
     StochasticRun::new(
         parts,
-        Box::new(factors),
+        Box::new(|rows, k| Ok(factors(rows, k))),
         Box::new(views.to_vec()),
         options,
         vb,
         StreamKey::new(5),
     )
+    .expect("factors")
 }
 
 /// All numbers that a view has learnt.

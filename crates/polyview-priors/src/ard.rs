@@ -1,5 +1,9 @@
 //! Automatic relevance determination.
 
+mod species;
+
+pub use species::ArdSpecies;
+
 use polyview_core::{
     GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowContext,
     RowMoments, ScalePrior, State, StateReader, Stateful,

@@ -1,5 +1,9 @@
 //! Double automatic relevance determination: factors and features.
 
+mod species;
+
+pub use species::DoubleArdSpecies;
+
 use polyview_core::{
     GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments,
     ScalePrior, State, StateReader, Stateful,

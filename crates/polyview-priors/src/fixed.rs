@@ -1,5 +1,9 @@
 //! Known precisions.
 
+mod species;
+
+pub use species::StandardNormalSpecies;
+
 use polyview_core::{
     NumericError, PrecisionView, RotationSide, RotationTerm, RowContext, RowMoments, ScalePrior,
     State, StateReader, Stateful,

@@ -1,5 +1,9 @@
 //! Automatic relevance determination by groups of rows.
 
+mod species;
+
+pub use species::GroupArdSpecies;
+
 use polyview_core::{
     GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowContext,
     RowGroups, RowMoments, ScalePrior, State, StateReader, Stateful,

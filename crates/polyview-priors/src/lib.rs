@@ -67,6 +67,7 @@ mod group_ard;
 mod mixture;
 mod rotation;
 mod rows;
+mod shared;
 mod three_parameter_beta;
 
 pub use ard::Ard;
@@ -78,6 +79,18 @@ pub use mixture::{Mixture, MixtureOptions, MixtureRows};
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};
+
+/// Priors that describe themselves ([`PriorSpecies`](polyview_core::PriorSpecies)), for a
+/// registry.
+pub mod species {
+    pub use crate::ard::ArdSpecies;
+    pub use crate::double_ard::DoubleArdSpecies;
+    pub use crate::fixed::StandardNormalSpecies;
+    pub use crate::group_ard::GroupArdSpecies;
+    pub use crate::mixture::MixtureSpecies;
+    pub use crate::rows::SpikeSlabSpecies;
+    pub use crate::three_parameter_beta::ThreeParameterBetaSpecies;
+}
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -1,9 +1,6 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{
-    ACTIVE_SHARE, Clusters, Explained, FactorPrior, FeatureSelection, Fit, HeldOut as FitHeldOut,
-    ViewInfo,
-};
+use polyview::{ACTIVE_SHARE, Clusters, Explained, Finding, Fit, HeldOut as FitHeldOut, ViewInfo};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
 use polyview_linalg::Mat;
 
@@ -29,7 +26,7 @@ impl Report {
     /// Those of the fit, when its posterior cannot be read.
     pub fn from_fit(fit: &Fit) -> polyview::Result<Self> {
         let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
-        let mixture = fit.spec().factor_prior == FactorPrior::Mixture;
+        let mixture = fit.spec().factor_prior.finding() == Some(Finding::Components);
         let clusters = mixture.then(|| fit.clusters()).transpose()?;
         let names: Vec<String> = (1..=fit.k()).map(|k| format!("Factor {k}")).collect();
         let factors = fit.factors()?;
@@ -49,7 +46,7 @@ impl Report {
         let inclusion = fit
             .views()
             .iter()
-            .filter(|v| v.choices.selection == FeatureSelection::SpikeAndSlab)
+            .filter(|v| v.choices.selection.finding() == Some(Finding::Inclusion))
             .map(|v| {
                 Ok(ViewInclusion {
                     view: v.name.clone(),
@@ -61,7 +58,7 @@ impl Report {
         let relevance = fit
             .views()
             .iter()
-            .filter(|v| v.choices.selection == FeatureSelection::Relevance)
+            .filter(|v| v.choices.selection.finding() == Some(Finding::Relevance))
             .map(|v| {
                 Ok(ViewRelevance {
                     view: v.name.clone(),

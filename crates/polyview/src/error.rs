@@ -79,18 +79,22 @@ pub enum ErrorKind {
         /// Names of the model's views.
         known: Vec<String>,
     },
-    /// A likelihood that nobody knows.
-    #[error("there is no likelihood '{name}'; there are {}", known.join(", "))]
-    UnknownLikelihood {
+    /// A likelihood or a prior that nobody knows.
+    #[error("there is no {what} '{name}'; there are {}", known.join(", "))]
+    UnknownSpecies {
+        /// What it would be: `likelihood`, `prior of weights`, `prior of factors`.
+        what: &'static str,
         /// Its name.
         name: String,
         /// Names of those that there are.
         known: Vec<String>,
     },
-    /// An option that a likelihood does not have, or that cannot be.
-    #[error("likelihood {species}: {source}")]
+    /// An option that a likelihood or a prior does not have, or that cannot be.
+    #[error("{what} {species}: {source}")]
     SpeciesOption {
-        /// The likelihood.
+        /// What it is: `likelihood`, `prior of weights`, `prior of factors`.
+        what: &'static str,
+        /// Its name.
         species: String,
         /// What is wrong.
         source: polyview_core::OptionError,
@@ -342,8 +346,8 @@ impl Error {
             }
             ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
             ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
-            ErrorKind::UnknownLikelihood { .. } => {
-                "name one of them, or add it to the registry (Registry::with)".to_owned()
+            ErrorKind::UnknownSpecies { .. } => {
+                "name one of them, or add it to the registry (Registry::with, Registry::with_prior)".to_owned()
             }
             ErrorKind::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),

@@ -1,14 +1,14 @@
 //! What mofapy2 does otherwise, where a choice of [`ModelSpec`] does not say
 //! it: which data it knows, and where it starts (spec/mofa B.2, B.4, B.5).
 
-use polyview_core::{Dataset, Groups, RowGroups, View};
+use polyview_core::{Dataset, Finding, Groups, RowGroups, Setting, View};
 use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
 use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, EngineKind, FactorPrior, FeatureSelection, Likelihood, ModelSpec};
+use crate::spec::{Algorithm, EngineKind, Likelihood, ModelSpec};
 
 /// Updates during which inclusion probabilities stay at their start
 /// (`start_sparsity` = 50).
@@ -53,8 +53,9 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         .into())
     };
     for v in data.views() {
-        if spec.view(v.name()).selection == FeatureSelection::Horseshoe {
-            return refuse(v.name(), "horseshoe weights");
+        let prior = spec.view(v.name()).selection;
+        if prior.refuses(Setting::Mofapy2).is_some() {
+            return refuse(v.name(), &prior.called());
         }
         let likelihood = spec.view(v.name()).likelihood;
         if likelihood != "gaussian" && pseudo_kind(&likelihood).is_none() {
@@ -96,7 +97,7 @@ pub(crate) fn start(spec: &ModelSpec, groups: Option<&Groups>, views: &[View]) -
         }
     }
     let u = thin_svd(wide.as_ref())?.u;
-    let sparse = spec.factor_prior == FactorPrior::SpikeAndSlab;
+    let sparse = spec.factor_prior.finding() == Some(Finding::Inclusion);
     let mut out = Mat::zeros(rows, spec.factors);
     for k in 0..spec.factors.min(u.ncols()) {
         let to = out.col_as_slice_mut(k);

@@ -43,13 +43,15 @@ pub use fit::{
     Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
     FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
 };
+pub use polyview_core::{Finding, Setting};
 pub use polyview_infer::{PruneRule, StochasticOptions};
 pub use polyview_likelihoods::ParameterUncertainty;
 pub use polyview_priors::MixtureOptions;
 pub use registry::Registry;
 pub use spec::{
-    Algorithm, EngineKind, FactorPrior, FeatureSelection, GibbsOptions, GroupChoices, Intercepts,
-    Likelihood, ModelSpec, Path, Posterior, ShrinkageShapes, ViewChoices, ViewSpec,
+    Algorithm, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions, GroupChoices,
+    Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named, Path, Posterior, PriorKind,
+    ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
 };
 
 pub use verbs::{

@@ -1,15 +1,9 @@
-//! Mixture priors of the factors, and what views with classifiers for each of their
-//! components may be.
+//! What views with classifiers for each component of a mixture prior of the factors may be.
 
-use polyview_core::{RowBlock, RowMoments};
-use polyview_priors::MixtureRows;
-use polyview_random::StreamKey;
+use polyview_core::{Finding, Setting};
 
 use crate::error::{ErrorKind, Result};
-use crate::spec::{Algorithm, FactorPrior, FeatureSelection, ModelSpec, Posterior};
-
-/// Chain of the random numbers that cluster the starting factors.
-const START: u32 = 1 << 20;
+use crate::spec::ModelSpec;
 
 /// Checks the choices that have to do with components, for a number of samples
 /// and views of these names.
@@ -29,22 +23,15 @@ pub(crate) fn validate<'a>(
         }
         .into())
     };
-    let mixture = spec.factor_prior == FactorPrior::Mixture;
+    let mixture = spec.factor_prior.finding() == Some(Finding::Components);
     if mixture {
-        let components = spec.mixture.components;
+        let components = spec.components();
         if components > samples {
             return Err(ErrorKind::TooManyComponents {
                 components,
                 samples,
             }
             .into());
-        }
-        let what = "a mixture prior of the factors";
-        if spec.algorithm == Algorithm::Faithful {
-            return refused("", what, "the algorithm of mofapy2, which has none");
-        }
-        if spec.posterior == Posterior::Factorised {
-            return refused("", what, "a factorised posterior: it needs covariances");
         }
     }
     for view in views {
@@ -60,19 +47,12 @@ pub(crate) fn validate<'a>(
             let with = format!("the likelihood {}", choices.likelihood);
             return refused(view, what, &with);
         }
-        let plain = [FeatureSelection::None, FeatureSelection::Horseshoe];
-        if !plain.contains(&choices.selection) {
-            return refused(view, what, "selection of features");
+        if let Some(with) = choices.selection.refuses(Setting::Components) {
+            return refused(view, &choices.selection.called(), with);
         }
         if spec.groups.noise || spec.groups.intercepts {
             return refused(view, what, "parameters by group of samples");
         }
     }
     Ok(())
-}
-
-/// The factors' block.
-pub(crate) fn factors(spec: &ModelSpec, block: String, start: RowMoments) -> Box<dyn RowBlock> {
-    let key = StreamKey::new(spec.seed).chain(START);
-    Box::new(MixtureRows::new(block, spec.mixture, start, key))
 }

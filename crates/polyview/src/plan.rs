@@ -62,7 +62,7 @@ struct Costs {
     features: Option<f64>,
 }
 
-fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) -> Costs {
+fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) -> Result<Costs> {
     let n = views.first().map_or(0, View::n_samples) as f64;
     let d: f64 = views.iter().map(|v| v.n_features() as f64).sum();
     let k = k as f64;
@@ -71,7 +71,7 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
     let grouped = several(groups).is_some() && (spec.groups.noise || spec.groups.intercepts);
     let none = without_samples(groups);
     let plain = !grouped
-        && factor_block(spec, none.as_ref(), Mat::zeros(0, spec.factors), 0).turns()
+        && factor_block(spec, none.as_ref(), Mat::zeros(0, spec.factors), 0)?.turns()
         && spec.algorithm == Algorithm::Corrected;
     // compressed, sparse values would be dense
     let complete = plain
@@ -83,14 +83,15 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
         .iter()
         .all(|v| spec.view(v.name()).noise == NoiseBy::View);
     // features with precisions of their own cannot be mixed
-    let alike = views.iter().all(|v| {
+    let mut alike = true;
+    for v in views {
         let none = RowMoments::point(Mat::zeros(0, spec.factors));
-        weight_block(spec, v.name(), none, &[]).turns()
-    });
+        alike &= weight_block(spec, v.name(), none, &[])?.turns();
+    }
     // an eigenvalue problem runs at about a tenth of the speed of a product
     let eigen = |m: f64| 100.0 * m.powi(3);
     let small = |m: f64| m <= 6000.0;
-    Costs {
+    Ok(Costs {
         streaming: SWEEPS * 4.0 * n * d * k,
         samples: (complete && d + 1.0 < n && small(d))
             .then(|| 2.0 * n * d * d + eigen(d) + SWEEPS * 4.0 * d * d * k),
@@ -100,7 +101,7 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
             && views.iter().all(|v| v.n_features() as f64 > n)
             && small(n))
         .then(|| views.len() as f64 * (eigen(n) + SWEEPS * 4.0 * n * n * k) + 2.0 * n * n * d),
-    }
+    })
 }
 
 impl Plan {
@@ -115,7 +116,7 @@ impl Plan {
         views: &[View],
         journal: &mut Journal,
     ) -> Result<Self> {
-        let costs = costs(spec, groups, views, spec.factors);
+        let costs = costs(spec, groups, views, spec.factors)?;
         let refused = |path: &str, why: &str| {
             Err(ErrorKind::Incompatible {
                 view: String::new(),
@@ -179,7 +180,12 @@ impl Plan {
         start: Mat<f64>,
     ) -> Result<Model> {
         let k = start.ncols();
-        let part = |name: &str, values: &Mat<f64>, ones: Vec<f64>, samples, features| -> ViewPart {
+        let part = |name: &str,
+                    values: &Mat<f64>,
+                    ones: Vec<f64>,
+                    samples,
+                    features|
+         -> Result<ViewPart> {
             let data = Compressed {
                 values: values.clone(),
                 ones,
@@ -207,9 +213,9 @@ impl Plan {
                     .iter()
                     .zip(&c.values)
                     .map(|(v, x)| part(v.name(), x, ones.clone(), c.samples, v.n_features()))
-                    .collect();
+                    .collect::<Result<_>>()?;
                 Ok(Model::new(
-                    factor_block(spec, groups, start, c.samples - rows),
+                    factor_block(spec, groups, start, c.samples - rows)?,
                     parts,
                     Schedule::standard(views.len()),
                 ))
@@ -219,13 +225,13 @@ impl Plan {
                     .iter()
                     .zip(all)
                     .map(|(v, c)| match c {
-                        Some(c) => Ok(part(
+                        Some(c) => part(
                             v.name(),
                             &c.values,
                             vec![1.0; v.n_samples()],
                             v.n_samples(),
                             c.features,
-                        )),
+                        ),
                         None => crate::build::part(
                             spec,
                             groups,
@@ -237,7 +243,7 @@ impl Plan {
                     })
                     .collect::<Result<_>>()?;
                 Ok(Model::new(
-                    factor_block(spec, groups, start, 0),
+                    factor_block(spec, groups, start, 0)?,
                     parts,
                     Schedule::standard(views.len()),
                 ))

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use polyview_core::{LikelihoodSpecies, Options};
+use polyview_core::{LikelihoodSpecies, Options, PriorSpecies, RowRole};
 use polyview_likelihoods::species;
+use polyview_priors::species as priors;
 
 use crate::error::Result;
 use crate::spec::Likelihood;
 
-/// The likelihoods that specifications and files may name. Nothing is registered behind
+/// The likelihoods and priors that specifications and files may name. Nothing is registered behind
 /// anybody's back: a registry is a value, and
 /// [`Registry::standard`] with one's own [added](Registry::with) is handed to
 /// [`Fitting::with_registry`](crate::Fitting::with_registry) and
@@ -16,6 +17,7 @@ use crate::spec::Likelihood;
 #[derive(Clone, Default)]
 pub struct Registry {
     likelihoods: Vec<Arc<dyn LikelihoodSpecies>>,
+    priors: Vec<Arc<dyn PriorSpecies>>,
 }
 
 static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
@@ -32,6 +34,13 @@ static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
         .with(species::BinomialSpecies)
         .with(species::RankSpecies)
         .with(species::OrdinaryRankSpecies)
+        .with_prior(priors::StandardNormalSpecies)
+        .with_prior(priors::ArdSpecies)
+        .with_prior(priors::GroupArdSpecies)
+        .with_prior(priors::DoubleArdSpecies)
+        .with_prior(priors::SpikeSlabSpecies)
+        .with_prior(priors::ThreeParameterBetaSpecies)
+        .with_prior(priors::MixtureSpecies)
 });
 
 impl Registry {
@@ -59,7 +68,7 @@ impl Registry {
     /// Checks options of the likelihood of that name or alias.
     ///
     /// # Errors
-    /// [`UnknownLikelihood`](crate::ErrorKind::UnknownLikelihood),
+    /// [`UnknownSpecies`](crate::ErrorKind::UnknownSpecies),
     /// [`SpeciesOption`](crate::ErrorKind::SpeciesOption).
     pub fn check_options(&self, name: &str, options: &Options) -> Result<()> {
         let mut likelihood = Likelihood::from(name).with(options.clone());
@@ -68,5 +77,38 @@ impl Registry {
     /// All likelihoods, in the order in which they were added.
     pub fn likelihoods(&self) -> impl Iterator<Item = &dyn LikelihoodSpecies> {
         self.likelihoods.iter().map(AsRef::as_ref)
+    }
+    /// One more prior. One of the same name and of rows of the same role as another comes in
+    /// its place.
+    #[must_use]
+    pub fn with_prior(mut self, species: impl PriorSpecies + 'static) -> Self {
+        let species: Arc<dyn PriorSpecies> = Arc::new(species);
+        let same = |s: &Arc<dyn PriorSpecies>| {
+            s.name() == species.name() && s.roles().iter().any(|r| species.roles().contains(r))
+        };
+        match self.priors.iter().position(same) {
+            Some(at) => self.priors[at] = species,
+            None => self.priors.push(species),
+        }
+        self
+    }
+    /// The prior of that name or alias, for rows of this role.
+    pub fn prior(&self, role: RowRole, name: &str) -> Option<&Arc<dyn PriorSpecies>> {
+        self.shared_priors(role)
+            .find(|s| s.name() == name || s.aliases().contains(&name))
+    }
+    /// All priors of rows of this role, in the order in which they were added.
+    pub fn priors(&self, role: RowRole) -> impl Iterator<Item = &(dyn PriorSpecies + 'static)> {
+        self.shared_priors(role).map(AsRef::as_ref)
+    }
+    pub(crate) fn shared_likelihoods(&self) -> &[Arc<dyn LikelihoodSpecies>] {
+        &self.likelihoods
+    }
+    pub(crate) fn shared_priors(
+        &self,
+        role: RowRole,
+    ) -> impl Iterator<Item = &Arc<dyn PriorSpecies>> {
+        let suits = move |s: &&Arc<dyn PriorSpecies>| s.roles().contains(&role);
+        self.priors.iter().filter(suits)
     }
 }

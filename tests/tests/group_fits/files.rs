@@ -10,13 +10,9 @@ fn path(name: &str) -> PathBuf {
 
 #[test]
 fn models_in_groups_are_saved_and_read() {
-    for (i, prior) in [
-        FactorPrior::StandardNormal,
-        FactorPrior::Ard,
-        FactorPrior::SpikeAndSlab,
-    ]
-    .into_iter()
-    .enumerate()
+    for (i, prior) in ["standard-normal", "ard", "spike-and-slab"]
+        .into_iter()
+        .enumerate()
     {
         for (noise, intercepts) in [(true, true), (false, true), (true, false)] {
             let mut spec = spec(noise, intercepts, prior);

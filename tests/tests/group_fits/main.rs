@@ -4,8 +4,7 @@ mod files;
 mod number_of_factors;
 
 use polyview::{
-    EngineKind, ErrorKind, FactorPrior, Fit, Fitting, GroupChoices, ModelSpec, ProjectOptions,
-    models,
+    EngineKind, ErrorKind, Fit, Fitting, GroupChoices, ModelSpec, ProjectOptions, models,
 };
 use polyview_core::{DataError, Dataset, RowGroups, Table, Values, View, ViewTerm};
 use polyview_likelihoods::{Gaussian, GaussianOptions, GroupNoise, Grouped};
@@ -66,10 +65,10 @@ fn data(names: &[&str]) -> Dataset {
     builder.build().expect("data")
 }
 
-fn spec(noise: bool, intercepts: bool, factor_prior: FactorPrior) -> ModelSpec {
+fn spec(noise: bool, intercepts: bool, factor_prior: &str) -> ModelSpec {
     let mut spec = models::sshiba(4).with_likelihood("y", "bernoulli");
     spec.groups = GroupChoices { noise, intercepts };
-    spec.factor_prior = factor_prior;
+    spec.factor_prior = factor_prior.into();
     spec.vb.max_sweeps = 150;
     spec
 }
@@ -80,12 +79,12 @@ fn fit(names: &[&str], spec: ModelSpec) -> Fit {
 
 /// Everything of its own, and a factor prior.
 fn full() -> ModelSpec {
-    spec(true, true, FactorPrior::Ard)
+    spec(true, true, "ard")
 }
 
 #[test]
 fn one_group_is_no_groups() {
-    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+    for prior in ["ard", "spike-and-slab"] {
         let none = fit(&[], spec(true, true, prior));
         let one = fit(&["all"], spec(true, true, prior));
         assert_eq!(none.record().bound, one.record().bound);
@@ -97,7 +96,7 @@ fn one_group_is_no_groups() {
 #[test]
 fn noise_of_a_group_is_its_own_only_where_asked_for() {
     let ratio = |noise| {
-        let fit = fit(&NAMES, spec(noise, true, FactorPrior::StandardNormal));
+        let fit = fit(&NAMES, spec(noise, true, "standard-normal"));
         let sd = fit.fitted("x").expect("predictions").sd;
         let of = |g: usize| {
             let rows: Vec<usize> = (0..N).filter(|&n| group(n) == g).collect();
@@ -113,7 +112,7 @@ fn noise_of_a_group_is_its_own_only_where_asked_for() {
 
 #[test]
 fn a_factor_of_one_group_is_found_there() {
-    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+    for prior in ["ard", "spike-and-slab"] {
         let mut spec = spec(true, true, prior);
         // sparse factors are not rotated: a start can be that of a lower bound
         spec.restarts = 4;
@@ -143,7 +142,7 @@ fn a_factor_of_one_group_is_found_there() {
 /// A training sample, projected in its group, gets its own posterior.
 #[test]
 fn projecting_training_samples_gives_their_posterior() {
-    for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
+    for prior in ["standard-normal", "ard"] {
         let fit = fit(&NAMES, spec(true, true, prior));
         let data = data(&NAMES);
         let found = fit
@@ -184,7 +183,7 @@ fn new_samples_are_matched_by_the_names_of_groups() {
 
 #[test]
 fn gibbs_works_in_groups() {
-    for prior in [FactorPrior::Ard, FactorPrior::SpikeAndSlab] {
+    for prior in ["ard", "spike-and-slab"] {
         let mut spec = spec(true, true, prior);
         spec.engine = EngineKind::Gibbs;
         (spec.gibbs.warm_up, spec.gibbs.sweeps, spec.gibbs.thin) = (20, 20, 10);
@@ -219,7 +218,7 @@ fn groups_of_one_sample_are_refused_where_they_have_something_of_their_own() {
         .expect("data");
     let error = polyview::fit(lone.clone(), full()).expect_err("one sample");
     assert!(matches!(error.kind(), ErrorKind::SmallGroup { group } if group == "lone"));
-    let mut shared = spec(false, false, FactorPrior::Ard);
+    let mut shared = spec(false, false, "ard");
     shared.vb.max_sweeps = 5;
     assert!(polyview::fit(lone, shared).is_ok());
 }
@@ -271,7 +270,7 @@ fn factors_start_from_what_groups_do_not_explain() {
             .collect::<Vec<f64>>()
     };
     // without intercepts by group a start sees the levels
-    let mut shared = spec(true, false, FactorPrior::Ard);
+    let mut shared = spec(true, false, "ard");
     shared.factors = 2;
     let levels = Fitting::new(data.clone(), shared).expect("a fit");
     let (own, all) = (
@@ -314,13 +313,9 @@ fn large() -> Dataset {
 #[test]
 fn bits_of_groups_do_not_depend_on_threads() {
     let data = large();
-    for (i, prior) in [
-        FactorPrior::StandardNormal,
-        FactorPrior::Ard,
-        FactorPrior::SpikeAndSlab,
-    ]
-    .into_iter()
-    .enumerate()
+    for (i, prior) in ["standard-normal", "ard", "spike-and-slab"]
+        .into_iter()
+        .enumerate()
     {
         for engine in [EngineKind::Vb, EngineKind::Gibbs] {
             let mut spec = spec(i != 1, true, prior).with_likelihood("c", "negative-binomial");

@@ -51,7 +51,7 @@ fn the_number_of_factors_in_small_groups() {
         builder = builder.view(table(v.name(), v.values().to_owned()));
     }
     let data = builder.build().expect("data");
-    for prior in [FactorPrior::StandardNormal, FactorPrior::Ard] {
+    for prior in ["standard-normal", "ard"] {
         let mut spec = spec(true, true, prior);
         spec.vb.max_sweeps = 20;
         let found = chosen(&data, &spec, 0.5);

@@ -1,8 +1,6 @@
 //! The fits on record: every species, prior, preset, engine and path, on small data.
 
-use polyview::{
-    EngineKind, FactorPrior, FeatureSelection, ModelSpec, Path, Posterior, ViewChoices, models,
-};
+use polyview::{EngineKind, ModelSpec, Path, Posterior, ViewChoices, models};
 use polyview_core::{Dataset, Table};
 use polyview_likelihoods::NoiseBy;
 use polyview_linalg::Mat;
@@ -31,18 +29,20 @@ pub const LIKELIHOODS: [&str; 12] = [
     "ordinary-rank",
 ];
 
-const SELECTIONS: [FeatureSelection; 4] = [
-    FeatureSelection::None,
-    FeatureSelection::Relevance,
-    FeatureSelection::SpikeAndSlab,
-    FeatureSelection::Horseshoe,
+/// What a case is called, and the name of the prior.
+const SELECTIONS: [(&str, &str); 4] = [
+    ("None", "none"),
+    ("Relevance", "relevance"),
+    ("SpikeAndSlab", "spike-and-slab"),
+    ("Horseshoe", "horseshoe"),
 ];
 
-const FACTORS: [FactorPrior; 4] = [
-    FactorPrior::StandardNormal,
-    FactorPrior::Ard,
-    FactorPrior::SpikeAndSlab,
-    FactorPrior::Mixture,
+/// What a case is called, and the name of the prior.
+const FACTORS: [(&str, &str); 4] = [
+    ("StandardNormal", "standard-normal"),
+    ("Ard", "ard"),
+    ("SpikeAndSlab", "spike-and-slab"),
+    ("Mixture", "mixture"),
 ];
 
 const ENGINES: [EngineKind; 3] = [EngineKind::Vb, EngineKind::Gibbs, EngineKind::Stochastic];
@@ -210,16 +210,16 @@ fn by_likelihood(out: &mut Vec<Case>) {
 
 /// Priors of weights and of factors, full and factorised.
 fn by_prior(out: &mut Vec<Case>) {
-    for selection in SELECTIONS {
-        for prior in FACTORS {
+    for (weights, selection) in SELECTIONS {
+        for (factors, prior) in FACTORS {
             for posterior in [Posterior::Full, Posterior::Factorised] {
                 for engine in [EngineKind::Vb, EngineKind::Gibbs] {
                     let mut spec = models::bibfa(3);
-                    spec.defaults.selection = selection;
-                    spec.factor_prior = prior;
+                    spec.defaults.selection = selection.into();
+                    spec.factor_prior = prior.into();
                     spec.mixture.components = 2;
                     (spec.posterior, spec.engine) = (posterior, engine);
-                    let name = format!("{selection:?} {prior:?} {posterior:?} {engine:?}");
+                    let name = format!("{weights} {factors} {posterior:?} {engine:?}");
                     let what = ("gaussian", Kind::Missing);
                     out.push(case(name.clone(), what, spec.clone()));
                     if engine == EngineKind::Vb && posterior == Posterior::Full {

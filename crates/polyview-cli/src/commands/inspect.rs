@@ -1,8 +1,7 @@
 //! `polyview inspect`.
 
 use polyview::{
-    ACTIVE_SHARE, Activity, ActivityBasis, Explained, FactorKind, FactorPrior, FeatureSelection,
-    Fit, Selection, ViewInfo,
+    ACTIVE_SHARE, Activity, ActivityBasis, Explained, FactorKind, Finding, Fit, Selection, ViewInfo,
 };
 use polyview_linalg::Mat;
 
@@ -185,7 +184,7 @@ fn classes(fit: &Fit) -> Outcome<()> {
 
 /// The components of a mixture prior of the factors.
 fn clusters(fit: &Fit) -> Outcome<()> {
-    if fit.spec().factor_prior != FactorPrior::Mixture {
+    if fit.spec().factor_prior.finding() != Some(Finding::Components) {
         return Ok(());
     }
     let found = fit.clusters()?;
@@ -209,7 +208,7 @@ fn clusters(fit: &Fit) -> Outcome<()> {
 }
 
 fn clusters_json(fit: &Fit) -> Outcome<Option<serde_json::Value>> {
-    if fit.spec().factor_prior != FactorPrior::Mixture {
+    if fit.spec().factor_prior.finding() != Some(Finding::Components) {
         return Ok(None);
     }
     let found = fit.clusters()?;
@@ -364,8 +363,8 @@ fn relevances(fit: &Fit) -> Outcome<()> {
 }
 
 fn relevance(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<f64>>> {
-    Ok(match view.choices.selection {
-        FeatureSelection::Relevance => Some(fit.relevance(&view.name)?),
+    Ok(match view.choices.selection.finding() {
+        Some(Finding::Relevance) => Some(fit.relevance(&view.name)?),
         _ => None,
     })
 }

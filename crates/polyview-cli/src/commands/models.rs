@@ -3,7 +3,7 @@
 
 use clap::CommandFactory;
 use polyview::Registry;
-use polyview_core::{LikelihoodSpecies, Way};
+use polyview_core::{LikelihoodSpecies, PriorSpecies, RowRole, Way};
 use serde_json::json;
 
 use crate::args::{Cli, ModelsArgs};
@@ -19,43 +19,7 @@ const CHOICES: [(&str, &str); 4] = [
 ];
 
 /// What values of options mean that have no text of their own.
-const MEANINGS: [(&str, &str, &str); 11] = [
-    (
-        "weights",
-        "ard",
-        "one precision for each view and factor (automatic relevance determination)",
-    ),
-    (
-        "weights",
-        "relevance",
-        "a precision for each feature besides: features that matter",
-    ),
-    ("weights", "spike-slab", "each weight is zero or not"),
-    (
-        "weights",
-        "horseshoe",
-        "a variance for each weight: small ones vanish, large ones stay",
-    ),
-    (
-        "factor_prior",
-        "standard-normal",
-        "independent, of unit variance",
-    ),
-    (
-        "factor_prior",
-        "ard",
-        "a precision for each group of samples and factor",
-    ),
-    (
-        "factor_prior",
-        "spike-and-slab",
-        "each entry is zero or not, by group of samples",
-    ),
-    (
-        "factor_prior",
-        "mixture",
-        "each sample belongs to one of several components",
-    ),
+const MEANINGS: [(&str, &str, &str); 3] = [
     (
         "engine",
         "vb",
@@ -158,23 +122,44 @@ fn as_json(s: &dyn LikelihoodSpecies) -> serde_json::Value {
     })
 }
 
+/// What the option names the prior of.
+fn role(id: &str) -> Option<RowRole> {
+    match id {
+        "weights" => Some(RowRole::Weights),
+        "factor_prior" => Some(RowRole::Factors),
+        _ => None,
+    }
+}
+
+/// The priors of rows of this role, with what they do; of weights by the short names.
+fn priors(role: RowRole) -> Vec<(String, String)> {
+    let short = |s: &dyn PriorSpecies| match (role, s.aliases()) {
+        (RowRole::Weights, [alias, ..]) => *alias,
+        _ => s.name(),
+    };
+    let all = Registry::standard().priors(role);
+    all.map(|s| (short(s).to_owned(), s.about(role).line.to_owned()))
+        .collect()
+}
+
 /// The values of an option of `fit`, with what they mean.
 fn values(id: &str) -> Vec<(String, String)> {
     let command = Cli::command();
     let fit = command.find_subcommand("fit");
     let arg = fit.and_then(|c| c.get_arguments().find(|a| a.get_id() == id));
     let values = arg.map(clap::Arg::get_possible_values).unwrap_or_default();
+    let priors = role(id).map(priors).unwrap_or_default();
     if values.is_empty() {
         // the option takes the name of a view as well
-        let own = MEANINGS.iter().filter(|m| m.0 == id);
-        return own.map(|m| (m.1.to_owned(), m.2.to_owned())).collect();
+        return priors;
     }
     (values.iter())
         .map(|v| {
             let name = v.get_name();
             let known = MEANINGS.iter().find(|m| (m.0, m.1) == (id, name));
             let help = v.get_help().map(ToString::to_string);
-            let about = help.or_else(|| known.map(|m| m.2.to_owned()));
+            let prior = priors.iter().find(|p| p.0 == name).map(|p| p.1.clone());
+            let about = help.or(prior).or_else(|| known.map(|m| m.2.to_owned()));
             (name.to_owned(), about.unwrap_or_default())
         })
         .collect()
@@ -260,10 +245,6 @@ mod tests {
         }
         for (id, name, _) in MEANINGS {
             assert!(values(id).iter().any(|v| v.0 == name), "{id} {name}");
-            if id == "weights" {
-                let known = crate::choice::parsed::<polyview::FeatureSelection>(id, name);
-                assert!(known.is_ok(), "{name}");
-            }
         }
         for s in Registry::standard().likelihoods() {
             let defaults = s.defaults();

@@ -1,6 +1,6 @@
 //! Which weights are not zero, and how counts spread: parts of `inspect`.
 
-use polyview::{FeatureSelection, Fit, ViewInfo};
+use polyview::{Finding, Fit, ViewInfo};
 
 use crate::failure::Outcome;
 use crate::output::{line, number, prose, table};
@@ -11,7 +11,7 @@ const INCLUDED: f64 = 0.5;
 /// Numbers of weights that are probably not zero, one a factor; nothing for a
 /// view without spike and slab.
 pub fn included(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<usize>>> {
-    if view.choices.selection != FeatureSelection::SpikeAndSlab {
+    if view.choices.selection.finding() != Some(Finding::Inclusion) {
         return Ok(None);
     }
     let p = fit.inclusion(&view.name)?;
@@ -42,8 +42,8 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
 /// Effective numbers of features, one a factor; nothing for a view without
 /// horseshoe weights.
 pub fn effective(fit: &Fit, view: &ViewInfo) -> Outcome<Option<Vec<f64>>> {
-    Ok(match view.choices.selection {
-        FeatureSelection::Horseshoe => Some(fit.effective_features(&view.name)?),
+    Ok(match view.choices.selection.finding() {
+        Some(Finding::EffectiveRows) => Some(fit.effective_features(&view.name)?),
         _ => None,
     })
 }

@@ -18,7 +18,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
         let likelihood = likelihood
-            .map(|l| choice::likelihood(&of_view(&name), &l))
+            .map(|l| choice::species(&of_view(&name), &l))
             .transpose()?;
         out.push(Source {
             name,
@@ -34,7 +34,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
                 "--labels: '{text}' does not say how labels arise; add :bernoulli, as in --labels {text}:bernoulli"
             )));
         };
-        let likelihood = choice::likelihood("--labels, likelihood", word)?;
+        let likelihood: polyview::Likelihood = choice::species("--labels, likelihood", word)?;
         if !likelihood.is_label() || likelihood.has_classes() {
             return Err(Failure::Usage(format!(
                 "--labels: {likelihood} is not for labels of two values; choose bernoulli"

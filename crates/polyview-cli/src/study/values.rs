@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use polyview::{ErrorKind, Registry, ViewChoices};
+use polyview::{ErrorKind, FactorPriors, Kind, Likelihoods, Registry, ViewChoices, WeightPriors};
 use polyview_core::OptionError;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::Study;
-use crate::choice::{instead, likelihoods_by_name};
+use crate::choice::{instead, names};
 
 /// The study that a table says; `text` is the file that it comes from.
 ///
@@ -25,14 +25,16 @@ pub(super) fn typed(keys: &Table, text: &str) -> Result<Study, String> {
     views(keys)
         .and_then(|()| Study::deserialize(At::table(keys)))
         .and_then(|mut study| {
-            likelihoods(&mut study)?;
+            all_known(&mut study)?;
             Ok(study)
         })
         .map_err(|refused| refused.message(text))
 }
 
-/// Refuses likelihoods that nobody knows, and options that they do not have.
-fn likelihoods(study: &mut Study) -> Result<(), Refused> {
+/// Refuses likelihoods and priors that nobody knows, and options that they do not have.
+fn all_known(study: &mut Study) -> Result<(), Refused> {
+    let factors = study.model.factor_prior.resolve(Registry::standard());
+    known::<FactorPriors>(factors, &[Step::Key("factor-prior"), Step::Key("model")])?;
     let place = [Step::Key("defaults"), Step::Key("model")];
     in_choices(&mut study.model.defaults, &place)?;
     for (i, view) in study.model.views.iter_mut().enumerate() {
@@ -42,7 +44,7 @@ fn likelihoods(study: &mut Study) -> Result<(), Refused> {
     for (i, source) in study.data.iter_mut().enumerate() {
         let place = [Step::Key("likelihood"), Step::Place(i), Step::Key("data")];
         if let Some(likelihood) = &mut source.likelihood {
-            known(likelihood.resolve(Registry::standard()), &place)?;
+            known::<Likelihoods>(likelihood.resolve(Registry::standard()), &place)?;
         }
     }
     Ok(())
@@ -52,26 +54,28 @@ fn in_choices(choices: &mut ViewChoices, place: &[Step<'_>]) -> Result<(), Refus
     let within = |e: Refused| place.iter().fold(e, |e, step| e.within(step));
     let registry = Registry::standard();
     let own = choices.likelihood.resolve(registry);
-    known(own, &[Step::Key("likelihood")]).map_err(within)?;
+    known::<Likelihoods>(own, &[Step::Key("likelihood")]).map_err(within)?;
+    let own = choices.selection.resolve(registry);
+    known::<WeightPriors>(own, &[Step::Key("selection")]).map_err(within)?;
     for (name, options) in choices.options_by_name() {
         let place = if std::ptr::eq(options, &choices.ranks) {
             vec![Step::Key("ranks")]
         } else {
             vec![Step::Key(name), Step::Key("options")]
         };
-        known(registry.check_options(name, options), &place).map_err(within)?;
+        known::<Likelihoods>(registry.check_options(name, options), &place).map_err(within)?;
     }
     Ok(())
 }
 
 /// What is wrong with a likelihood or its options, and where.
-fn known(found: polyview::Result<()>, place: &[Step<'_>]) -> Result<(), Refused> {
+fn known<K: Kind>(found: polyview::Result<()>, place: &[Step<'_>]) -> Result<(), Refused> {
     let Err(e) = found else {
         return Ok(());
     };
     let refused = match e.kind() {
-        ErrorKind::UnknownLikelihood { name, .. } => {
-            let known = likelihoods_by_name();
+        ErrorKind::UnknownSpecies { name, .. } => {
+            let known = names::<K>();
             Refused::new(format!("there is no '{name}'; {}", instead(name, &known)))
         }
         ErrorKind::SpeciesOption { source, .. } => match source {

@@ -1,13 +1,16 @@
-//! Species: likelihoods that describe themselves, so that everything above asks the
-//! description and knows no names.
+//! Species: likelihoods and priors that describe themselves, so that everything above asks
+//! the description and knows no names.
 //!
-//! A likelihood is one [`LikelihoodSpecies`] beside its data term. A registry lists them;
+//! A likelihood is one [`LikelihoodSpecies`] beside its data term, a prior one
+//! [`PriorSpecies`] beside its block of rows. A registry lists them;
 //! specifications and files name them, with a table of [`Options`] that the species alone
 //! reads.
 
 mod options;
+mod prior;
 
 pub use options::{OptionError, Options};
+pub use prior::{Finding, Posterior, PriorContext, PriorSpecies, RowRole, RowsOf, Setting};
 
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
@@ -63,12 +66,13 @@ pub enum NoiseBy {
     Feature,
 }
 
-/// What a likelihood says of itself, for help, messages and tables of documents.
+/// What a species says of itself, for help, messages and tables of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its data and how they arise, in one line without a full stop.
+    /// Of a likelihood its data and how they arise, of a prior what it does, in one line
+    /// without a full stop.
     pub line: &'static str,
-    /// What its data must be, as in "expected 0 or 1".
+    /// What the data of a likelihood must be, as in "expected 0 or 1", or the rows of a prior.
     pub needs: &'static str,
     /// Where its formulas stand, such as `sshiba 1.4`.
     pub label: &'static str,

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use polyview::{
-    FeatureSelection, Fit, FitParts, GroupChoices, ModelSpec, Noise, ProjectOptions, ViewChoices,
-    ViewParts, models,
+    Fit, FitParts, GroupChoices, ModelSpec, Noise, ProjectOptions, ViewChoices, ViewParts, models,
 };
 use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
 use polyview_linalg::Mat;
@@ -108,7 +107,7 @@ fn spec(names: &Names) -> ModelSpec {
     let mut spec = models::mofa(names.factors);
     spec.defaults = ViewChoices {
         scaling: FeatureScaling::None,
-        selection: FeatureSelection::None,
+        selection: "none".into(),
         ..spec.defaults
     };
     for (name, likelihood) in names.views.iter().zip(&names.likelihoods) {

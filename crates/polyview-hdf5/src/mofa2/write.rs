@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder, FormatError};
-use polyview::{Explained, FeatureSelection, Fit, ViewInfo};
+use polyview::{Explained, Finding, Fit, ViewInfo};
 use polyview_core::{MetadataValues, Overwrite, View, WriteError, WriteFault, write_atomic};
 use polyview_linalg::{Mat, MatRef};
 
@@ -289,7 +289,7 @@ fn write_options(
 ) -> std::result::Result<(), FormatError> {
     let sparse = views
         .iter()
-        .any(|v| v.choices.selection == FeatureSelection::SpikeAndSlab);
+        .any(|v| v.choices.selection.finding() == Some(Finding::Inclusion));
     let mut group = file.create_group("model_options");
     group
         .create_dataset("likelihoods")

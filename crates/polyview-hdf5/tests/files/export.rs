@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use hdf5_pure::File;
-use polyview::{
-    FeatureSelection, Fit, GroupChoices, ModelSpec, PredictOptions, ProjectOptions, ViewChoices,
-    models,
-};
+use polyview::{Fit, GroupChoices, ModelSpec, PredictOptions, ProjectOptions, ViewChoices, models};
 use polyview_core::{Dataset, Table};
 use polyview_datasets::nutrimouse;
 use polyview_hdf5::{ExportOptions, Hdf5Error, ImportOptions, read_mofa2, write_mofa2};
@@ -216,7 +213,7 @@ fn the_way_out_and_back() {
         assert_eq!(a.choices.likelihood, b.choices.likelihood);
         assert_eq!(a.scaling.scale, b.scaling.scale);
         assert_eq!(a.observed, b.observed);
-        assert_eq!(b.choices.selection, FeatureSelection::None);
+        assert_eq!(b.choices.selection, "none");
         let (w, v) = (
             fit.weights(&a.name).unwrap(),
             again.weights(&a.name).unwrap(),

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, Context, Event, Journal, Ledger, Noise, NoiseScope, NumericError, Objective, Of,
-    RowBlock, RowMoments, Schedule, Term,
+    BlockSource, Context, DataError, Event, Journal, Ledger, Noise, NoiseScope, NumericError,
+    Objective, Of, RowBlock, RowMoments, Schedule, Term,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
@@ -20,7 +20,7 @@ use crate::model::{Model, ViewPart};
 use crate::run::{FALL, Outcome, Rotate, SweepReport, VbOptions};
 
 /// Makes the factors' block for some samples and factors.
-pub type FactorMaker = Box<dyn Fn(usize, usize) -> Box<dyn RowBlock> + Send>;
+pub type FactorMaker = Box<dyn Fn(usize, usize) -> Result<Box<dyn RowBlock>, DataError> + Send>;
 
 /// What a stochastic run remembers besides the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ impl StochasticRun {
     /// data come from the source. `factors` makes the factors' block of a
     /// batch. Of `vb` the rule of pruning, the rotation, and the tolerances of
     /// exact sweeps count.
+    ///
+    /// # Errors
+    /// [`DataError`] of the factors' block.
     pub fn new(
         views: Vec<ViewPart>,
         factors: FactorMaker,
@@ -76,12 +79,12 @@ impl StochasticRun {
         options: StochasticOptions,
         vb: VbOptions,
         key: StreamKey,
-    ) -> Self {
+    ) -> Result<Self, DataError> {
         let k = views.first().map_or(0, |v| v.weights.moments().k());
         let batches = Batches::new(source.samples(), &options);
         let sums = views.iter().map(|v| empty_sums(v, k)).collect();
-        let model = Model::new(factors(0, k), views, Schedule { sweep: Vec::new() });
-        Self {
+        let model = Model::new(factors(0, k)?, views, Schedule { sweep: Vec::new() });
+        Ok(Self {
             model,
             source,
             factors,
@@ -97,7 +100,7 @@ impl StochasticRun {
             rested: false,
             limit: options.exact_sweeps,
             tried: false,
-        }
+        })
     }
     /// The model: its data terms hold the samples of the latest batch, or none.
     pub fn model(&self) -> &Model {
@@ -406,7 +409,7 @@ impl StochasticRun {
         for (part, term) in parts.iter_mut().zip(terms) {
             part.term = term;
         }
-        let mut factors = (self.factors)(rows, k);
+        let mut factors = (self.factors)(rows, k)?;
         factors.set_moments(RowMoments::isotropic(Mat::zeros(rows, k), 1.0, 0));
         self.model = Model::new(factors, parts, Schedule { sweep: Vec::new() });
         Ok(rows)

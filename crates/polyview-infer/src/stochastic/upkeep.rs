@@ -22,7 +22,7 @@ impl StochasticRun {
         mean.as_mut_slice()
             .iter_mut()
             .for_each(|x| *x /= samples.max(1) as f64);
-        let mut stand_in = (self.factors)(0, k);
+        let mut stand_in = (self.factors)(0, k)?;
         stand_in.set_moments(RowMoments::new(
             Mat::zeros(0, k),
             RowCov::Shared(mean),

@@ -1,9 +1,11 @@
 //! Components of a mixture prior: a Dirichlet process with truncated sticks.
 
 mod rows;
+mod species;
 mod start;
 
 pub use rows::MixtureRows;
+pub use species::MixtureSpecies;
 
 use polyview_core::{GammaPrior, Gammas, NumericError, RowCov, RowMoments};
 use polyview_core::{State, StateReader, Stateful};

@@ -11,7 +11,7 @@ mod sweep;
 pub use diagonal::DiagonalRows;
 pub(crate) use noise::normals;
 pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};
-pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows, SpikeSlabSpecies};
 
 use polyview_core::{
     Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,

@@ -2,6 +2,9 @@
 
 mod idle;
 mod nodes;
+mod species;
+
+pub use species::ThreeParameterBetaSpecies;
 
 use polyview_core::{
     NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments, ScalePrior, State,

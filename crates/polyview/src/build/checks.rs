@@ -1,7 +1,7 @@
 //! What cannot go together is refused before a model is built.
 
 use polyview_core::{
-    Dataset, Event, FeatureScaling, Groups, Journal, MissingData, RowGroups, View, Way,
+    Dataset, Event, FeatureScaling, Groups, Journal, MissingData, RowGroups, Setting, View, Way,
 };
 use polyview_likelihoods::{PairPolicy, RankOptions, RankUpdates};
 
@@ -10,7 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
 use crate::local;
 use crate::spec::{
-    Algorithm, EngineKind, FeatureSelection, Likelihood, ModelSpec, ViewChoices, ViewSpec,
+    Algorithm, EngineKind, Likelihood, ModelSpec, Named, Posterior, PriorKind, ViewChoices,
+    ViewSpec,
 };
 
 /// Most factors that data carry: as many as they have samples, or features and
@@ -99,17 +100,8 @@ pub(crate) fn validate_views(
             .into());
         }
     }
-    for v in views {
-        let choices = spec.view(v.name());
-        if choices.likelihood.has_classes() && choices.selection == FeatureSelection::Relevance {
-            return Err(ErrorKind::Incompatible {
-                view: v.name().to_owned(),
-                what: "selection of features".to_owned(),
-                with: "a categorical view, which has one feature".to_owned(),
-            }
-            .into());
-        }
-    }
+    let names: Vec<&str> = views.iter().map(View::name).collect();
+    priors_go(spec, &names)?;
     for v in views.iter().filter(|v| v.sparse().is_some()) {
         sparse_form(spec, v)?;
     }
@@ -139,6 +131,44 @@ pub(crate) fn validate_views(
         }
     }
     Ok(())
+}
+
+/// Refuses a prior that cannot go with one of these settings.
+fn prior_goes<K: PriorKind>(view: &str, prior: &Named<K>, settings: &[Setting]) -> Result<()> {
+    match settings.iter().find_map(|s| prior.refuses(*s)) {
+        None => Ok(()),
+        Some(with) => Err(ErrorKind::Incompatible {
+            view: view.to_owned(),
+            what: prior.called(),
+            with: with.to_owned(),
+        }
+        .into()),
+    }
+}
+
+/// Refuses priors of the factors and of the weights that cannot go with other choices.
+/// What mofapy2 does not know of weights is refused with everything else that it does not
+/// know ([`faithful::validate`]).
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn priors_go(spec: &ModelSpec, views: &[&str]) -> Result<()> {
+    let mut all = Vec::new();
+    if spec.posterior == Posterior::Factorised {
+        all.push(Setting::Factorised);
+    }
+    for view in views {
+        let choices = spec.view(view);
+        let mut own = all.clone();
+        if choices.likelihood.has_classes() {
+            own.push(Setting::Classes);
+        }
+        prior_goes(view, &choices.selection, &own)?;
+    }
+    if spec.algorithm == Algorithm::Faithful {
+        all.push(Setting::Mofapy2);
+    }
+    prior_goes("", &spec.factor_prior, &all)
 }
 
 /// Refuses normal scores of anything but numbers, where they were asked for of

@@ -5,25 +5,24 @@ mod rows;
 mod terms;
 
 pub(crate) use checks::{
-    cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, validate_views,
+    cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, priors_go,
+    validate_views,
 };
 pub use checks::{most_factors, validate};
-pub(crate) use rows::factor_block;
+pub(crate) use rows::{factor_block, weight_block};
 pub(crate) use terms::gaussian_options;
 
 use polyview_core::{
     Bias, Dataset, FeatureScaling, Groups, Identified, Rounding, Scaling, Schedule, View,
 };
-use polyview_core::{RowBlock, RowGroups, RowMoments, ViewTerm};
+use polyview_core::{RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
 use polyview_linalg::Mat;
-use polyview_priors::{Ard, DoubleArd, SpikeSlab, ThreeParameterBeta};
 
 use crate::error::Result;
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, FeatureSelection, Intercepts, ModelSpec};
-use rows::{gaussian_rows, shrinkage, sparse_options, sparse_rows};
+use crate::spec::{Algorithm, Intercepts, ModelSpec};
 use terms::term;
 
 /// A data set in working units, with the way back.
@@ -72,18 +71,21 @@ impl WorkingData {
 
 /// One view's part around a data term: `columns` explicit and `implicit`
 /// implicit predictor columns (which a view that selects features has not).
+///
+/// # Errors
+/// [`polyview_core::DataError`] of a prior that is not known, or of its options.
 pub(crate) fn view_part(
     spec: &ModelSpec,
     name: &str,
     term: Box<dyn ViewTerm>,
     implicit: usize,
     k: usize,
-) -> ViewPart {
+) -> Result<ViewPart> {
     let columns = term.shape().predictor_columns;
     let start = RowMoments::isotropic(Mat::zeros(columns, k), 1.0, implicit);
     let says_nothing = |d: &usize| term.identified(*d) == Identified::Nothing;
     let idle: Vec<usize> = (0..columns).filter(says_nothing).collect();
-    let weights = weight_block(spec, name, start, &idle);
+    let weights = weight_block(spec, name, start, &idle)?;
     let of_term = term.intercepts();
     let precision = spec.intercept_precision * of_term.precision;
     let own = term.groups().filter(|_| spec.group_intercepts(name));
@@ -105,39 +107,12 @@ pub(crate) fn view_part(
         let variance = bias.variance().to_vec();
         bias.set(start, variance);
     }
-    ViewPart {
+    Ok(ViewPart {
         name: name.to_owned(),
         term,
         weights,
         bias,
-    }
-}
-
-/// The block of a view's weights. Where the prior has a cost by weight, the rows `idle`
-/// have none.
-pub(crate) fn weight_block(
-    spec: &ModelSpec,
-    name: &str,
-    start: RowMoments,
-    idle: &[usize],
-) -> Box<dyn RowBlock> {
-    let (rows, k) = (start.explicit_rows(), start.k());
-    let block = format!("weights/{name}");
-    match spec.view(name).selection {
-        FeatureSelection::None => gaussian_rows(spec, block, Ard::new(spec.weight_prior, k), start),
-        FeatureSelection::Relevance => {
-            let prior = DoubleArd::new(spec.weight_prior, spec.relevance_prior, rows, k);
-            gaussian_rows(spec, block, prior, start)
-        }
-        FeatureSelection::Horseshoe => {
-            let prior = ThreeParameterBeta::new(shrinkage(spec, name), rows, k).without(idle);
-            gaussian_rows(spec, block, prior, start)
-        }
-        FeatureSelection::SpikeAndSlab => {
-            let prior = SpikeSlab::new(sparse_options(spec), rows, k);
-            sparse_rows(spec, block, prior, start)
-        }
-    }
+    })
 }
 
 /// Groups that make a difference: at least two.
@@ -170,7 +145,7 @@ pub(crate) fn part(
     let levels = Levels::of(spec, groups, &view);
     let noise = levels.as_ref().map_or(1.0, |l| l.noise);
     let term = term(spec, groups, view, missing, prediction, noise)?;
-    let mut part = view_part(spec, &name, term, 0, k);
+    let mut part = view_part(spec, &name, term, 0, k)?;
     if let Some(levels) = levels {
         let variance = part.bias.variance().to_vec();
         part.bias.set(levels.intercepts, variance);
@@ -238,7 +213,7 @@ fn predicting(
         .into_iter()
         .map(|v| part(spec, groups, v, missing, prediction, k))
         .collect::<Result<_>>()?;
-    let factors = factor_block(spec, groups, start, 0);
+    let factors = factor_block(spec, groups, start, 0)?;
     let schedule = match spec.algorithm {
         Algorithm::Corrected if factors.shares().is_some() => {
             Schedule::with_assignment(parts.len())

@@ -1,95 +1,73 @@
 //! Blocks of rows: weights and factors with their priors.
 
-use polyview_core::{Groups, RowBlock, RowGroups, RowMoments, ScalePrior};
+use polyview_core::{DataError, Groups, PriorContext, RowBlock, RowGroups, RowMoments, RowsOf};
 use polyview_linalg::Mat;
-use polyview_priors::{
-    DiagonalRows, Fixed, FullRows, GlobalScale, GroupArd, SpikeSlab, SpikeSlabOptions,
-    SpikeSlabRows, ThreeParameterBetaOptions,
-};
+use polyview_random::StreamKey;
 
 use super::several;
 use crate::faithful;
-use crate::local;
-use crate::spec::{Algorithm, FactorPrior, ModelSpec, Posterior, ShrinkageShapes};
+use crate::spec::{Algorithm, ModelSpec, Named, PriorKind};
 
-/// Shapes and scopes of horseshoe weights: factors have global scales of their
-/// own, classifiers of labels too; local ones share theirs (spec/maxmargin-rank
-/// 2.4-2.6).
-pub(super) fn shrinkage(spec: &ModelSpec, view: &str) -> ThreeParameterBetaOptions {
-    let ShrinkageShapes { r, s } = spec.shrinkage_prior;
-    let choices = spec.view(view);
-    let global = if choices.local {
-        GlobalScale::All
-    } else if choices.likelihood.is_label() {
-        GlobalScale::Row
-    } else {
-        GlobalScale::Column
+/// Chain of the random numbers that priors start with.
+const START: u32 = 1 << 20;
+
+/// The block of a prior's rows.
+fn block<K: PriorKind>(
+    spec: &ModelSpec,
+    prior: &Named<K>,
+    block: &str,
+    start: RowMoments,
+    rows: RowsOf<'_>,
+) -> Result<Box<dyn RowBlock>, DataError> {
+    let faithful = spec.algorithm == Algorithm::Faithful;
+    let cx = PriorContext {
+        block,
+        rows,
+        posterior: spec.posterior,
+        key: StreamKey::new(spec.seed).chain(START),
+        mofapy2: faithful.then_some(faithful::SWEEPS_BEFORE_SPARSITY),
     };
-    ThreeParameterBetaOptions { r, s, global }
+    prior.rows(&spec.shared_options()?, start, &cx)
 }
 
-/// Rows of single entries that are zero or not.
-pub(super) fn sparse_rows(
+/// The block of a view's weights. Where the prior has a cost by weight, the rows `idle`
+/// have none.
+///
+/// # Errors
+/// [`DataError`] of a prior that is not known, or of its options.
+pub(crate) fn weight_block(
     spec: &ModelSpec,
-    block: String,
-    mut prior: SpikeSlab,
+    name: &str,
     start: RowMoments,
-) -> Box<dyn RowBlock> {
-    if spec.algorithm == Algorithm::Corrected {
-        return Box::new(SpikeSlabRows::new(block, prior, start));
-    }
-    prior.hold_probabilities(faithful::SWEEPS_BEFORE_SPARSITY);
-    Box::new(SpikeSlabRows::new(block, prior, start).with_spike_of_prior())
-}
-
-/// Gaussian rows with the covariances that the choices ask for.
-pub(super) fn gaussian_rows<P: ScalePrior>(
-    spec: &ModelSpec,
-    block: String,
-    prior: P,
-    start: RowMoments,
-) -> Box<dyn RowBlock> {
-    match spec.posterior {
-        Posterior::Full => Box::new(FullRows::new(block, prior, start)),
-        Posterior::Factorised => Box::new(DiagonalRows::new(block, prior, start)),
-    }
-}
-
-/// Hyperpriors of sparse rows.
-pub(super) fn sparse_options(spec: &ModelSpec) -> SpikeSlabOptions {
-    SpikeSlabOptions {
-        precision: Some(spec.weight_prior),
-        inclusion: spec.inclusion_prior,
-    }
+    idle: &[usize],
+) -> Result<Box<dyn RowBlock>, DataError> {
+    let choices = spec.view(name);
+    let rows = RowsOf::Weights {
+        domain: choices.likelihood.domain().unwrap_or_default(),
+        components: choices.local.then(|| spec.components()),
+        idle,
+    };
+    let called = format!("weights/{name}");
+    block(spec, &choices.selection, &called, start, rows)
 }
 
 /// The factors' block, from starting means.
+///
+/// # Errors
+/// As [`weight_block`].
 pub(crate) fn factor_block(
     spec: &ModelSpec,
     groups: Option<&Groups>,
     start: Mat<f64>,
     implicit: usize,
-) -> Box<dyn RowBlock> {
-    let (rows, k) = (start.nrows(), start.ncols());
+) -> Result<Box<dyn RowBlock>, DataError> {
+    let rows = start.nrows();
     let variance = match spec.algorithm {
         Algorithm::Corrected => 1e-2,
         Algorithm::Faithful => 1.0,
     };
     let moments = RowMoments::isotropic(start, variance, implicit);
-    let block = "factors".to_owned();
     let groups = several(groups).map_or_else(|| RowGroups::one(rows), RowGroups::from);
-    match spec.factor_prior {
-        FactorPrior::StandardNormal => {
-            gaussian_rows(spec, block, Fixed::standard_normal(k), moments)
-        }
-        FactorPrior::Ard => {
-            let prior = GroupArd::new(spec.weight_prior, groups, k);
-            gaussian_rows(spec, block, prior, moments)
-        }
-        FactorPrior::SpikeAndSlab => {
-            let prior = SpikeSlab::by_group(sparse_options(spec), groups, k);
-            sparse_rows(spec, block, prior, moments)
-        }
-        FactorPrior::Mixture => local::factors(spec, block, moments),
-    }
+    let rows = RowsOf::Factors { groups: &groups };
+    block(spec, &spec.factor_prior, "factors", moments, rows)
 }

@@ -72,7 +72,7 @@ fn plain_term(
     noise: f64,
 ) -> Result<Box<dyn ViewTerm>> {
     let choices = spec.view(name);
-    let components = choices.local.then_some(spec.mixture.components);
+    let components = choices.local.then_some(spec.components());
     let cx = TermContext {
         missing,
         prediction,

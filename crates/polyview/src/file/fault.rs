@@ -93,7 +93,7 @@ impl Fault {
                 path,
                 why: e.to_string(),
             },
-            Self::Choices(e) if matches!(e.kind(), ErrorKind::UnknownLikelihood { .. }) => {
+            Self::Choices(e) if matches!(e.kind(), ErrorKind::UnknownSpecies { .. }) => {
                 return *e;
             }
             other @ (Self::OtherData(_) | Self::OtherChoices { .. }) => ErrorKind::OtherFit {

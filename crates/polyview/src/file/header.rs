@@ -7,7 +7,7 @@ use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use crate::build::check_shape;
+use crate::build::{check_shape, priors_go};
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
 use crate::local::validate as check_mixture;
@@ -126,7 +126,7 @@ impl ViewHeader {
     /// Number of rows of the weights.
     pub(super) fn weight_rows(&self, spec: &ModelSpec) -> usize {
         if self.choices.local {
-            self.columns().saturating_mul(spec.mixture.components)
+            self.columns().saturating_mul(spec.components())
         } else {
             self.columns()
         }
@@ -218,6 +218,7 @@ impl ModelHeader {
         self.spec.resolve(registry).map_err(unknown)?;
         for view in &mut self.views {
             view.choices.likelihood.resolve(registry).map_err(unknown)?;
+            view.choices.selection.resolve(registry).map_err(unknown)?;
         }
         Ok(())
     }
@@ -280,11 +281,9 @@ impl ModelHeader {
             }
         }
         let samples = self.samples.len();
-        check_mixture(
-            &self.spec,
-            samples,
-            self.views.iter().map(|v| v.name.as_str()),
-        )?;
+        let names: Vec<&str> = self.views.iter().map(|v| v.name.as_str()).collect();
+        priors_go(&self.spec, &names)?;
+        check_mixture(&self.spec, samples, names.into_iter())?;
         let features: usize = self.views.iter().map(ViewHeader::columns).sum();
         let most = samples.min(features);
         if self.spec.factors > most {

@@ -89,7 +89,7 @@ impl Fit {
     /// As [`Fit::load`], of a model with likelihoods that `registry` knows.
     ///
     /// # Errors
-    /// As [`Fit::load`]; [`crate::ErrorKind::UnknownLikelihood`] for one that it does not know.
+    /// As [`Fit::load`]; [`crate::ErrorKind::UnknownSpecies`] for one that it does not know.
     pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
         let path = path.as_ref();
         let unpacked = model::unpack(&disk::read(path)?, registry);

@@ -436,7 +436,7 @@ impl Fit {
             return Ok(info.columns().to_vec());
         }
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
-        Ok((1..=self.spec.mixture.components).flat_map(of).collect())
+        Ok((1..=self.spec.components()).flat_map(of).collect())
     }
     /// Sizes r of the counts of a view whose variance has a parameter of its own, features ×
     /// groups that have sizes of their own (else one column): the variance of a

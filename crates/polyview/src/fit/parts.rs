@@ -7,7 +7,7 @@ use polyview_special::digamma;
 use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
 use crate::build;
 use crate::error::{ErrorKind, Result};
-use crate::spec::{EngineKind, FeatureSelection, ModelSpec};
+use crate::spec::{EngineKind, ModelSpec, WeightPrior};
 
 /// Estimates of a factor model, made by another program. Weights and intercepts
 /// are known numbers; [`Fit::from_parts`] makes a model of them.
@@ -167,7 +167,7 @@ impl FitParts {
             if self.spec.engine != EngineKind::Vb {
                 return refuse(&v.name, "known weights", "Gibbs sampling");
             }
-            if choices.selection != FeatureSelection::None {
+            if choices.selection != WeightPrior::default() {
                 return refuse(&v.name, "known weights", "selection of features");
             }
             // a view that keeps a number for every cell has more than weights

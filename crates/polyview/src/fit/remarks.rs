@@ -6,7 +6,7 @@ use polyview_core::{
 
 use super::{ViewInfo, cells};
 use crate::build::several;
-use crate::spec::{FactorPrior, ModelSpec};
+use crate::spec::ModelSpec;
 
 /// Notes the features of a view that do not vary, and those that were never
 /// observed.
@@ -317,10 +317,7 @@ pub(super) fn note_idle_groups(
         return;
     }
     let ranks = |v: &View| spec.view(v.name()).likelihood.is_rank();
-    let of_factors = matches!(
-        spec.factor_prior,
-        FactorPrior::Ard | FactorPrior::SpikeAndSlab
-    );
+    let of_factors = spec.factor_prior.knows_groups();
     let why = if !spec.knows_groups() {
         "nothing in the model is by group"
     } else if !of_factors && views.iter().all(ranks) {

@@ -3,7 +3,7 @@
 use polyview_core::FeatureScaling;
 
 use super::removing_on_trial;
-use crate::spec::{FeatureSelection, GroupChoices, ModelSpec, ViewChoices};
+use crate::spec::{GroupChoices, ModelSpec, ViewChoices};
 
 /// Multi-omics factor analysis (MOFA, Argelaguet et al. 2018; MOFA+, 2020;
 /// spec/mofa C.3): views of any likelihood, spike-and-slab weights with ARD,
@@ -16,7 +16,7 @@ use crate::spec::{FeatureSelection, GroupChoices, ModelSpec, ViewChoices};
 /// varimax-rotated decomposition, which is what leaves them unmixed.
 ///
 /// Groups of samples, where the data have them, have noise and intercepts of
-/// their own (MOFA+); [`FactorPrior::Ard`](crate::FactorPrior::Ard) learns
+/// their own (MOFA+); the prior `ard` ([`FactorPrior`](crate::FactorPrior)) learns
 /// where each factor acts.
 ///
 /// A view is divided by one number, the root of its mean variance, so that the
@@ -27,7 +27,7 @@ pub fn mofa(factors: usize) -> ModelSpec {
         factors,
         defaults: ViewChoices {
             scaling: FeatureScaling::View,
-            selection: FeatureSelection::SpikeAndSlab,
+            selection: "spike-and-slab".into(),
             ..ViewChoices::default()
         },
         groups: GroupChoices {

@@ -3,9 +3,7 @@
 use polyview_core::{FeatureScaling, GammaPrior};
 use polyview_infer::{PruneRule, Rotate, VbOptions};
 
-use crate::spec::{
-    Algorithm, FeatureSelection, GroupChoices, Intercepts, ModelSpec, Posterior, ViewChoices,
-};
+use crate::spec::{Algorithm, GroupChoices, Intercepts, ModelSpec, Posterior, ViewChoices};
 
 /// MOFA step by step as mofapy2 0.7 computes it (spec/mofa B, C.1): the same
 /// start, order, priors and bounds, sweep by sweep, for Gaussian, Bernoulli and
@@ -14,8 +12,8 @@ use crate::spec::{
 ///
 /// Groups of samples, where the data have several, have noise of their own and
 /// are centred one by one in Gaussian views. Factors are standard normal as by
-/// default there; [`FactorPrior::Ard`](crate::FactorPrior::Ard) and
-/// [`FactorPrior::SpikeAndSlab`](crate::FactorPrior::SpikeAndSlab) are its
+/// default there; the priors of factors ([`FactorPrior`](crate::FactorPrior)) `ard` and
+/// `spike-and-slab` are its
 /// options `ard_factors` and, with it, `spikeslab_factors`.
 ///
 /// Its rule of convergence is this library's; mofapy2's trajectory is that of
@@ -35,7 +33,7 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
         noise_prior: GammaPrior::new(1e-3, 1e-3),
         defaults: ViewChoices {
             scaling: FeatureScaling::None,
-            selection: FeatureSelection::SpikeAndSlab,
+            selection: "spike-and-slab".into(),
             ..ViewChoices::default()
         },
         vb: VbOptions {

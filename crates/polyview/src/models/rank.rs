@@ -3,7 +3,7 @@
 use polyview_core::{Centring, FeatureScaling};
 use polyview_infer::VbOptions;
 
-use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, ViewChoices};
+use crate::spec::{Likelihood, ModelSpec, ViewChoices};
 
 /// The max-margin rank-likelihood discriminative factor model (Yuan et al.
 /// 2015; spec/maxmargin-rank): data enter through the order of each feature's
@@ -11,7 +11,7 @@ use crate::spec::{FactorPrior, FeatureSelection, Likelihood, ModelSpec, ViewChoi
 ///
 /// Labels are views with the likelihood `svm` or
 /// `probit`; a mixture of local classifiers is
-/// [`FactorPrior::Mixture`] and `local` in their choices ([`Table1`] has the
+/// the prior of factors `mixture` and `local` in their choices ([`Table1`] has the
 /// combinations of the paper). Any other view can stand beside them.
 ///
 /// ```
@@ -30,7 +30,7 @@ fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
         factors,
         defaults: ViewChoices {
             likelihood: data,
-            selection: FeatureSelection::Horseshoe,
+            selection: "horseshoe".into(),
             centring: Centring::Feature,
             scaling: FeatureScaling::Feature,
             ..ViewChoices::default()
@@ -102,7 +102,7 @@ impl Table1 {
         };
         let mut spec = discriminative("rank", factors, data.into());
         if mixture {
-            spec.factor_prior = FactorPrior::Mixture;
+            spec.factor_prior = "mixture".into();
         }
         for name in labels {
             let choices = ViewChoices {

@@ -5,7 +5,7 @@ use crate::spec::ModelSpec;
 
 /// SSHIBA (Sevilla-Salcedo, Gómez-Verdejo and Olmos 2020; spec/sshiba): real,
 /// binary and categorical views with holes anywhere, ARD on the weights of each
-/// view, intercepts, and where [`FeatureSelection`](crate::FeatureSelection)
+/// view, intercepts, and where [`WeightPrior`](crate::WeightPrior)
 /// asks for it a relevance of each feature.
 ///
 /// What a view holds is said by its likelihood:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use polyview_core::{Centring, FeatureScaling, NoiseBy, OptionError, Options};
 use serde::{Deserialize, Serialize};
 
-use super::Likelihood;
+use super::{Likelihood, WeightPrior};
 
 /// Choices that may differ from view to view.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -19,8 +19,9 @@ pub struct ViewChoices {
     pub centring: Centring,
     /// What values are divided by.
     pub scaling: FeatureScaling,
-    /// Whether the relevance of each feature is learnt.
-    pub selection: FeatureSelection,
+    /// Prior of the weights: whether the relevance of each feature is learnt, or of each
+    /// weight.
+    pub selection: WeightPrior,
     /// Options of likelihoods, by their names, wherever the view is of one of them; they
     /// come before what the likelihood itself says. Of the defaults: of every view that is of
     /// one of them.
@@ -53,7 +54,7 @@ struct Written {
     noise: NoiseBy,
     centring: Centring,
     scaling: FeatureScaling,
-    selection: FeatureSelection,
+    selection: WeightPrior,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     options: BTreeMap<String, Options>,
     #[serde(skip_serializing_if = "Options::is_empty")]
@@ -172,63 +173,6 @@ impl Default for ShrinkageShapes {
     fn default() -> Self {
         Self { r: 0.5, s: 0.5 }
     }
-}
-
-/// Whether the relevance of each feature of a view is learnt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FeatureSelection {
-    /// No: all features of a view share the precisions of the factors (ARD).
-    #[default]
-    #[serde(alias = "ard")]
-    None,
-    /// Yes: each feature has a precision of its own besides (double ARD;
-    /// spec/sshiba G8, G9). See [`Fit::relevance`](crate::Fit::relevance).
-    Relevance,
-    /// Single weights: each is zero or not, with a share of those that are not
-    /// for each factor (spike and slab with ARD; spec/mofa B.3). See
-    /// [`Fit::inclusion`](crate::Fit::inclusion).
-    #[serde(alias = "spike-slab")]
-    SpikeAndSlab,
-    /// Single weights: each has a variance of its own under a scale that its
-    /// factor has in this view (of labels: that the label or class has), so
-    /// that small weights vanish and large ones are left alone (the horseshoe,
-    /// or another three-parameter beta prior; spec/maxmargin-rank 2.4). See
-    /// [`Fit::effective_features`](crate::Fit::effective_features).
-    Horseshoe,
-}
-
-/// Which covariances the posterior of factors and weights keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Posterior {
-    /// Those of all factors of a sample, and of all weights of a feature.
-    #[default]
-    Full,
-    /// None, as in MOFA: variances too small and a slower way there, for very
-    /// many factors or to compare.
-    Factorised,
-}
-
-/// Prior of the factors. Where the data have groups of samples, each group has
-/// scales of its own (spec/mofa B.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FactorPrior {
-    /// $z\_{nk} \sim N(0, 1)$.
-    #[default]
-    StandardNormal,
-    /// $z\_{nk} \sim N(0, 1/\alpha^g\_k)$ with the prior of the weights'
-    /// precisions, one a group and factor. The common scale of a factor and its
-    /// weights is then fixed by the hyperpriors alone; ratios between groups
-    /// mean something.
-    Ard,
-    /// As [`FactorPrior::Ard`], and each entry is zero or not, with a share of
-    /// those that are not for each group and factor.
-    SpikeAndSlab,
-    /// Each sample belongs to one of several components, with a mean and a
-    /// precision each ([`mixture`](super::ModelSpec::mixture); spec/maxmargin-rank 2.5).
-    Mixture,
 }
 
 /// What groups of samples have of their own (spec/mofa B.1, B.2, C.3), in every

@@ -3,15 +3,19 @@
 mod choices;
 mod engines;
 mod likelihood;
+mod named;
+mod prior;
 
-pub use choices::{
-    FactorPrior, FeatureSelection, GroupChoices, Intercepts, Posterior, ShrinkageShapes,
-    ViewChoices,
-};
+pub use choices::{GroupChoices, Intercepts, ShrinkageShapes, ViewChoices};
 pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
-pub use likelihood::Likelihood;
+pub use likelihood::{Likelihood, Likelihoods};
+pub use named::{Described, Kind, Named};
+pub use polyview_core::Posterior;
+pub use prior::{FactorPrior, FactorPriors, PriorKind, WeightPrior, WeightPriors};
 
-use polyview_core::{Centring, FeatureScaling, GammaPrior, Join, MissingData, Way};
+use polyview_core::{
+    Centring, FeatureScaling, GammaPrior, Join, MissingData, OptionError, Options, Way,
+};
 use polyview_infer::{Start, StochasticOptions, VbOptions};
 use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
@@ -148,12 +152,7 @@ impl Default for ModelSpec {
 impl ModelSpec {
     /// Whether the model looks at the groups of samples.
     pub fn knows_groups(&self) -> bool {
-        self.groups.noise
-            || self.groups.intercepts
-            || matches!(
-                self.factor_prior,
-                FactorPrior::Ard | FactorPrior::SpikeAndSlab
-            )
+        self.groups.noise || self.groups.intercepts || self.factor_prior.knows_groups()
     }
     /// Whether each group of samples has intercepts of its own in a view, where
     /// the data have several.
@@ -199,7 +198,7 @@ impl ModelSpec {
     /// Gives the factors a mixture prior of that many components.
     #[must_use]
     pub fn with_mixture(mut self, components: usize) -> Self {
-        self.factor_prior = FactorPrior::Mixture;
+        self.factor_prior = "mixture".into();
         self.mixture.components = components;
         self
     }
@@ -249,20 +248,52 @@ impl ModelSpec {
         out
     }
 
-    /// Looks up the likelihoods that are not known yet in a registry, and checks the options
-    /// of all.
+    /// Looks up the likelihoods and priors that are not known yet in a registry, and checks
+    /// the options of all.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownLikelihood`], [`ErrorKind::SpeciesOption`].
+    /// [`ErrorKind::UnknownSpecies`], [`ErrorKind::SpeciesOption`].
     pub fn resolve(&mut self, registry: &Registry) -> Result<()> {
-        let views = self.views.iter_mut().map(|v| &mut v.choices);
-        for choices in views.chain([&mut self.defaults]) {
+        self.factor_prior.resolve(registry)?;
+        let own = self.views.iter_mut().map(|v| &mut v.choices);
+        for choices in std::iter::once(&mut self.defaults).chain(own) {
             choices.likelihood.resolve(registry)?;
+            choices.selection.resolve(registry)?;
             for (name, options) in choices.options_by_name() {
                 registry.check_options(name, options)?;
             }
         }
         Ok(())
+    }
+
+    /// What all priors may take from the specification, as options of theirs.
+    ///
+    /// # Errors
+    /// [`OptionError`] for a number that no file holds.
+    pub(crate) fn shared_options(&self) -> std::result::Result<Options, OptionError> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Shared {
+            weight_prior: GammaPrior,
+            relevance_prior: GammaPrior,
+            shrinkage_prior: ShrinkageShapes,
+            inclusion_prior: BetaPrior,
+            #[serde(flatten)]
+            mixture: MixtureOptions,
+        }
+        Options::of(&Shared {
+            weight_prior: self.weight_prior,
+            relevance_prior: self.relevance_prior,
+            shrinkage_prior: self.shrinkage_prior,
+            inclusion_prior: self.inclusion_prior,
+            mixture: self.mixture,
+        })
+    }
+    /// Number of components of a mixture prior of the factors, wherever it was written.
+    pub(crate) fn components(&self) -> usize {
+        let written = self.factor_prior.options().text("components");
+        let own = written.and_then(|t| t.parse().ok());
+        own.unwrap_or(self.mixture.components)
     }
 
     /// Checks what can be checked without data.
@@ -276,8 +307,11 @@ impl ModelSpec {
         if self.factors == 0 {
             return Err(ErrorKind::NoFactors.into());
         }
+        self.factor_prior.check()?;
         self.view("").likelihood.check()?;
+        self.defaults.selection.check()?;
         for v in &self.views {
+            v.choices.selection.check()?;
             let likelihood = self.view(&v.name).likelihood;
             likelihood.check()?;
             crate::build::no_sampler(self, &v.name, &likelihood)?;

@@ -48,7 +48,7 @@ impl Clusters {
 
 impl Fit {
     /// The components of a mixture prior of the factors
-    /// ([`FactorPrior::Mixture`](crate::FactorPrior::Mixture)).
+    /// (`mixture`, [`FactorPrior`](crate::FactorPrior)).
     ///
     /// # Errors
     /// [`ErrorKind::NoClusters`] when the factors have another prior; when a

@@ -37,7 +37,7 @@ impl Fit {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoRelevance`] when the view was
-    /// fitted without [`FeatureSelection::Relevance`](crate::FeatureSelection::Relevance); when a component's state
+    /// fitted without the prior `relevance` ([`WeightPrior`](crate::WeightPrior)); when a component's state
     /// is damaged.
     pub fn relevance(&self, view: &str) -> Result<Vec<f64>> {
         let (at, info) = self.view(view)?;
@@ -74,7 +74,7 @@ impl Fit {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownView`]; [`ErrorKind::NoInclusion`] when the view was
-    /// fitted without [`FeatureSelection::SpikeAndSlab`](crate::FeatureSelection::SpikeAndSlab); when a component's
+    /// fitted without the prior `spike-and-slab` ([`WeightPrior`](crate::WeightPrior)); when a component's
     /// state is damaged.
     pub fn inclusion(&self, view: &str) -> Result<Mat<f64>> {
         let (at, info) = self.view(view)?;
@@ -205,13 +205,13 @@ impl Fit {
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use polyview::{FeatureSelection, Selection, models};
+    /// use polyview::{Selection, models};
     ///
     /// let data = polyview_datasets::nutrimouse();
     /// let mut spec = models::bibfa(3);
     /// # spec.vb.max_sweeps = 20;
     /// let mut choices = spec.view("gene");
-    /// choices.selection = FeatureSelection::Relevance;
+    /// choices.selection = "relevance".into();
     /// let fit = polyview::fit(data.clone(), spec.with_view("gene", choices))?;
     /// let small = fit.refit(&data, &[("gene", Selection::Top(20))])?;
     /// assert_eq!(small.weights("gene")?.mean.nrows(), 20);

@@ -1,14 +1,14 @@
 //! Varimax after the fit.
 
-use polyview_core::{Context, Event, Journal, State, Stateful};
+use polyview_core::{Context, Event, Journal, RotationSide, RowMoments, State, Stateful};
 use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 use polyview_random::StreamKey;
 
-use crate::build::parameters;
+use crate::build::{factor_block, parameters, weight_block};
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Fit, ViewInfo, saved_parameters, share};
-use crate::spec::{FactorPrior, FeatureSelection, Posterior};
+use crate::fit::{Fit, saved_parameters, share};
+use crate::spec::{ModelSpec, Posterior};
 
 impl Fit {
     /// The same answer with its factors turned by varimax: the orthogonal
@@ -28,32 +28,31 @@ impl Fit {
     /// posteriors: turned, they would be neither, and sparse weights need no turning.
     /// [`crate::ErrorKind::Linalg`]; when a component's state is damaged.
     pub fn varimax(&self) -> Result<Self> {
-        let sparse = |v: &&ViewInfo| {
-            matches!(
-                v.choices.selection,
-                FeatureSelection::SpikeAndSlab | FeatureSelection::Horseshoe
-            )
-        };
         let refused = |view: &str, what: &str| ErrorKind::Incompatible {
             view: view.to_owned(),
             what: what.to_owned(),
             with: "varimax after the fit: it leaves neither zeros nor independent entries"
                 .to_owned(),
         };
-        if let Some(v) = self.views.iter().find(sparse) {
-            let what = match v.choices.selection {
-                FeatureSelection::Horseshoe => "horseshoe weights",
-                _ => "spike-and-slab weights",
-            };
-            return Err(refused(&v.name, what).into());
+        let k = self.k();
+        let full = ModelSpec {
+            posterior: Posterior::Full,
+            ..self.spec.clone()
+        };
+        for v in &self.views {
+            let start = RowMoments::point(Mat::zeros(0, k));
+            let weights = weight_block(&full, &v.name, start, &[])?;
+            if weights.rotation_term(RotationSide::Weights).is_none() {
+                return Err(refused(&v.name, &v.choices.selection.called()).into());
+            }
         }
         if self.spec.posterior == Posterior::Factorised {
             return Err(refused("", "a factorised posterior").into());
         }
-        if self.spec.factor_prior == FactorPrior::SpikeAndSlab {
-            return Err(refused("", "spike-and-slab factors").into());
+        let factors = factor_block(&full, None, Mat::zeros(0, k), 0)?;
+        if factors.rotation_term(RotationSide::Factors).is_none() {
+            return Err(refused("", &self.spec.factor_prior.called()).into());
         }
-        let k = self.k();
         let options = VarimaxOptions {
             normalisation: KaiserNormalisation::Rows,
             ..VarimaxOptions::default()

@@ -3,6 +3,7 @@
 mod others;
 mod prior;
 mod site;
+mod species;
 
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use super::{Prepared, noise, solve_update, sweep};
 use prior::Sums;
 pub use prior::{SpikeSlab, SpikeSlabOptions};
 use site::{Draw, Optimum, Scales};
+pub use species::SpikeSlabSpecies;
 
 /// A block of rows whose entries are exactly zero or Gaussian (spec/mofa A.1,
 /// B.3): $w\_{rk} = s\_{rk}\hat w\_{rk}$ with

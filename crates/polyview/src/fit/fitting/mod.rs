@@ -133,7 +133,7 @@ impl Fitting {
     /// As [`Fitting::new`], with likelihoods that `registry` knows.
     ///
     /// # Errors
-    /// As [`Fitting::new`]; [`ErrorKind::UnknownLikelihood`].
+    /// As [`Fitting::new`]; [`ErrorKind::UnknownSpecies`].
     pub fn with_registry(data: Dataset, mut spec: ModelSpec, registry: &Registry) -> Result<Self> {
         spec.resolve(registry)?;
         on_pool(|| Self::started(data, spec))

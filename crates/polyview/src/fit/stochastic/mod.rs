@@ -22,7 +22,7 @@ use super::states::given_up_parameters;
 use super::training::ScaleSums;
 use crate::build::{factor_block, part, several};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{Algorithm, EngineKind, FactorPrior, ModelSpec, Path};
+use crate::spec::{Algorithm, EngineKind, ModelSpec, Path};
 
 /// Cells of a view that are read at one time where nothing else says how many.
 const CELLS: usize = 1 << 22;
@@ -49,7 +49,7 @@ pub(super) fn check(
     if spec.algorithm == Algorithm::Faithful {
         return refuse("", "the algorithm of mofapy2");
     }
-    if spec.factor_prior != FactorPrior::StandardNormal {
+    if factor_block(spec, None, Mat::zeros(0, 1), 0)?.learns() {
         return refuse(
             "",
             "a prior of the factors with scales of its own (factor-prior)",
@@ -322,7 +322,7 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
         spec.stochastic,
         spec.vb.clone(),
         key,
-    );
+    )?;
     run.start(z)?;
     Ok(run)
 }
@@ -339,7 +339,7 @@ pub(super) fn end(
     let moments = run.project_all()?;
     let k = moments.k();
     let (parts, record) = run.into_parts();
-    let mut factors = factor_block(spec, None, Mat::zeros(0, k), 0);
+    let mut factors = factor_block(spec, None, Mat::zeros(0, k), 0)?;
     factors.set_moments(moments);
     let schedule = polyview_core::Schedule::standard(parts.len());
     let mut full = Model::new(factors, parts, schedule);

@@ -150,7 +150,7 @@ fn what_the_engine_cannot_do_is_refused() {
         |s| s.restarts = 2,
         |s| s.vb.relaxation = 1.5,
         |s| s.missing = polyview_likelihoods::MissingData::Impute,
-        |s| s.factor_prior = crate::FactorPrior::Ard,
+        |s| s.factor_prior = "ard".into(),
         |s| s.path = crate::Path::CompressSamples,
         |s| *s = s.clone().with_likelihood("b", "negative-binomial"),
         |s| *s = s.clone().with_likelihood("b", "poisson-log-normal"),

@@ -169,7 +169,7 @@ fn rank_views_stand_beside_any_other() {
         spec = spec.with_likelihood(name, likelihood);
     }
     let ranks = ViewChoices {
-        selection: crate::FeatureSelection::Relevance,
+        selection: "relevance".into(),
         ..spec.view("x")
     };
     spec = spec.with_view("x", ranks);

@@ -8,7 +8,7 @@ use polyview_random::{StreamKey, standard_normal};
 
 use super::counts::table;
 use super::simulated;
-use crate::{EngineKind, FeatureSelection, Fit, Fitting, ModelSpec, Path, build, models};
+use crate::{EngineKind, Fit, Fitting, ModelSpec, Path, build, models};
 
 fn warnings(journal: &Journal, about: &str) -> Vec<String> {
     journal.warnings().filter(|w| w.contains(about)).collect()
@@ -137,7 +137,7 @@ fn factors_that_do_not_pay_are_removed() {
                     let mut spec = model(5);
                     spec.vb.max_sweeps = 5000;
                     if spec.model == "sshiba" {
-                        spec.defaults.selection = FeatureSelection::Relevance;
+                        spec.defaults.selection = "relevance".into();
                     }
                     let what = format!("{} {samples} {dims:?} {seed}", spec.model);
                     let fit = crate::fit(data.clone(), spec.clone()).unwrap();

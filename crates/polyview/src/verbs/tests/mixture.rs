@@ -178,7 +178,7 @@ fn choices_that_do_not_go_together_are_refused() {
         ErrorKind::Option { .. }
     ));
     let mut without = local();
-    without.factor_prior = crate::FactorPrior::StandardNormal;
+    without.factor_prior = "standard-normal".into();
     let mut gaussian = local();
     gaussian = gaussian.with_local("x");
     let mut factorised = local();

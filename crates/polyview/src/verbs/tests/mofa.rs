@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Event, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, poisson, standard_normal, uniform_open01};
 
-use crate::{EngineKind, ErrorKind, FactorPrior, Fit, Posterior, ProjectOptions, models};
+use crate::{EngineKind, ErrorKind, Fit, Posterior, ProjectOptions, models};
 
 const N: usize = 200;
 const D: usize = 60;
@@ -170,7 +170,7 @@ fn factors_that_explain_little_are_dropped() {
 fn sparse_factors_are_not_turned() {
     let (data, _, _) = simulated();
     let mut spec = models::bibfa(3);
-    spec.factor_prior = FactorPrior::SpikeAndSlab;
+    spec.factor_prior = "spike-and-slab".into();
     spec.vb.max_sweeps = 5;
     let error = crate::fit(data, spec).unwrap().varimax().unwrap_err();
     assert!(

@@ -5,7 +5,7 @@ use polyview_linalg::{Mat, SpdFactor, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
 
 use super::{cells, gap, gibbs, rebuilt, rows, simulated, table, vb};
-use crate::spec::{FactorPrior, ModelSpec, Path};
+use crate::spec::{ModelSpec, Path};
 use crate::{ErrorKind, Fit, ProjectOptions, WeightUncertainty, models};
 
 fn assert_posterior(fit: &Fit, data: &polyview_core::Dataset) {
@@ -299,7 +299,7 @@ fn sparse_factors_of_training_samples_are_those_of_the_fit() {
         };
         let data = Dataset::builder().view(table).build().unwrap();
         let spec = ModelSpec {
-            factor_prior: FactorPrior::SpikeAndSlab,
+            factor_prior: "spike-and-slab".into(),
             ..models::bibfa(10)
         };
         let fit = crate::fit(data.clone(), spec).unwrap();
@@ -339,7 +339,7 @@ fn predictions_from_sparse_factors_are_no_surer_than_they_may_be() {
         let both = Dataset::builder().view(part("x", 0, 0..9));
         let data = both.view(part("y", 0, 9..14)).build().unwrap();
         let spec = ModelSpec {
-            factor_prior: FactorPrior::SpikeAndSlab,
+            factor_prior: "spike-and-slab".into(),
             ..models::bibfa(10)
         };
         let fit = crate::fit(data, spec).unwrap();

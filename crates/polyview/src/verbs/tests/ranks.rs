@@ -391,7 +391,7 @@ fn labels_of_one_class_and_too_many_components() {
         assert!((0..30).all(|n| p.mean[(n, 0)] > 0.7), "{likelihood}");
     }
     let mut spec = models::rank(2).with_likelihood("y", "svm");
-    spec.factor_prior = crate::FactorPrior::Mixture;
+    spec.factor_prior = "mixture".into();
     spec.mixture.components = 31;
     let error = crate::fit(data, spec).unwrap_err();
     assert!(

@@ -308,7 +308,7 @@ fn the_shape_of_an_image_is_checked_and_kept() {
         spec.vb.max_sweeps = 20;
         let choices = crate::ViewChoices {
             shape: Some(shape),
-            selection: crate::FeatureSelection::Relevance,
+            selection: "relevance".into(),
             ..spec.view("view1")
         };
         crate::fit(data.clone(), spec.with_view("view1", choices))

@@ -5,7 +5,7 @@ use polyview_core::Dataset;
 use super::labels::{mixed, spec, without};
 use super::{gap, simulated};
 use crate::spec::{EngineKind, GibbsOptions, ModelSpec, ShrinkageShapes};
-use crate::{FeatureSelection, Fit, models};
+use crate::{Fit, models};
 
 fn horseshoe(likelihood: &'static str, engine: EngineKind) -> ModelSpec {
     let mut spec = ModelSpec {
@@ -18,9 +18,9 @@ fn horseshoe(likelihood: &'static str, engine: EngineKind) -> ModelSpec {
         },
         ..spec().with_likelihood("labels", likelihood)
     };
-    spec.defaults.selection = FeatureSelection::Horseshoe;
+    spec.defaults.selection = "horseshoe".into();
     for v in &mut spec.views {
-        v.choices.selection = FeatureSelection::Horseshoe;
+        v.choices.selection = "horseshoe".into();
     }
     spec
 }
@@ -88,7 +88,7 @@ fn factors_have_scales_in_views_of_numbers_and_labels_their_own() {
 #[test]
 fn shapes_and_what_cannot_be_turned_are_refused() {
     let mut spec = models::bibfa(2);
-    spec.defaults.selection = FeatureSelection::Horseshoe;
+    spec.defaults.selection = "horseshoe".into();
     let data = simulated(40, 1, polyview_datasets::Missing::default());
     let fit = crate::fit(data.clone(), spec.clone()).unwrap();
     assert!(fit.varimax().unwrap_err().to_string().contains("horseshoe"));

@@ -101,7 +101,7 @@ pub fn gibbs(factors: usize) -> ModelSpec {
 
 /// The same with the relevance of each feature.
 pub fn relevance(mut spec: ModelSpec) -> ModelSpec {
-    spec.defaults.selection = polyview::FeatureSelection::Relevance;
+    spec.defaults.selection = "relevance".into();
     spec
 }
 
