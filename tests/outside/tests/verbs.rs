@@ -47,7 +47,11 @@ fn data(samples: std::ops::Range<usize>, missing: f64) -> Dataset {
         }
     };
     let (a, b) = (table("a", missing, &mut rng), table("b", 0.0, &mut rng));
-    Dataset::builder().view(a).view(b).build().expect("two views")
+    Dataset::builder()
+        .view(a)
+        .view(b)
+        .build()
+        .expect("two views")
 }
 
 fn spec(likelihood: &str) -> ModelSpec {
@@ -61,11 +65,6 @@ fn fit(data: Dataset, spec: ModelSpec) -> Fit {
     let mut fitting = Fitting::with_registry(data, spec, &registry()).expect("a fit");
     while !fitting.step().expect("a sweep").done {}
     fitting.finish().expect("a posterior")
-}
-
-/// Root of the mean square by which predictions of hidden cells are off the factors' part.
-fn worst(fit: &Fit, truth: &Dataset) -> f64 {
-    fit.held_out_score(truth).expect("scores")[0].r2
 }
 
 #[test]
@@ -131,7 +130,7 @@ fn it_predicts_imputes_explains_and_is_reported() {
     assert!(inside * 10 > cells * 8, "{inside} of {cells}");
 
     let imputed = fitted.impute("a", 0.9).expect("imputed");
-    assert!((0..FEATURES).all(|d| imputed.mean.col(d).iter().all(|x| x.is_finite())));
+    assert!((0..FEATURES).all(|d| imputed.values.col(d).iter().all(|x| x.is_finite())));
     let explained = fitted.explain().expect("shares");
     assert!(explained.total.iter().all(|r2| (0.2..1.0).contains(r2)));
     assert_eq!(fitted.simulate(7, 1).expect("samples").n_samples(), 7);
@@ -161,7 +160,10 @@ fn the_number_of_factors_is_chosen() {
 fn far_numbers_cost_little() {
     let full = data(0..SAMPLES, 0.0);
     let hidden = hold_out(&full, 0.1, 5).expect("hidden cells");
-    let r2 = |likelihood| worst(&fit(hidden.data.clone(), spec(likelihood)), &full);
+    let r2 = |likelihood| {
+        let fitted = fit(hidden.data.clone(), spec(likelihood));
+        fitted.held_out_score(&full).expect("scores")[0].r2
+    };
     let (student, normal) = (r2("student-t"), r2("gaussian"));
     assert!(student > normal, "{student} {normal}");
 }
