@@ -1,20 +1,17 @@
-//! Random models for the tests across polyview's crates, and the tests that
-//! every data term must pass.
-
-pub mod geweke;
-pub mod law;
+//! Random models for the tests across polyview's crates; the tests that every data term
+//! must pass are those of `polyview-testing`.
 
 pub mod categorical;
 pub mod distorted;
 pub mod mixed;
 pub mod sparse;
 
-use polyview_core::{Bias, GammaPrior, Journal, RowBlock, RowMoments, Schedule, View};
+use polyview_core::{Bias, GammaPrior, Journal, RowMoments, View};
 use polyview_infer::{Model, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{Gaussian, GaussianOptions, MissingData, NoiseBy};
 use polyview_linalg::Mat;
-use polyview_priors::{Ard, DoubleArd, Fixed, FullRows};
-use polyview_random::{Rng, StreamKey, standard_normal, uniform_open01};
+use polyview_random::{StreamKey, uniform_open01};
+pub use polyview_testing::{assemble, geweke, law, normal, weights};
 
 /// Which cells of a view are missing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,11 +52,6 @@ pub struct Case {
     pub k: usize,
     /// Views.
     pub views: Vec<ViewCase>,
-}
-
-/// A standard normal matrix.
-pub fn normal(rows: usize, cols: usize, rng: &mut (impl Rng + ?Sized)) -> Mat<f64> {
-    Mat::from_fn(rows, cols, |_, _| standard_normal(rng))
 }
 
 /// Data of `truth` factors with the holes of the case, one view each.
@@ -145,31 +137,6 @@ pub fn gaussian_parts(case: &Case, data: Vec<View>) -> Vec<ViewPart> {
             }
         })
         .collect()
-}
-
-/// The model of these parts, started from `start`.
-pub fn assemble(parts: Vec<ViewPart>, start: Mat<f64>) -> Model {
-    let factors = FullRows::new(
-        "factors",
-        Fixed::standard_normal(start.ncols()),
-        RowMoments::isotropic(start, 0.1, 0),
-    );
-    let schedule = Schedule::standard(parts.len());
-    Model::new(Box::new(factors), parts, schedule)
-}
-
-/// Weights under ARD, or under double ARD with the prior `relevance`.
-pub fn weights(
-    name: String,
-    prior: GammaPrior,
-    relevance: Option<GammaPrior>,
-    start: RowMoments,
-) -> Box<dyn RowBlock> {
-    let (d, k) = (start.rows(), start.k());
-    match relevance {
-        None => Box::new(FullRows::new(name, Ard::new(prior, k), start)),
-        Some(r) => Box::new(FullRows::new(name, DoubleArd::new(prior, r, d, k), start)),
-    }
 }
 
 /// A run of variational Bayes of the case's model.

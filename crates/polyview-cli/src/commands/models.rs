@@ -186,20 +186,15 @@ fn markdown(registry: &Registry) -> Outcome<()> {
     output::line(format!("|{}", "---|".repeat(3 + names.len())))?;
     let mut reasons = Vec::new();
     for s in registry.likelihoods() {
+        let names = match s.aliases() {
+            [] => format!("`{}`", s.name()),
+            more => format!("`{}` (`{}`)", s.name(), more.join("`, `")),
+        };
         let mut row = vec![
-            format!(
-                "`{}`",
-                called(s)
-                    .replace(" (", "` (`")
-                    .replace(')', "`)")
-                    .trim_end_matches('`')
-            ),
+            names,
             s.about().line.to_owned(),
             format!("`{}`", s.about().label),
         ];
-        if s.aliases().is_empty() {
-            row[0] = format!("`{}`", s.name());
-        }
         for (way, why) in ways(s) {
             row.push(if why.is_none() { "yes" } else { "no" }.to_owned());
             if let Some(why) = why {

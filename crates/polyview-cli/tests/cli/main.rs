@@ -26,6 +26,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod mixture;
+mod models;
 mod new_cells;
 mod no_effect;
 mod notices;

@@ -2,12 +2,12 @@
 //! of data given parameters, must leave the joint distribution alone, so that
 //! its moments equal those of draws from the prior.
 
-use polyview_core::{Context, PrecisionView, Predictor, State};
+use polyview_core::{Context, NumericError, PrecisionView, Predictor, State};
 use polyview_infer::{GibbsChain, Model};
 use polyview_random::{StreamKey, uniform_open01};
 
 /// Draws parameters from the prior.
-fn draw_prior(model: &mut Model, key: StreamKey) {
+fn draw_prior(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
     model.factors.draw_prior(key.block(1000));
     for (m, v) in model.views.iter_mut().enumerate() {
         let at = key.block(2000 + 100 * m as u32);
@@ -15,14 +15,15 @@ fn draw_prior(model: &mut Model, key: StreamKey) {
         v.bias.draw_prior(at.block(2001 + 100 * m as u32));
         v.term
             .as_augmented()
-            .expect("draws")
+            .ok_or(NumericError::NoDraws)?
             .draw_noise_prior(at.block(2002 + 100 * m as u32));
     }
     model.share();
+    Ok(())
 }
 
 /// Draws data given parameters.
-fn draw_data(model: &mut Model, key: StreamKey) {
+fn draw_data(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
     for (m, v) in model.views.iter_mut().enumerate() {
         let p = Predictor {
             factors: model.factors.moments(),
@@ -31,13 +32,14 @@ fn draw_data(model: &mut Model, key: StreamKey) {
         };
         v.term
             .as_augmented()
-            .expect("draws")
+            .ok_or(NumericError::NoDraws)?
             .draw_data(&p, key.block(3000 + m as u32));
     }
+    Ok(())
 }
 
 /// Draws missing cells, where they are latent variables, given parameters.
-fn draw_missing(model: &mut Model, key: StreamKey) {
+fn draw_missing(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
     let mut journal = polyview_core::Journal::default();
     for (m, v) in model.views.iter_mut().enumerate() {
         let p = Predictor {
@@ -52,10 +54,10 @@ fn draw_missing(model: &mut Model, key: StreamKey) {
         };
         v.term
             .as_augmented()
-            .expect("draws")
-            .draw_locals(&p, &mut cx)
-            .expect("draws");
+            .ok_or(NumericError::NoDraws)?
+            .draw_locals(&p, &mut cx)?;
     }
+    Ok(())
 }
 
 /// Test functions that do not change with signs or the order of factors.
@@ -165,21 +167,21 @@ pub fn largest_weighted_score(
     let mut prior: Vec<Vec<f64>> = Vec::new();
     for i in 0..draws {
         let key = StreamKey::new(seed).chain(1).sweep(i);
-        draw_prior(&mut m, key);
-        draw_data(&mut m, key);
-        draw_missing(&mut m, key);
+        draw_prior(&mut m, key).expect("a draw");
+        draw_data(&mut m, key).expect("a draw");
+        draw_missing(&mut m, key).expect("a draw");
         prior.push(statistics(&mut m));
         weights.push(ln_weight(&m).exp());
     }
     let mut joint: Vec<Vec<f64>> = Vec::new();
-    draw_prior(&mut m, StreamKey::new(seed).chain(2));
-    draw_data(&mut m, StreamKey::new(seed).chain(2));
+    draw_prior(&mut m, StreamKey::new(seed).chain(2)).expect("a draw");
+    draw_data(&mut m, StreamKey::new(seed).chain(2)).expect("a draw");
     let mut chain = GibbsChain::new(m, StreamKey::new(seed).chain(3));
     for i in 0..4 * draws {
         chain.advance().expect("a sweep");
         // before the data change, so that scores are those of the sweep
         joint.push(statistics(chain.model_mut()));
-        draw_data(chain.model_mut(), StreamKey::new(seed).chain(4).sweep(i));
+        draw_data(chain.model_mut(), StreamKey::new(seed).chain(4).sweep(i)).expect("a draw");
     }
     let mut worst: f64 = 0.0;
     for s in 0..prior[0].len() {
@@ -212,17 +214,30 @@ pub fn largest_weighted_score(
 /// # Panics
 /// If a term of `m` has no draws, or a sweep fails.
 pub fn largest_change(m: Model, draws: u64, sweeps: usize, seed: u64) -> f64 {
+    try_largest_change(m, draws, sweeps, seed).expect("a sweep")
+}
+
+/// As [`largest_change`].
+///
+/// # Errors
+/// [`NumericError`] from a draw; [`NumericError::NoDraws`] for a term without a sampler.
+pub fn try_largest_change(
+    m: Model,
+    draws: u64,
+    sweeps: usize,
+    seed: u64,
+) -> Result<f64, NumericError> {
     let mut chain = GibbsChain::new(m, StreamKey::new(seed).chain(3));
     let mut changes: Vec<Vec<f64>> = Vec::new();
     for i in 0..draws {
         let key = StreamKey::new(seed).chain(1).sweep(i);
         let m = chain.model_mut();
-        draw_prior(m, key);
-        draw_data(m, key);
-        draw_missing(m, key);
-        changes.push(change(&mut chain, sweeps));
+        draw_prior(m, key)?;
+        draw_data(m, key)?;
+        draw_missing(m, key)?;
+        changes.push(change(&mut chain, sweeps)?);
     }
-    largest(&changes)
+    Ok(largest(&changes))
 }
 
 /// As [`largest_change`] for data that stay as they are and may have no law: the
@@ -246,14 +261,14 @@ pub fn largest_change_given(
     for i in 0_u64.. {
         let key = StreamKey::new(seed).chain(1).sweep(i);
         assert!(i < 1000 * draws as u64, "{} of {i} survived", changes.len());
-        draw_prior(chain.model_mut(), key);
+        draw_prior(chain.model_mut(), key).expect("a draw");
         let l = ln_accept(chain.model());
         assert!(l <= 0.0, "no probability: {l}");
         if uniform_open01(&mut key.block(5000).rng()).ln() > l {
             continue;
         }
-        draw_missing(chain.model_mut(), key);
-        changes.push(change(&mut chain, sweeps));
+        draw_missing(chain.model_mut(), key).expect("a draw");
+        changes.push(change(&mut chain, sweeps).expect("a sweep"));
         if changes.len() == draws {
             break;
         }
@@ -262,13 +277,13 @@ pub fn largest_change_given(
 }
 
 /// By how much the statistics change in some sweeps.
-fn change(chain: &mut GibbsChain, sweeps: usize) -> Vec<f64> {
+fn change(chain: &mut GibbsChain, sweeps: usize) -> Result<Vec<f64>, NumericError> {
     let before = statistics(chain.model_mut());
     for _ in 0..sweeps {
-        chain.advance().expect("a sweep");
+        chain.advance()?;
     }
     let after = statistics(chain.model_mut());
-    before.iter().zip(&after).map(|(a, b)| b - a).collect()
+    Ok(before.iter().zip(&after).map(|(a, b)| b - a).collect())
 }
 
 /// Largest z score of a mean change.

@@ -5,18 +5,18 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, NormalEquations, PatternGrams, PatternTable, Predictor, RowCov, RowMoments, ViewShape,
-    ViewTerm,
+    Bias, Mask, NormalEquations, NumericError, PatternGrams, PatternTable, Predictor, RowCov,
+    RowMoments, ViewShape, ViewTerm,
 };
 use polyview_linalg::{PackedRows, packed_index};
 use polyview_random::StreamKey;
 
 use crate::normal;
 
-/// Factors of the random rows.
+/// Number of factors of the random rows.
 pub const K: usize = 3;
 
-/// Random rows with a covariance each.
+/// Random rows with a covariance each, n × [`K`].
 pub fn rows(n: usize, seed: u64) -> RowMoments {
     let mut rng = StreamKey::new(seed).rng();
     let mean = normal(n, K, &mut rng);
@@ -54,7 +54,30 @@ pub fn total(term: &mut dyn ViewTerm, z: &RowMoments, w: &RowMoments, b: &Bias) 
     .sum()
 }
 
+/// Patterns of samples as the engines make them for one view: which samples it has, and the
+/// group of each; `None` where every sample has the same precision, or one of its own.
+pub fn patterns(term: &dyn ViewTerm) -> Option<PatternTable> {
+    let rows = match term.mask() {
+        Some(Mask::Rows(rows)) => Some(rows),
+        _ => None,
+    };
+    if rows.is_none() && term.groups().is_none() {
+        return None;
+    }
+    let present = |n: usize, _| rows.is_none_or(|rows| rows[n]);
+    let group = |n: usize| term.groups().map_or(0, |g| g.of_row()[n]);
+    Some(PatternTable::by_group(
+        term.shape().samples,
+        1,
+        present,
+        group,
+    ))
+}
+
 /// Checks both sides of one term; returns the largest gap.
+///
+/// # Panics
+/// If the term has no equations at rows of ordinary size.
 pub fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
     let ViewShape {
         samples,
@@ -67,7 +90,22 @@ pub fn gap(term: &mut dyn ViewTerm, present: Option<Vec<bool>>) -> f64 {
 
 /// As [`gap`], with these patterns of samples and these intercepts, which are
 /// moved away from where they are.
-pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bias) -> f64 {
+///
+/// # Panics
+/// As [`gap`].
+pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, b: Bias) -> f64 {
+    try_gap_with(term, table, b).expect("equations")
+}
+
+/// As [`gap_with`].
+///
+/// # Errors
+/// [`NumericError`] from the term's equations.
+pub fn try_gap_with(
+    term: &mut dyn ViewTerm,
+    table: Option<PatternTable>,
+    mut b: Bias,
+) -> Result<f64, NumericError> {
     let shape = term.shape();
     let (n, d) = (shape.samples, shape.predictor_columns);
     let (z, w) = (rows(n, 1), rows(d, 2));
@@ -89,18 +127,14 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
         grams: PackedRows::zeros(table.present.len(), K),
         table: Arc::new(table),
     });
-    term.equations()
-        .factor_gram(0, &p, &mut eq)
-        .expect("equations");
-    term.equations()
-        .factor_equations(&p, &mut eq)
-        .expect("equations");
+    term.equations().factor_gram(0, &p, &mut eq)?;
+    term.equations().factor_equations(&p, &mut eq)?;
     for r in 0..n {
         let precision = eq.row_precision(r);
         // what other samples say is asked for sample by sample
         let mut rhs: Vec<f64> = (0..K).map(|k| eq.rhs[(r, k)]).collect();
         if let Some(coupled) = term.as_coupled() {
-            coupled.couple(r, &p, &mut rhs).expect("finite");
+            coupled.couple(r, &p, &mut rhs)?;
         }
         for k in 0..K {
             let up = total(term, &nudged(&z, r, k, h, 0.0), &w, &b);
@@ -114,13 +148,9 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
     }
 
     let mut eq = NormalEquations::new(K, 0..0);
-    term.equations()
-        .weight_gram(&p, &mut eq)
-        .expect("equations");
+    term.equations().weight_gram(&p, &mut eq)?;
     eq.set_rows(0..d);
-    term.equations()
-        .weight_equations(&p, &mut eq)
-        .expect("equations");
+    term.equations().weight_equations(&p, &mut eq)?;
     for r in 0..d {
         let precision = eq.row_precision(r);
         for k in 0..K {
@@ -151,5 +181,5 @@ pub fn gap_with(term: &mut dyn ViewTerm, table: Option<PatternTable>, mut b: Bia
         let expected = rhs[r] - precision[r] * b.mean()[r];
         worst = worst.max(((up - down) / (2.0 * h) - expected).abs());
     }
-    worst
+    Ok(worst)
 }

@@ -1,0 +1,17 @@
+//! The one line that proves a likelihood.
+
+use polyview_core::Options;
+use polyview_testing::{LikelihoodCheck, assert_likelihood};
+use student_t::StudentTSpecies;
+
+#[test]
+fn it_is_a_likelihood() {
+    assert_likelihood(&StudentTSpecies);
+}
+
+#[test]
+fn it_is_one_with_other_tails() {
+    let options = Options::parse("nu=9").expect("options");
+    let check = LikelihoodCheck::new(&StudentTSpecies).options(options);
+    check.run().unwrap_or_else(|failure| panic!("{failure}"));
+}
