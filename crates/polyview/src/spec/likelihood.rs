@@ -44,7 +44,7 @@ impl Likelihood {
     }
     /// What the data are; `None` for a name that is not known.
     pub fn domain(&self) -> Option<Domain> {
-        self.species().map(|s| s.domain())
+        self.species().map(polyview_core::LikelihoodSpecies::domain)
     }
     /// Why a view of it cannot go a way, in words that follow "it"; `None` where it can.
     pub fn refuses(&self, way: Way) -> Option<String> {
@@ -84,7 +84,7 @@ impl Likelihood {
     /// Whether its sites are as steep as the data are large, so that factors of large ones
     /// hardly move.
     pub fn steepens(&self) -> bool {
-        self.species().is_some_and(|s| s.steepens())
+        self.species().is_some_and(polyview_core::LikelihoodSpecies::steepens)
     }
     /// Whether a view of it keeps no number for single cells, so that data that
     /// are stored sparse stay so.
