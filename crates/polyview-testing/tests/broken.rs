@@ -1,12 +1,10 @@
 //! Each test finds what it is there for: a likelihood with one flaw, and the finding that
 //! names it.
 
-use std::ops::Range;
-
 use polyview_core::{
-    About, Augmented, DataError, Domain, Equations, LikelihoodSpecies, Link, NumericError, Options,
-    PredictedBlock, PredictedKind, Predictor, State, StateReader, Stateful, TermContext, Terms,
-    View, ViewShape, ViewTerm, Way,
+    About, Augmented, Block, DataError, Domain, Equations, Law, LikelihoodSpecies, Link,
+    NumericError, Options, Predictor, State, StateReader, Stateful, TermContext, Terms, View,
+    ViewShape, ViewTerm, Way,
 };
 use polyview_likelihoods::{Cell, CellAugmentation, CellLikelihood, Cells, Probit, Site};
 use polyview_linalg::Mat;
@@ -61,8 +59,8 @@ impl CellLikelihood for Flawed {
     fn offset(&self, cell: Cell, local: f64) -> f64 {
         self.probit.offset(cell, local)
     }
-    fn predicted_kind(&self) -> PredictedKind {
-        self.probit.predicted_kind()
+    fn domain(&self) -> Domain {
+        self.probit.domain()
     }
     fn link_variance(&self, column: usize, level: f64) -> f64 {
         self.probit.link_variance(column, level)
@@ -141,13 +139,11 @@ impl ViewTerm for FlawedTerm {
         }
         terms
     }
-    fn predict(
-        &self,
-        p: &Predictor<'_>,
-        samples: Range<usize>,
-        columns: Range<usize>,
-    ) -> PredictedBlock {
-        self.cells.predict(p, samples, columns)
+    fn domain(&self) -> Domain {
+        self.cells.domain()
+    }
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        self.cells.law(p, block)
     }
     fn simulate(&self, p: &Predictor<'_>, parameters: StreamKey, data: StreamKey) -> Mat<f64> {
         self.cells.simulate(p, parameters, data)

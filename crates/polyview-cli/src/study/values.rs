@@ -58,7 +58,7 @@ fn in_choices(choices: &mut ViewChoices, place: &[Step<'_>]) -> Result<(), Refus
     let own = choices.selection.resolve(registry);
     known::<WeightPriors>(own, &[Step::Key("selection")]).map_err(within)?;
     for (name, options) in choices.options_by_name() {
-        let place = if std::ptr::eq(options, &choices.ranks) {
+        let place = if std::ptr::eq(options, &raw const choices.ranks) {
             vec![Step::Key("ranks")]
         } else {
             vec![Step::Key(name), Step::Key("options")]

@@ -84,7 +84,7 @@ impl<'a> LikelihoodCheck<'a> {
     pub fn run(self) -> Result<(), Failure> {
         let name = self.species.name();
         let mut found = description::findings(self.species, &self.options);
-        match Subject::new(self) {
+        match Subject::new(&self) {
             Ok(subject) => {
                 for test in [
                     numbers::findings,

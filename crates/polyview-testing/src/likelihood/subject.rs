@@ -76,7 +76,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub fn new(check: LikelihoodCheck<'a>) -> Result<Self, Finding> {
+    pub fn new(check: &LikelihoodCheck<'a>) -> Result<Self, Finding> {
         let species = check.species;
         let options = check.options.over(&species.defaults());
         let options = options.map_err(Finding::Options)?;

@@ -84,7 +84,8 @@ impl Likelihood {
     /// Whether its sites are as steep as the data are large, so that factors of large ones
     /// hardly move.
     pub fn steepens(&self) -> bool {
-        self.species().is_some_and(polyview_core::LikelihoodSpecies::steepens)
+        self.species()
+            .is_some_and(polyview_core::LikelihoodSpecies::steepens)
     }
     /// Whether a view of it keeps no number for single cells, so that data that
     /// are stored sparse stay so.
