@@ -71,9 +71,7 @@ fn fit(data: Dataset, spec: ModelSpec) -> Fit {
 fn a_name_that_nobody_knows_is_refused() {
     let refused = Fitting::new(data(0..SAMPLES, 0.0), spec("student-t"));
     let error = refused.err().expect("an unknown name");
-    assert!(
-        matches!(error.kind(), ErrorKind::UnknownLikelihood { name, .. } if name == "student-t")
-    );
+    assert!(matches!(error.kind(), ErrorKind::UnknownSpecies { name, .. } if name == "student-t"));
     let tails = |text: &str| {
         let mut spec = spec("student-t");
         let options = Options::parse(text).expect("options");
