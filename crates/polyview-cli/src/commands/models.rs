@@ -241,6 +241,21 @@ mod tests {
         for (id, name, _) in MEANINGS {
             assert!(values(id).iter().any(|v| v.0 == name), "{id} {name}");
         }
+        for (name, _) in values("weights") {
+            let known = crate::choice::species::<polyview::WeightPriors>("--weights", &name);
+            assert!(known.is_ok(), "{name}");
+        }
+        for role in [RowRole::Weights, RowRole::Factors] {
+            for s in Registry::standard().priors(role) {
+                let mut told: Vec<&str> = s.about(role).options.iter().map(|o| o.0).collect();
+                told.sort_unstable();
+                let defaults = s.defaults();
+                let mut names: Vec<&str> = defaults.names().collect();
+                names.sort_unstable();
+                assert_eq!(told, names, "{}", s.name());
+                assert!(s.check(&defaults).is_ok(), "{}", s.name());
+            }
+        }
         for s in Registry::standard().likelihoods() {
             let defaults = s.defaults();
             let told: Vec<&str> = s.about().options.iter().map(|o| o.0).collect();
