@@ -9,9 +9,9 @@ use polyview_io::{Action, IoError, ensure_writable, market_names};
 use serde_json::{Map, Value, json};
 
 use crate::args::Cli;
-use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::remarks::say;
 use crate::written::{called, is_stdout};
 
 /// What a command reads and writes.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use polyview_core::{Journal, Level};
 
 use crate::args::Cli;
-use crate::commands::say;
+use crate::output::aside;
 
 /// Most lines about one block of a model; the journal has them all.
 const MOST: usize = 5;
@@ -80,5 +80,12 @@ impl Said {
                 );
             }
         }
+    }
+}
+
+/// Says something on standard error unless quiet.
+pub fn say(cli: &Cli, text: impl AsRef<str>) {
+    if !cli.quiet {
+        aside(text);
     }
 }

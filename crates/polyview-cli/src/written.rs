@@ -1,5 +1,6 @@
 //! Tables that a command writes, into files or to standard output.
 
+use polyview_core::Overwrite;
 use std::path::Path;
 
 use polyview_io::{
@@ -8,7 +9,6 @@ use polyview_io::{
 };
 use polyview_linalg::MatRef;
 
-use crate::commands::overwrite;
 use crate::failure::Outcome;
 use crate::output::{bytes, digits, rounded};
 
@@ -84,4 +84,13 @@ pub fn write_columns(
         return bytes(&text);
     }
     Ok(write_string_table(path, &table, &options)?)
+}
+
+/// Overwrite policy of `--force`.
+pub fn overwrite(force: bool) -> Overwrite {
+    if force {
+        Overwrite::Replace
+    } else {
+        Overwrite::Refuse
+    }
 }

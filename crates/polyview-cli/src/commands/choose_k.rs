@@ -2,13 +2,13 @@
 
 use polyview::{ChooseKOptions, choose_k};
 
-use super::say;
 use crate::args::{ChooseKArgs, Cli};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::dataset;
 use crate::output::{count, json, line, nats, number, prose, share, table};
 use crate::progress::Bar;
 use crate::remarks::Said;
+use crate::remarks::say;
 use crate::study::{Study, set};
 
 /// Refuses what no comparison can be made with.

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use polyview_datasets::{Contents, Role, Study, StudyCells, StudyTable, studies};
 use serde_json::{Value, json};
 
-use super::{overwrite, say};
 use crate::args::{Cli, DatasetsArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder};
 use crate::output;
+use crate::remarks::say;
+use crate::written::overwrite;
 use crate::written::{write, write_columns};
 
 /// Lists the studies, describes one, or writes its tables.

@@ -7,13 +7,15 @@ use polyview_report::Report;
 
 use super::explained::variance_table;
 use super::fit::overlap;
-use super::{overwrite, report, say};
+use super::report;
 use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;
 use crate::files::make_folder;
 use crate::output::{line, percent, table};
 use crate::progress::Bar;
 use crate::remarks::Said;
+use crate::remarks::say;
+use crate::written::overwrite;
 
 /// Share of the numbers that the demonstration hides.
 const HIDDEN: f64 = 0.1;

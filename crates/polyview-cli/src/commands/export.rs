@@ -4,12 +4,14 @@ use polyview::Fit;
 use polyview_linalg::Mat;
 use serde_json::json;
 
-use super::{factor_names, overwrite, say};
+use super::factor_names;
 use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
 use crate::inputs::named_file;
+use crate::remarks::say;
+use crate::written::overwrite;
 use crate::written::write;
 
 /// A table of a view.

@@ -12,7 +12,6 @@ use polyview_io::OnDisk;
 use super::explained::{
     GroupShares, about_deviance, about_scores, explained_by_group, finite, variance_table,
 };
-use super::{overwrite, say};
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
@@ -20,9 +19,11 @@ use crate::inputs::{about_samples, dataset, note_names, read_options, warn_stran
 use crate::joined::has_ids;
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
+use crate::remarks::say;
 use crate::remarks::{Said, note};
 use crate::study::{Source, Study};
 use crate::view_table::archive;
+use crate::written::overwrite;
 
 /// Fits and writes the model file.
 pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {

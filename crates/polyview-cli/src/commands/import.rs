@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::overwrite;
 use crate::args::{Cli, ImportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
+use crate::written::overwrite;
 
 /// A model of MOFA2 as a model file.
 pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {

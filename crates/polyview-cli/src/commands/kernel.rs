@@ -7,12 +7,12 @@ use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
 use serde_json::json;
 
-use super::overwrite;
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::remarks::{note, warning};
 use crate::view_table::archive;
+use crate::written::overwrite;
 use crate::written::{called, write};
 
 /// Writes the similarities of the samples of a table to reference points.

@@ -18,12 +18,11 @@ mod tables;
 mod trust;
 
 use clap::CommandFactory;
-use polyview_core::Overwrite;
 use polyview_linalg::Threads;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
-use crate::output::{aside, bytes, set_digits};
+use crate::output::{bytes, set_digits};
 
 /// Runs the command in a pool of the wanted number of threads.
 pub fn run(cli: &Cli) -> Outcome<()> {
@@ -53,22 +52,6 @@ pub fn run(cli: &Cli) -> Outcome<()> {
             bytes(&text)
         }
     })
-}
-
-/// Overwrite policy of `--force`.
-pub fn overwrite(force: bool) -> Overwrite {
-    if force {
-        Overwrite::Replace
-    } else {
-        Overwrite::Refuse
-    }
-}
-
-/// Says something on standard error unless quiet.
-pub fn say(cli: &Cli, text: impl AsRef<str>) {
-    if !cli.quiet {
-        aside(text);
-    }
 }
 
 /// Names of factors: `Factor 1`, ...

@@ -5,11 +5,12 @@ use polyview_io::write_atomic;
 use polyview_report::{Report, pictures, render};
 use serde_json::json;
 
-use super::{overwrite, trust};
+use super::trust;
 use crate::args::{Cli, ReportArgs};
 use crate::failure::Outcome;
 use crate::files::{Files, make_folder};
 use crate::inputs::{about_samples, warn_strangers};
+use crate::written::overwrite;
 
 /// Writes the page.
 pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {

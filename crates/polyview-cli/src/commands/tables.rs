@@ -10,13 +10,14 @@ use polyview_core::{DataError, Dataset, Domain};
 use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
-use super::{factor_names, overwrite};
+use super::factor_names;
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{files, new_data};
 use crate::remarks::answer;
+use crate::written::overwrite;
 use crate::written::{called, shortest, write, write_columns};
 
 /// What is added to the name of the column of chosen classes where a class has

@@ -10,9 +10,9 @@ use super::{
     undefined,
 };
 use crate::args::{Cli, ScoreArgs};
-use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, prose, table};
+use crate::remarks::say;
 
 /// The scores of one label, or of all of them.
 fn as_json(s: &LabelScore) -> Value {

@@ -8,9 +8,9 @@ use polyview_io::{ReadOptions, read_table};
 use polyview_linalg::Mat;
 
 use crate::args::Cli;
-use crate::commands::say;
 use crate::failure::{Failure, Outcome};
 use crate::joined::same_or_named;
+use crate::remarks::say;
 use crate::view_table::archive;
 
 /// A table and its file.
