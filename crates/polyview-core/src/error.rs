@@ -317,7 +317,7 @@ pub enum DataError {
     },
     /// A term that compares new samples with the training samples was asked
     /// about new ones before it knew those
-    /// ([`ViewTerm::anchor`](crate::ViewTerm::anchor)).
+    /// ([`Conditioned::condition`](crate::Conditioned::condition)).
     #[error(
         "view '{view}': new samples are compared with the training samples, which are not known"
     )]

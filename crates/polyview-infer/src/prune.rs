@@ -111,7 +111,7 @@ struct Size {
     /// Sum of squared means.
     means: f64,
     /// The same in the units that columns can be added up in
-    /// ([`ViewTerm::link_scale`](polyview_core::ViewTerm::link_scale)).
+    /// ([`Link::scale`](polyview_core::Link::scale)).
     scaled: f64,
     /// Largest absolute mean.
     peak: f64,

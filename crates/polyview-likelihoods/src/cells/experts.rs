@@ -77,7 +77,7 @@ impl Shares {
 /// component $t$ of $T$.
 ///
 /// Predictions are of the features, $\sum\_t\varphi\_{nt}p\_{nct}$. Until it has
-/// been told shares ([`ViewTerm::take_shares`]), every component is as likely.
+/// been told shares ([`ByComponent::take_shares`](polyview_core::ByComponent::take_shares)), every component is as likely.
 ///
 /// ```
 /// use polyview_core::{View, ViewTerm};

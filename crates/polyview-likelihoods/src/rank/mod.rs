@@ -89,7 +89,7 @@ const LEAST_SQUARE: f64 = 1e-16;
 /// training values, regressed on their predictors, place a new predictor among
 /// them, with the spread that is left; mean and variance are those of the
 /// training values met there. Nothing outside their range is ever predicted.
-/// [`ViewTerm::anchor`](polyview_core::ViewTerm::anchor) comes first.
+/// [`Conditioned::condition`](polyview_core::Conditioned::condition) comes first.
 #[derive(Clone, Debug)]
 pub struct Rank {
     name: String,

@@ -47,7 +47,7 @@ pub struct ModelSpec {
     pub intercepts: Intercepts,
     /// Prior precision of the intercepts, per squared working unit; a hundredth
     /// of it for binary views, per squared unit of log-odds
-    /// ([`ViewTerm::intercept_precision`](polyview_core::ViewTerm::intercept_precision)).
+    /// ([`Intercepts::precision`](polyview_core::Intercepts::precision)).
     pub intercept_precision: f64,
     /// Prior of the precision of the weights, one a view and factor.
     pub weight_prior: GammaPrior,
