@@ -311,10 +311,7 @@ fn no_extremes(spec: &ModelSpec, view: &str) -> Result<()> {
         Ok(ranks) if choices.likelihood == "rank" => ranks,
         _ => return Ok(()),
     };
-    if choices.likelihood != "rank"
-        || ranks.pairs != PairPolicy::Extreme
-        || ranks.updates != RankUpdates::Coherent
-    {
+    if ranks.pairs != PairPolicy::Extreme || ranks.updates != RankUpdates::Coherent {
         return Ok(());
     }
     Err(ErrorKind::Incompatible {
