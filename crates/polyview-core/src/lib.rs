@@ -63,11 +63,12 @@ pub use law::{Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLa
 pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, Link, MixtureComponents,
-    Noise, NoiseScope, NormalEquations, Objective, OrderStatistics, PatternGrams, PatternTable,
-    PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds, RowBlock, RowContext,
-    RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Sizes, Stamp, State, StateArray,
-    StateReader, Stateful, ViewShape, ViewTerm, column_block, own_column_block,
+    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows, Link,
+    MixtureComponents, Noise, NoiseScope, NormalEquations, Objective, OrderStatistics,
+    PatternGrams, PatternTable, PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds,
+    RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Side,
+    Sizes, Stamp, State, StateArray, StateReader, Stateful, Tangents, ViewShape, ViewTerm,
+    column_block, own_column_block,
 };
 pub use schedule::{Schedule, Step, ViewId};
 pub use species::{

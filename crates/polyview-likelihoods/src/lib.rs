@@ -57,6 +57,7 @@ mod labels;
 mod laws;
 mod pseudo;
 mod rank;
+mod scalar;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{Categorical, CategoricalOptions};
@@ -75,6 +76,7 @@ pub use rank::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,
     rank_term,
 };
+pub use scalar::{Expected, MixedLaw, ScalarLikelihood, ScalarParameter};
 
 /// Likelihoods that describe themselves ([`LikelihoodSpecies`](polyview_core::LikelihoodSpecies)),
 /// for a registry.

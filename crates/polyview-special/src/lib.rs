@@ -38,7 +38,7 @@
 //! | truncated normal | [`ln_interval_probability`], [`truncated_normal_moments`], [`TruncatedMoments`] |
 //! | Bessel $K$ | [`ln_bessel_k`], [`ln_bessel_k_scaled`], [`bessel_k_scaled`], [`bessel_k_ratio`] |
 //! | distributions | [`gig_moments`], [`GigMoments`], module [`gamma`] |
-//! | quadrature | [`GaussHermite`] |
+//! | quadrature | [`GaussHermite`], [`Expectation`] of a function with its derivative ([`Real`], [`Dual`]) |
 //!
 //! Scalar functions return NaN outside their domain; functions that return several numbers
 //! return [`SpecialError`].
@@ -47,17 +47,20 @@ mod bessel;
 mod double_double;
 mod erf;
 mod error;
+mod expectation;
 pub mod gamma;
 mod gamma_functions;
 mod gig;
 mod hermite;
 mod logistic;
 mod normal;
+mod real;
 mod stirling;
 
 pub use bessel::{bessel_k_ratio, bessel_k_scaled, ln_bessel_k, ln_bessel_k_scaled};
 pub use erf::{erf, erfc, erfcx};
 pub use error::SpecialError;
+pub use expectation::Expectation;
 pub use gamma_functions::{digamma, ln_beta, ln_gamma, trigamma};
 pub use gig::{GigMoments, gig_moments};
 pub use hermite::GaussHermite;
@@ -66,6 +69,7 @@ pub use normal::{
     TruncatedMoments, inverse_mills, ln_interval_probability, ln_normal_cdf, ln_normal_pdf,
     mills_ratio, normal_cdf, normal_pdf, normal_quantile, truncated_normal_moments,
 };
+pub use real::{Dual, Real};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -220,6 +220,30 @@ impl Bias {
         self.drawn = false;
         self.stamp = Stamp::fresh();
     }
+    /// Prior precision of an intercept, per squared unit of the predictor; `None` where there
+    /// are none to learn.
+    pub fn prior_precision(&self) -> Option<f64> {
+        self.prior_precision
+    }
+    /// Means and variances of the intercepts of some columns, group after group.
+    ///
+    /// # Panics
+    /// If there are no such columns.
+    pub fn of_columns(&self, columns: Range<usize>) -> Vec<(f64, f64)> {
+        (self.places(columns))
+            .map(|d| (self.mean[d], self.variance[d]))
+            .collect()
+    }
+    /// Replaces means and variances of the intercepts of some columns, group after group.
+    ///
+    /// # Panics
+    /// If there are no such columns.
+    pub fn put_columns(&mut self, columns: Range<usize>, moments: &[(f64, f64)]) {
+        for (d, (mean, variance)) in self.places(columns).zip(moments) {
+            (self.mean[d], self.variance[d]) = (*mean, *variance);
+        }
+        self.stamp = Stamp::fresh();
+    }
     /// $\sum\_d t\_d\langle b\_d^2\rangle$ over the explicit columns, plus the
     /// implicit ones at weight `implicit_weight`.
     pub fn second_moment(&self, weights: Option<&[f64]>, implicit_weight: f64) -> f64 {

@@ -15,7 +15,7 @@ pub use bias::Bias;
 pub use equations::{NormalEquations, PatternGrams, PatternTable, Rule};
 pub use gammas::{GammaPrior, Gammas};
 pub use groups::{PrecisionView, RowGroups};
-pub use moments::{RowCov, RowMoments, Stamp};
+pub use moments::{KeptRows, RowCov, RowMoments, Stamp};
 pub use order::OrderStatistics;
 pub use predictor::Predictor;
 pub use state::{Role, State, StateArray, StateReader, Stateful};
@@ -23,5 +23,5 @@ pub use traits::{
     Augmented, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, Identified, Intercepts, Link, MixtureComponents, Noise, NoiseScope,
     Objective, RotationSide, RotationTerm, Rounds, RowBlock, RowContext, SAMPLE_BLOCK, ScalePrior,
-    Sizes, ViewShape, ViewTerm, column_block, own_column_block,
+    Side, Sizes, Tangents, ViewShape, ViewTerm, column_block, own_column_block,
 };

@@ -6,6 +6,7 @@ use polyview_core::{Bias, Context, NormalEquations, NumericError, Predictor, Row
 use polyview_linalg::{Mat, MatRef};
 
 use super::Engine;
+use super::tangents::{self, Around, AroundBias};
 
 /// Gibbs sampling on the same equations: with draws (rows of zero covariance)
 /// in place of expectations they are the full conditionals.
@@ -21,19 +22,26 @@ impl Engine for Gibbs {
         &self,
         block: &mut dyn RowBlock,
         eq: &mut NormalEquations,
+        around: Option<&mut dyn Around>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        block.draw(eq, cx)
+        match around {
+            Some(around) => tangents::draw(block, eq, around, cx),
+            None => block.draw(eq, cx),
+        }
     }
     fn bias(
         &self,
         bias: &mut Bias,
         columns: Range<usize>,
-        precision: &[f64],
-        rhs: &[f64],
+        (precision, rhs): (&mut [f64], &mut [f64]),
+        around: Option<&mut AroundBias<'_>>,
         cx: &mut Context<'_>,
     ) {
-        bias.draw(columns, precision, rhs, cx.key);
+        match around {
+            Some(around) => tangents::draw_bias(bias, (precision, rhs), around, cx),
+            None => bias.draw(columns, precision, rhs, cx.key),
+        }
     }
     fn noise(
         &self,

@@ -4,6 +4,7 @@ mod extrapolate;
 mod gibbs;
 mod project;
 mod sweep;
+mod tangents;
 mod vb;
 mod views;
 
@@ -15,12 +16,14 @@ use polyview_linalg::{Mat, MatRef};
 pub use gibbs::Gibbs;
 pub use project::{Projected, ProjectionRounds, project_factors};
 pub use sweep::{assign, run_steps, step_groups, update_factors};
+pub use tangents::{Around, AroundBias};
 pub use vb::Vb;
 
 /// What an engine does with the equations of one block. Everything else (order,
 /// blocks, caches) is common.
 pub trait Engine: Sync {
-    /// Rows of weights or factors.
+    /// Rows of weights or factors; `around` says more of them where some of their equations
+    /// are tangents.
     ///
     /// # Errors
     /// [`NumericError`] when a precision is not positive definite.
@@ -28,15 +31,17 @@ pub trait Engine: Sync {
         &self,
         block: &mut dyn RowBlock,
         eq: &mut NormalEquations,
+        around: Option<&mut dyn Around>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError>;
-    /// Intercepts of some columns.
+    /// Intercepts of some columns from their precisions and right-hand sides; `around` as
+    /// with [`Engine::rows`].
     fn bias(
         &self,
         bias: &mut Bias,
         columns: Range<usize>,
-        precision: &[f64],
-        rhs: &[f64],
+        equations: (&mut [f64], &mut [f64]),
+        around: Option<&mut AroundBias<'_>>,
         cx: &mut Context<'_>,
     );
     /// Noise precisions of some columns.

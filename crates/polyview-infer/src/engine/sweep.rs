@@ -8,6 +8,7 @@ use polyview_random::StreamKey;
 use rayon::prelude::*;
 
 use super::Engine;
+use super::tangents::{Around, AroundFactors, add_tangents};
 use super::views::{run_views, view_of};
 use crate::model::{Model, ViewPart};
 
@@ -119,6 +120,7 @@ pub fn update_factors(
     factors.prepare(&eq, cx)?;
     let coupled = views.iter_mut().any(|v| v.term.as_coupled().is_some());
     let mut one = coupled.then(|| eq.shared());
+    let tangents = views.iter_mut().any(|v| v.term.as_tangents().is_some());
     // own precisions are large: they are made and used up block by block
     let width = if own { SAMPLE_BLOCK } else { rows.max(1) };
     for start in (0..rows).step_by(width) {
@@ -131,15 +133,28 @@ pub fn update_factors(
         });
         for view in views.iter_mut() {
             let (term, p) = view.with(factors.moments());
-            term.equations().factor_equations(&p, &mut eq)?;
+            if term.as_tangents().is_none() {
+                term.equations().factor_equations(&p, &mut eq)?;
+            }
+        }
+        let exact = tangents.then(|| eq.clone());
+        if tangents {
+            add_tangents(views, factors.moments(), &mut eq)?;
         }
         if let Some(one) = &mut one {
             for row in block.clone() {
                 eq.single_out(row, one);
-                update_coupled(engine, (factors.as_mut(), views), (row, one), cx)?;
+                let exact = exact.as_ref().map(|exact| {
+                    let mut of_row = exact.shared();
+                    exact.single_out(row, &mut of_row);
+                    of_row
+                });
+                update_coupled(engine, (factors.as_mut(), views), (row, one, exact), cx)?;
             }
         } else {
-            engine.rows(factors.as_mut(), &mut eq, cx)?;
+            let mut around = exact.as_ref().map(|exact| AroundFactors { views, exact });
+            let around = around.as_mut().map(|a| a as &mut dyn Around);
+            engine.rows(factors.as_mut(), &mut eq, around, cx)?;
         }
         for view in views.iter_mut() {
             let (term, p) = view.with(factors.moments());
@@ -159,7 +174,7 @@ pub fn update_factors(
 fn update_coupled(
     engine: &dyn Engine,
     (factors, views): (&mut dyn RowBlock, &mut [ViewPart]),
-    (row, one): (usize, &mut NormalEquations),
+    (row, one, mut exact): (usize, &mut NormalEquations, Option<NormalEquations>),
     cx: &mut Context<'_>,
 ) -> Result<(), NumericError> {
     let mut rhs: Vec<f64> = one.rhs.row(0).iter().copied().collect();
@@ -170,9 +185,14 @@ fn update_coupled(
         }
     }
     for (j, x) in rhs.iter().enumerate() {
+        if let Some(exact) = &mut exact {
+            exact.rhs[(0, j)] += x - one.rhs[(0, j)];
+        }
         one.rhs[(0, j)] = *x;
     }
-    engine.rows(factors, one, cx)?;
+    let mut around = exact.as_ref().map(|exact| AroundFactors { views, exact });
+    let around = around.as_mut().map(|a| a as &mut dyn Around);
+    engine.rows(factors, one, around, cx)?;
     for view in views.iter_mut() {
         let (term, p) = view.with(factors.moments());
         if let Some(coupled) = term.as_coupled() {

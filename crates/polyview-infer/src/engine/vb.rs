@@ -8,6 +8,7 @@ use polyview_core::{
 use polyview_linalg::{Mat, MatRef};
 
 use super::Engine;
+use super::tangents::{self, Around, AroundBias};
 
 /// Mean-field variational Bayes: each block is set to its optimum given the
 /// moments of the others, so the bound never falls.
@@ -22,19 +23,26 @@ impl Engine for Vb {
         &self,
         block: &mut dyn RowBlock,
         eq: &mut NormalEquations,
+        around: Option<&mut dyn Around>,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        block.update(eq, self.rule, cx)
+        match around {
+            Some(around) => tangents::ascend(block, eq, self.rule, around, cx),
+            None => block.update(eq, self.rule, cx),
+        }
     }
     fn bias(
         &self,
         bias: &mut Bias,
         columns: Range<usize>,
-        precision: &[f64],
-        rhs: &[f64],
+        (precision, rhs): (&mut [f64], &mut [f64]),
+        around: Option<&mut AroundBias<'_>>,
         _cx: &mut Context<'_>,
     ) {
-        bias.update(columns, precision, rhs);
+        match around {
+            Some(around) => tangents::ascend_bias(bias, (precision, rhs), around),
+            None => bias.update(columns, precision, rhs),
+        }
     }
     fn noise(
         &self,

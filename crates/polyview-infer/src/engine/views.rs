@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::Engine;
 use super::sweep::key;
+use super::tangents::{Around, AroundBias, AroundWeights};
 use crate::model::{Model, ViewPart};
 
 /// The view that a group of steps belongs to; `None` if it concerns all.
@@ -103,6 +104,7 @@ fn pass(
     let columns = shape.predictor_columns;
     let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
     let with_weights = has(Step::Weights(v));
+    let with_tangents = term.as_tangents().is_some();
     if with_weights {
         cx.key = key(base, Step::Weights(v));
         let p = Predictor {
@@ -135,7 +137,13 @@ fn pass(
                 bias,
             };
             term.equations().weight_equations(&p, &mut eq)?;
-            engine.rows(weights.as_mut(), &mut eq, cx)?;
+            let mut around = AroundWeights {
+                term: term.as_mut(),
+                factors: factors.moments(),
+                bias,
+            };
+            let around = with_tangents.then_some(&mut around as &mut dyn Around);
+            engine.rows(weights.as_mut(), &mut eq, around, cx)?;
         }
         if has(Step::Bias(v)) && bias.is_present() {
             cx.key = key(base, Step::Bias(v));
@@ -149,7 +157,14 @@ fn pass(
             let implicit = term
                 .equations()
                 .bias_equations(block.clone(), &p, precision, rhs);
-            engine.bias(bias, block.clone(), precision, rhs, cx);
+            let mut around = AroundBias {
+                term: term.as_mut(),
+                factors: factors.moments(),
+                weights: weights.moments(),
+                columns: block.clone(),
+            };
+            let around = with_tangents.then_some(&mut around);
+            engine.bias(bias, block.clone(), (precision, rhs), around, cx);
             bias.update_implicit(implicit);
         }
         let p = Predictor {

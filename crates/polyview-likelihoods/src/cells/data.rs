@@ -10,16 +10,16 @@ use super::{Cell, ColumnData};
 
 /// Data, numbers of trials and mask of a view.
 #[derive(Clone, Debug)]
-pub(super) struct Data {
+pub(crate) struct Data {
     /// Shared with whoever else holds the view; copied when they change.
-    pub(super) values: Values,
+    pub(crate) values: Values,
     /// Numbers of trials, where the view has them.
-    pub(super) trials: Option<Arc<Mat<f64>>>,
-    pub(super) mask: Mask,
+    pub(crate) trials: Option<Arc<Mat<f64>>>,
+    pub(crate) mask: Mask,
 }
 
 /// The data of a feature.
-pub(super) struct Column<'a> {
+pub(crate) struct Column<'a> {
     feature: usize,
     values: Cow<'a, [f64]>,
     trials: Option<&'a [f64]>,
@@ -28,7 +28,7 @@ pub(super) struct Column<'a> {
 
 impl Data {
     /// Name, feature names and data of a view.
-    pub(super) fn of(view: View) -> (String, Vec<String>, Self) {
+    pub(crate) fn of(view: View) -> (String, Vec<String>, Self) {
         let trials = view.trials().cloned();
         let (name, features, values, mask) = view.into_stored();
         let data = Self {
@@ -38,14 +38,14 @@ impl Data {
         };
         (name, features, data)
     }
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.values.nrows()
     }
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.values.ncols()
     }
     /// Sum over the observed cells of each feature.
-    pub(super) fn sums(&self, of: impl Fn(Cell) -> f64) -> Vec<f64> {
+    pub(crate) fn sums(&self, of: impl Fn(Cell) -> f64) -> Vec<f64> {
         (0..self.columns())
             .map(|d| {
                 let column = self.column(d);
@@ -57,7 +57,7 @@ impl Data {
             .collect()
     }
     /// The data of a feature; with its zeros where these are not stored.
-    pub(super) fn column(&self, column: usize) -> Column<'_> {
+    pub(crate) fn column(&self, column: usize) -> Column<'_> {
         let values = match &self.values {
             Values::Dense(x) => Cow::Borrowed(x.col_as_slice(column)),
             sparse @ Values::Sparse(_) => {
@@ -77,7 +77,7 @@ impl Data {
 
 impl Column<'_> {
     /// All of it.
-    pub(super) fn all(&self) -> ColumnData<'_> {
+    pub(crate) fn all(&self) -> ColumnData<'_> {
         ColumnData {
             column: self.feature,
             values: &self.values,
@@ -85,7 +85,7 @@ impl Column<'_> {
         }
     }
     /// Puts zeros where nothing was observed.
-    pub(super) fn clear_missing(&self, out: &mut [f64]) {
+    pub(crate) fn clear_missing(&self, out: &mut [f64]) {
         match self.mask {
             Mask::Complete => {}
             Mask::Rows(rows) => {
@@ -98,7 +98,7 @@ impl Column<'_> {
     }
     /// A cell, where it was observed.
     #[inline]
-    pub(super) fn cell(&self, sample: usize) -> Option<Cell> {
+    pub(crate) fn cell(&self, sample: usize) -> Option<Cell> {
         self.mask.is_observed(sample, self.feature).then(|| Cell {
             column: self.feature,
             value: self.values[sample],

@@ -50,9 +50,9 @@ use polyview_linalg::{Mat, PackedRows, packed_len};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
-use data::Data;
+pub(crate) use data::Data;
 use locals::{LocalBlock, Locals, Made, Seen, write_best};
-use shared::blocks_of;
+pub(crate) use shared::blocks_of;
 
 /// Data term of a view with a [`CellLikelihood`]; missing cells, in whatever
 /// pattern, are integrated out.

@@ -61,7 +61,7 @@ pub(crate) fn blocks(rows: usize, columns: usize) -> impl Iterator<Item = Range<
 }
 
 /// Blocks of so many columns.
-pub(super) fn blocks_of(width: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn blocks_of(width: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
     (0..columns)
         .step_by(width)
         .map(move |start| start..(start + width).min(columns))

@@ -15,6 +15,7 @@ pub use binomial::Binomial;
 pub use log_normal::PoissonLogNormal;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::{Curvature, Poisson};
+pub(crate) use scale::Scale;
 pub use species::{
     BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
 };

@@ -9,10 +9,10 @@ use crate::cells::Cell;
 
 /// What is common to the parameters of all features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) prior: GammaPrior,
+pub(crate) struct Scale {
+    pub(crate) prior: GammaPrior,
     /// They are kept within it.
-    pub(super) range: (f64, f64),
+    pub(crate) range: (f64, f64),
 }
 
 impl Scale {
@@ -21,17 +21,17 @@ impl Scale {
         self.prior.shape * x.ln() - self.prior.rate * x
     }
     /// Log prior density of the logarithm.
-    pub(super) fn log_prior(&self, x: f64) -> f64 {
+    pub(crate) fn log_prior(&self, x: f64) -> f64 {
         let GammaPrior { shape, rate } = self.prior;
         shape * rate.ln() - ln_gamma(shape) + self.log_density(x)
     }
     /// A draw from the prior.
-    pub(super) fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
+    pub(crate) fn draw_prior(&self, rng: &mut ChaCha8Rng) -> f64 {
         gamma(rng, self.prior.shape, self.prior.rate)
             .map_or(f64::NAN, |x| x.clamp(self.range.0, self.range.1))
     }
     /// Value and derivative in the logarithm of what the data say, with the prior.
-    pub(super) fn with_prior(&self, (value, slope): (f64, f64), x: f64) -> (f64, f64) {
+    pub(crate) fn with_prior(&self, (value, slope): (f64, f64), x: f64) -> (f64, f64) {
         (
             value + self.log_density(x),
             slope + self.prior.shape - self.prior.rate * x,
@@ -39,11 +39,11 @@ impl Scale {
     }
     /// A step along the slope of what the data say (`profile`, value and
     /// derivative in the logarithm) and the prior, which never fall.
-    pub(super) fn ascend(&self, old: f64, profile: impl Fn(f64) -> (f64, f64)) -> f64 {
+    pub(crate) fn ascend(&self, old: f64, profile: impl Fn(f64) -> (f64, f64)) -> f64 {
         ascend(old, self.range, |x| self.with_prior(profile(x), x))
     }
     /// A draw given what the data say (`log_density`), by a slice.
-    pub(super) fn slice(
+    pub(crate) fn slice(
         &self,
         old: f64,
         log_density: impl Fn(f64) -> f64,
@@ -55,7 +55,7 @@ impl Scale {
 }
 
 /// Mean and variance of counts, for starts; zeros where there are none.
-pub(super) fn moments(data: &[Cell]) -> (f64, f64) {
+pub(crate) fn moments(data: &[Cell]) -> (f64, f64) {
     let n = data.len().max(1) as f64;
     let mean = data.iter().map(|c| c.value).sum::<f64>() / n;
     let spread = data.iter().map(|c| (c.value - mean).powi(2)).sum::<f64>() / n;

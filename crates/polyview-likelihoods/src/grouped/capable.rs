@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polyview_core::{
-    ByGroup, Context, Gammas, Noise, NoiseScope, NumericError, Predictor, Rounds, RowGroups, Sizes,
-    ViewTerm,
+    ByGroup, Context, Gammas, Noise, NoiseScope, NumericError, Predictor, Rounds, RowGroups, Side,
+    Sizes, Tangents, ViewTerm,
 };
 use polyview_linalg::PackedRows;
 
@@ -103,6 +103,41 @@ impl Rounds for Grouped {
                 for (to, x) in slack.row_mut(n as usize).iter_mut().zip(own.row(i)) {
                     *to += x;
                 }
+            }
+        }
+    }
+}
+
+impl Tangents for Grouped {
+    fn values(&mut self, side: Side, rows: Range<usize>, p: &Predictor<'_>, out: &mut [f64]) {
+        let split = self.split(p);
+        let by_group = p.bias.groups().is_some();
+        for g in 0..self.inner.len() {
+            let samples = self.within(g, &rows);
+            let Some(term) = self.inner[g].as_tangents() else {
+                continue;
+            };
+            let p = split.of(g, p);
+            match side {
+                Side::Factors => {
+                    let mut own = vec![0.0; samples.len()];
+                    term.values(side, samples.clone(), &p, &mut own);
+                    for (x, &n) in own.iter().zip(&self.rows[g][samples]) {
+                        out[n as usize - rows.start] += x;
+                    }
+                }
+                Side::Intercepts if by_group => {
+                    let own = &mut out[g * rows.len()..(g + 1) * rows.len()];
+                    term.values(side, rows.clone(), &p, own);
+                }
+                Side::Weights | Side::Intercepts => term.values(side, rows.clone(), &p, out),
+            }
+        }
+    }
+    fn be_positive(&mut self, positive: bool) {
+        for term in &mut self.inner {
+            if let Some(tangents) = term.as_tangents() {
+                tangents.be_positive(positive);
             }
         }
     }

@@ -89,7 +89,7 @@ impl Grouped {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
-        let (split, k) = (self.split_weights(p), eq.k());
+        let (split, k) = (self.split_for_factors(p), eq.k());
         let by_pattern = eq.patterns.as_ref().is_some_and(|p| self.matches(&p.table));
         for g in 0..self.inner.len() {
             let term = &mut self.inner[g];
@@ -142,7 +142,7 @@ impl Grouped {
         p: &Predictor<'_>,
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
-        let (split, k, samples) = (self.split_weights(p), eq.k(), eq.rows());
+        let (split, k, samples) = (self.split_for_factors(p), eq.k(), eq.rows());
         for g in 0..self.inner.len() {
             let range = self.within(g, &samples);
             let mut own = one_pattern(k);

@@ -72,6 +72,8 @@ pub struct Grouped {
     /// Incomplete views: the groups' factors in a pass over the samples, as far
     /// as they are final.
     pass: Option<Arc<Vec<RowMoments>>>,
+    /// Whether equations are tangents at the present factors.
+    tangents: bool,
 }
 
 impl Grouped {
@@ -114,9 +116,10 @@ impl Grouped {
     fn assemble(
         groups: RowGroups,
         rows: Vec<Vec<u32>>,
-        inner: Vec<Box<dyn ViewTerm>>,
+        mut inner: Vec<Box<dyn ViewTerm>>,
         noise: GroupNoise,
     ) -> Self {
+        let tangents = inner.iter_mut().any(|t| t.as_tangents().is_some());
         let shared = match (noise, &inner[..]) {
             (GroupNoise::Shared, [first, ..]) => {
                 first.as_noise().and_then(|n| n.precisions().cloned())
@@ -129,6 +132,7 @@ impl Grouped {
             mask: whole_mask(&groups, &rows, &inner),
             parts: Mutex::default(),
             pass: None,
+            tangents,
             groups,
             rows,
             inner,

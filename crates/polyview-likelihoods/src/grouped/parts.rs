@@ -68,6 +68,15 @@ impl Grouped {
         let place = |n: usize| rows.partition_point(|&r| (r as usize) < n);
         place(samples.start)..place(samples.end)
     }
+    /// What equations of the factors are made with: tangents are taken at the present
+    /// factors, everything else does not look at them.
+    pub(super) fn split_for_factors(&self, p: &Predictor<'_>) -> Split {
+        if self.tangents {
+            self.split(p)
+        } else {
+            self.split_weights(p)
+        }
+    }
     /// Takes over the factors of some samples that are final, in the buffers of
     /// the latest state, and says what the groups see of them.
     pub(super) fn take_samples(&mut self, samples: &Range<usize>, p: &Predictor<'_>) -> Split {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use polyview_core::{
     Augmented, Block, ByGroup, Context, DataError, Domain, Equations, Identified, Intercepts,
     Interleaved, Law, Link, Mask, Noise, NormalEquations, NumericError, Objective, Predictor,
-    Rounds, RowGroups, Sizes, State, StateReader, Stateful, Terms, View, ViewShape, ViewTerm,
+    Rounds, RowGroups, Sizes, State, StateReader, Stateful, Tangents, Terms, View, ViewShape,
+    ViewTerm,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
@@ -32,6 +33,8 @@ impl ViewTerm for Grouped {
             Objective::NoGuarantee
         } else if worse(Objective::PseudoLikelihood) {
             Objective::PseudoLikelihood
+        } else if worse(Objective::ApproximateBound) {
+            Objective::ApproximateBound
         } else {
             Objective::Bound
         }
@@ -188,6 +191,9 @@ impl ViewTerm for Grouped {
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         let any = self.inner.iter_mut().any(|t| t.as_rounds().is_some());
         any.then_some(self)
+    }
+    fn as_tangents(&mut self) -> Option<&mut dyn Tangents> {
+        self.tangents.then_some(self)
     }
     fn as_by_group(&mut self) -> Option<&mut dyn ByGroup> {
         Some(self)

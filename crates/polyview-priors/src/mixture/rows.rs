@@ -1,11 +1,12 @@
 //! Rows under a mixture prior.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Context, MixtureComponents, NormalEquations, NumericError, Of, PrecisionView, RotationSide,
-    RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful,
-    Terms,
+    Context, KeptRows, MixtureComponents, NormalEquations, NumericError, Of, PrecisionView,
+    RotationSide, RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader,
+    Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef, gram, times_small};
 use polyview_random::{StreamKey, uniform_open01};
@@ -246,6 +247,24 @@ impl RowBlock for MixtureRows {
             columns: &self.precision.1,
         };
         solve_draw(&self.name, &self.prepared, prior, &mut self.moments, eq, cx)
+    }
+    fn retreat(&mut self, kept: &KeptRows, row: usize, share: f64) -> Result<(), NumericError> {
+        self.moments.retreat(&self.name, kept, row, share)
+    }
+    fn row_bounds(&self, rows: Range<usize>) -> Vec<f64> {
+        let psi = self.mixture.precisions();
+        let centre = |n: usize, j: usize| -> f64 {
+            (psi.iter().enumerate())
+                .map(|(t, psi)| self.shares[(n, t)] * psi * self.mixture.means()[(t, j)])
+                .sum()
+        };
+        let entry = |n: usize, j: usize| {
+            let m = self.moments.mean()[(n, j)];
+            m * centre(n, j) - 0.5 * self.precision.0[n] * (m * m + self.moments.variance(n, j))
+        };
+        let k = self.moments.k();
+        rows.map(|n| (0..k).map(|j| entry(n, j)).sum::<f64>() + 0.5 * self.moments.row_log_det(n))
+            .collect()
     }
     /// Draws components, the components that rows belong to, and rows.
     fn draw_prior(&mut self, key: StreamKey) {

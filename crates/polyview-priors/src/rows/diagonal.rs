@@ -1,8 +1,9 @@
 //! Gaussian rows with independent entries.
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm, RowBlock,
-    RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful, Terms,
+    Context, KeptRows, NormalEquations, NumericError, PrecisionView, RotationSide, RotationTerm,
+    RowBlock, RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful,
+    Terms,
 };
 use polyview_linalg::{Mat, MatRef, SymPacked};
 use polyview_random::StreamKey;
@@ -212,6 +213,9 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
         }
         let prepared = &self.prepared;
         solve::draw(&self.name, prepared, prior, &mut self.moments, eq, cx)
+    }
+    fn retreat(&mut self, kept: &KeptRows, row: usize, share: f64) -> Result<(), NumericError> {
+        self.moments.retreat(&self.name, kept, row, share)
     }
     fn draw_prior(&mut self, key: StreamKey) {
         self.moments = super::draw_prior(&mut self.prior, &self.moments, key);

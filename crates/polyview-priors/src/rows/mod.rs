@@ -14,9 +14,9 @@ pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};
 pub use spike_slab::{SpikeSlab, SpikeSlabOptions, SpikeSlabRows, SpikeSlabSpecies};
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
-    RowBlock, RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader, Stateful,
-    Terms,
+    Context, KeptRows, NormalEquations, NumericError, Of, PrecisionView, RotationSide,
+    RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, ScalePrior, State, StateReader,
+    Stateful, Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -96,6 +96,9 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
             eq,
             cx,
         )
+    }
+    fn retreat(&mut self, kept: &KeptRows, row: usize, share: f64) -> Result<(), NumericError> {
+        self.moments.retreat(&self.name, kept, row, share)
     }
     fn draw_prior(&mut self, key: StreamKey) {
         self.moments = draw_prior(&mut self.prior, &self.moments, key);

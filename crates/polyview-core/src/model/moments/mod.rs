@@ -3,8 +3,11 @@
 
 mod change;
 mod file;
+mod kept;
 mod subset;
 mod sums;
+
+pub use kept::KeptRows;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

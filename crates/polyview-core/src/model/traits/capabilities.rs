@@ -150,10 +150,11 @@ pub trait Sizes {
 pub struct Capabilities(u16);
 
 /// The names of all capabilities, as errors say them, and how one asks for each.
-const ALL: [(&str, fn(&mut dyn ViewTerm) -> bool); 8] = [
+const ALL: [(&str, fn(&mut dyn ViewTerm) -> bool); 9] = [
     ("sampling", |t| t.as_augmented().is_some()),
     ("noise", |t| t.as_noise().is_some()),
     ("local variables", |t| t.as_rounds().is_some()),
+    ("tangents", |t| t.as_tangents().is_some()),
     ("coupled samples", |t| t.as_coupled().is_some()),
     ("reference values", |t| t.as_conditioned().is_some()),
     ("columns by component", |t| t.as_by_component().is_some()),

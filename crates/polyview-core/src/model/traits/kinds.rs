@@ -107,6 +107,10 @@ impl Link {
 pub enum Objective {
     /// A lower bound on a log likelihood: every update raises it.
     Bound,
+    /// What would be a lower bound if the predictor, a product of uncertain factors and
+    /// weights, were normal: exact where one of the two is known (spec/sites 1.1). Every
+    /// update raises it.
+    ApproximateBound,
     /// A bound on a pseudo-likelihood: every update raises it.
     PseudoLikelihood,
     /// No guarantee; the monotonicity check is off.

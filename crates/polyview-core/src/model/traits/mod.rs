@@ -7,6 +7,7 @@
 //! | `augmented` | their draws for Gibbs: [`Augmented`] |
 //! | `capabilities` | what else only some of them can do: [`Noise`], [`Rounds`], [`CoupledRows`], ... |
 //! | `domain` | what the data of a view are: [`Domain`] |
+//! | `tangents` | terms whose equations are tangents: [`Tangents`] |
 //! | `kinds` | what a data term says of itself: [`ViewShape`], [`Objective`], ... |
 //! | `rows` | blocks of rows and priors of their scales: [`RowBlock`], [`ScalePrior`] |
 //! | `rotation` | the parts of the rotation objective: [`RotationTerm`] |
@@ -20,6 +21,7 @@ mod equations;
 mod kinds;
 mod rotation;
 mod rows;
+mod tangents;
 mod view_term;
 
 pub use augmented::Augmented;
@@ -32,6 +34,7 @@ pub use equations::Equations;
 pub use kinds::{Identified, Intercepts, Link, NoiseScope, Objective, ViewShape};
 pub use rotation::{RotationSide, RotationTerm};
 pub use rows::{MixtureComponents, RowBlock, RowContext, ScalePrior};
+pub use tangents::{Side, Tangents};
 pub use view_term::ViewTerm;
 
 use polyview_random::StreamKey;

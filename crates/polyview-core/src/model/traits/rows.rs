@@ -1,5 +1,6 @@
 //! Blocks of rows and priors of their scales.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_linalg::{Mat, MatRef};
@@ -10,7 +11,7 @@ use crate::error::NumericError;
 use crate::ledger::Terms;
 use crate::model::equations::{NormalEquations, Rule};
 use crate::model::groups::{PrecisionView, RowGroups};
-use crate::model::moments::RowMoments;
+use crate::model::moments::{KeptRows, RowMoments};
 use crate::model::state::{State, Stateful};
 
 /// What a block of rows is told of the rows that it is to hold.
@@ -129,6 +130,39 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] when a precision is not positive definite.
     fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Whether a draw of rows is one from their conditional, whatever they were before: not
+    /// where entries are drawn one after the other.
+    fn draws_at_once(&self) -> bool {
+        true
+    }
+    /// Keeps some rows aside, with all that [`RowBlock::retreat`] needs.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    fn keep(&self, rows: Range<usize>) -> KeptRows {
+        self.moments().keep(rows)
+    }
+    /// Puts a row that was kept `share` of the way from what it was then to what it is now:
+    /// a share of 0 is what was kept ([`RowMoments::retreat`]).
+    ///
+    /// # Errors
+    /// As [`RowMoments::retreat`].
+    fn retreat(&mut self, kept: &KeptRows, row: usize, share: f64) -> Result<(), NumericError>;
+    /// What each of some rows adds to [`RowBlock::bound`] at the present scales, up to a
+    /// constant of the row: its expected log prior density and, unless it is known exactly,
+    /// its entropy, in nats. Unless a block says more, its prior is normal with mean zero and
+    /// [`RowBlock::prior_variance`].
+    fn row_bounds(&self, rows: Range<usize>) -> Vec<f64> {
+        let moments = self.moments();
+        let prior = |row: usize, k: usize| {
+            let square = moments.mean()[(row, k)].powi(2) + moments.variance(row, k);
+            -0.5 * square / self.prior_variance(row, k)
+        };
+        rows.map(|r| {
+            (0..moments.k()).map(|k| prior(r, k)).sum::<f64>() + 0.5 * moments.row_log_det(r)
+        })
+        .collect()
+    }
     /// Draws all rows and their scales from the prior.
     fn draw_prior(&mut self, key: StreamKey);
     /// Draws all rows from the prior, given the expectations of its scales; with a mixture

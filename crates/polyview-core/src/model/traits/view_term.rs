@@ -7,7 +7,7 @@ use polyview_random::StreamKey;
 
 use super::{
     Augmented, ByComponent, ByGroup, Conditioned, Context, CoupledRows, Domain, Equations,
-    Identified, Intercepts, Link, Noise, Objective, Rounds, Sizes, ViewShape,
+    Identified, Intercepts, Link, Noise, Objective, Rounds, Sizes, Tangents, ViewShape,
 };
 use crate::dataset::{Mask, View};
 use crate::error::{DataError, NumericError};
@@ -118,6 +118,10 @@ pub trait ViewTerm: Stateful + Send + Sync {
     }
     /// How it couples samples, where it does.
     fn as_coupled(&mut self) -> Option<&mut dyn CoupledRows> {
+        None
+    }
+    /// How far its equations are from what they are tangents of, where they are.
+    fn as_tangents(&mut self) -> Option<&mut dyn Tangents> {
         None
     }
     /// Who takes the posterior of the training samples, where predictions need it.

@@ -1,5 +1,6 @@
 //! Spike-and-slab rows.
 
+mod kept;
 mod others;
 mod prior;
 mod site;
@@ -8,8 +9,9 @@ mod species;
 use std::ops::Range;
 
 use polyview_core::{
-    Context, NormalEquations, NumericError, Of, PrecisionView, RotationSide, RotationTerm,
-    RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful, Terms,
+    Context, KeptRows, NormalEquations, NumericError, Of, PrecisionView, RotationSide,
+    RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful,
+    Terms,
 };
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
@@ -392,6 +394,32 @@ impl RowBlock for SpikeSlabRows {
         *cov = RowCov::Zero;
         sweep::scatter(&tiles, 0, mean);
         finite(&self.name, mean.as_ref().subrows(start, len), "a draw")
+    }
+    fn draws_at_once(&self) -> bool {
+        false
+    }
+    fn keep(&self, rows: Range<usize>) -> KeptRows {
+        let mut kept = self.moments.keep(rows.clone());
+        let part = |m: &Mat<f64>| m.as_ref().subrows(rows.start, rows.len()).to_owned();
+        kept.entries = [&self.inclusion, &self.slab_mean, &self.slab_variance]
+            .map(part)
+            .into();
+        kept
+    }
+    fn retreat(&mut self, kept: &KeptRows, row: usize, share: f64) -> Result<(), NumericError> {
+        self.retreat_entries(kept, row, share)
+    }
+    fn row_bounds(&self, rows: Range<usize>) -> Vec<f64> {
+        let scales = Scales::new(&self.prior);
+        rows.map(|r| {
+            let prior = |k: usize| {
+                let spike = self.spike(r, k);
+                let entry = (self.inclusion[(r, k)], self.slab_mean[(r, k)]);
+                scales.log_density(r, k, entry, self.slab_variance[(r, k)], spike)
+            };
+            (0..self.inclusion.ncols()).map(prior).sum::<f64>() + self.row_entropy(r)
+        })
+        .collect()
     }
     fn draw_prior(&mut self, key: StreamKey) {
         self.prior.draw_prior(key.block(0));

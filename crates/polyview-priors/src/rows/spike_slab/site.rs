@@ -50,6 +50,20 @@ impl<'a> Scales<'a> {
             self.of_row[row]
         }
     }
+    /// $\langle\ln p(\hat w, s)\rangle$ of an entry, up to a constant, of which q holds the
+    /// inclusion and mean `(γ, μ)`, the variance of the slab and that of the spike.
+    pub(super) fn log_density(
+        &self,
+        row: usize,
+        k: usize,
+        (gamma, mean): (f64, f64),
+        variance: f64,
+        spike: f64,
+    ) -> f64 {
+        let scale = self.at(row, k);
+        let square = gamma * (mean * mean + variance) + (1.0 - gamma) * spike;
+        gamma * scale.log_odds - 0.5 * scale.alpha * square
+    }
     #[inline]
     fn at(&self, row: usize, k: usize) -> &Scale {
         &self.of[self.group(row) as usize + self.groups * k]
@@ -286,13 +300,21 @@ pub(super) fn entropy(
     let mut sum = 0.0;
     for k in 0..gamma.ncols() {
         for r in 0..gamma.nrows() {
-            let (p, q) = (gamma[(r, k)], 1.0 - gamma[(r, k)]);
-            let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
-            sum += 0.5 * p * slab_variance[(r, k)].ln() - plogp(p) - plogp(q);
-            if q > 0.0 {
-                sum += q * half_ln_spike(r, k);
-            }
+            sum += entry_entropy((gamma[(r, k)], slab_variance[(r, k)]), || {
+                half_ln_spike(r, k)
+            });
         }
+    }
+    sum
+}
+
+/// That of one entry with inclusion and slab's variance `(γ, σ²)`.
+pub(super) fn entry_entropy((gamma, variance): (f64, f64), half_ln_spike: impl Fn() -> f64) -> f64 {
+    let (p, q) = (gamma, 1.0 - gamma);
+    let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
+    let mut sum = 0.5 * p * variance.ln() - plogp(p) - plogp(q);
+    if q > 0.0 {
+        sum += q * half_ln_spike();
     }
     sum
 }

@@ -1,0 +1,253 @@
+//! Rows kept aside, and the way back to them.
+
+use std::ops::Range;
+
+use polyview_linalg::{Mat, PackedRows, SpdFactor, SymPacked, packed_index};
+
+use super::{RowCov, RowMoments};
+use crate::error::NumericError;
+
+/// Some rows of a block as they were ([`RowMoments::keep`]).
+#[derive(Clone, Debug)]
+pub struct KeptRows {
+    rows: Range<usize>,
+    mean: Mat<f64>,
+    /// Covariances; `None` for rows known exactly.
+    cov: Option<PackedRows>,
+    /// What else a block keeps of each row: tables of rows × anything.
+    pub entries: Vec<Mat<f64>>,
+}
+
+impl KeptRows {
+    /// Rows known to be zero, without anything else.
+    pub fn zero(rows: Range<usize>, k: usize) -> Self {
+        Self {
+            mean: Mat::zeros(rows.len(), k),
+            rows,
+            cov: None,
+            entries: Vec::new(),
+        }
+    }
+    /// The rows.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+    /// Whether they are known exactly, as draws and first starts are.
+    pub fn is_known(&self) -> bool {
+        self.cov.is_none()
+    }
+}
+
+impl RowMoments {
+    /// $\ln|S\_r|$ of one explicit row; 0 for a row that is known exactly, minus infinity
+    /// where its covariance is not positive definite.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row_log_det(&self, row: usize) -> f64 {
+        let of = |s: &SymPacked| match SpdFactor::factor(s) {
+            Ok((factor, _)) => factor.log_det(),
+            Err(_) => f64::NEG_INFINITY,
+        };
+        match self.cov() {
+            RowCov::Zero => 0.0,
+            RowCov::Diagonal(v) => (0..self.k()).map(|j| v[(row, j)].ln()).sum(),
+            RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0) => 0.0,
+            _ => of(&self.row_cov(row)),
+        }
+    }
+    /// Keeps some rows aside.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub fn keep(&self, rows: Range<usize>) -> KeptRows {
+        let k = self.k();
+        let cov = match self.cov() {
+            RowCov::Zero => None,
+            RowCov::PerRow(all) => {
+                let mut cov = PackedRows::zeros(rows.len(), k);
+                for (i, r) in rows.clone().enumerate() {
+                    cov.row_mut(i).copy_from_slice(all.row(r));
+                }
+                Some(cov)
+            }
+            _ => {
+                let mut cov = PackedRows::zeros(rows.len(), k);
+                for (i, r) in rows.clone().enumerate() {
+                    cov.row_mut(i).copy_from_slice(self.row_cov(r).as_slice());
+                }
+                // points, said in another way
+                let known = cov.as_slice().iter().all(|x| *x == 0.0);
+                (!known).then_some(cov)
+            }
+        };
+        KeptRows {
+            mean: self.mean().subrows(rows.start, rows.len()).to_owned(),
+            rows,
+            cov,
+            entries: Vec::new(),
+        }
+    }
+    /// Puts a row where natural parameters are `share` of the way from what was kept to what
+    /// is there: 0 is what was kept, 1 changes nothing (spec/sites 1.6). Where it was known
+    /// exactly only its mean goes back, and at 0 it is known again.
+    ///
+    /// # Errors
+    /// [`NumericError`] where rows do not have covariances of their own, or one is not
+    /// positive definite.
+    ///
+    /// # Panics
+    /// If the row was not kept.
+    pub fn retreat(
+        &mut self,
+        block: &str,
+        kept: &KeptRows,
+        row: usize,
+        share: f64,
+    ) -> Result<(), NumericError> {
+        let (k, at) = (self.k(), row - kept.rows.start);
+        let factored = |s: &SymPacked| {
+            (SpdFactor::factor(s).map(|f| f.0)).map_err(|source| NumericError::Linalg {
+                block: block.to_owned(),
+                source,
+            })
+        };
+        let (mean, cov, log_det) = self.parts_mut();
+        let before: Vec<f64> = (0..k).map(|j| kept.mean[(at, j)]).collect();
+        let now: Vec<f64> = (0..k).map(|j| mean[(row, j)]).collect();
+        let put = |mean: &mut Mat<f64>, of: &[f64]| {
+            for (j, x) in of.iter().enumerate() {
+                mean[(row, j)] = *x;
+            }
+        };
+        let between = |share: f64| -> Vec<f64> {
+            (before.iter().zip(&now))
+                .map(|(a, b)| a + share * (b - a))
+                .collect()
+        };
+        let Some(old) = &kept.cov else {
+            put(mean, &between(share));
+            if share == 0.0 {
+                match cov {
+                    RowCov::PerRow(all) => all.row_mut(row).fill(0.0),
+                    RowCov::Diagonal(v) => (0..k).for_each(|j| v[(row, j)] = 0.0),
+                    _ => {}
+                }
+            }
+            return Ok(());
+        };
+        match cov {
+            RowCov::Zero if share == 0.0 => put(mean, &before),
+            RowCov::Diagonal(v) => {
+                for j in 0..k {
+                    let (a, b) = (old.row(at)[packed_index(j, j)], v[(row, j)]);
+                    let (pa, pb) = ((1.0 - share) / a, share / b);
+                    let variance = if share == 0.0 { a } else { 1.0 / (pa + pb) };
+                    mean[(row, j)] = if share == 0.0 {
+                        before[j]
+                    } else {
+                        variance * (pa * before[j] + pb * now[j])
+                    };
+                    *log_det += variance.ln() - b.ln();
+                    v[(row, j)] = variance;
+                }
+            }
+            RowCov::PerRow(all) => {
+                let new = all.sym(row);
+                let (a, b) = (factored(&old.sym(at))?, factored(&new)?);
+                if share == 0.0 {
+                    all.row_mut(row).copy_from_slice(old.row(at));
+                    put(mean, &before);
+                    *log_det += a.log_det() - b.log_det();
+                    return Ok(());
+                }
+                let mut precision = SymPacked::zeros(k);
+                let (pa, pb) = (a.inverse(), b.inverse());
+                precision.add_scaled(1.0 - share, &pa);
+                precision.add_scaled(share, &pb);
+                let linear = Mat::from_fn(1, k, |_, j| {
+                    (0..k)
+                        .map(|i| {
+                            (1.0 - share) * pa.get(j, i) * before[i] + share * pb.get(j, i) * now[i]
+                        })
+                        .sum()
+                });
+                let factor = factored(&precision)?;
+                let means = factor.solve_mat_right(linear.as_ref());
+                for j in 0..k {
+                    mean[(row, j)] = means[(0, j)];
+                }
+                all.row_mut(row)
+                    .copy_from_slice(factor.inverse().as_slice());
+                *log_det -= factor.log_det() + b.log_det();
+            }
+            _ => {
+                return Err(NumericError::Mismatch {
+                    block: block.to_owned(),
+                    what: "rows that share covariances cannot go back one by one",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moments(seed: f64, diagonal: bool) -> RowMoments {
+        let k = 2;
+        let mean = Mat::from_fn(3, k, |r, j| seed * (1.0 + r as f64) - j as f64);
+        let cov = if diagonal {
+            RowCov::Diagonal(Mat::from_fn(3, k, |r, j| seed + (r + j) as f64))
+        } else {
+            let mut all = PackedRows::zeros(3, k);
+            for r in 0..3 {
+                let mut s = SymPacked::identity(k);
+                s.add_outer(seed, &[1.0, 0.3 + r as f64]);
+                all.row_mut(r).copy_from_slice(s.as_slice());
+            }
+            RowCov::PerRow(all)
+        };
+        let mut out = RowMoments::new(mean, cov, 0.0, 0);
+        out.refresh_log_det("test").expect("positive");
+        out
+    }
+
+    #[test]
+    fn rows_go_back_and_half_way() {
+        for diagonal in [false, true] {
+            let (old, new) = (moments(0.7, diagonal), moments(2.5, diagonal));
+            let kept = old.keep(1..3);
+            let mut half = new.clone();
+            half.retreat("test", &kept, 2, 0.5).expect("positive");
+            let log_det = half.log_det();
+            half.refresh_log_det("test").expect("positive");
+            assert!((log_det - half.log_det()).abs() < 1e-12);
+            // natural parameters are the mean of both
+            let precision = |m: &RowMoments| {
+                SpdFactor::factor(&m.row_cov(2))
+                    .expect("positive")
+                    .0
+                    .inverse()
+            };
+            let (a, b, c) = (precision(&old), precision(&new), precision(&half));
+            for i in 0..2 {
+                for j in 0..2 {
+                    let mid = 0.5 * (a.get(i, j) + b.get(i, j));
+                    assert!((c.get(i, j) - mid).abs() < 1e-12);
+                }
+            }
+            let mut back = new.clone();
+            for r in 1..3 {
+                back.retreat("test", &kept, r, 0.0).expect("positive");
+            }
+            for r in 0..3 {
+                let from = if r == 0 { &new } else { &old };
+                assert_eq!(back.row_cov(r), from.row_cov(r));
+                assert_eq!(back.mean()[(r, 1)], from.mean()[(r, 1)]);
+            }
+        }
+    }
+}

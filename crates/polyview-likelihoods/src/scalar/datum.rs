@@ -1,0 +1,328 @@
+//! A datum from its log density alone: by sums over what it may be.
+
+use polyview_core::Domain;
+use polyview_random::{ChaCha8Rng, uniform_open01};
+use polyview_special::{Dual, Real};
+
+use super::ScalarLikelihood;
+use crate::cells::Cell;
+
+/// Largest count that sums go to.
+const MOST: usize = 2_000_000;
+/// A sum over counts ends where what follows is smaller than this share of the largest term.
+const TAIL: f64 = 1e-17;
+/// Grid of real numbers, $x = c + s\sinh t$: steps in t, and how far they go.
+const STEP: f64 = 0.05;
+const REACH: f64 = 24.0;
+
+/// Whether a likelihood of that domain can know a datum.
+pub(super) fn admits(domain: Domain, cell: Cell) -> bool {
+    let x = cell.value;
+    match domain {
+        Domain::Binary => x == 0.0 || x == 1.0,
+        _ if domain.is_count() => {
+            let most = if domain.has_trials() {
+                cell.trials
+            } else {
+                f64::INFINITY
+            };
+            x.is_finite() && x >= 0.0 && x.fract() == 0.0 && x <= most
+        }
+        _ => x.is_finite(),
+    }
+}
+
+/// What a datum may be with the probabilities of it: they add up to 1.
+struct Table {
+    values: Vec<f64>,
+    shares: Vec<f64>,
+    /// Whether values stand for what lies between them, too.
+    real: bool,
+}
+
+impl Table {
+    fn of<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f64) -> Self {
+        let at =
+            |value: f64| -> f64 { likelihood.ln_density(Cell { value, ..cell }, eta, parameter) };
+        let domain = likelihood.domain();
+        let (values, logs, real): (Vec<f64>, Vec<f64>, bool) = match domain {
+            Domain::Binary => (vec![0.0, 1.0], vec![at(0.0), at(1.0)], false),
+            _ if domain.is_count() => {
+                let most = if domain.has_trials() {
+                    cell.trials.max(0.0) as usize
+                } else {
+                    MOST
+                };
+                let (mut values, mut logs) = (Vec::new(), Vec::new());
+                let mut largest = f64::NEG_INFINITY;
+                for i in 0..=most {
+                    let l = at(i as f64);
+                    values.push(i as f64);
+                    logs.push(l);
+                    largest = largest.max(l);
+                    if l < largest + TAIL.ln() {
+                        break;
+                    }
+                }
+                (values, logs, false)
+            }
+            _ => {
+                let (centre, scale) = place(likelihood, cell, eta, parameter);
+                let steps = (REACH / STEP) as i32;
+                let grid = (-steps..=steps).map(|i| f64::from(i) * STEP);
+                let (values, logs) = grid
+                    .map(|t| {
+                        let x = centre + scale * t.sinh();
+                        (x, at(x) + t.cosh().ln())
+                    })
+                    .unzip();
+                (values, logs, true)
+            }
+        };
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut shares: Vec<f64> = logs.iter().map(|l| (l - largest).exp()).collect();
+        let total: f64 = shares.iter().sum();
+        for s in &mut shares {
+            *s /= total;
+        }
+        Self {
+            values,
+            shares,
+            real,
+        }
+    }
+    /// The distribution function, with half of the cell that a real number lies in.
+    fn cdf(&self, x: f64) -> f64 {
+        if x.is_nan() {
+            return f64::NAN;
+        }
+        let below = self.values.partition_point(|v| *v <= x);
+        let sum: f64 = self.shares[..below].iter().sum();
+        if !self.real || below == 0 || below == self.values.len() {
+            return sum;
+        }
+        // cells of the grid are centred at its points
+        let (a, b) = (self.values[below - 1], self.values[below]);
+        let part = (x - a) / (b - a);
+        sum + (part - 0.5)
+            * if part < 0.5 {
+                self.shares[below - 1]
+            } else {
+                self.shares[below]
+            }
+    }
+    /// The value where the distribution function reaches `p`.
+    fn quantile(&self, p: f64) -> f64 {
+        let mut sum = 0.0;
+        for (i, share) in self.shares.iter().enumerate() {
+            if sum + share >= p || i + 1 == self.shares.len() {
+                if !self.real {
+                    return self.values[i];
+                }
+                let part = ((p - sum) / share).clamp(0.0, 1.0) - 0.5;
+                let j = if part < 0.0 {
+                    i.saturating_sub(1)
+                } else {
+                    (i + 1).min(self.values.len() - 1)
+                };
+                return self.values[i] + part.abs() * (self.values[j] - self.values[i]);
+            }
+            sum += share;
+        }
+        f64::NAN
+    }
+}
+
+/// Where a real datum is likely to be, given its predictor, and how far it spreads: its
+/// density is largest near the predictor, in the units of which it is given.
+fn place<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f64) -> (f64, f64) {
+    let at = Cell { value: eta, ..cell };
+    let slope = |e: f64| -> f64 {
+        let theta = Real::constant(parameter);
+        likelihood.ln_density(at, Dual::variable(e), theta).slope
+    };
+    let h = 1e-4 / likelihood.sharpness(parameter).max(1e-12);
+    let curvature = (slope(eta - h) - slope(eta + h)) / (2.0 * h);
+    let scale = if curvature.is_finite() && curvature > 0.0 {
+        curvature.sqrt().recip()
+    } else {
+        likelihood.sharpness(parameter).recip()
+    };
+    (eta, scale)
+}
+
+pub(super) fn moments<L: ScalarLikelihood>(
+    likelihood: &L,
+    cell: Cell,
+    eta: f64,
+    parameter: f64,
+) -> (f64, f64) {
+    let table = Table::of(likelihood, cell, eta, parameter);
+    let pairs = || table.values.iter().zip(&table.shares);
+    let mean: f64 = pairs().map(|(x, p)| x * p).sum();
+    (mean, pairs().map(|(x, p)| (x - mean).powi(2) * p).sum())
+}
+
+pub(super) fn cdf<L: ScalarLikelihood>(
+    likelihood: &L,
+    cell: Cell,
+    eta: f64,
+    parameter: f64,
+) -> f64 {
+    Table::of(likelihood, cell, eta, parameter).cdf(cell.value)
+}
+
+pub(super) fn draw<L: ScalarLikelihood>(
+    likelihood: &L,
+    cell: Cell,
+    eta: f64,
+    parameter: f64,
+    rng: &mut ChaCha8Rng,
+) -> f64 {
+    let u = uniform_open01(rng);
+    Table::of(likelihood, cell, eta, parameter).quantile(u)
+}
+
+/// One over the expected squared slope of the log density.
+pub(super) fn inverse_information<L: ScalarLikelihood>(
+    likelihood: &L,
+    column: usize,
+    level: f64,
+    parameter: f64,
+) -> f64 {
+    let cell = Cell {
+        column,
+        value: 0.0,
+        trials: 1.0,
+    };
+    let table = Table::of(likelihood, cell, level, parameter);
+    let theta = Real::constant(parameter);
+    let information: f64 = (table.values.iter().zip(&table.shares))
+        .filter(|(_, p)| **p > 0.0)
+        .map(|(value, p)| {
+            let cell = Cell {
+                value: *value,
+                ..cell
+            };
+            let at = likelihood.ln_density(cell, Dual::variable(level), theta);
+            p * at.slope * at.slope
+        })
+        .sum();
+    information.recip()
+}
+
+/// The predictor under which the cells are most likely, with a weak pull towards 0: halved
+/// steps of Newton's.
+pub(super) fn best_predictor<L: ScalarLikelihood>(
+    likelihood: &L,
+    cells: &[Cell],
+    parameter: f64,
+) -> f64 {
+    /// Precision of the pull, so that cells that are all alike keep it finite.
+    const PULL: f64 = 0.1;
+    const STEPS: usize = 60;
+    if cells.is_empty() {
+        return 0.0;
+    }
+    let variance = 0.1 / likelihood.sharpness(parameter).powi(2);
+    let at = |m: f64| {
+        let (mut value, mut slope, mut curvature) = (-0.5 * PULL * m * m, -PULL * m, PULL);
+        for cell in cells {
+            let e = likelihood.expectation(*cell, parameter, m, variance);
+            value += e.value;
+            slope += e.slope;
+            curvature += e.curvature.max(0.0);
+        }
+        (value, slope, curvature)
+    };
+    let mut m = 0.0;
+    let mut here = at(m);
+    for _ in 0..STEPS {
+        let mut step = here.1 / here.2;
+        let mut next = at(m + step);
+        while !(next.0 >= here.0) && step.abs() > 1e-9 * (1.0 + m.abs()) {
+            step *= 0.5;
+            next = at(m + step);
+        }
+        if !(next.0 >= here.0) || step.abs() <= 1e-6 * (1.0 + m.abs()) {
+            break;
+        }
+        m += step;
+        here = next;
+    }
+    m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    struct Poisson;
+    impl ScalarLikelihood for Poisson {
+        fn needs(&self) -> &'static str {
+            "counts"
+        }
+        fn domain(&self) -> Domain {
+            Domain::COUNTS
+        }
+        fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
+            eta * cell.value - eta.exp() - polyview_special::ln_gamma(cell.value + 1.0)
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Laplace;
+    impl ScalarLikelihood for Laplace {
+        fn needs(&self) -> &'static str {
+            "numbers"
+        }
+        fn domain(&self) -> Domain {
+            Domain::Reals
+        }
+        fn ln_density<R: Real>(&self, cell: Cell, eta: R, scale: R) -> R {
+            // rounded at the top
+            let u = (eta - cell.value) / scale;
+            -(u.square() + 1e-4).sqrt() - scale.ln() - 2f64.ln()
+        }
+        fn sharpness(&self, scale: f64) -> f64 {
+            10.0 / scale
+        }
+    }
+
+    fn cell(value: f64) -> Cell {
+        Cell {
+            column: 0,
+            value,
+            trials: 1.0,
+        }
+    }
+
+    #[test]
+    fn moments_and_distribution_come_from_the_density() {
+        let (mean, variance) = Poisson.moments(cell(0.0), 3f64.ln(), 1.0);
+        assert!((mean - 3.0).abs() < 1e-12 && (variance - 3.0).abs() < 1e-11);
+        let p = Poisson.cdf(cell(1.0), 3f64.ln(), 1.0);
+        assert!((p - 4.0 * (-3.0f64).exp()).abs() < 1e-12);
+        assert!((Poisson.link_variance(0, 3f64.ln(), 1.0) - 1.0 / 3.0).abs() < 1e-10);
+        let start = Poisson.start_intercept(&[cell(2.0), cell(4.0), cell(3.0)], 1.0);
+        assert!((start - 3f64.ln()).abs() < 0.1, "{start}");
+        let (mean, variance) = Laplace.moments(cell(0.0), 5.0, 0.5);
+        assert!(
+            (mean - 5.0).abs() < 1e-6 && (variance - 0.5).abs() < 1e-3,
+            "{variance}"
+        );
+        let p = Laplace.cdf(cell(5.5), 5.0, 0.5);
+        assert!((p - (1.0 - 0.5 * (-1.0f64).exp())).abs() < 1e-3, "{p}");
+    }
+
+    #[test]
+    fn draws_have_the_distribution() {
+        let mut rng = polyview_random::StreamKey::new(3).rng();
+        let draws: Vec<f64> = (0..4000)
+            .map(|_| Laplace.draw_datum(cell(0.0), 5.0, 0.5, &mut rng))
+            .collect();
+        let below = draws.iter().filter(|x| **x < 5.5).count() as f64 / 4000.0;
+        assert!((below - (1.0 - 0.5 * (-1.0f64).exp())).abs() < 0.02);
+    }
+}

@@ -1,0 +1,165 @@
+//! Predictive laws: the likelihood mixed over the predictor's normal law (spec/sites 4).
+
+use polyview_core::{Ask, Law};
+use polyview_linalg::Mat;
+use polyview_special::{Dual, Expectation, Real};
+
+use super::ScalarLikelihood;
+use crate::cells::Cell;
+
+/// The predictive laws of a block of cells: moments, distribution functions and densities are
+/// those of the likelihood under $\eta\sim N(m, v)$, by quadrature.
+#[derive(Clone, Debug)]
+pub struct MixedLaw<L> {
+    pub(super) likelihood: L,
+    /// Parameter of each column.
+    pub(super) parameters: Vec<f64>,
+    /// The first column.
+    pub(super) first: usize,
+    pub(super) mean: Mat<f64>,
+    pub(super) variance: Mat<f64>,
+    /// Numbers of trials, where they are known.
+    pub(super) trials: Option<Mat<f64>>,
+}
+
+/// Equal steps of the logarithm of a density go on until it is below this share of its peak.
+const NEGLIGIBLE: f64 = -36.0;
+
+impl<L: ScalarLikelihood> MixedLaw<L> {
+    fn cell(&self, sample: usize, column: usize, value: f64) -> Cell {
+        Cell {
+            column: self.first + column,
+            value,
+            trials: self.trials.as_ref().map_or(1.0, |t| t[(sample, column)]),
+        }
+    }
+    fn moments(&self, sample: usize, column: usize) -> (f64, f64) {
+        let theta = self.parameters[column];
+        let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
+        let cell = self.cell(sample, column, 0.0);
+        let sharpness = self.likelihood.sharpness(theta);
+        let mean = Expectation::mean_of(m, v, sharpness, |eta| {
+            self.likelihood.moments(cell, eta, theta).0
+        });
+        let spread = Expectation::mean_of(m, v, sharpness, |eta| {
+            self.likelihood.moments(cell, eta, theta).1
+        });
+        let squares = Expectation::mean_of(m, v, sharpness, |eta| {
+            (self.likelihood.moments(cell, eta, theta).0 - mean).powi(2)
+        });
+        (mean, squares + spread)
+    }
+    /// How fast the distribution function at a datum changes with the predictor: with the
+    /// width that the datum gives it.
+    fn cdf_sharpness(&self, cell: Cell, theta: f64, m: f64, v: f64) -> f64 {
+        let (_, curvature) = self.peak(cell, theta, m, v);
+        (2.0 * curvature.max(0.0).sqrt()).max(self.likelihood.sharpness(theta))
+    }
+    fn cdf(&self, sample: usize, column: usize, x: f64) -> f64 {
+        let theta = self.parameters[column];
+        let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
+        let cell = self.cell(sample, column, x);
+        if self.likelihood.domain().is_count() && x < 0.0 {
+            return 0.0;
+        }
+        let sharpness = if self.likelihood.admits(cell) {
+            self.cdf_sharpness(cell, theta, m, v)
+        } else {
+            self.likelihood.sharpness(theta)
+        };
+        Expectation::mean_of(m, v, sharpness, |eta| self.likelihood.cdf(cell, eta, theta))
+    }
+    fn slope(&self, cell: Cell, theta: f64, eta: f64) -> f64 {
+        let theta = Dual::constant(theta);
+        (self.likelihood.ln_density(cell, Dual::variable(eta), theta)).slope
+    }
+    /// Where $\ln p(x\mid\eta) - (\eta - m)^2/2v$ is largest, and $-\partial^2\ln p$ there: by
+    /// halved steps of Newton's.
+    fn peak(&self, cell: Cell, theta: f64, m: f64, v: f64) -> (f64, f64) {
+        const STEPS: usize = 60;
+        let h = 1e-4 / self.likelihood.sharpness(theta).max(1e-12);
+        let ln =
+            |eta: f64| self.likelihood.ln_density(cell, eta, theta) - 0.5 * (eta - m).powi(2) / v;
+        let curvature = |eta: f64| {
+            let (a, b) = (
+                self.slope(cell, theta, eta - h),
+                self.slope(cell, theta, eta + h),
+            );
+            (a - b) / (2.0 * h)
+        };
+        let mut eta = m;
+        let mut here = ln(eta);
+        for _ in 0..STEPS {
+            let c = curvature(eta).max(0.0) + v.recip();
+            let mut step = (self.slope(cell, theta, eta) - (eta - m) / v) / c;
+            while ln(eta + step) < here && step.abs() > 1e-12 * (1.0 + eta.abs()) {
+                step *= 0.5;
+            }
+            if !step.is_finite() || step.abs() <= 1e-9 * (1.0 + eta.abs()) {
+                break;
+            }
+            eta += step;
+            here = ln(eta);
+        }
+        (eta, curvature(eta))
+    }
+    /// $\ln\int p(x\mid\eta)N(\eta; m, v)\,d\eta$ by equal steps about the peak (spec/sites
+    /// 4.3).
+    fn ln_density(&self, sample: usize, column: usize, x: f64) -> f64 {
+        const MOST: usize = 4000;
+        let theta = self.parameters[column];
+        let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
+        let cell = self.cell(sample, column, x);
+        if !self.likelihood.admits(cell) {
+            return if x.is_nan() {
+                f64::NAN
+            } else {
+                f64::NEG_INFINITY
+            };
+        }
+        if v < 1e-12 {
+            return self.likelihood.ln_density(cell, m, theta);
+        }
+        let (peak, curvature) = self.peak(cell, theta, m, v);
+        let width = (curvature.max(0.0) + v.recip()).sqrt().recip();
+        let step = 0.35 * width.min(3.0 / self.likelihood.sharpness(theta));
+        let ln =
+            |eta: f64| self.likelihood.ln_density(cell, eta, theta) - 0.5 * (eta - m).powi(2) / v;
+        let top = ln(peak);
+        let mut sum = 1.0;
+        for direction in [-step, step] {
+            for i in 1..MOST {
+                let part = ln(peak + i as f64 * direction) - top;
+                sum += part.exp();
+                if !(part > NEGLIGIBLE) {
+                    break;
+                }
+            }
+        }
+        top + (sum * step).ln() - 0.5 * (2.0 * std::f64::consts::PI * v).ln()
+    }
+}
+
+impl<L: ScalarLikelihood> Law for MixedLaw<L> {
+    fn shape(&self) -> (usize, usize) {
+        self.mean.shape()
+    }
+    fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        for (n, o) in out.iter_mut().enumerate() {
+            *o = match ask {
+                Ask::Mean => self.moments(n, column).0,
+                Ask::Variance => self.moments(n, column).1,
+                Ask::Cdf | Ask::LnDensity if x[n].is_nan() => f64::NAN,
+                Ask::Cdf => self.cdf(n, column, x[n]),
+                Ask::LnDensity => self.ln_density(n, column, x[n]),
+                Ask::Level(_) => f64::NAN,
+            };
+        }
+    }
+    fn moments(&self, column: usize, mean: &mut [f64], deviation: &mut [f64]) {
+        for (n, (m, s)) in mean.iter_mut().zip(deviation).enumerate() {
+            let (a, b) = self.moments(n, column);
+            (*m, *s) = (a, b.sqrt());
+        }
+    }
+}

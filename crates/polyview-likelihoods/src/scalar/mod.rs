@@ -1,0 +1,152 @@
+//! Likelihoods that are known by their log density alone (spec/sites 1).
+//!
+//! A [`ScalarLikelihood`] says $\ln p(x\mid\eta)$, and [`Expected`] is the data term of a view
+//! of it: variational Bayes by expectation sites, Gibbs sampling by proposals from the
+//! conditional under sites, predictive laws by quadrature.
+//!
+//! $$ F(m, v) = \mathrm E\_{N(\eta; m, v)}\ln p(x\mid\eta),\qquad g = \partial\_mF,\qquad
+//! H = -2\partial\_vF $$
+//!
+//! with the mean $m$ and the variance $v$ of the cell's predictor; the cell's site has the
+//! precision $H$ and the linear part $g + Hm$. Sites are tangents, made anew for the weights,
+//! the intercepts and the factors of each sweep, and rows whose bound falls go back
+//! ([`polyview_core::Tangents`]).
+//!
+//! | file | about |
+//! |---|---|
+//! | `term` | the data term: [`Expected`] |
+//! | `sites` | sites of a block of cells, and their sums |
+//! | `equations` | what they say of rows |
+//! | `parameters` | parameters of columns: steps and draws |
+//! | `law` | predictive laws: [`MixedLaw`] |
+//! | `datum` | moments, distribution and draws of a datum from its density alone |
+
+mod datum;
+mod equations;
+mod law;
+mod parameters;
+mod sites;
+mod term;
+
+use std::fmt;
+
+use polyview_core::{Domain, GammaPrior};
+use polyview_random::ChaCha8Rng;
+use polyview_special::{Expectation, Real};
+
+use crate::cells::Cell;
+
+pub use law::MixedLaw;
+pub use term::Expected;
+
+/// A parameter that each column of a likelihood has, such as a scale or a size: positive, with
+/// a gamma prior, learnt with the rest of the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScalarParameter {
+    /// What it is called, in ledger and file.
+    pub name: &'static str,
+    /// Its prior.
+    pub prior: GammaPrior,
+    /// It is kept between these.
+    pub range: (f64, f64),
+}
+
+/// A likelihood of single cells that is known by its log density. One method is enough; the
+/// others may be said where a closed form is known, which is faster.
+///
+/// ```
+/// use polyview_core::Domain;
+/// use polyview_likelihoods::{Cell, ScalarLikelihood};
+/// use polyview_special::Real;
+///
+/// /// Labels by the logistic function.
+/// #[derive(Clone, Debug)]
+/// struct Logistic;
+///
+/// impl ScalarLikelihood for Logistic {
+///     fn needs(&self) -> &'static str {
+///         "0 or 1"
+///     }
+///     fn domain(&self) -> Domain {
+///         Domain::Binary
+///     }
+///     fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
+///         eta * cell.value - eta.softplus()
+///     }
+/// }
+/// let cell = Cell { column: 0, value: 1.0, trials: 1.0 };
+/// let e = Logistic.expectation(cell, 1.0, 0.3, 0.5);
+/// assert!((e.value + 0.6123429445343).abs() < 1e-10);
+/// ```
+pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
+    /// What its data are, for errors ("0 or 1").
+    fn needs(&self) -> &'static str;
+    /// What its data are.
+    fn domain(&self) -> Domain;
+    /// $\ln p(x\mid\eta)$ of a cell, nats, with all constants. `parameter` is that of the
+    /// column, 1 where there is none ([`ScalarLikelihood::parameter`]).
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, parameter: R) -> R;
+    /// Whether it knows that datum. Unless said otherwise by the domain: any finite number,
+    /// whole numbers from 0 on (up to the trials), 0 and 1.
+    fn admits(&self, cell: Cell) -> bool {
+        datum::admits(self.domain(), cell)
+    }
+    /// How fast the log density changes with the predictor: π over the distance of its nearest
+    /// singularity from the real axis (spec/sites 1.4). 1 for logistic functions and counts;
+    /// the inverse scale of noise for real data.
+    fn sharpness(&self, parameter: f64) -> f64 {
+        let _ = parameter;
+        1.0
+    }
+    /// The parameter that each column has.
+    fn parameter(&self) -> Option<ScalarParameter> {
+        None
+    }
+    /// Where the parameter of a column starts, given its observed cells: unless said
+    /// otherwise at the mean of its prior.
+    fn start_parameter(&self, cells: &[Cell]) -> f64 {
+        let _ = cells;
+        self.parameter()
+            .map_or(1.0, |p| p.prior.shape / p.prior.rate)
+    }
+    /// The intercept to start from, given the observed cells of a column: unless said
+    /// otherwise where a few steps of Newton's lead, starting at 0.
+    fn start_intercept(&self, cells: &[Cell], parameter: f64) -> f64 {
+        datum::best_predictor(self, cells, parameter)
+    }
+    /// $F(m, v)$ with its derivatives (spec/sites 1.3).
+    fn expectation(&self, cell: Cell, parameter: f64, mean: f64, variance: f64) -> Expectation {
+        let theta = Real::constant(parameter);
+        Expectation::of(mean, variance, self.sharpness(parameter), |eta| {
+            self.ln_density(cell, eta, theta)
+        })
+    }
+    /// $F(m, v)$ alone, to the bit that of [`ScalarLikelihood::expectation`].
+    fn value(&self, cell: Cell, parameter: f64, mean: f64, variance: f64) -> f64 {
+        self.expectation(cell, parameter, mean, variance).value
+    }
+    /// Mean and variance of a datum in place of that of `cell`, given its predictor; not
+    /// finite where it has none.
+    fn moments(&self, cell: Cell, eta: f64, parameter: f64) -> (f64, f64) {
+        datum::moments(self, cell, eta, parameter)
+    }
+    /// The probability of a datum that is not larger than that of `cell`, given its predictor.
+    fn cdf(&self, cell: Cell, eta: f64, parameter: f64) -> f64 {
+        datum::cdf(self, cell, eta, parameter)
+    }
+    /// Draws a datum in place of that of `cell`, given its predictor.
+    fn draw_datum(&self, cell: Cell, eta: f64, parameter: f64, rng: &mut ChaCha8Rng) -> f64 {
+        datum::draw(self, cell, eta, parameter, rng)
+    }
+    /// Variance that noise and link add to the predictor of a column, in its squared units,
+    /// where the predictor is `level`: unless said otherwise what a datum says of it, the
+    /// inverse of the Fisher information.
+    fn link_variance(&self, column: usize, level: f64, parameter: f64) -> f64 {
+        datum::inverse_information(self, column, level, parameter)
+    }
+    /// What is remarkable about a column with these observed cells, in words for the journal.
+    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
+        let _ = cells;
+        None
+    }
+}

@@ -1,0 +1,124 @@
+//! Parameters of columns (spec/sites 1.8): steps that never lower the bound, and draws.
+
+use polyview_core::Predictor;
+use polyview_linalg::Mat;
+use polyview_random::{ChaCha8Rng, StreamKey};
+use polyview_special::{Dual, Expectation, Real};
+use rayon::prelude::*;
+
+use super::{Expected, ScalarLikelihood};
+use crate::cells::Cell;
+use crate::counts::Scale;
+
+/// The observed cells of a column with the moments of their predictors.
+struct Seen {
+    cells: Vec<Cell>,
+    mean: Vec<f64>,
+    variance: Vec<f64>,
+}
+
+impl<L: ScalarLikelihood> Expected<L> {
+    /// The parameter of a column, 1 where there is none.
+    pub(super) fn parameter(&self, column: usize) -> f64 {
+        self.parameters.get(column).copied().unwrap_or(1.0)
+    }
+    pub(super) fn scale(&self) -> Option<Scale> {
+        self.likelihood.parameter().map(|p| Scale {
+            prior: p.prior,
+            range: p.range,
+        })
+    }
+    /// The observed cells of a column and where they stand.
+    pub(super) fn column_cells(&self, column: usize) -> (Vec<usize>, Vec<Cell>) {
+        let column = self.data.column(column);
+        (0..self.data.rows())
+            .filter_map(|n| Some((n, column.cell(n)?)))
+            .unzip()
+    }
+    /// Each column's starting value, unless there are values already.
+    pub(super) fn start_parameters(&mut self) {
+        let Some(scale) = self.scale() else {
+            return;
+        };
+        if self.parameters.len() != self.data.columns() {
+            let start = |d: usize| {
+                let x = self.likelihood.start_parameter(&self.column_cells(d).1);
+                x.clamp(scale.range.0, scale.range.1)
+            };
+            self.parameters = (0..self.data.columns()).map(start).collect();
+        }
+    }
+    /// Raises the bound in the parameters, given the moments of predictors.
+    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
+        self.change_parameters(p, |likelihood, scale, _, old, seen| {
+            let sharpness = |x: f64| likelihood.sharpness(x);
+            scale.ascend(old, |x| {
+                let (mut value, mut slope) = (0.0, 0.0);
+                for (i, cell) in seen.cells.iter().enumerate() {
+                    let (m, v) = (seen.mean[i], seen.variance[i]);
+                    value += likelihood.value(*cell, x, m, v);
+                    // in the logarithm of the parameter
+                    slope += x * Expectation::mean_of(m, v, sharpness(x), |eta| {
+                        let eta = Dual::constant(eta);
+                        likelihood.ln_density(*cell, eta, Dual::variable(x)).slope
+                    });
+                }
+                (value, slope)
+            })
+        });
+    }
+    /// Draws the parameters given predictors, one stream a column.
+    pub(super) fn draw_parameters(&mut self, p: &Predictor<'_>, key: StreamKey) {
+        self.change_parameters(p, |likelihood, scale, d, old, seen| {
+            let ln = |x: f64| -> f64 {
+                (seen.cells.iter().zip(&seen.mean))
+                    .map(|(cell, eta)| likelihood.ln_density(*cell, *eta, x))
+                    .sum()
+            };
+            scale.slice(old, ln, &mut stream(key, d))
+        });
+    }
+    /// Draws the parameters from their prior.
+    pub(super) fn draw_prior_parameters(&mut self, key: StreamKey) {
+        if let Some(scale) = self.scale() {
+            self.parameters = (0..self.data.columns())
+                .map(|d| scale.draw_prior(&mut stream(key, d)))
+                .collect();
+        }
+    }
+    fn change_parameters(
+        &mut self,
+        p: &Predictor<'_>,
+        change: impl Fn(&L, &Scale, usize, f64, &Seen) -> f64 + Sync,
+    ) {
+        let Some(scale) = self.scale() else {
+            return;
+        };
+        let rows = self.data.rows();
+        let mut changed = Vec::with_capacity(self.data.columns());
+        for block in self.blocks() {
+            let mean = p.mean(0..rows, block.clone());
+            let variance = p.variance(0..rows, block.clone());
+            let one = |j: usize| {
+                let d = block.start + j;
+                let (at, cells) = self.column_cells(d);
+                let gather = |m: &Mat<f64>| -> Vec<f64> { at.iter().map(|&n| m[(n, j)]).collect() };
+                let seen = Seen {
+                    cells,
+                    mean: gather(&mean),
+                    variance: gather(&variance).into_iter().map(|v| v.max(0.0)).collect(),
+                };
+                let old = self.parameter(d);
+                change(&self.likelihood, &scale, d, old, &seen)
+            };
+            let new: Vec<f64> = (0..block.len()).into_par_iter().map(one).collect();
+            changed.extend(new);
+        }
+        self.parameters = changed;
+    }
+}
+
+fn stream(key: StreamKey, column: usize) -> ChaCha8Rng {
+    // the upper half of the chunks: the lower belongs to the cells
+    key.chunk((1 << 31) | column as u32).rng()
+}

@@ -1,0 +1,180 @@
+//! Expectation sites of a block of cells.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{Predictor, Stamp};
+use polyview_linalg::MatRef;
+use rayon::prelude::*;
+
+use super::{Expected, ScalarLikelihood};
+
+/// States of factors, weights, intercepts and of the term itself.
+pub(super) type Key = [Stamp; 4];
+
+/// What the sites of a column add up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ColumnSum {
+    /// $\sum F$.
+    pub(super) value: f64,
+    /// $\sum g$.
+    pub(super) slope: f64,
+    /// $\sum H$.
+    pub(super) precision: f64,
+}
+
+/// Sites of a block of cells at one state of everything: zero where nothing was observed.
+#[derive(Debug)]
+pub(super) struct Sites {
+    pub(super) key: Key,
+    pub(super) samples: Range<usize>,
+    pub(super) columns: Range<usize>,
+    /// Whether curvatures below zero were left out.
+    pub(super) positive: bool,
+    /// $H$, samples × columns, column after column.
+    precision: Vec<f64>,
+    /// $g + H(m - b)$: the linear part, less what the intercept takes.
+    linear: Vec<f64>,
+    /// $F$.
+    values: Vec<f64>,
+    pub(super) sums: Vec<ColumnSum>,
+}
+
+impl Sites {
+    fn matrix<'a>(&self, cells: &'a [f64]) -> MatRef<'a, f64> {
+        MatRef::from_column_major_slice(cells, self.samples.len(), self.columns.len())
+    }
+    /// $H$, samples × columns.
+    pub(super) fn precision(&self) -> MatRef<'_, f64> {
+        self.matrix(&self.precision)
+    }
+    /// The linear parts, samples × columns.
+    pub(super) fn linear(&self) -> MatRef<'_, f64> {
+        self.matrix(&self.linear)
+    }
+    /// Adds $\sum F$ of each sample.
+    pub(super) fn add_by_sample(&self, out: &mut [f64]) {
+        for column in self.values.chunks(self.samples.len().max(1)) {
+            for (o, f) in out.iter_mut().zip(column) {
+                *o += f;
+            }
+        }
+    }
+}
+
+impl<L: ScalarLikelihood> Expected<L> {
+    pub(super) fn key(&self, p: &Predictor<'_>) -> Key {
+        [
+            p.factors.stamp(),
+            p.weights.stamp(),
+            p.bias.stamp(),
+            self.stamp,
+        ]
+    }
+    /// The sites of these cells at the moments of `p`: those that were made last, if they are
+    /// the same.
+    pub(super) fn sites(
+        &mut self,
+        samples: Range<usize>,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Arc<Sites> {
+        let key = self.key(p);
+        if let Some(last) = &self.last
+            && last.key == key
+            && last.samples == samples
+            && last.columns == columns
+            && last.positive == self.positive
+        {
+            return last.clone();
+        }
+        // its memory goes first
+        self.last = None;
+        let made = Arc::new(self.make_sites(samples, columns, p));
+        self.last = Some(made.clone());
+        made
+    }
+    fn make_sites(&self, samples: Range<usize>, columns: Range<usize>, p: &Predictor<'_>) -> Sites {
+        let rows = samples.len();
+        let mean = p.mean(samples.clone(), columns.clone());
+        let variance = p.variance(samples.clone(), columns.clone());
+        let [mut precision, mut linear, mut values] =
+            [(); 3].map(|()| vec![0.0; rows * columns.len()]);
+        let width = rows.max(1);
+        let sums = precision
+            .par_chunks_mut(width)
+            .zip(linear.par_chunks_mut(width))
+            .zip(values.par_chunks_mut(width))
+            .enumerate()
+            .map(|(j, ((precision, linear), values))| {
+                let d = columns.start + j;
+                let (theta, column) = (self.parameter(d), self.data.column(d));
+                let (mean, variance) = (mean.col_as_slice(j), variance.col_as_slice(j));
+                let mut sum = ColumnSum::default();
+                for i in 0..rows {
+                    let n = samples.start + i;
+                    let Some(cell) = column.cell(n) else {
+                        continue;
+                    };
+                    let (m, v) = (mean[i], variance[i].max(0.0));
+                    let e = self.likelihood.expectation(cell, theta, m, v);
+                    let h = if self.positive {
+                        e.curvature.max(0.0)
+                    } else {
+                        e.curvature
+                    };
+                    let b = p.bias.mean()[p.bias.place_of(n, d)];
+                    precision[i] = h;
+                    linear[i] = e.slope + h * (m - b);
+                    values[i] = e.value;
+                    sum.value += e.value;
+                    sum.slope += e.slope;
+                    sum.precision += h;
+                }
+                sum
+            })
+            .collect();
+        Sites {
+            key: self.key(p),
+            samples,
+            columns,
+            positive: self.positive,
+            precision,
+            linear,
+            values,
+            sums,
+        }
+    }
+    /// $\sum F$ of each of these samples over all columns.
+    pub(super) fn values_by_sample(&self, samples: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
+        let columns: Vec<Range<usize>> = self.blocks().collect();
+        let rows = samples.len();
+        let mut out = vec![0.0; rows];
+        for block in columns {
+            let mean = p.mean(samples.clone(), block.clone());
+            let variance = p.variance(samples.clone(), block.clone());
+            let of: Vec<Vec<f64>> = (0..block.len())
+                .into_par_iter()
+                .map(|j| {
+                    let d = block.start + j;
+                    let (theta, column) = (self.parameter(d), self.data.column(d));
+                    (0..rows)
+                        .map(|i| match column.cell(samples.start + i) {
+                            Some(cell) => {
+                                let v = variance[(i, j)].max(0.0);
+                                self.likelihood.value(cell, theta, mean[(i, j)], v)
+                            }
+                            None => 0.0,
+                        })
+                        .collect()
+                })
+                .collect();
+            for column in of {
+                for (o, f) in out.iter_mut().zip(column) {
+                    *o += f;
+                }
+            }
+        }
+        out
+    }
+}

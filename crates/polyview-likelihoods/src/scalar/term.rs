@@ -1,0 +1,317 @@
+//! The data term of a view whose likelihood is known by its log density.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{
+    Augmented, Block, Context, DataError, Domain, Equations, Event, Intercepts, Law, Link,
+    NumericError, Objective, Of, Predictor, Rounds, Stamp, State, StateReader, Stateful, Tangents,
+    Terms, View, ViewShape, ViewTerm, own_column_block,
+};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
+
+use super::ScalarLikelihood;
+use super::equations::FactorSums;
+use super::law::MixedLaw;
+use super::sites::{Key, Sites};
+use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features};
+
+/// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
+/// integrated out.
+///
+/// There are no local variables: sites are functions of the moments of factors, weights and
+/// intercepts, and are made where they are wanted, block of columns by block of columns.
+#[derive(Clone, Debug)]
+pub struct Expected<L> {
+    pub(super) name: String,
+    features: Vec<String>,
+    pub(super) likelihood: L,
+    pub(super) data: Data,
+    /// One for each column, empty where there are none.
+    pub(super) parameters: Vec<f64>,
+    /// Changes with parameters and data.
+    pub(super) stamp: Stamp,
+    /// The sites that were made last.
+    pub(super) last: Option<Arc<Sites>>,
+    /// Sums for the factors.
+    pub(super) sums: Option<FactorSums>,
+    /// Samples that have their equations in this pass, from the first.
+    pub(super) handed: usize,
+    /// Samples that have moved in this pass, or were asked for, from the first.
+    pub(super) moved: usize,
+    /// $\sum F$ of each sample, as it was asked for last.
+    pub(super) by_sample: Option<Vec<f64>>,
+    /// $\sum F$ of all cells and what it was made of.
+    pub(super) value: Option<(Key, f64)>,
+    /// Whether curvatures below zero are left out.
+    pub(super) positive: bool,
+}
+
+impl<L: ScalarLikelihood> Expected<L> {
+    /// The term of a view.
+    ///
+    /// # Errors
+    /// [`DataError::OutOfDomain`] for a datum that the likelihood does not know,
+    /// [`DataError::NothingObserved`] when every cell of a view with samples is missing.
+    pub fn new(view: View, likelihood: L) -> Result<Self, DataError> {
+        if view.n_samples() > 0 && view.n_observed() == 0 {
+            return Err(DataError::NothingObserved {
+                view: view.name().to_owned(),
+            });
+        }
+        Self::bind(view, likelihood, Vec::new())
+    }
+    /// As [`Expected::new`], also for views without any data (new samples).
+    fn bind(view: View, likelihood: L, parameters: Vec<f64>) -> Result<Self, DataError> {
+        let cell = |n: usize, d: usize, value: f64| Cell {
+            column: d,
+            value,
+            trials: view.trials_of(n, d),
+        };
+        check_domain(&view, likelihood.needs(), |n, d, x| {
+            likelihood.admits(cell(n, d, x))
+        })?;
+        let (name, features, data) = Data::of(view);
+        let mut term = Self {
+            name,
+            features,
+            likelihood,
+            data,
+            parameters,
+            stamp: Stamp::fresh(),
+            last: None,
+            sums: None,
+            handed: 0,
+            moved: 0,
+            by_sample: None,
+            value: None,
+            positive: false,
+        };
+        term.start_parameters();
+        Ok(term)
+    }
+    /// The likelihood.
+    pub fn likelihood(&self) -> &L {
+        &self.likelihood
+    }
+    /// The parameters of the columns; empty where they have none.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+    /// Blocks of columns in which cells are visited.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<L> {
+        let (rows, columns) = (self.data.rows(), self.data.columns());
+        blocks_of(own_column_block(rows), columns)
+    }
+    /// Data or parameters are others than before.
+    pub(super) fn changed(&mut self) {
+        self.stamp = Stamp::fresh();
+        self.last = None;
+        self.sums = None;
+        self.by_sample = None;
+        self.value = None;
+    }
+    fn cell_of(&self, sample: usize, column: usize) -> Cell {
+        let trials = self.data.trials.as_ref();
+        Cell {
+            column,
+            value: 0.0,
+            trials: trials
+                .filter(|t| sample < t.nrows())
+                .map_or(1.0, |t| t[(sample, column)]),
+        }
+    }
+}
+
+impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
+    fn shape(&self) -> ViewShape {
+        ViewShape::plain(self.data.rows(), self.data.columns())
+    }
+    fn objective(&self) -> Objective {
+        Objective::ApproximateBound
+    }
+    fn by_cells(&self) -> bool {
+        true
+    }
+    fn intercepts(&self) -> Intercepts {
+        let start = |d: usize| {
+            let cells = self.column_cells(d).1;
+            self.likelihood.start_intercept(&cells, self.parameter(d))
+        };
+        Intercepts {
+            start: Some((0..self.data.columns()).map(start).collect()),
+            start_by_group: None,
+            precision: if self.likelihood.domain().is_real() {
+                1.0
+            } else {
+                0.1
+            },
+        }
+    }
+    fn link(&self, _group: Option<usize>, column: usize, level: f64) -> Link {
+        let theta = self.parameter(column);
+        Link::of(self.likelihood.link_variance(column, level, theta))
+    }
+    fn domain(&self) -> Domain {
+        self.likelihood.domain()
+    }
+    /// Parameters of columns at what raises the bound (spec/sites 1.8).
+    fn refresh(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        if cx.sweep == 1 {
+            for d in 0..self.data.columns() {
+                if let Some(remark) = self.likelihood.remark(&self.column_cells(d).1) {
+                    let note = format!("feature '{}' {remark}", self.features[d]);
+                    let block = format!("likelihood/{}", self.name);
+                    cx.journal.note(cx.sweep, block, Event::Data { note });
+                }
+            }
+        }
+        if self.likelihood.parameter().is_some() {
+            self.update_parameters(p);
+            self.changed();
+        }
+        Ok(())
+    }
+    fn equations(&mut self) -> &mut dyn Equations {
+        self
+    }
+    /// $\sum F$; with factors and weights known exactly the log density.
+    fn bound(&mut self, p: &Predictor<'_>) -> Terms {
+        let key = self.key(p);
+        let value = match self.value {
+            Some((made, value)) if made == key => value,
+            _ => {
+                let value = self.values_by_sample(0..self.data.rows(), p).iter().sum();
+                self.value = Some((key, value));
+                value
+            }
+        };
+        let terms = Terms::of_samples("likelihood", value);
+        match (self.likelihood.parameter(), self.scale()) {
+            (Some(p), Some(scale)) => {
+                let prior = self.parameters.iter().map(|x| scale.log_prior(*x)).sum();
+                terms.with(p.name, Of::Parameters, prior)
+            }
+            _ => terms,
+        }
+    }
+    fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
+        let (samples, columns) = (block.samples.clone(), block.columns.clone());
+        let mut variance = p.variance(samples.clone(), columns.clone());
+        for j in 0..variance.ncols() {
+            for v in variance.col_as_slice_mut(j) {
+                *v = v.max(0.0);
+            }
+        }
+        Box::new(MixedLaw {
+            likelihood: self.likelihood.clone(),
+            parameters: columns.clone().map(|d| self.parameter(d)).collect(),
+            first: columns.start,
+            mean: p.mean(samples, columns),
+            variance,
+            trials: block.exposure.map(|t| t.to_owned()),
+        })
+    }
+    /// One stream of random numbers a column.
+    fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
+        let (rows, columns) = (p.factors.explicit_rows(), self.data.columns());
+        let own = rows == self.data.rows();
+        let mut out = Mat::zeros(rows, columns);
+        for block in blocks(rows, columns) {
+            let eta = p.mean(0..rows, block.clone());
+            for (j, d) in block.enumerate() {
+                let mut rng = data.chunk(d as u32).rng();
+                let theta = self.parameter(d);
+                for n in 0..rows {
+                    let mut cell = self.cell_of(n, d);
+                    if !own {
+                        cell.trials = 1.0;
+                    }
+                    out[(n, d)] = (self.likelihood).draw_datum(cell, eta[(n, j)], theta, &mut rng);
+                }
+            }
+        }
+        out
+    }
+    fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
+        check_features(view, self.data.columns())?;
+        let (view, likelihood) = (view.clone(), self.likelihood.clone());
+        Ok(Box::new(Self::bind(
+            view,
+            likelihood,
+            self.parameters.clone(),
+        )?))
+    }
+    fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
+        Some(self)
+    }
+    fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
+        Some(self)
+    }
+    fn as_tangents(&mut self) -> Option<&mut dyn Tangents> {
+        Some(self)
+    }
+}
+
+impl<L: ScalarLikelihood> Rounds for Expected<L> {
+    /// Sites follow the moments by themselves.
+    fn refresh_locals(
+        &mut self,
+        _p: &Predictor<'_>,
+        _cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        Ok(())
+    }
+}
+
+impl<L: ScalarLikelihood> Augmented for Expected<L> {
+    /// Parameters of columns: rows are drawn around tangents, without local variables.
+    fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        if self.likelihood.parameter().is_some() {
+            self.draw_parameters(p, cx.key);
+            self.changed();
+        }
+        Ok(())
+    }
+    fn draw_noise_prior(&mut self, key: StreamKey) {
+        self.draw_prior_parameters(key);
+        self.changed();
+    }
+    /// Values stored sparse become dense.
+    fn draw_data(&mut self, p: &Predictor<'_>, key: StreamKey) {
+        let mut drawn = Vec::with_capacity(self.data.columns());
+        for d in 0..self.data.columns() {
+            let (column, theta) = (self.data.column(d), self.parameter(d));
+            let mut rng = key.chunk(d as u32).rng();
+            let draw = |n: usize| {
+                column.cell(n).map_or(0.0, |cell| {
+                    (self.likelihood).draw_datum(cell, p.mean_cell(n, d), theta, &mut rng)
+                })
+            };
+            drawn.push((0..self.data.rows()).map(draw).collect::<Vec<f64>>());
+        }
+        let Data { values, mask, .. } = &mut self.data;
+        let values = values.cells_mut(mask);
+        for (d, column) in drawn.iter().enumerate() {
+            values.col_as_slice_mut(d).copy_from_slice(column);
+        }
+        self.changed();
+    }
+}
+
+impl<L: ScalarLikelihood> Stateful for Expected<L> {
+    fn save(&self, prefix: &str, state: &mut State) {
+        if let Some(p) = self.likelihood.parameter() {
+            state.put_vec(&format!("{prefix}/{}", p.name), &self.parameters);
+        }
+    }
+    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        if let Some(p) = self.likelihood.parameter() {
+            let columns = self.data.columns();
+            self.parameters = state.vec_of(&format!("{prefix}/{}", p.name), columns)?;
+        }
+        self.changed();
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Likelihoods that are known by their log density alone pass what every likelihood has to.
+
+use polyview_core::{
+    About, DataError, Domain, GammaPrior, LikelihoodSpecies, Options, TermContext, View, ViewTerm,
+};
+use polyview_likelihoods::{Cell, Expected, ScalarLikelihood, ScalarParameter};
+use polyview_special::{Expectation, Real, ln_gamma};
+use polyview_testing::LikelihoodCheck;
+
+/// Labels by the logistic function.
+#[derive(Clone, Debug)]
+struct Logistic;
+
+impl ScalarLikelihood for Logistic {
+    fn needs(&self) -> &'static str {
+        "0 or 1"
+    }
+    fn domain(&self) -> Domain {
+        Domain::Binary
+    }
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
+        eta * cell.value - eta.softplus()
+    }
+}
+
+/// Counts that vary more than chance, by nodes.
+#[derive(Clone, Debug)]
+struct Varied;
+
+impl ScalarLikelihood for Varied {
+    fn needs(&self) -> &'static str {
+        "counts"
+    }
+    fn domain(&self) -> Domain {
+        Domain::COUNTS
+    }
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, size: R) -> R {
+        let x = cell.value;
+        let shifted = eta - size.ln();
+        let constant = (size + x).ln_gamma() - size.ln_gamma() - ln_gamma(x + 1.0);
+        shifted * x - shifted.softplus() * (size + x) + constant
+    }
+    fn parameter(&self) -> Option<ScalarParameter> {
+        Some(ScalarParameter {
+            name: "size",
+            prior: GammaPrior {
+                shape: 2.0,
+                rate: 1.0,
+            },
+            range: (1e-2, 1e3),
+        })
+    }
+}
+
+/// Counts with the exponential link, in closed form.
+#[derive(Clone, Debug)]
+struct Counts;
+
+impl ScalarLikelihood for Counts {
+    fn needs(&self) -> &'static str {
+        "counts"
+    }
+    fn domain(&self) -> Domain {
+        Domain::COUNTS
+    }
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
+        eta * cell.value - eta.exp() - ln_gamma(cell.value + 1.0)
+    }
+    fn expectation(&self, cell: Cell, _parameter: f64, mean: f64, variance: f64) -> Expectation {
+        let rate = (mean + 0.5 * variance).exp();
+        Expectation {
+            value: cell.value * mean - rate - ln_gamma(cell.value + 1.0),
+            slope: cell.value - rate,
+            curvature: rate,
+        }
+    }
+}
+
+/// Numbers with a few that are far off: not log-concave, and with a scale to learn.
+#[derive(Clone, Debug)]
+struct StudentT;
+
+const NU: f64 = 4.0;
+
+impl ScalarLikelihood for StudentT {
+    fn needs(&self) -> &'static str {
+        "numbers"
+    }
+    fn domain(&self) -> Domain {
+        Domain::Reals
+    }
+    fn ln_density<R: Real>(&self, cell: Cell, eta: R, scale: R) -> R {
+        let u = (eta - cell.value) / scale;
+        let constant = ln_gamma(0.5 * (NU + 1.0)) - ln_gamma(0.5 * NU);
+        let constant = constant - 0.5 * (NU * std::f64::consts::PI).ln();
+        (u.square() / NU).ln_1p() * (-0.5 * (NU + 1.0)) - scale.ln() + constant
+    }
+    fn sharpness(&self, scale: f64) -> f64 {
+        2.0 / scale
+    }
+    fn parameter(&self) -> Option<ScalarParameter> {
+        Some(ScalarParameter {
+            name: "scale",
+            prior: GammaPrior {
+                shape: 3.0,
+                rate: 3.0,
+            },
+            range: (1e-3, 1e3),
+        })
+    }
+}
+
+struct Species<L> {
+    name: &'static str,
+    likelihood: L,
+}
+
+impl<L: ScalarLikelihood> LikelihoodSpecies for Species<L> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn about(&self) -> About {
+        About {
+            line: "known by its log density",
+            needs: self.likelihood.needs(),
+            label: "",
+            options: &[],
+        }
+    }
+    fn domain(&self) -> Domain {
+        self.likelihood.domain()
+    }
+    fn defaults(&self) -> Options {
+        Options::new()
+    }
+    fn term(
+        &self,
+        view: View,
+        _options: &Options,
+        _cx: &TermContext,
+    ) -> Result<Box<dyn ViewTerm>, DataError> {
+        Ok(Box::new(Expected::new(view, self.likelihood.clone())?))
+    }
+}
+
+fn passes<L: ScalarLikelihood>(name: &'static str, likelihood: L) {
+    let species = Species { name, likelihood };
+    if let Err(failure) = LikelihoodCheck::new(&species).draws(400).run() {
+        panic!("{failure}");
+    }
+}
+
+#[test]
+fn labels_pass() {
+    passes("logistic", Logistic);
+}
+
+#[test]
+fn counts_pass() {
+    passes("log-counts", Counts);
+}
+
+#[test]
+fn varied_counts_pass() {
+    passes("varied-counts", Varied);
+}
+
+#[test]
+fn heavy_tails_pass() {
+    passes("student", StudentT);
+}
