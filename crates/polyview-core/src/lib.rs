@@ -59,7 +59,9 @@ pub use dataset::{
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
-pub use law::{Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLaw};
+pub use law::{
+    Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLaw, quantile_by_halving,
+};
 pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,

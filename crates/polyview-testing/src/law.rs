@@ -54,6 +54,20 @@ pub fn total(term: &mut dyn ViewTerm, z: &RowMoments, w: &RowMoments, b: &Bias) 
     .sum()
 }
 
+/// The slope of a function at 0, by central differences of two widths (Richardson).
+fn slope(mut of: impl FnMut(f64) -> f64) -> f64 {
+    let h = 1e-4;
+    let mut central = |h: f64| (of(h) - of(-h)) / (2.0 * h);
+    let (near, far) = (central(h), central(2.0 * h));
+    (4.0 * near - far) / 3.0
+}
+
+/// How far a slope is from what it should be, in nats per unit; of slopes beyond a thousand in
+/// thousandths, since bounds that large have no more digits.
+fn gap_of(found: f64, expected: f64) -> f64 {
+    (found - expected).abs() / (1e-3 * expected.abs()).max(1.0)
+}
+
 /// Patterns of samples as the engines make them for one view: which samples it has, and the
 /// group of each; `None` where every sample has the same precision, or one of its own.
 pub fn patterns(term: &dyn ViewTerm) -> Option<PatternTable> {
@@ -114,7 +128,6 @@ pub fn try_gap_with(
         (0..count).map(|i| 0.3 * (i % 5) as f64 - 0.5).collect(),
         vec![0.05; count],
     );
-    let h = 1e-4;
     let mut worst: f64 = 0.0;
 
     let p = Predictor {
@@ -137,13 +150,11 @@ pub fn try_gap_with(
             coupled.couple(r, &p, &mut rhs)?;
         }
         for k in 0..K {
-            let up = total(term, &nudged(&z, r, k, h, 0.0), &w, &b);
-            let down = total(term, &nudged(&z, r, k, -h, 0.0), &w, &b);
+            let by_mean = slope(|h| total(term, &nudged(&z, r, k, h, 0.0), &w, &b));
             let pm: f64 = (0..K).map(|j| precision.get(k, j) * z.mean()[(r, j)]).sum();
-            worst = worst.max(((up - down) / (2.0 * h) - (rhs[k] - pm)).abs());
-            let up = total(term, &nudged(&z, r, k, 0.0, h), &w, &b);
-            let down = total(term, &nudged(&z, r, k, 0.0, -h), &w, &b);
-            worst = worst.max(((up - down) / (2.0 * h) + 0.5 * precision.get(k, k)).abs());
+            worst = worst.max(gap_of(by_mean, rhs[k] - pm));
+            let by_variance = slope(|h| total(term, &nudged(&z, r, k, 0.0, h), &w, &b));
+            worst = worst.max(gap_of(by_variance, -0.5 * precision.get(k, k)));
         }
     }
 
@@ -154,13 +165,11 @@ pub fn try_gap_with(
     for r in 0..d {
         let precision = eq.row_precision(r);
         for k in 0..K {
-            let up = total(term, &z, &nudged(&w, r, k, h, 0.0), &b);
-            let down = total(term, &z, &nudged(&w, r, k, -h, 0.0), &b);
+            let by_mean = slope(|h| total(term, &z, &nudged(&w, r, k, h, 0.0), &b));
             let pm: f64 = (0..K).map(|j| precision.get(k, j) * w.mean()[(r, j)]).sum();
-            worst = worst.max(((up - down) / (2.0 * h) - (eq.rhs[(r, k)] - pm)).abs());
-            let up = total(term, &z, &nudged(&w, r, k, 0.0, h), &b);
-            let down = total(term, &z, &nudged(&w, r, k, 0.0, -h), &b);
-            worst = worst.max(((up - down) / (2.0 * h) + 0.5 * precision.get(k, k)).abs());
+            worst = worst.max(gap_of(by_mean, eq.rhs[(r, k)] - pm));
+            let by_variance = slope(|h| total(term, &z, &nudged(&w, r, k, 0.0, h), &b));
+            worst = worst.max(gap_of(by_variance, -0.5 * precision.get(k, k)));
         }
     }
 
@@ -176,10 +185,9 @@ pub fn try_gap_with(
             c.set(mean, b.variance().to_vec());
             c
         };
-        let up = total(term, &z, &w, &moved(h));
-        let down = total(term, &z, &w, &moved(-h));
         let expected = rhs[r] - precision[r] * b.mean()[r];
-        worst = worst.max(((up - down) / (2.0 * h) - expected).abs());
+        let found = slope(|h| total(term, &z, &w, &moved(h)));
+        worst = worst.max(gap_of(found, expected));
     }
     Ok(worst)
 }

@@ -8,8 +8,12 @@
 //! site of the precision $\omega = (\nu + 1)\lambda / (\nu + \lambda r_0)$. The best $r_0$ is
 //! $\langle(x - \eta)^2\rangle$.
 
+mod density;
+mod laplace;
 mod species;
 
+pub use density::{HeavyTails, HeavyTailsSpecies};
+pub use laplace::{Laplace, LaplaceSpecies};
 pub use species::StudentTSpecies;
 
 use polyview_core::{Domain, GammaPrior};

@@ -2,11 +2,17 @@
 
 use polyview_core::Options;
 use polyview_testing::{LikelihoodCheck, assert_likelihood};
-use student_t::StudentTSpecies;
+use student_t::{HeavyTailsSpecies, StudentTSpecies};
 
 #[test]
 fn it_is_a_likelihood() {
     assert_likelihood(&StudentTSpecies);
+}
+
+#[test]
+fn a_density_is_a_likelihood() {
+    let check = LikelihoodCheck::new(&HeavyTailsSpecies).draws(500);
+    check.run().unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]

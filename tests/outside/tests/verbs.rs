@@ -1,4 +1,5 @@
-//! Every verb of a fit, with a likelihood that polyview does not know.
+//! Every verb of a fit, with likelihoods that polyview does not know: one with a bound made by
+//! hand, one from its log density alone.
 
 use polyview::{
     ChooseKOptions, EngineKind, ErrorKind, Fit, Fitting, GibbsOptions, Likelihood, ModelSpec,
@@ -8,14 +9,18 @@ use polyview_core::{Dataset, Options, Table};
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey, standard_normal, uniform_open01};
 use polyview_report::Report;
-use student_t::StudentTSpecies;
+use student_t::{HeavyTailsSpecies, LaplaceSpecies, StudentTSpecies};
 
 const SAMPLES: usize = 60;
 const FEATURES: usize = 12;
 
 fn registry() -> Registry {
-    Registry::standard().clone().with(StudentTSpecies)
+    let own = Registry::standard().clone().with(StudentTSpecies);
+    own.with(HeavyTailsSpecies).with_prior(LaplaceSpecies)
 }
+
+/// The likelihoods that come from here.
+const OWN: [&str; 2] = ["student-t", "heavy-tails"];
 
 fn normal(rows: usize, columns: usize, rng: &mut ChaCha8Rng) -> Mat<f64> {
     Mat::from_fn(rows, columns, |_, _| standard_normal(rng))
@@ -87,12 +92,16 @@ fn a_name_that_nobody_knows_is_refused() {
 
 #[test]
 fn it_is_saved_and_read_by_who_knows_it() {
-    let fitted = fit(data(0..SAMPLES, 0.1), spec("student-t"));
+    OWN.map(saved_and_read);
+}
+
+fn saved_and_read(likelihood: &str) {
+    let fitted = fit(data(0..SAMPLES, 0.1), spec(likelihood));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.pv");
     fitted.save(&path, Overwrite::Refuse).expect("a file");
     let error = Fit::load(&path).err().expect("an unknown name");
-    assert!(error.to_string().contains("student-t"), "{error}");
+    assert!(error.to_string().contains(likelihood), "{error}");
     let read = Fit::load_with(&path, &registry()).expect("a model");
     let new = data(SAMPLES..SAMPLES + 20, 0.1);
     let project = |fit: &Fit| {
@@ -104,7 +113,11 @@ fn it_is_saved_and_read_by_who_knows_it() {
 
 #[test]
 fn it_predicts_imputes_explains_and_is_reported() {
-    let fitted = fit(data(0..SAMPLES, 0.1), spec("student-t"));
+    OWN.map(every_verb);
+}
+
+fn every_verb(likelihood: &str) {
+    let fitted = fit(data(0..SAMPLES, 0.1), spec(likelihood));
     let truth = data(SAMPLES..SAMPLES + 20, 0.0);
     let known = truth.views()[1].clone();
     let table = Table {
@@ -135,12 +148,16 @@ fn it_predicts_imputes_explains_and_is_reported() {
 
     let report = Report::from_fit(&fitted).expect("a report");
     let page = polyview_report::render(&report).expect("a page");
-    assert!(page.contains("student-t"));
+    assert!(page.contains(likelihood));
 }
 
 #[test]
 fn the_number_of_factors_is_chosen() {
-    let mut spec = spec("student-t");
+    OWN.map(chosen);
+}
+
+fn chosen(likelihood: &str) {
+    let mut spec = spec(likelihood);
     // what a fit does by itself with the registry that it is given
     spec.resolve(&registry()).expect("a known name");
     let options = ChooseKOptions {
@@ -162,13 +179,20 @@ fn far_numbers_cost_little() {
         let fitted = fit(hidden.data.clone(), spec(likelihood));
         fitted.held_out_score(&full).expect("scores")[0].r2
     };
-    let (student, normal) = (r2("student-t"), r2("gaussian"));
-    assert!(student > normal, "{student} {normal}");
+    let normal = r2("gaussian");
+    for own in OWN {
+        let student = r2(own);
+        assert!(student > normal, "{own}: {student} {normal}");
+    }
 }
 
 #[test]
 fn it_is_sampled() {
-    let mut spec = spec("student-t");
+    OWN.map(sampled);
+}
+
+fn sampled(likelihood: &str) {
+    let mut spec = spec(likelihood);
     spec.engine = EngineKind::Gibbs;
     spec.gibbs = GibbsOptions {
         chains: 2,
@@ -182,4 +206,43 @@ fn it_is_sampled() {
     let factors = factors.expect("factors");
     assert_eq!(factors.mean.nrows(), 5);
     assert!(fitted.explain().expect("shares").total[0] > 0.2);
+}
+
+/// A prior of weights from here: features that a factor does not act on are nearer zero under
+/// it than under a normal one.
+#[test]
+fn a_prior_of_weights_is_used_saved_and_sampled() {
+    let with = |prior: &str| {
+        let mut spec = spec("gaussian");
+        spec.defaults.selection = prior.into();
+        spec
+    };
+    let fitted = fit(data(0..SAMPLES, 0.1), with("laplace"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.pv");
+    fitted.save(&path, Overwrite::Refuse).expect("a file");
+    let read = Fit::load_with(&path, &registry()).expect("a model");
+    assert_eq!(
+        read.explain().expect("shares").total,
+        fitted.explain().expect("shares").total
+    );
+    let normal = fit(data(0..SAMPLES, 0.1), with("none"));
+    let [own, usual] = [&fitted, &normal].map(|f| f.explain().expect("shares").total[0]);
+    assert!((own - usual).abs() < 0.05, "{own} {usual}");
+    let mut sampled = with("laplace");
+    sampled.engine = EngineKind::Gibbs;
+    sampled.gibbs = GibbsOptions {
+        chains: 2,
+        warm_up: 30,
+        sweeps: 30,
+        thin: 3,
+    };
+    let sampled = fit(data(0..SAMPLES, 0.1), sampled)
+        .explain()
+        .expect("shares");
+    assert!(
+        (sampled.total[0] - own).abs() < 0.1,
+        "{own} {:?}",
+        sampled.total
+    );
 }

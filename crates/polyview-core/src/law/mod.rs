@@ -103,7 +103,7 @@ pub trait Law: Send + Sync {
     /// which lies between 0 and 1: to rounding, found by halving, unless a law knows
     /// better.
     fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        halve(self, column, p, out);
+        quantile_by_halving(self, column, p, out);
     }
     /// The law as one of values that are found by where they stand among others.
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
@@ -189,8 +189,12 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
 }
 
-/// [`Law::quantile`] from the distribution function alone.
-fn halve<L: Law + ?Sized>(law: &L, column: usize, p: f64, out: &mut [f64]) {
+/// [`Law::quantile`] from the distribution function alone, for laws that know better of some
+/// cells only.
+///
+/// # Panics
+/// As [`Law::fill`].
+pub fn quantile_by_halving<L: Law + ?Sized>(law: &L, column: usize, p: f64, out: &mut [f64]) {
     /// Doublings that lead from 1 to the largest number, and halvings that lead back to
     /// the last digit of any.
     const DOUBLINGS: usize = 1023;

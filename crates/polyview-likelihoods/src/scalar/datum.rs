@@ -2,7 +2,7 @@
 
 use polyview_core::Domain;
 use polyview_random::{ChaCha8Rng, uniform_open01};
-use polyview_special::{Dual, Real};
+use polyview_special::{Dual, Expectation, Real};
 
 use super::ScalarLikelihood;
 use crate::cells::Cell;
@@ -33,7 +33,7 @@ pub(super) fn admits(domain: Domain, cell: Cell) -> bool {
 }
 
 /// What a datum may be with the probabilities of it: they add up to 1.
-struct Table {
+pub(super) struct Table {
     values: Vec<f64>,
     shares: Vec<f64>,
     /// Whether values stand for what lies between them, too.
@@ -67,20 +67,16 @@ impl Table {
                 (values, logs, false)
             }
             _ => {
-                let (centre, scale) = place(likelihood, cell, eta, parameter);
-                let steps = (REACH / STEP) as i32;
-                let grid = (-steps..=steps).map(|i| f64::from(i) * STEP);
-                let (values, logs) = grid
-                    .map(|t| {
-                        let x = centre + scale * t.sinh();
-                        (x, at(x) + t.cosh().ln())
-                    })
-                    .unzip();
+                let scale = spread(likelihood, cell, eta, parameter);
+                let (values, logs) = grid(eta, scale).map(|(x, l)| (x, at(x) + l)).unzip();
                 (values, logs, true)
             }
         };
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut shares: Vec<f64> = logs.iter().map(|l| (l - largest).exp()).collect();
+        let shares = logs.iter().map(|l| (l - largest).exp()).collect();
+        Self::normalised(values, shares, real)
+    }
+    fn normalised(values: Vec<f64>, mut shares: Vec<f64>, real: bool) -> Self {
         let total: f64 = shares.iter().sum();
         for s in &mut shares {
             *s /= total;
@@ -91,8 +87,33 @@ impl Table {
             real,
         }
     }
+    /// Of a real datum whose predictor is normal with this mean and variance.
+    pub(super) fn mixed<L: ScalarLikelihood>(
+        likelihood: &L,
+        cell: Cell,
+        parameter: f64,
+        (mean, variance): (f64, f64),
+    ) -> Self {
+        let own = spread(likelihood, cell, mean, parameter);
+        let sharpness = likelihood.sharpness(parameter);
+        let (values, shares) = grid(mean, (own * own + variance).sqrt())
+            .map(|(x, l)| {
+                let at = Cell { value: x, ..cell };
+                let density = Expectation::mean_of(mean, variance, sharpness, |eta| {
+                    likelihood.ln_density(at, eta, parameter).exp()
+                });
+                (x, density * l.exp())
+            })
+            .unzip();
+        Self::normalised(values, shares, true)
+    }
+    pub(super) fn moments(&self) -> (f64, f64) {
+        let pairs = || self.values.iter().zip(&self.shares);
+        let mean: f64 = pairs().map(|(x, p)| x * p).sum();
+        (mean, pairs().map(|(x, p)| (x - mean).powi(2) * p).sum())
+    }
     /// The distribution function, with half of the cell that a real number lies in.
-    fn cdf(&self, x: f64) -> f64 {
+    pub(super) fn cdf(&self, x: f64) -> f64 {
         if x.is_nan() {
             return f64::NAN;
         }
@@ -112,7 +133,7 @@ impl Table {
             }
     }
     /// The value where the distribution function reaches `p`.
-    fn quantile(&self, p: f64) -> f64 {
+    pub(super) fn quantile(&self, p: f64) -> f64 {
         let mut sum = 0.0;
         for (i, share) in self.shares.iter().enumerate() {
             if sum + share >= p || i + 1 == self.shares.len() {
@@ -133,9 +154,18 @@ impl Table {
     }
 }
 
-/// Where a real datum is likely to be, given its predictor, and how far it spreads: its
-/// density is largest near the predictor, in the units of which it is given.
-fn place<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f64) -> (f64, f64) {
+/// A grid of real numbers $x = c + s\sinh t$ with $\ln\cosh t$: fine near the centre, and far
+/// enough out for heavy tails.
+fn grid(centre: f64, scale: f64) -> impl Iterator<Item = (f64, f64)> {
+    let steps = (REACH / STEP) as i32;
+    (-steps..=steps).map(move |i| {
+        let t = f64::from(i) * STEP;
+        (centre + scale * t.sinh(), t.cosh().ln())
+    })
+}
+
+/// How far a real datum spreads about its predictor, near which its density is largest.
+fn spread<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f64) -> f64 {
     let at = Cell { value: eta, ..cell };
     let slope = |e: f64| -> f64 {
         let theta = Real::constant(parameter);
@@ -143,12 +173,11 @@ fn place<L: ScalarLikelihood>(likelihood: &L, cell: Cell, eta: f64, parameter: f
     };
     let h = 1e-4 / likelihood.sharpness(parameter).max(1e-12);
     let curvature = (slope(eta - h) - slope(eta + h)) / (2.0 * h);
-    let scale = if curvature.is_finite() && curvature > 0.0 {
+    if curvature.is_finite() && curvature > 0.0 {
         curvature.sqrt().recip()
     } else {
         likelihood.sharpness(parameter).recip()
-    };
-    (eta, scale)
+    }
 }
 
 pub(super) fn moments<L: ScalarLikelihood>(
@@ -157,10 +186,7 @@ pub(super) fn moments<L: ScalarLikelihood>(
     eta: f64,
     parameter: f64,
 ) -> (f64, f64) {
-    let table = Table::of(likelihood, cell, eta, parameter);
-    let pairs = || table.values.iter().zip(&table.shares);
-    let mean: f64 = pairs().map(|(x, p)| x * p).sum();
-    (mean, pairs().map(|(x, p)| (x - mean).powi(2) * p).sum())
+    Table::of(likelihood, cell, eta, parameter).moments()
 }
 
 pub(super) fn cdf<L: ScalarLikelihood>(

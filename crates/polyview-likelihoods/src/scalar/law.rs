@@ -1,10 +1,11 @@
 //! Predictive laws: the likelihood mixed over the predictor's normal law (spec/sites 4).
 
-use polyview_core::{Ask, Law};
+use polyview_core::{Ask, Law, quantile_by_halving};
 use polyview_linalg::Mat;
 use polyview_special::{Dual, Expectation, Real};
 
 use super::ScalarLikelihood;
+use super::datum::Table;
 use crate::cells::Cell;
 
 /// The predictive laws of a block of cells: moments, distribution functions and densities are
@@ -33,7 +34,20 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
             trials: self.trials.as_ref().map_or(1.0, |t| t[(sample, column)]),
         }
     }
+    /// The law of a cell as a table, where the data are real numbers and nothing is known in
+    /// closed form.
+    fn table(&self, sample: usize, column: usize) -> Option<Table> {
+        let tabulated = self.likelihood.domain().is_real() && !self.likelihood.has_closed_forms();
+        tabulated.then(|| {
+            let cell = self.cell(sample, column, 0.0);
+            let predictor = (self.mean[(sample, column)], self.variance[(sample, column)]);
+            Table::mixed(&self.likelihood, cell, self.parameters[column], predictor)
+        })
+    }
     fn moments(&self, sample: usize, column: usize) -> (f64, f64) {
+        if let Some(table) = self.table(sample, column) {
+            return table.moments();
+        }
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
         let cell = self.cell(sample, column, 0.0);
@@ -56,6 +70,9 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         (2.0 * curvature.max(0.0).sqrt()).max(self.likelihood.sharpness(theta))
     }
     fn cdf(&self, sample: usize, column: usize, x: f64) -> f64 {
+        if let Some(table) = self.table(sample, column) {
+            return table.cdf(x);
+        }
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
         let cell = self.cell(sample, column, x);
@@ -160,6 +177,18 @@ impl<L: ScalarLikelihood> Law for MixedLaw<L> {
         for (n, (m, s)) in mean.iter_mut().zip(deviation).enumerate() {
             let (a, b) = self.moments(n, column);
             (*m, *s) = (a, b.sqrt());
+        }
+    }
+    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+        let mut tabulated = true;
+        for (n, o) in out.iter_mut().enumerate() {
+            match self.table(n, column) {
+                Some(table) => *o = table.quantile(p),
+                None => tabulated = false,
+            }
+        }
+        if !tabulated {
+            quantile_by_halving(self, column, p, out);
         }
     }
 }

@@ -134,6 +134,11 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn cdf(&self, cell: Cell, eta: f64, parameter: f64) -> f64 {
         datum::cdf(self, cell, eta, parameter)
     }
+    /// Whether moments and distribution function are closed forms. Laws of real data whose
+    /// likelihood has none are tabulated, cell by cell.
+    fn has_closed_forms(&self) -> bool {
+        false
+    }
     /// Draws a datum in place of that of `cell`, given its predictor.
     fn draw_datum(&self, cell: Cell, eta: f64, parameter: f64, rng: &mut ChaCha8Rng) -> f64 {
         datum::draw(self, cell, eta, parameter, rng)

@@ -93,8 +93,8 @@ impl RowMoments {
     /// exactly only its mean goes back, and at 0 it is known again.
     ///
     /// # Errors
-    /// [`NumericError`] where rows do not have covariances of their own, or one is not
-    /// positive definite.
+    /// [`NumericError`] where some rows are implicit, or a covariance is not positive
+    /// definite.
     ///
     /// # Panics
     /// If the row was not kept.
@@ -106,6 +106,13 @@ impl RowMoments {
         share: f64,
     ) -> Result<(), NumericError> {
         let (k, at) = (self.k(), row - kept.rows.start);
+        let apart = matches!(
+            self.cov(),
+            RowCov::Zero | RowCov::Diagonal(_) | RowCov::PerRow(_)
+        );
+        if !apart && kept.cov.is_some() {
+            self.set_apart(block)?;
+        }
         let factored = |s: &SymPacked| {
             (SpdFactor::factor(s).map(|f| f.0)).map_err(|source| NumericError::Linalg {
                 block: block.to_owned(),
@@ -184,10 +191,26 @@ impl RowMoments {
             _ => {
                 return Err(NumericError::Mismatch {
                     block: block.to_owned(),
-                    what: "rows that share covariances cannot go back one by one",
+                    what: "a row that is known exactly cannot go part of the way",
                 });
             }
         }
+        Ok(())
+    }
+    /// Gives each row the covariance that it shares with others for its own.
+    fn set_apart(&mut self, block: &str) -> Result<(), NumericError> {
+        if self.implicit_rows() > 0 {
+            return Err(NumericError::Mismatch {
+                block: block.to_owned(),
+                what: "rows that data compressed away cannot go back one by one",
+            });
+        }
+        let rows = self.explicit_rows();
+        let mut cov = PackedRows::zeros(rows, self.k());
+        for r in 0..rows {
+            cov.row_mut(r).copy_from_slice(self.row_cov(r).as_slice());
+        }
+        *self.parts_mut().1 = RowCov::PerRow(cov);
         Ok(())
     }
 }
@@ -239,6 +262,14 @@ mod tests {
                     assert!((c.get(i, j) - mid).abs() < 1e-12);
                 }
             }
+            // rows that share a covariance have their own from then on
+            let mut alike = RowMoments::isotropic(new.mean().to_owned(), 0.5, 0);
+            alike.retreat("test", &kept, 1, 0.0).expect("positive");
+            assert_eq!(alike.variance(2, 1), 0.5);
+            assert_eq!(alike.row_cov(1), old.row_cov(1));
+            let log_det = alike.log_det();
+            alike.refresh_log_det("test").expect("positive");
+            assert!((log_det - alike.log_det()).abs() < 1e-12);
             let mut back = new.clone();
             for r in 1..3 {
                 back.retreat("test", &kept, r, 0.0).expect("positive");
