@@ -12,6 +12,8 @@
 //! | [`check_likelihood`], [`assert_likelihood`] | all tests of a species, on data that it simulates |
 //! | [`LikelihoodCheck`] | the same with other options, data or lengths |
 //! | [`Failure`], [`Finding`] | what failed |
+//! | [`PriorCheck`], [`check_weights_prior`] | all tests of a prior of weights or of factors |
+//! | [`PriorFailure`], [`PriorFinding`] | what failed |
 //! | [`law`] | central differences of a term's bound against its equations |
 //! | [`geweke`] | a Gibbs sampler against the joint distribution |
 //!
@@ -36,14 +38,20 @@
 //!    data, and ranks no unit: their samplers are not tested.
 //! 9. **Words and options**: defaults that it takes itself, every option described.
 
+//! Of a prior: no update of its rows or scales lowers the bound, rows that are kept come back
+//! and change the bound by what they say, states are saved, order and signs of columns do not
+//! matter, and its draws leave the joint distribution alone.
+
 pub mod geweke;
 pub mod law;
 mod likelihood;
+mod prior;
 mod random;
 
 pub use likelihood::{
     DataCase, Failure, Finding, LikelihoodCheck, assert_likelihood, check_likelihood,
 };
+pub use prior::{PriorCheck, PriorFailure, PriorFinding, check_weights_prior};
 pub use random::{assemble, normal, weights};
 
 /// Runs the example of the README.

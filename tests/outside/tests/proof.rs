@@ -1,8 +1,8 @@
 //! The one line that proves a likelihood.
 
-use polyview_core::Options;
-use polyview_testing::{LikelihoodCheck, assert_likelihood};
-use student_t::{HeavyTailsSpecies, StudentTSpecies};
+use polyview_core::{Options, RowRole};
+use polyview_testing::{LikelihoodCheck, PriorCheck, assert_likelihood};
+use student_t::{HeavyTailsSpecies, LaplaceSpecies, StudentTSpecies};
 
 #[test]
 fn it_is_a_likelihood() {
@@ -11,7 +11,13 @@ fn it_is_a_likelihood() {
 
 #[test]
 fn a_density_is_a_likelihood() {
-    let check = LikelihoodCheck::new(&HeavyTailsSpecies).draws(500);
+    let check = LikelihoodCheck::new(&HeavyTailsSpecies).draws(200);
+    check.run().unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+#[test]
+fn it_is_a_prior_of_weights() {
+    let check = PriorCheck::new(&LaplaceSpecies, RowRole::Weights).draws(600);
     check.run().unwrap_or_else(|failure| panic!("{failure}"));
 }
 

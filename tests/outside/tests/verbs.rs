@@ -92,7 +92,7 @@ fn a_name_that_nobody_knows_is_refused() {
 
 #[test]
 fn it_is_saved_and_read_by_who_knows_it() {
-    OWN.map(saved_and_read);
+    OWN.into_iter().for_each(saved_and_read);
 }
 
 fn saved_and_read(likelihood: &str) {
@@ -113,7 +113,7 @@ fn saved_and_read(likelihood: &str) {
 
 #[test]
 fn it_predicts_imputes_explains_and_is_reported() {
-    OWN.map(every_verb);
+    OWN.into_iter().for_each(every_verb);
 }
 
 fn every_verb(likelihood: &str) {
@@ -153,7 +153,7 @@ fn every_verb(likelihood: &str) {
 
 #[test]
 fn the_number_of_factors_is_chosen() {
-    OWN.map(chosen);
+    OWN.into_iter().for_each(chosen);
 }
 
 fn chosen(likelihood: &str) {
@@ -188,7 +188,7 @@ fn far_numbers_cost_little() {
 
 #[test]
 fn it_is_sampled() {
-    OWN.map(sampled);
+    OWN.into_iter().for_each(sampled);
 }
 
 fn sampled(likelihood: &str) {
