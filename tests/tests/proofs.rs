@@ -25,8 +25,8 @@ fn every_likelihood_passes() {
 /// horseshoe there are none, and its sampler has tests of its own.
 fn narrow(prior: &str) -> (&'static str, u64) {
     match prior {
-        "none" | "group-ard" => ("weight-prior={shape=4,rate=4}", 800),
-        "double-ard" | "relevance" => (
+        "none" | "ard" => ("weight-prior={shape=4,rate=4}", 800),
+        "relevance" => (
             "weight-prior={shape=4,rate=4},relevance-prior={shape=5,rate=3}",
             800,
         ),
@@ -34,7 +34,7 @@ fn narrow(prior: &str) -> (&'static str, u64) {
             "weight-prior={shape=4,rate=4},inclusion-prior={a=2,b=3}",
             800,
         ),
-        "horseshoe" | "three-parameter-beta" => ("", 0),
+        "horseshoe" => ("", 0),
         "mixture" => ("components=2", 800),
         _ => ("", 800),
     }

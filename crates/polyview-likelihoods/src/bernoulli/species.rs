@@ -7,7 +7,7 @@ use polyview_core::{
 use serde::{Deserialize, Serialize};
 
 use super::{Bernoulli, LatentBernoulli, LatentBernoulliOptions};
-use crate::cells::cell_term;
+use crate::scalar::{FORM, OfForm};
 
 /// [`Bernoulli`] as a species.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,14 +25,20 @@ impl LikelihoodSpecies for BernoulliSpecies {
             line: "zeros and ones, any number of labels for each sample, by the logistic function",
             needs: "0 or 1",
             label: "mofa A.2",
-            options: &[],
+            options: &[FORM],
         }
     }
     fn domain(&self) -> Domain {
         Domain::Binary
     }
-    fn refuses(&self, _way: Way, _options: &Options) -> Option<String> {
-        None
+    fn defaults(&self) -> Options {
+        Options::of(&OfForm::default()).unwrap_or_default()
+    }
+    fn check(&self, options: &Options) -> Result<(), OptionError> {
+        options.read::<OfForm>().map(|_| ())
+    }
+    fn refuses(&self, way: Way, options: &Options) -> Option<String> {
+        options.read::<OfForm>().ok()?.form.refuses(way)
     }
     fn guess(&self, table: &ViewTable) -> Option<Guess> {
         let mut known = table
@@ -50,11 +56,11 @@ impl LikelihoodSpecies for BernoulliSpecies {
     fn term(
         &self,
         view: View,
-        _options: &Options,
+        options: &Options,
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
-        let prediction = cx.prediction;
-        cell_term(view, Bernoulli { prediction }, cx)
+        let (chosen, prediction): (OfForm, _) = (options.read()?, cx.prediction);
+        chosen.form.term(view, Bernoulli { prediction }, cx)
     }
 }
 

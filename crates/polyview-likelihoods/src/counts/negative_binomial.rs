@@ -12,6 +12,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
     jaakkola_slack,
 };
+use crate::scalar::ScalarParameter;
 
 /// Counts with mean $e^\eta$ and variance $e^\eta + e^{2\eta}/r$, one size r a
 /// feature.
@@ -69,6 +70,21 @@ impl NegativeBinomial {
     pub fn with_size(mut self, size: f64) -> Self {
         self.known = Some(size.clamp(RANGE.0, RANGE.1));
         self
+    }
+    /// The same with these sizes, one for each feature.
+    pub(crate) fn with_sizes(&self, sizes: Vec<f64>) -> Self {
+        Self {
+            size: sizes,
+            ..self.clone()
+        }
+    }
+    /// The size as a parameter of columns: kept at the known one, where it is known.
+    pub(crate) fn size_parameter(&self) -> ScalarParameter {
+        ScalarParameter {
+            name: "size",
+            prior: self.prior,
+            range: self.known.map_or(RANGE, |known| (known, known)),
+        }
     }
     /// Sizes, one for each feature; empty before the first data.
     pub fn sizes(&self) -> &[f64] {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binomial, Curvature, NEEDS, NegativeBinomial, Poisson, PoissonLogNormal};
 use crate::cells::cell_term;
+use crate::scalar::{FORM, Form, OfForm};
 
 /// Counts above this are large: the bounds of likelihoods with sites as steep as
 /// the counts are slow to move there. A round number: it chooses what a hint says.
@@ -173,6 +174,7 @@ mod learnt {
 struct NegativeBinomialChoices {
     size: Size,
     prior: GammaPrior,
+    form: Form,
 }
 
 impl Default for NegativeBinomialChoices {
@@ -180,6 +182,7 @@ impl Default for NegativeBinomialChoices {
         Self {
             size: Size::Learnt,
             prior: NegativeBinomial::default().prior,
+            form: Form::default(),
         }
     }
 }
@@ -205,6 +208,7 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
                     "prior",
                     "gamma prior of sizes that are learnt: {shape = 1.0, rate = 0.01}",
                 ),
+                FORM,
             ],
         }
     }
@@ -225,13 +229,11 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
         }
     }
     fn refuses(&self, way: Way, options: &Options) -> Option<String> {
-        let learnt = matches!(
-            options.read::<NegativeBinomialChoices>(),
-            Ok(NegativeBinomialChoices {
-                size: Size::Learnt,
-                ..
-            }) | Err(_)
-        );
+        let chosen = options.read::<NegativeBinomialChoices>();
+        if let Some(why) = chosen.as_ref().ok().and_then(|c| c.form.refuses(way)) {
+            return Some(why);
+        }
+        let learnt = chosen.map_or(true, |c| matches!(c.size, Size::Learnt));
         match way {
             Way::Stochastic if learnt => {
                 Some("its sizes are learnt from all cells of a feature at once".to_owned())
@@ -262,7 +264,7 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
         if let Size::Known(size) = choices.size {
             law = law.with_size(size);
         }
-        cell_term(view, law, cx)
+        choices.form.term(view, law, cx)
     }
 }
 
@@ -351,22 +353,29 @@ impl LikelihoodSpecies for BinomialSpecies {
             line: "successes out of known numbers of trials, by the logistic function",
             needs: NEEDS,
             label: "mofa A.6b",
-            options: &[],
+            options: &[FORM],
         }
     }
     fn domain(&self) -> Domain {
         Domain::SUCCESSES
     }
-    fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
-        one_set_of_weights(way)
+    fn defaults(&self) -> Options {
+        Options::of(&OfForm::default()).unwrap_or_default()
+    }
+    fn check(&self, options: &Options) -> Result<(), OptionError> {
+        options.read::<OfForm>().map(|_| ())
+    }
+    fn refuses(&self, way: Way, options: &Options) -> Option<String> {
+        let form = options.read::<OfForm>().unwrap_or_default().form;
+        form.refuses(way).or_else(|| one_set_of_weights(way))
     }
     fn term(
         &self,
         view: View,
-        _options: &Options,
+        options: &Options,
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
-        let prediction = cx.prediction;
-        cell_term(view, Binomial { prediction }, cx)
+        let (chosen, prediction): (OfForm, _) = (options.read()?, cx.prediction);
+        chosen.form.term(view, Binomial { prediction }, cx)
     }
 }

@@ -19,10 +19,12 @@
 //! | `equations` | what they say of rows |
 //! | `parameters` | parameters of columns: steps and draws |
 //! | `law` | predictive laws: [`MixedLaw`] |
+//! | `forms` | polyview's own likelihoods in this form |
 //! | `datum` | moments, distribution and draws of a datum from its density alone |
 
 mod datum;
 mod equations;
+mod forms;
 mod law;
 mod parameters;
 mod sites;
@@ -30,12 +32,14 @@ mod term;
 
 use std::fmt;
 
-use polyview_core::{Domain, GammaPrior};
+use polyview_core::{Domain, GammaPrior, Law};
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
 use polyview_special::{Expectation, Real};
 
 use crate::cells::Cell;
 
+pub(crate) use forms::{FORM, Form, OfForm};
 pub use law::MixedLaw;
 pub use term::Expected;
 
@@ -148,6 +152,34 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// inverse of the Fisher information.
     fn link_variance(&self, column: usize, level: f64, parameter: f64) -> f64 {
         datum::inverse_information(self, column, level, parameter)
+    }
+    /// Prior precision of the intercepts, as a multiple of the model's.
+    fn intercept_precision(&self) -> f64 {
+        if self.domain().is_real() { 1.0 } else { 0.01 }
+    }
+    /// Size r of counts whose variance at a mean μ is $\mu + \mu^2/r$, where they have one.
+    fn size(&self, parameter: f64) -> Option<f64> {
+        let _ = parameter;
+        None
+    }
+    /// Predictive laws of a block of cells whose predictors have these means and variances,
+    /// samples × columns, the first column being `first`; `parameters` are those of the
+    /// columns, `exposure` as [`Block`](polyview_core::Block) has it.
+    fn law(
+        &self,
+        first: usize,
+        parameters: Vec<f64>,
+        (mean, variance): (Mat<f64>, Mat<f64>),
+        exposure: Option<MatRef<'_, f64>>,
+    ) -> Box<dyn Law> {
+        Box::new(MixedLaw {
+            likelihood: self.clone(),
+            parameters,
+            first,
+            mean,
+            variance,
+            trials: exposure.map(|t| t.to_owned()),
+        })
     }
     /// What is remarkable about a column with these observed cells, in words for the journal.
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {

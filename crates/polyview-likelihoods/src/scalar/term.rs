@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use polyview_core::{
     Augmented, Block, Context, DataError, Domain, Equations, Event, Intercepts, Law, Link,
-    NumericError, Objective, Of, Predictor, Rounds, Stamp, State, StateReader, Stateful, Tangents,
-    Terms, View, ViewShape, ViewTerm, own_column_block,
+    NumericError, Objective, Of, Predictor, Rounds, Sizes, Stamp, State, StateReader, Stateful,
+    Tangents, Terms, View, ViewShape, ViewTerm, own_column_block,
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::ScalarLikelihood;
 use super::equations::FactorSums;
-use super::law::MixedLaw;
 use super::sites::{Key, Sites};
 use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features};
 
@@ -142,11 +141,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         Intercepts {
             start: Some((0..self.data.columns()).map(start).collect()),
             start_by_group: None,
-            precision: if self.likelihood.domain().is_real() {
-                1.0
-            } else {
-                0.1
-            },
+            precision: self.likelihood.intercept_precision(),
         }
     }
     fn link(&self, _group: Option<usize>, column: usize, level: f64) -> Link {
@@ -204,14 +199,10 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
                 *v = v.max(0.0);
             }
         }
-        Box::new(MixedLaw {
-            likelihood: self.likelihood.clone(),
-            parameters: columns.clone().map(|d| self.parameter(d)).collect(),
-            first: columns.start,
-            mean: p.mean(samples, columns),
-            variance,
-            trials: block.exposure.map(|t| t.to_owned()),
-        })
+        let parameters = columns.clone().map(|d| self.parameter(d)).collect();
+        let first = columns.start;
+        let predictor = (p.mean(samples, columns), variance);
+        (self.likelihood).law(first, parameters, predictor, block.exposure)
     }
     /// One stream of random numbers a column.
     fn simulate(&self, p: &Predictor<'_>, _parameters: StreamKey, data: StreamKey) -> Mat<f64> {
@@ -249,6 +240,9 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         Some(self)
     }
+    fn as_sizes(&self) -> Option<&dyn Sizes> {
+        self.likelihood.size(1.0).is_some().then_some(self)
+    }
     fn as_tangents(&mut self) -> Option<&mut dyn Tangents> {
         Some(self)
     }
@@ -262,6 +256,12 @@ impl<L: ScalarLikelihood> Rounds for Expected<L> {
         _cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
         Ok(())
+    }
+}
+
+impl<L: ScalarLikelihood> Sizes for Expected<L> {
+    fn size(&self, _group: usize, column: usize) -> f64 {
+        (self.likelihood.size(self.parameter(column))).unwrap_or(f64::NAN)
     }
 }
 
