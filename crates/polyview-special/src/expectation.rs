@@ -16,8 +16,6 @@ pub struct Expectation {
     pub curvature: f64,
 }
 
-/// Least variance that nodes stand apart for: below it the curvature is one of differences.
-const LEAST_VARIANCE: f64 = 1e-10;
 /// How far out, in standard deviations, equal steps go: $e^{-u^2/2}$ is below 1e-16 there.
 const REACH: f64 = 8.6;
 /// Octaves of the scale that have rules of their own.
@@ -77,6 +75,15 @@ impl Rule {
 }
 
 impl Expectation {
+    /// Least variance that nodes stand apart for: a smaller one is taken to be this, since the
+    /// curvature is one of differences.
+    pub const LEAST_VARIANCE: f64 = 1e-10;
+    /// The nodes above zero that serve where $\kappa^2v \le 1$, in standard deviations, with their
+    /// weights, which are those of the nodes below as well: for whoever makes the expectations
+    /// of many cells at once.
+    pub fn few_nodes() -> &'static [(f64, f64)] {
+        &Rule::of(0.0).pairs
+    }
     /// Of a function given with its derivative, by the node form (spec/sites 1.3): slope and
     /// curvature are the exact derivatives of the sum over the nodes, whatever their number.
     ///
@@ -94,8 +101,8 @@ impl Expectation {
     /// ```
     pub fn of(mean: f64, variance: f64, sharpness: f64, function: impl Fn(Dual) -> Dual) -> Self {
         // a NaN stays one
-        let s = if variance < LEAST_VARIANCE {
-            LEAST_VARIANCE.sqrt()
+        let s = if variance < Self::LEAST_VARIANCE {
+            Self::LEAST_VARIANCE.sqrt()
         } else {
             variance.sqrt()
         };

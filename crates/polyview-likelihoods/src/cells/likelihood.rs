@@ -56,7 +56,7 @@ impl ColumnData<'_> {
         }
     }
     /// The data of some samples.
-    pub(super) fn part(&self, samples: Range<usize>) -> Self {
+    pub(crate) fn part(&self, samples: Range<usize>) -> Self {
         Self {
             column: self.column,
             values: &self.values[samples.clone()],

@@ -3,12 +3,52 @@
 use polyview_core::{DataError, Domain, Law, TermContext, View, ViewTerm, Way};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
-use polyview_special::{Real, ln_gamma};
+use polyview_special::{Expectation, Real, digamma, ln_gamma};
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, ScalarLikelihood, ScalarParameter};
-use crate::cells::{Cell, CellLikelihood, cell_term};
+use super::{Expected, ScalarLikelihood, ScalarParameter, logistic};
+use crate::cells::{Cell, CellLikelihood, ColumnData, cell_term};
 use crate::{Bernoulli, Binomial, NegativeBinomial, Probit};
+
+/// $F = x m - nB + c$ of a cell from $B = \mathrm E\ln(1 + e^\eta)$.
+fn of_logistic(b: Expectation, (x, n): (f64, f64), mean: f64, constant: f64) -> Expectation {
+    Expectation {
+        value: x * mean - n * b.value + constant,
+        slope: x - n * b.slope,
+        curvature: -n * b.curvature,
+    }
+}
+
+/// What gamma functions say of counts of one size: counts repeat, so the last is kept.
+struct Gammas {
+    size: f64,
+    ln: f64,
+    digamma: f64,
+    last: (f64, f64, f64),
+}
+
+impl Gammas {
+    fn new(size: f64) -> Self {
+        Self {
+            size,
+            ln: ln_gamma(size),
+            digamma: digamma(size),
+            last: (f64::NAN, 0.0, 0.0),
+        }
+    }
+    /// $\ln\frac{\Gamma(y + r)}{\Gamma(r)y!}$ and its derivative in r.
+    fn of(&mut self, y: f64) -> (f64, f64) {
+        if y != self.last.0 {
+            let r = self.size;
+            self.last = (
+                y,
+                ln_gamma(y + r) - self.ln - ln_gamma(y + 1.0),
+                digamma(y + r) - self.digamma,
+            );
+        }
+        (self.last.1, self.last.2)
+    }
+}
 
 /// What variational Bayes has in place of a log density that is no quadratic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +116,18 @@ impl ScalarLikelihood for Bernoulli {
     }
     fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
         eta * cell.value - eta.softplus()
+    }
+    fn expectations(
+        &self,
+        data: ColumnData<'_>,
+        _parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        out: &mut [Expectation],
+    ) {
+        logistic::softplus(mean, variance, 0.0, out);
+        for (n, e) in out.iter_mut().enumerate() {
+            *e = of_logistic(*e, (data.values[n], 1.0), mean[n], 0.0);
+        }
     }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)
@@ -152,6 +204,24 @@ impl ScalarLikelihood for Binomial {
         let choose = ln_gamma(n + 1.0) - ln_gamma(x + 1.0) - ln_gamma(n - x + 1.0);
         eta * x - eta.softplus() * n + choose
     }
+    fn expectations(
+        &self,
+        data: ColumnData<'_>,
+        _parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        out: &mut [Expectation],
+    ) {
+        logistic::softplus(mean, variance, 0.0, out);
+        for (i, e) in out.iter_mut().enumerate() {
+            let Cell {
+                value: x,
+                trials: n,
+                ..
+            } = data.cell(i);
+            let choose = ln_gamma(n + 1.0) - ln_gamma(x + 1.0) - ln_gamma(n - x + 1.0);
+            *e = of_logistic(*e, (x, n), mean[i], choose);
+        }
+    }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)
     }
@@ -188,6 +258,35 @@ impl ScalarLikelihood for NegativeBinomial {
         let choose = (size + y).ln_gamma() - size.ln_gamma() - ln_gamma(y + 1.0);
         psi * y - psi.softplus() * (size + y) + choose
     }
+    fn expectations(
+        &self,
+        data: ColumnData<'_>,
+        size: f64,
+        (mean, variance): (&[f64], &[f64]),
+        out: &mut [Expectation],
+    ) {
+        let ln_size = size.ln();
+        logistic::softplus(mean, variance, ln_size, out);
+        let mut gammas = Gammas::new(size);
+        for (n, e) in out.iter_mut().enumerate() {
+            let y = data.values[n];
+            *e = of_logistic(*e, (y, y + size), mean[n] - ln_size, gammas.of(y).0);
+        }
+    }
+    fn profile(&self, cells: &[Cell], size: f64, (mean, variance): (&[f64], &[f64])) -> (f64, f64) {
+        let ln_size = size.ln();
+        let mut made = vec![Expectation::default(); cells.len()];
+        logistic::softplus(mean, variance, ln_size, &mut made);
+        let mut gammas = Gammas::new(size);
+        let (mut value, mut slope) = (0.0, 0.0);
+        for ((cell, e), m) in cells.iter().zip(&made).zip(mean) {
+            let y = cell.value;
+            let (choose, by_size) = gammas.of(y);
+            value += y * (m - ln_size) - (y + size) * e.value + choose;
+            slope += size * (by_size - e.value) - y + (y + size) * e.slope;
+        }
+        (value, slope)
+    }
     fn parameter(&self) -> Option<ScalarParameter> {
         Some(self.size_parameter())
     }
@@ -221,5 +320,56 @@ impl ScalarLikelihood for NegativeBinomial {
         exposure: Option<MatRef<'_, f64>>,
     ) -> Box<dyn Law> {
         CellLikelihood::law(&self.with_sizes(sizes), 0, mean, variance, exposure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A column at once is its cells one by one, by nodes and by their densities; and slopes in
+    /// a parameter are those of differences.
+    fn check<L: ScalarLikelihood>(likelihood: &L, parameter: f64, data: &[f64]) {
+        let values: Vec<f64> = (0..90).map(|n| data[n % data.len()]).collect();
+        let trials = vec![20.0; 90];
+        let column = ColumnData {
+            column: 0,
+            values: &values,
+            trials: Some(&trials),
+        };
+        let mean: Vec<f64> = (0..90).map(|n| 0.2 * f64::from(n) - 9.0).collect();
+        let variance: Vec<f64> = (0..90).map(|n| 0.02 * f64::from(n % 70)).collect();
+        let mut made = vec![Expectation::default(); 90];
+        likelihood.expectations(column, parameter, (&mean, &variance), &mut made);
+        for (n, found) in made.iter().enumerate() {
+            let e = likelihood.expectation(column.cell(n), parameter, mean[n], variance[n]);
+            for (a, b) in [
+                (found.value, e.value),
+                (found.slope, e.slope),
+                (found.curvature, e.curvature),
+            ] {
+                assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{n}: {a} {b}");
+            }
+        }
+        if likelihood.parameter().is_none() {
+            return;
+        }
+        let cells: Vec<Cell> = (0..90).map(|n| column.cell(n)).collect();
+        let at = |x: f64| likelihood.profile(&cells, x, (&mean, &variance));
+        let h: f64 = 1e-5;
+        let (up, down) = (at(parameter * h.exp()).0, at(parameter * (-h).exp()).0);
+        let slope = (up - down) / (2.0 * h);
+        assert!((at(parameter).1 - slope).abs() < 1e-5 * (1.0 + slope.abs()));
+        let by_cells: f64 = made.iter().map(|e| e.value).sum();
+        assert!((at(parameter).0 - by_cells).abs() < 1e-9 * by_cells.abs());
+    }
+
+    #[test]
+    fn a_column_is_its_cells() {
+        check(&Bernoulli::default(), 1.0, &[0.0, 1.0]);
+        check(&Probit::default(), 1.0, &[0.0, 1.0]);
+        check(&Binomial::default(), 1.0, &[0.0, 7.0, 20.0]);
+        check(&NegativeBinomial::default(), 0.6, &[0.0, 3.0, 250.0]);
+        check(&NegativeBinomial::default(), 30.0, &[0.0, 3.0, 250.0]);
     }
 }

@@ -19,6 +19,7 @@
 //! | `equations` | what they say of rows |
 //! | `parameters` | parameters of columns: steps and draws |
 //! | `law` | predictive laws: [`MixedLaw`] |
+//! | `logistic` | expectations of the logistic family, in vector instructions |
 //! | `forms` | polyview's own likelihoods in this form |
 //! | `datum` | moments, distribution and draws of a datum from its density alone |
 
@@ -26,6 +27,7 @@ mod datum;
 mod equations;
 mod forms;
 mod law;
+mod logistic;
 mod parameters;
 mod sites;
 mod term;
@@ -35,9 +37,9 @@ use std::fmt;
 use polyview_core::{Domain, GammaPrior, Law};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
-use polyview_special::{Expectation, Real};
+use polyview_special::{Dual, Expectation, Real};
 
-use crate::cells::Cell;
+use crate::cells::{Cell, ColumnData};
 
 pub(crate) use forms::{FORM, Form, OfForm};
 pub use law::MixedLaw;
@@ -125,9 +127,39 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
             self.ln_density(cell, eta, theta)
         })
     }
-    /// $F(m, v)$ alone, to the bit that of [`ScalarLikelihood::expectation`].
-    fn value(&self, cell: Cell, parameter: f64, mean: f64, variance: f64) -> f64 {
-        self.expectation(cell, parameter, mean, variance).value
+    /// [`ScalarLikelihood::expectation`] for a whole column at once. Cells that are missing
+    /// have the datum 0; what is written for them does not count.
+    fn expectations(
+        &self,
+        data: ColumnData<'_>,
+        parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        out: &mut [Expectation],
+    ) {
+        for (n, out) in out.iter_mut().enumerate() {
+            *out = self.expectation(data.cell(n), parameter, mean[n], variance[n]);
+        }
+    }
+    /// $\sum F$ of some cells of a column and its derivative in the logarithm of the parameter
+    /// (spec/sites 1.8).
+    fn profile(
+        &self,
+        cells: &[Cell],
+        parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+    ) -> (f64, f64) {
+        let sharpness = self.sharpness(parameter);
+        let (mut value, mut slope) = (0.0, 0.0);
+        for (i, cell) in cells.iter().enumerate() {
+            let (m, v) = (mean[i], variance[i]);
+            value += self.expectation(*cell, parameter, m, v).value;
+            slope += parameter
+                * Expectation::mean_of(m, v, sharpness, |eta| {
+                    let at = (Dual::constant(eta), Dual::variable(parameter));
+                    self.ln_density(*cell, at.0, at.1).slope
+                });
+        }
+        (value, slope)
     }
     /// Mean and variance of a datum in place of that of `cell`, given its predictor; not
     /// finite where it has none.

@@ -3,7 +3,6 @@
 use polyview_core::Predictor;
 use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, StreamKey};
-use polyview_special::{Dual, Expectation, Real};
 use rayon::prelude::*;
 
 use super::{Expected, ScalarLikelihood};
@@ -51,20 +50,8 @@ impl<L: ScalarLikelihood> Expected<L> {
     /// Raises the bound in the parameters, given the moments of predictors.
     pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
         self.change_parameters(p, |likelihood, scale, _, old, seen| {
-            let sharpness = |x: f64| likelihood.sharpness(x);
-            scale.ascend(old, |x| {
-                let (mut value, mut slope) = (0.0, 0.0);
-                for (i, cell) in seen.cells.iter().enumerate() {
-                    let (m, v) = (seen.mean[i], seen.variance[i]);
-                    value += likelihood.value(*cell, x, m, v);
-                    // in the logarithm of the parameter
-                    slope += x * Expectation::mean_of(m, v, sharpness(x), |eta| {
-                        let eta = Dual::constant(eta);
-                        likelihood.ln_density(*cell, eta, Dual::variable(x)).slope
-                    });
-                }
-                (value, slope)
-            })
+            let predictors = (&seen.mean[..], &seen.variance[..]);
+            scale.ascend(old, |x| likelihood.profile(&seen.cells, x, predictors))
         });
     }
     /// Draws the parameters given predictors, one stream a column.

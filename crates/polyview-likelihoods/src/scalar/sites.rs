@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Predictor, Stamp};
-use polyview_linalg::MatRef;
+use polyview_linalg::{Mat, MatRef};
+use polyview_special::Expectation;
 use rayon::prelude::*;
 
 use super::{Expected, ScalarLikelihood};
@@ -62,6 +63,16 @@ impl Sites {
     }
 }
 
+/// Variances that rounding made negative are none.
+pub(super) fn not_below_zero(mut variance: Mat<f64>) -> Mat<f64> {
+    for j in 0..variance.ncols() {
+        for v in variance.col_as_slice_mut(j) {
+            *v = v.max(0.0);
+        }
+    }
+    variance
+}
+
 impl<L: ScalarLikelihood> Expected<L> {
     pub(super) fn key(&self, p: &Predictor<'_>) -> Key {
         [
@@ -97,7 +108,7 @@ impl<L: ScalarLikelihood> Expected<L> {
     fn make_sites(&self, samples: Range<usize>, columns: Range<usize>, p: &Predictor<'_>) -> Sites {
         let rows = samples.len();
         let mean = p.mean(samples.clone(), columns.clone());
-        let variance = p.variance(samples.clone(), columns.clone());
+        let variance = not_below_zero(p.variance(samples.clone(), columns.clone()));
         let [mut precision, mut linear, mut values] =
             [(); 3].map(|()| vec![0.0; rows * columns.len()]);
         let width = rows.max(1);
@@ -110,14 +121,21 @@ impl<L: ScalarLikelihood> Expected<L> {
                 let d = columns.start + j;
                 let (theta, column) = (self.parameter(d), self.data.column(d));
                 let (mean, variance) = (mean.col_as_slice(j), variance.col_as_slice(j));
+                let mut made = vec![Expectation::default(); rows];
+                let data = column.all();
+                (self.likelihood).expectations(
+                    data.part(samples.clone()),
+                    theta,
+                    (mean, variance),
+                    &mut made,
+                );
                 let mut sum = ColumnSum::default();
                 for i in 0..rows {
                     let n = samples.start + i;
-                    let Some(cell) = column.cell(n) else {
+                    if column.cell(n).is_none() {
                         continue;
-                    };
-                    let (m, v) = (mean[i], variance[i].max(0.0));
-                    let e = self.likelihood.expectation(cell, theta, m, v);
+                    }
+                    let (m, e) = (mean[i], made[i]);
                     let h = if self.positive {
                         e.curvature.max(0.0)
                     } else {
@@ -152,21 +170,23 @@ impl<L: ScalarLikelihood> Expected<L> {
         let mut out = vec![0.0; rows];
         for block in columns {
             let mean = p.mean(samples.clone(), block.clone());
-            let variance = p.variance(samples.clone(), block.clone());
+            let variance = not_below_zero(p.variance(samples.clone(), block.clone()));
             let of: Vec<Vec<f64>> = (0..block.len())
                 .into_par_iter()
                 .map(|j| {
                     let d = block.start + j;
                     let (theta, column) = (self.parameter(d), self.data.column(d));
-                    (0..rows)
-                        .map(|i| match column.cell(samples.start + i) {
-                            Some(cell) => {
-                                let v = variance[(i, j)].max(0.0);
-                                self.likelihood.value(cell, theta, mean[(i, j)], v)
-                            }
-                            None => 0.0,
-                        })
-                        .collect()
+                    let mut made = vec![Expectation::default(); rows];
+                    (self.likelihood).expectations(
+                        column.all().part(samples.clone()),
+                        theta,
+                        (mean.col_as_slice(j), variance.col_as_slice(j)),
+                        &mut made,
+                    );
+                    let value = |(i, e): (usize, &Expectation)| {
+                        column.cell(samples.start + i).map_or(0.0, |_| e.value)
+                    };
+                    made.iter().enumerate().map(value).collect()
                 })
                 .collect();
             for column in of {

@@ -13,7 +13,7 @@ use polyview_random::StreamKey;
 
 use super::ScalarLikelihood;
 use super::equations::FactorSums;
-use super::sites::{Key, Sites};
+use super::sites::{Key, Sites, not_below_zero};
 use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features};
 
 /// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
@@ -193,12 +193,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
     }
     fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
         let (samples, columns) = (block.samples.clone(), block.columns.clone());
-        let mut variance = p.variance(samples.clone(), columns.clone());
-        for j in 0..variance.ncols() {
-            for v in variance.col_as_slice_mut(j) {
-                *v = v.max(0.0);
-            }
-        }
+        let variance = not_below_zero(p.variance(samples.clone(), columns.clone()));
         let parameters = columns.clone().map(|d| self.parameter(d)).collect();
         let first = columns.start;
         let predictor = (p.mean(samples, columns), variance);
