@@ -8,8 +8,13 @@
 //! site of the precision $\omega = (\nu + 1)\lambda / (\nu + \lambda r_0)$. The best $r_0$ is
 //! $\langle(x - \eta)^2\rangle$.
 
+//!
+//! [`MarkedFeatures`] is no likelihood but a composer: a model that no specification says.
+
+mod composer;
 mod species;
 
+pub use composer::{Marked, MarkedFeatures};
 pub use species::StudentTSpecies;
 
 use polyview_core::{Domain, GammaPrior};
