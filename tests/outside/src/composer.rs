@@ -50,9 +50,12 @@ impl MarkedFeatures {
     /// Prior precisions of the weights of these features, up to that of the factor, where any
     /// of them is marked.
     fn precisions(&self, features: &[String]) -> Option<Vec<f64>> {
-        let of = |feature: &String| match self.is_marked(feature) {
-            true => self.trust.recip(),
-            false => 1.0,
+        let of = |feature: &String| {
+            if self.is_marked(feature) {
+                self.trust.recip()
+            } else {
+                1.0
+            }
         };
         let any = features.iter().any(|f| self.is_marked(f));
         any.then(|| features.iter().map(of).collect())

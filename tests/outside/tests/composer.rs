@@ -44,7 +44,10 @@ fn tables(samples: Range<usize>, missing: f64) -> [Table; 2] {
     let mut rng = StreamKey::new(5).rng();
     let z = normal(2 * SAMPLES, 2, &mut rng);
     let x = ["a", "b"].map(|_| {
-        let (w, noise) = (normal(FEATURES, 2, &mut rng), normal(2 * SAMPLES, FEATURES, &mut rng));
+        let (w, noise) = (
+            normal(FEATURES, 2, &mut rng),
+            normal(2 * SAMPLES, FEATURES, &mut rng),
+        );
         &z * w.transpose() + noise * polyview_linalg::faer::Scale(0.4)
     });
     let mut a = x[0].clone();
@@ -102,7 +105,10 @@ fn it_computes_what_a_specification_does_where_both_say_the_same() {
         assert!((a - b).abs() < 1e-9 * a.abs(), "{a} {b}");
     }
     assert_eq!(ours.model_name(), "bibfa");
-    assert_eq!((theirs.model_name(), theirs.spec()), (MarkedFeatures::NAME, None));
+    assert_eq!(
+        (theirs.model_name(), theirs.spec()),
+        (MarkedFeatures::NAME, None)
+    );
 }
 
 #[test]
@@ -129,12 +135,18 @@ fn it_is_saved_and_read_by_who_knows_it() {
             if name == MarkedFeatures::NAME && known == &["spec"])
     };
     assert!(unknown(error.kind()), "{error}");
-    assert!(error.to_string().contains("Registry::with_composer"), "{error}");
+    assert!(
+        error.to_string().contains("Registry::with_composer"),
+        "{error}"
+    );
 
     let read = Fit::load_with(&path, &registry()).expect("a model");
     assert_eq!(read.run_options(), fitted.run_options());
     assert_eq!(read.composer().describe(), fitted.composer().describe());
-    assert_eq!(read.to_bytes().expect("bytes"), fitted.to_bytes().expect("bytes"));
+    assert_eq!(
+        read.to_bytes().expect("bytes"),
+        fitted.to_bytes().expect("bytes")
+    );
     let new = data(SAMPLES..SAMPLES + 20, 0.1);
     let project = |fit: &Fit| {
         let factors = fit.project(&new, &ProjectOptions::default());
@@ -176,13 +188,19 @@ fn it_predicts_imputes_explains_and_is_reported() {
     let explained = fitted.explain().expect("shares");
     assert!(explained.total.iter().all(|r2| *r2 > 0.5));
     assert_eq!(fitted.simulate(7, 1).expect("samples").n_samples(), 7);
-    fitted.predictive_checks(&CheckOptions::default()).expect("checks");
-    fitted.compare(&composed(data(0..SAMPLES, 0.1), options(4))).expect("a comparison");
+    fitted
+        .predictive_checks(&CheckOptions::default())
+        .expect("checks");
+    fitted
+        .compare(&composed(data(0..SAMPLES, 0.1), options(4)))
+        .expect("a comparison");
     let error = fitted.varimax().err().expect("horseshoe weights");
     assert!(matches!(error.kind(), ErrorKind::Incompatible { view, .. } if view == "b"));
     let hidden = hold_out(&data(0..SAMPLES, 0.0), 0.1, 5).expect("hidden cells");
     let scored = composed(hidden.data, options(3));
-    let scores = scored.held_out_score(&data(0..SAMPLES, 0.0)).expect("scores");
+    let scores = scored
+        .held_out_score(&data(0..SAMPLES, 0.0))
+        .expect("scores");
     assert!(scores.iter().all(|s| s.r2 > 0.4));
 
     let page = polyview_report::render(&Report::from_fit(&fitted).expect("a report"));
@@ -247,7 +265,10 @@ fn it_goes_on_from_a_checkpoint() {
     let bound = |fitting: Fitting| fitting.to_the_end().expect("a posterior").record().bound;
     assert_eq!(bound(again), bound(begun));
     let error = open(3.0).resume(&checkpoint).expect_err("another trust");
-    assert!(matches!(error.kind(), ErrorKind::OtherFit { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::OtherFit { .. }),
+        "{error}"
+    );
 }
 
 /// What a wrapper says of itself in place of what is in it.
@@ -299,12 +320,11 @@ impl Composer for Wrapped {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let open = |fault| Fitting::composed(data(0..SAMPLES, 0.0), Arc::new(Wrapped(fault)), options(2));
+    let open =
+        |fault| Fitting::composed(data(0..SAMPLES, 0.0), Arc::new(Wrapped(fault)), options(2));
     for fault in [Fault::View, Fault::Weights, Fault::Choices] {
         let error = open(fault).err().expect("a fault");
-        let named = |kind: &ErrorKind| {
-            matches!(kind, ErrorKind::Composed { composer, .. } if composer == "wrapped")
-        };
+        let named = |kind: &ErrorKind| matches!(kind, ErrorKind::Composed { composer, .. } if composer == "wrapped");
         assert!(named(error.kind()), "{error}");
     }
     let strange = MarkedFeatures {
@@ -313,11 +333,17 @@ fn what_does_not_fit_is_refused() {
     };
     let refused = Fitting::composed(data(0..SAMPLES, 0.0), Arc::new(strange), options(2));
     let error = refused.err().expect("no such feature");
-    assert!(matches!(error.kind(), ErrorKind::Incompatible { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::Incompatible { .. }),
+        "{error}"
+    );
     let mut none = options(2);
     none.restarts = 0;
     let refused = Fitting::composed(data(0..SAMPLES, 0.0), Arc::new(marked()), none);
-    assert!(matches!(refused.err().expect("no start").kind(), ErrorKind::Option { .. }));
+    assert!(matches!(
+        refused.err().expect("no start").kind(),
+        ErrorKind::Option { .. }
+    ));
 }
 
 #[test]
@@ -329,7 +355,13 @@ fn the_number_of_factors_is_chosen_unless_the_composer_has_one() {
         ..ChooseKOptions::default()
     };
     let choose = |composer: Arc<dyn Composer>, which: &ChooseKOptions| {
-        choose_k_composed(data(0..SAMPLES, 0.0), composer, options(3), which, &mut |_| {})
+        choose_k_composed(
+            data(0..SAMPLES, 0.0),
+            composer,
+            options(3),
+            which,
+            &mut |_| {},
+        )
     };
     let chosen = choose(Arc::new(marked()), &which).expect("a number");
     assert_eq!(chosen.recommended, 2);

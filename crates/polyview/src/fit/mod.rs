@@ -40,9 +40,9 @@ pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
 
 use crate::build;
-use crate::compose::{Composed, Composer};
+use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
+use crate::spec::{EngineKind, ViewChoices};
 
 /// What a fit knows about one of its views.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

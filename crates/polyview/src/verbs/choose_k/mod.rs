@@ -5,7 +5,7 @@ mod recommend;
 use std::fmt;
 use std::sync::Arc;
 
-use polyview_core::{Dataset, Journal, Level, View};
+use polyview_core::{Dataset, Journal, Level, ParameterUncertainty, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -303,7 +303,9 @@ fn choose(
         Composed::new(Arc::clone(&composed.composer), run)
     };
     for &factors in &candidates {
-        with(factors, 0).views(data.views(), data.n_samples(), data.groups())?;
+        let each = with(factors, 0);
+        each.views(data.views(), data.n_samples(), data.groups())?;
+        each.parameters(None, Vec::new(), factors, ParameterUncertainty::Posterior)?;
     }
     let fits = candidates.len() * (options.repeats + options.restarts);
     let mut teller = Teller {
