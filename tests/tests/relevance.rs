@@ -113,7 +113,7 @@ fn irrelevant_features_rank_last() {
     assert_eq!(reduced.view("dense"), data.view("dense"));
     assert_eq!(reduced.samples(), data.samples());
     let again = fit.refit(&data, &[("sparse", Selection::Top(10))]).unwrap();
-    let direct = polyview::fit(reduced, fit.spec().clone()).unwrap();
+    let direct = polyview::fit(reduced, fit.spec().expect("a specification").clone()).unwrap();
     assert_eq!(again.record().bound, direct.record().bound);
     assert_eq!(again.views()[0].features.len(), 10);
     let e = fit

@@ -231,7 +231,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let options = read_options(&name, args.transposed, args.format.options());
         let trials = trials.remove(&name);
         let trials = trials.map(|t| Trials::read(&t, &options)).transpose()?;
-        let labels = fit.spec().labels(&name).is_some();
+        let labels = fit.labels(&name).is_some();
         let kind = Likely::OfModel {
             likelihood: known,
             labels,
@@ -256,7 +256,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
         let words = labels::read(&path, &args.format.options())?;
         for column in &words.columns {
             let (_, view) = fit.view(column)?;
-            let known = fit.spec().labels(&view.name);
+            let known = fit.labels(&view.name);
             let table = labels::task(&path, &words, column, known)?.0;
             present.add(&table.samples);
             builder = builder.view(table);

@@ -140,6 +140,12 @@ pub enum DataError {
     /// Options that a species cannot read.
     #[error(transparent)]
     Options(#[from] crate::species::OptionError),
+    /// A model whose parts cannot be made for other samples.
+    #[error("the model cannot be put together: {why}")]
+    Composed {
+        /// What stands in the way.
+        why: String,
+    },
     /// A data term inside another one can do what the outer one cannot pass on.
     #[error("view '{view}': its data term has {what}, which the term around it cannot pass on")]
     LostCapability {

@@ -31,6 +31,20 @@ pub enum Step {
     Prune,
 }
 
+impl Step {
+    /// The view that it is about; `None` for steps of the factors.
+    pub fn view(self) -> Option<ViewId> {
+        match self {
+            Self::Local(v)
+            | Self::Weights(v)
+            | Self::Bias(v)
+            | Self::Noise(v)
+            | Self::Scales(v) => Some(v),
+            Self::Factors | Self::Assign | Self::FactorScales | Self::Rotate | Self::Prune => None,
+        }
+    }
+}
+
 /// The order of the steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {

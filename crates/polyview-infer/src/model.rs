@@ -21,6 +21,30 @@ pub struct ViewPart {
 }
 
 impl ViewPart {
+    /// A view with intercepts that are learnt, where the term has any: one for each predictor
+    /// column, of the prior precision that the term names, begun where it says
+    /// ([`ViewTerm::intercepts`]).
+    pub fn new(
+        name: impl Into<String>,
+        term: Box<dyn ViewTerm>,
+        weights: Box<dyn RowBlock>,
+    ) -> Self {
+        let columns = term.shape().predictor_columns;
+        let mut bias = Bias::absent(columns);
+        if term.has_intercepts() {
+            let own = term.intercepts();
+            bias = Bias::gaussian(columns, 0, own.precision);
+            if let Some(start) = own.start {
+                bias.set(start, vec![0.0; columns]);
+            }
+        }
+        Self {
+            name: name.into(),
+            term,
+            weights,
+            bias,
+        }
+    }
     /// The term, and the window that it has on the rest of the model: `factors`
     /// (samples × K), weights and intercepts of the view.
     pub fn with<'a>(
@@ -94,10 +118,11 @@ impl Model {
         let patterns = (whole_rows || groups.is_some()).then(|| {
             let rows = factors.moments().explicit_rows();
             let present = |n: usize, v: usize| match views[v].term.mask() {
-                Some(Mask::Rows(r)) => r[n],
+                // whoever puts the parts together looks whether they are of as many samples
+                Some(Mask::Rows(r)) => r.get(n).copied().unwrap_or(false),
                 _ => true,
             };
-            let group = |n: usize| groups.map_or(0, |g| g.of_row()[n]);
+            let group = |n: usize| groups.and_then(|g| g.of_row().get(n)).map_or(0, |g| *g);
             Arc::new(PatternTable::by_group(rows, views.len(), present, group))
         });
         let mut out = Self {

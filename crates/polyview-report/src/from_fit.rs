@@ -1,6 +1,8 @@
 //! From a fitted model to the plain data of a report.
 
-use polyview::{ACTIVE_SHARE, Clusters, Explained, Finding, Fit, HeldOut as FitHeldOut, ViewInfo};
+use polyview::{
+    ACTIVE_SHARE, Clusters, ErrorKind, Explained, Finding, Fit, HeldOut as FitHeldOut, ViewInfo,
+};
 use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
 use polyview_linalg::Mat;
 
@@ -26,8 +28,10 @@ impl Report {
     /// Those of the fit, when its posterior cannot be read.
     pub fn from_fit(fit: &Fit) -> polyview::Result<Self> {
         let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
-        let mixture = fit.spec().factor_prior.finding() == Some(Finding::Components);
-        let clusters = mixture.then(|| fit.clusters()).transpose()?;
+        let clusters = match fit.clusters() {
+            Err(e) if *e.kind() == ErrorKind::NoClusters => None,
+            other => Some(other?),
+        };
         let names: Vec<String> = (1..=fit.k()).map(|k| format!("Factor {k}")).collect();
         let factors = fit.factors()?;
         let weights = fit
@@ -69,7 +73,7 @@ impl Report {
             })
             .collect::<polyview::Result<Vec<_>>>()?;
         Ok(Self {
-            title: format!("{}: {} factors", fit.spec().model, fit.k()),
+            title: format!("{}: {} factors", fit.model_name(), fit.k()),
             introduction: String::new(),
             summary: summary(fit, explained.as_ref(), clusters.as_ref()),
             coverage: coverage(fit),
@@ -204,7 +208,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
     let record = fit.record();
     let data = fit.data().ok();
     Summary {
-        model: fit.spec().model.clone(),
+        model: fit.model_name().to_owned(),
         engine: engine(fit).into(),
         views: fit
             .views()
@@ -229,18 +233,18 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .collect(),
         samples: fit.samples().len(),
         factors_kept: fit.k(),
-        factors_started: fit.spec().factors,
+        factors_started: fit.run_options().factors,
         sweeps: Some(record.sweeps),
         outcome: fit.ending(),
         bound: record.bound,
         seconds: Some(record.seconds),
-        seed: Some(fit.spec().seed),
+        seed: Some(fit.run_options().seed),
         version: env!("CARGO_PKG_VERSION").into(),
         extra: (explained.map(deviances).unwrap_or_default().into_iter())
             .chain(clusters.map(cluster_sizes))
             .chain(normal_scores(fit))
             .collect(),
-        options: options(fit.spec()),
+        options: options(fit),
         spec_text: None,
     }
 }
@@ -303,7 +307,7 @@ fn progress(fit: &Fit) -> Progress {
                     values: l.totals().collect(),
                 })
                 .collect(),
-            warm_up: fit.spec().gibbs.warm_up,
+            warm_up: fit.run_options().gibbs.warm_up,
             diagnostics: record
                 .convergence()
                 .into_iter()

@@ -99,6 +99,22 @@ pub enum ErrorKind {
         /// What is wrong.
         source: polyview_core::OptionError,
     },
+    /// A model file of a composer that nobody knows.
+    #[error("no composer is called '{name}'; there {}", are(known))]
+    UnknownComposer {
+        /// Its name.
+        name: String,
+        /// Names of those that there are.
+        known: Vec<String>,
+    },
+    /// Parts of a model that do not fit together, or its views.
+    #[error("the composer '{composer}' has put together what does not fit: {what}")]
+    Composed {
+        /// Name of the composer.
+        composer: String,
+        /// What does not fit.
+        what: String,
+    },
     /// A group of samples that the model does not have.
     #[error("the model has no group '{group}'; it has {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
     UnknownGroup {
@@ -305,6 +321,13 @@ impl Error {
     pub fn sweep(&self) -> Option<usize> {
         self.0.sweep
     }
+    /// Whether a registry lacks what a file names.
+    pub(crate) fn is_of_the_registry(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::UnknownSpecies { .. } | ErrorKind::UnknownComposer { .. }
+        )
+    }
     /// The same error with the sweep it happened in.
     #[must_use]
     pub fn at_sweep(mut self, sweep: usize) -> Self {
@@ -348,6 +371,13 @@ impl Error {
             ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
             ErrorKind::UnknownSpecies { .. } => {
                 "name one of them, or add it to the registry (Registry::with, Registry::with_prior)".to_owned()
+            }
+            ErrorKind::UnknownComposer { .. } => {
+                "add it to the registry that the file is read with (Registry::with_composer)"
+                    .to_owned()
+            }
+            ErrorKind::Composed { .. } => {
+                "this is a defect of that composer, not of your data".to_owned()
             }
             ErrorKind::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
             ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
@@ -416,6 +446,14 @@ impl Error {
             ErrorKind::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
             ErrorKind::Data(_) | ErrorKind::Io { .. } | ErrorKind::Source { .. } => return None,
         })
+    }
+}
+
+/// Names in a sentence.
+fn are(names: &[String]) -> String {
+    match names {
+        [one] => format!("is {one}"),
+        many => format!("are {}", many.join(", ")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What mofapy2 does otherwise, where a choice of [`ModelSpec`] does not say
 //! it: which data it knows, and where it starts (spec/mofa B.2, B.4, B.5).
 
-use polyview_core::{Dataset, Finding, Groups, RowGroups, Setting, View};
+use polyview_core::{Finding, Groups, RowGroups, Setting, View};
 use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
@@ -39,8 +39,13 @@ pub(crate) fn chosen(spec: &ModelSpec) -> &'static str {
     }
 }
 
+/// What cannot be combined with steps that are mofapy2's, where they are.
+pub(crate) fn refuses(spec: &ModelSpec) -> Option<&'static str> {
+    (spec.algorithm == Algorithm::Faithful).then(|| chosen(spec))
+}
+
 /// Refuses what mofapy2 does not know.
-pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
+pub(crate) fn validate(spec: &ModelSpec, views: &[View]) -> Result<()> {
     if spec.algorithm != Algorithm::Faithful {
         return Ok(());
     }
@@ -52,7 +57,7 @@ pub(crate) fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
         }
         .into())
     };
-    for v in data.views() {
+    for v in views {
         let prior = spec.view(v.name()).selection;
         if prior.refuses(Setting::Mofapy2).is_some() {
             return refuse(v.name(), &prior.called());

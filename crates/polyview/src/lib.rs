@@ -19,11 +19,14 @@
 //! |---|---|
 //! | [`models`] | published models, each a [`ModelSpec`] |
 //! | [`ModelSpec`] | every choice of a fit, with its value |
+//! | [`Composer`] | a model that no specification says, put together by hand |
 //! | [`fit`](fit()), [`Fitting`] | fits, at once or sweep by sweep |
 //! | [`Fit`] | the posterior and its verbs |
 //! | [`metrics`] | scores of predictions against the truth |
+//! | [`prelude`] | what most programs need |
 
 mod build;
+mod compose;
 mod error;
 mod faithful;
 mod file;
@@ -32,26 +35,36 @@ mod local;
 pub mod metrics;
 pub mod models;
 mod plan;
+pub mod prelude;
 mod registry;
 mod spec;
 mod verbs;
 
 pub use build::{most_factors, validate};
+pub use compose::{Composer, ModelContext};
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
     FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
 };
-pub use polyview_core::{Finding, Setting};
-pub use polyview_infer::{PruneRule, StochasticOptions};
-pub use polyview_likelihoods::ParameterUncertainty;
-pub use polyview_priors::MixtureOptions;
-pub use registry::Registry;
+// the vocabulary of the signatures
+pub use polyview_core::{
+    Bias, BlockSource, Centring, Dataset, Domain, Event, FeatureScaling, Finding, GammaPrior,
+    Groups, Join, Journal, Ledger, LikelihoodSpecies, Metadata, MetadataValues, MissingData,
+    NoiseBy, OptionError, Options, ParameterUncertainty, PriorSpecies, RowBlock, RowCov,
+    RowMoments, RowRole, Scaling, Schedule, Setting, State, Table, View, ViewTerm,
+};
+pub use polyview_infer::{
+    GibbsChain, Model, Outcome, PruneRule, Start, StochasticOptions, VbOptions, ViewPart,
+};
+pub use polyview_linalg::{Mat, MatRef};
+pub use polyview_priors::{BetaPrior, MixtureOptions};
+pub use registry::{ComposerReader, Registry};
 pub use spec::{
     Algorithm, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions, GroupChoices,
     Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named, Path, Posterior, PriorKind,
-    ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
+    RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
 };
 
 pub use verbs::{
@@ -60,7 +73,7 @@ pub use verbs::{
     Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
     PredictOptions, PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions,
     Projection, Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
-    default_candidates, hold_out,
+    choose_k_composed, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.
@@ -69,9 +82,7 @@ pub use verbs::{
 /// What is wrong with data or choices, or a numerical error with the sweep it
 /// happened in.
 pub fn fit(data: polyview_core::Dataset, spec: ModelSpec) -> Result<Fit> {
-    let mut fitting = Fitting::new(data, spec)?;
-    while !fitting.step()?.done {}
-    fitting.finish()
+    Fitting::new(data, spec)?.to_the_end()
 }
 
 /// Runs the example of the README.

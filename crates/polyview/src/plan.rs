@@ -17,8 +17,9 @@ use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy, Parameter
 use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
 use crate::build::{
-    factor_block, gaussian_options, model, several, view_part, weight_block, without_samples,
+    factor_block, gaussian_options, several, view_part, weight_block, without_samples,
 };
+use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::spec::{Algorithm, ModelSpec, Path};
 
@@ -105,17 +106,21 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
 }
 
 impl Plan {
-    /// Chooses the path and compresses the data if it says so.
+    /// Chooses the path and compresses the data if it says so. Whether data may be
+    /// compressed is known of the parts of a specification alone.
     ///
     /// # Errors
     /// [`ErrorKind::Incompatible`] when a compressing path was asked for and
     /// cannot be taken.
     pub(crate) fn choose(
-        spec: &ModelSpec,
+        composed: &Composed,
         groups: Option<&Groups>,
         views: &[View],
         journal: &mut Journal,
     ) -> Result<Self> {
+        let Some(spec) = composed.spec() else {
+            return Ok(Self::Streaming);
+        };
         let costs = costs(spec, groups, views, spec.factors)?;
         let refused = |path: &str, why: &str| {
             Err(ErrorKind::Incompatible {
@@ -174,11 +179,14 @@ impl Plan {
     /// When the data of a view do not suit its likelihood.
     pub(crate) fn model(
         &self,
-        spec: &ModelSpec,
+        composed: &Composed,
         groups: Option<&Groups>,
         views: Vec<View>,
         start: Mat<f64>,
     ) -> Result<Model> {
+        let Some(spec) = composed.spec() else {
+            return composed.model(groups, views, start);
+        };
         let k = start.ncols();
         let part = |name: &str,
                     values: &Mat<f64>,
@@ -203,7 +211,7 @@ impl Plan {
             )
         };
         match self {
-            Self::Streaming => model(spec, groups, views, start, spec.missing),
+            Self::Streaming => composed.model(groups, views, start),
             Self::Samples(c) => {
                 let start = c.start(&views, &start);
                 let rows = start.nrows();
@@ -254,23 +262,25 @@ impl Plan {
     /// The posterior of the data themselves from that of the compressed ones.
     pub(crate) fn expand(
         &self,
-        spec: &ModelSpec,
+        composed: &Composed,
         groups: Option<&Groups>,
         views: &[View],
         swept: Model,
     ) -> Result<Model> {
         use polyview_core::{Journal as J, Stateful};
+        // what is compressed is complete: nothing of it is missing
+        let full = |start| composed.model(groups, views.to_vec(), start);
         match self {
             Self::Streaming => Ok(swept),
             Self::Samples(c) => {
                 let mut state = polyview_core::State::new();
                 swept.save("", &mut state);
                 let zeros = Mat::zeros(c.samples, swept.k());
-                let mut full = model(spec, groups, views.to_vec(), zeros, MissingData::Marginal)?;
+                let mut full = full(zeros)?;
                 full.load_views("", &state.reader())?;
                 let mut journal = J::default();
                 let mut cx = polyview_core::Context {
-                    key: polyview_random::StreamKey::new(spec.seed),
+                    key: polyview_random::StreamKey::new(composed.options.seed),
                     sweep: 0,
                     journal: &mut journal,
                 };
@@ -279,7 +289,7 @@ impl Plan {
             }
             Self::Features(all) => {
                 let start = Mat::zeros(views.first().map_or(0, View::n_samples), swept.k());
-                let mut full = model(spec, groups, views.to_vec(), start, MissingData::Marginal)?;
+                let mut full = full(start)?;
                 full.factors.set_moments(swept.factors.moments().clone());
                 for (((view, part), target), c) in
                     views.iter().zip(&swept.views).zip(&mut full.views).zip(all)

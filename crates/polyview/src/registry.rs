@@ -6,10 +6,15 @@ use polyview_core::{LikelihoodSpecies, Options, PriorSpecies, RowRole};
 use polyview_likelihoods::species;
 use polyview_priors::species as priors;
 
-use crate::error::Result;
+use crate::compose::Composer;
+use crate::error::{ErrorKind, Result};
 use crate::spec::Likelihood;
 
-/// The likelihoods and priors that specifications and files may name. Nothing is registered behind
+/// Makes a composer of its options, as a file has them.
+pub type ComposerReader = dyn Fn(&Options) -> Result<Arc<dyn Composer>> + Send + Sync;
+
+/// The likelihoods and priors that specifications and files may name, and the composers that
+/// files may. Nothing is registered behind
 /// anybody's back: a registry is a value, and
 /// [`Registry::standard`] with one's own [added](Registry::with) is handed to
 /// [`Fitting::with_registry`](crate::Fitting::with_registry) and
@@ -18,6 +23,8 @@ use crate::spec::Likelihood;
 pub struct Registry {
     likelihoods: Vec<Arc<dyn LikelihoodSpecies>>,
     priors: Vec<Arc<dyn PriorSpecies>>,
+    /// By name.
+    composers: Vec<(String, Arc<ComposerReader>)>,
 }
 
 static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
@@ -100,6 +107,37 @@ impl Registry {
     /// All priors of rows of this role, in the order in which they were added.
     pub fn priors(&self, role: RowRole) -> impl Iterator<Item = &(dyn PriorSpecies + 'static)> {
         self.shared_priors(role).map(AsRef::as_ref)
+    }
+    /// One more composer: `read` makes it of the options that its
+    /// [`describe`](Composer::describe) gave, which a file has kept under that name. One of the same name
+    /// as another comes in its place. A [`ModelSpec`](crate::ModelSpec) is read without.
+    ///
+    /// What `read` says of options that it cannot use is an error of the file
+    /// ([`ErrorKind::SpeciesOption`] says it best).
+    #[must_use]
+    pub fn with_composer(
+        mut self,
+        name: &str,
+        read: impl Fn(&Options) -> Result<Arc<dyn Composer>> + Send + Sync + 'static,
+    ) -> Self {
+        self.composers.retain(|(known, _)| known != name);
+        self.composers.push((name.to_owned(), Arc::new(read)));
+        self
+    }
+    /// The composer of that name with these options.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownComposer`]; what its reader says of the options.
+    pub fn composer(&self, name: &str, options: &Options) -> Result<Arc<dyn Composer>> {
+        let Some((_, read)) = self.composers.iter().find(|(known, _)| known == name) else {
+            let others = self.composers.iter().map(|(name, _)| name.clone());
+            return Err(ErrorKind::UnknownComposer {
+                name: name.to_owned(),
+                known: std::iter::once("spec".to_owned()).chain(others).collect(),
+            }
+            .into());
+        };
+        read(options)
     }
     pub(crate) fn shared_likelihoods(&self) -> &[Arc<dyn LikelihoodSpecies>] {
         &self.likelihoods

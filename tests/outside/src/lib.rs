@@ -8,10 +8,16 @@
 //! site of the precision $\omega = (\nu + 1)\lambda / (\nu + \lambda r_0)$. The best $r_0$ is
 //! $\langle(x - \eta)^2\rangle$.
 
+//!
+//! [`HeavyTails`] is the same noise by its density alone, [`Laplace`] a prior of weights, and
+//! [`MarkedFeatures`] a composer: a model that no specification says.
+
+mod composer;
 mod density;
 mod laplace;
 mod species;
 
+pub use composer::{Marked, MarkedFeatures};
 pub use density::{HeavyTails, HeavyTailsSpecies};
 pub use laplace::{Laplace, LaplaceSpecies};
 pub use species::StudentTSpecies;

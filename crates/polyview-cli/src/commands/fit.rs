@@ -90,7 +90,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
 /// How a fit that stopped too early goes on, by the options of the command.
 fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
     let limited = fit.stopped_at_limit();
-    match fit.spec().engine {
+    match fit.run_options().engine {
         EngineKind::Gibbs => fit
             .unmixed()
             .map(|_| "fit again with larger --sweeps and --warm-up, or more --chains".to_owned()),
@@ -110,7 +110,7 @@ fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
 /// What is to be said of a fit that kept all factors that it was offered, though it
 /// removes those that do not pay and the data carry more.
 fn all_kept(fit: &Fit) -> Option<String> {
-    let prune = fit.spec().vb.prune;
+    let prune = fit.run_options().vb.prune;
     let sizes = [
         prune.energy_ratio,
         prune.largest_weight,
@@ -122,7 +122,7 @@ fn all_kept(fit: &Fit) -> Option<String> {
         .iter()
         .map(|v| v.features.len().max(v.levels.len()));
     let most = fit.samples().len().min(columns.sum());
-    let offered = fit.spec().factors;
+    let offered = fit.run_options().factors;
     let all = !fit.is_sampled() && removes && fit.k() == offered && offered < most;
     all.then(|| {
         format!(
@@ -291,7 +291,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
                     .checkpoint
                     .as_ref()
                     .map(|c| c.display().to_string()),
-                keeps: fit.spec().engine != EngineKind::Stochastic,
+                keeps: fit.run_options().engine != EngineKind::Stochastic,
             });
         }
     }
@@ -348,7 +348,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
     if cli.json {
         return json(&serde_json::json!({
-            "model": fit.spec().model,
+            "model": fit.model_name(),
             "samples": fit.samples().len(),
             "factors": fit.k(),
             "outcome": r.outcome,
@@ -370,9 +370,9 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         .map_or_else(String::new, |b| format!(", bound {}", nats(b)));
     line(format!(
         "{}: {} of {} factors after {} sweeps ({}{bound}) in {:.2} s",
-        fit.spec().model,
+        fit.model_name(),
         fit.k(),
-        fit.spec().factors,
+        fit.run_options().factors,
         r.sweeps,
         fit.ending(),
         r.seconds

@@ -1,7 +1,8 @@
 //! `polyview inspect`.
 
 use polyview::{
-    ACTIVE_SHARE, Activity, ActivityBasis, Explained, FactorKind, Finding, Fit, Selection, ViewInfo,
+    ACTIVE_SHARE, Activity, ActivityBasis, Clusters, ErrorKind, Explained, FactorKind, Finding,
+    Fit, Selection, ViewInfo,
 };
 use polyview_linalg::Mat;
 
@@ -16,15 +17,20 @@ use crate::output::{digits, json, line, nats, number, prose, significant, table}
 use crate::remarks::warning;
 use crate::study::Study;
 
-/// Every choice as a study file, which says where the data have to be given.
+/// Every choice as a study file, which says where the data have to be given; of a model that
+/// no study file can say what its composer says of itself.
 fn spec(fit: &Fit) -> Outcome<()> {
+    let Some(spec) = fit.spec() else {
+        let (name, options) = fit.composer().describe();
+        return line(format!("# put together by the composer {name}\n{options}"));
+    };
     let names: Vec<&str> = fit.views().iter().map(|v| v.name.as_str()).collect();
     line(format!(
         "# The choices of a fit. A model file does not know where its data were: give them with\n\
          # --view NAME=FILE, or as [[data]] entries with name and path (views: {}).",
         names.join(", ")
     ))?;
-    line(Study::of_model(fit.spec().clone()).to_toml()?)
+    line(Study::of_model(spec.clone()).to_toml()?)
 }
 
 /// What a model file holds.
@@ -75,7 +81,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     }
     line(format!(
         "model     {} ({})",
-        fit.spec().model,
+        fit.model_name(),
         if fit.is_sampled() {
             "Gibbs"
         } else {
@@ -86,13 +92,13 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     line(format!(
         "factors   {} of {} at the start",
         fit.k(),
-        fit.spec().factors
+        fit.run_options().factors
     ))?;
     prose(format!("sweeps    {}, {}", r.sweeps, fit.ending()))?;
     if let Some(b) = r.bound {
         line(format!("bound     {} nats", nats(b)))?;
     }
-    line(format!("seed      {}", fit.spec().seed))?;
+    line(format!("seed      {}", fit.run_options().seed))?;
     prose(match fit.data() {
         Ok(_) => "data      kept".to_owned(),
         Err(why) => format!("data      not kept: {why}"),
@@ -172,7 +178,7 @@ fn classes(fit: &Fit) -> Outcome<()> {
         prose(format!("classes of {}: {}", v.name, v.levels.join(", ")))?;
     }
     for v in fit.views() {
-        if let Some([zero, one]) = fit.spec().labels(&v.name) {
+        if let Some([zero, one]) = fit.labels(&v.name) {
             prose(format!(
                 "labels of {}: {zero}, {one}; scores and probabilities are of '{one}'",
                 v.name
@@ -182,12 +188,28 @@ fn classes(fit: &Fit) -> Outcome<()> {
     Ok(())
 }
 
+/// Every choice, or what another composer says of itself, for a program to read.
+fn choices(fit: &Fit) -> serde_json::Value {
+    if let Some(spec) = fit.spec() {
+        return serde_json::json!(spec);
+    }
+    let (name, options) = fit.composer().describe();
+    serde_json::json!({ "composer": name, "options": options, "run": fit.run_options() })
+}
+
+/// The clusters of the samples, where the factors have a mixture prior.
+fn found_clusters(fit: &Fit) -> Outcome<Option<Clusters>> {
+    match fit.clusters() {
+        Err(e) if *e.kind() == ErrorKind::NoClusters => Ok(None),
+        other => Ok(Some(other?)),
+    }
+}
+
 /// The components of a mixture prior of the factors.
 fn clusters(fit: &Fit) -> Outcome<()> {
-    if fit.spec().factor_prior.finding() != Some(Finding::Components) {
+    let Some(found) = found_clusters(fit)? else {
         return Ok(());
-    }
-    let found = fit.clusters()?;
+    };
     line("")?;
     line(format!(
         "clusters of samples (concentration {})",
@@ -208,10 +230,9 @@ fn clusters(fit: &Fit) -> Outcome<()> {
 }
 
 fn clusters_json(fit: &Fit) -> Outcome<Option<serde_json::Value>> {
-    if fit.spec().factor_prior.finding() != Some(Finding::Components) {
+    let Some(found) = found_clusters(fit)? else {
         return Ok(None);
-    }
-    let found = fit.clusters()?;
+    };
     Ok(Some(serde_json::json!({
         "sizes": found.sizes,
         "weights": found.weights,
@@ -388,7 +409,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         .map(|v| Ok(fit.sizes(&v.name)?.as_ref().map(columns)))
         .collect::<Outcome<Vec<Option<Vec<Vec<f64>>>>>>()?;
     Ok(serde_json::json!({
-        "spec": fit.spec(),
+        "spec": choices(fit),
         "samples": fit.samples(),
         "factors": fit.k(),
         "components": fit.n_components(),

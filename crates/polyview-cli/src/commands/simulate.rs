@@ -35,7 +35,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         };
         let fit = Fit::load(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
-        out.views(&data, Some(fit.spec()))?;
+        out.views(&data, fit.spec())?;
         groups = out.groups(cli, &data)?;
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);

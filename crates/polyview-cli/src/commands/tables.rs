@@ -233,7 +233,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         )));
     }
     let categorical = target.choices.likelihood.has_classes();
-    let labels = fit.spec().labels(&args.target);
+    let labels = fit.labels(&args.target);
     if categorical || labels.is_some() {
         text_file(&args.out)?;
     }
@@ -335,7 +335,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     let (_, view) = fit.view(&args.view)?;
     check_plug_in(args.plug_in, &fit)?;
     check_intervals(&args.intervals, view)?;
-    let labels = fit.spec().labels(&args.view);
+    let labels = fit.labels(&args.view);
     let words = view.choices.likelihood.has_classes() || labels.is_some();
     if words {
         text_file(&args.out)?;

@@ -49,7 +49,7 @@ pub fn convergence(fit: &Fit) -> Outcome<()> {
 pub fn checks(fit: &Fit, replicates: usize) -> Outcome<Vec<PredictiveCheck>> {
     let options = CheckOptions {
         replicates,
-        seed: fit.spec().seed,
+        seed: fit.run_options().seed,
         ..CheckOptions::default()
     };
     Ok(fit.predictive_checks(&options)?)

@@ -308,12 +308,12 @@ fn write_options(
     }
     file.add_group(group.finish());
     let options = [
-        ("maxiter", fit.spec().vb.max_sweeps as f64),
+        ("maxiter", fit.run_options().vb.max_sweeps as f64),
         ("freqELBO", 1.0),
         ("start_elbo", 1.0),
         ("gpu_mode", 0.0),
         ("stochastic", 0.0),
-        ("seed", fit.spec().seed as f64),
+        ("seed", fit.run_options().seed as f64),
     ];
     let names = options.iter().map(|o| o.0.to_owned()).collect();
     file.create_dataset("training_opts")

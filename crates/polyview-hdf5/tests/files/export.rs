@@ -112,7 +112,11 @@ fn groups_out_and_back() {
         let fit = polyview::fit(data.clone(), spec).unwrap();
         let (_folder, path) = exported(&fit, &ExportOptions::default());
         let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
-        assert!(again.spec().groups.noise && again.spec().groups.intercepts);
+        assert!(
+            again
+                .spec()
+                .is_some_and(|s| s.groups.noise && s.groups.intercepts)
+        );
         let close = |what: &str, [x, y]: [Mat<f64>; 2]| {
             for d in 0..x.ncols() {
                 for n in 0..30 {

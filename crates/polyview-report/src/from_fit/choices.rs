@@ -1,13 +1,31 @@
 //! Every choice of a fit, and who made it.
 
-use polyview::{ModelSpec, ViewSpec, models};
+use polyview::{Fit, ModelSpec, RunOptions, ViewSpec, models};
 use serde_json::Value;
 
 use crate::{OptionValue, Origin};
 
-/// Every choice, by section: those of the model's preset are defaults, those of
-/// single views, too, where nobody made them.
-pub(super) fn options(spec: &ModelSpec) -> Vec<OptionValue> {
+/// Every choice, by section: what a specification says, or what another composer says of
+/// itself and how its fit went about its work.
+pub(super) fn options(fit: &Fit) -> Vec<OptionValue> {
+    if let Some(spec) = fit.spec() {
+        return of_spec(spec);
+    }
+    let (name, options) = fit.composer().describe();
+    let run = serde_json::to_value(fit.run_options());
+    let default = serde_json::to_value(RunOptions::default());
+    let (Ok(own), Ok(run), Ok(default)) = (serde_json::to_value(&options), run, default) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    collect(name, &own, None, &[], &mut out);
+    collect("", &run, Some(&default), &[], &mut out);
+    out
+}
+
+/// Those of the model's preset are defaults, those of single views, too, where nobody made
+/// them.
+fn of_spec(spec: &ModelSpec) -> Vec<OptionValue> {
     let default = untouched(spec);
     let (Ok(chosen), Ok(default)) = (serde_json::to_value(spec), serde_json::to_value(default))
     else {
@@ -102,7 +120,7 @@ mod tests {
         spec = spec.with_likelihood("z", "poisson");
         spec = filled(spec, "z").with_settled("z", true);
         spec.from_data = vec!["views/y/likelihood".to_owned()];
-        let all = options(&spec);
+        let all = of_spec(&spec);
         let by = |origin: Origin| -> Vec<String> {
             let those = all.iter().filter(|o| o.origin == origin);
             those.map(|o| join(&o.section, &o.name)).collect()

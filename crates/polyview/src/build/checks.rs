@@ -29,25 +29,25 @@ fn most(views: &[View], samples: usize) -> usize {
     samples.min(features(views))
 }
 
-/// Lowers the number of factors to the largest that views of `samples` samples carry,
-/// with a warning in the journal where it was larger.
+/// As many factors as were asked for, or the largest number that views of `samples` samples
+/// carry, with a warning in the journal where that is less.
 pub(crate) fn fit_factors(
-    spec: &mut ModelSpec,
+    factors: usize,
     views: &[View],
     samples: usize,
     journal: &mut Journal,
-) {
+) -> usize {
     let most = most(views, samples);
-    if spec.factors > most && most > 0 {
-        let note = format!(
-            "{} factors were asked for, but {samples} samples of {} features carry at most {most}: \
-             the fit starts with {most}",
-            spec.factors,
-            features(views)
-        );
-        journal.note(0, "factors", Event::Warning { note });
-        spec.factors = most;
+    if factors <= most || most == 0 {
+        return factors;
     }
+    let note = format!(
+        "{factors} factors were asked for, but {samples} samples of {} features carry at most {most}: \
+         the fit starts with {most}",
+        features(views)
+    );
+    journal.note(0, "factors", Event::Warning { note });
+    most
 }
 
 /// Checks the choices against the data. More factors than the data carry
@@ -56,15 +56,24 @@ pub(crate) fn fit_factors(
 /// # Errors
 /// [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
 pub fn validate(spec: &ModelSpec, data: &Dataset) -> Result<()> {
-    validate_views(spec, data.views(), data.n_samples(), data.groups())?;
-    faithful::validate(spec, data)
+    validate_all(spec, data.views(), data.n_samples(), data.groups())
 }
 
 /// As [`validate`], of views that may have no samples and stand for `samples`.
 ///
 /// # Errors
 /// As [`validate`].
-pub(crate) fn validate_views(
+pub(crate) fn validate_all(
+    spec: &ModelSpec,
+    views: &[View],
+    samples: usize,
+    groups: Option<&Groups>,
+) -> Result<()> {
+    validate_views(spec, views, samples, groups)?;
+    faithful::validate(spec, views)
+}
+
+fn validate_views(
     spec: &ModelSpec,
     views: &[View],
     samples: usize,
@@ -72,33 +81,14 @@ pub(crate) fn validate_views(
 ) -> Result<()> {
     spec.validate()?;
     for v in views {
-        let categorical = spec.view(v.name()).likelihood.has_classes();
-        if categorical == v.levels().is_empty() {
-            return Err(ErrorKind::Incompatible {
-                view: v.name().to_owned(),
-                what: format!("likelihood {}", spec.view(v.name()).likelihood),
-                with: if categorical {
-                    "numbers: a categorical view is one column of class names".to_owned()
-                } else {
-                    "class names: they need the likelihood categorical".to_owned()
-                },
-            }
-            .into());
-        }
+        classes_go(v, &spec.view(v.name()).likelihood)?;
     }
     for v in views {
-        let likelihood = spec.view(v.name()).likelihood;
-        no_sampler(spec, v.name(), &likelihood)?;
-        cannot_settle(spec, v.name())?;
+        let choices = spec.view(v.name());
+        no_sampler(spec.engine, v.name(), &choices.likelihood)?;
+        cannot_settle(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
         no_extremes(spec, v.name())?;
-        if v.trials().is_some() && !likelihood.has_trials() {
-            return Err(ErrorKind::Incompatible {
-                view: v.name().to_owned(),
-                what: format!("likelihood {likelihood}"),
-                with: "numbers of trials: they need the likelihood binomial".to_owned(),
-            }
-            .into());
-        }
+        trials_go(v, &choices.likelihood)?;
     }
     let names: Vec<&str> = views.iter().map(View::name).collect();
     priors_go(spec, &names)?;
@@ -131,6 +121,52 @@ pub(crate) fn validate_views(
         }
     }
     Ok(())
+}
+
+/// Refuses classes that the likelihood does not know, and numbers where it needs them.
+fn classes_go(view: &View, likelihood: &Likelihood) -> Result<()> {
+    let categorical = likelihood.has_classes();
+    if categorical != view.levels().is_empty() {
+        return Ok(());
+    }
+    Err(ErrorKind::Incompatible {
+        view: view.name().to_owned(),
+        what: format!("likelihood {likelihood}"),
+        with: if categorical {
+            "numbers: a categorical view is one column of class names".to_owned()
+        } else {
+            "class names: they need the likelihood categorical".to_owned()
+        },
+    }
+    .into())
+}
+
+/// Refuses numbers of trials that the likelihood would not look at.
+fn trials_go(view: &View, likelihood: &Likelihood) -> Result<()> {
+    if view.trials().is_none() || likelihood.has_trials() {
+        return Ok(());
+    }
+    Err(ErrorKind::Incompatible {
+        view: view.name().to_owned(),
+        what: format!("likelihood {likelihood}"),
+        with: "numbers of trials: they need the likelihood binomial".to_owned(),
+    }
+    .into())
+}
+
+/// What holds of a view whoever composed the model.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`], [`ErrorKind::Shape`].
+pub(crate) fn view_goes(view: &View, choices: &ViewChoices, engine: EngineKind) -> Result<()> {
+    classes_go(view, &choices.likelihood)?;
+    no_sampler(engine, view.name(), &choices.likelihood)?;
+    cannot_settle(engine, view.name(), choices, None)?;
+    trials_go(view, &choices.likelihood)?;
+    if view.sparse().is_some() {
+        sparse_goes(view, choices)?;
+    }
+    check_shape(view.name(), choices, view.n_features())
 }
 
 /// Refuses a prior that cannot go with one of these settings.
@@ -200,41 +236,53 @@ fn bent_numbers(spec: &ModelSpec, view: &ViewSpec) -> Result<()> {
 /// Why most choices refuse sparse data.
 const DENSE: &str = "keeps a number for every cell";
 
-/// Refuses what would make a dense array of a view that is stored sparse.
-fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
-    let likelihood = spec.view(view.name()).likelihood;
-    let refuse = |what: String, why: &str| {
-        Err(ErrorKind::Incompatible {
-            view: view.name().to_owned(),
-            what,
-            with: format!(
-                "data that are stored sparse, because it {why}; make the view dense, if it is \
-                 small enough (View::to_dense)"
-            ),
-        }
-        .into())
-    };
-    let real = likelihood.is_real();
-    let holes = || view.n_observed() < view.n_samples() * view.n_features();
-    if let Some(why) = likelihood.refuses(Way::Sparse) {
-        refuse(format!("likelihood {likelihood}"), &why)
-    } else if spec.algorithm == Algorithm::Faithful {
-        refuse(faithful::chosen(spec).to_owned(), DENSE)
-    } else if real && spec.view(view.name()).scaling == FeatureScaling::NormalScores {
-        refuse("scaling = \"normal-scores\"".to_owned(), DENSE)
-    } else if real && spec.missing == MissingData::Impute && holes() {
-        refuse("missing = \"impute\"".to_owned(), DENSE)
-    } else {
-        Ok(())
+/// The answer to whoever would make a dense array of a view that is stored sparse.
+fn dense(view: &View, what: String, why: &str) -> Error {
+    ErrorKind::Incompatible {
+        view: view.name().to_owned(),
+        what,
+        with: format!(
+            "data that are stored sparse, because it {why}; make the view dense, if it is small \
+             enough (View::to_dense)"
+        ),
     }
+    .into()
+}
+
+/// Refuses what would make a dense array of a view that is stored sparse, whoever composed
+/// the model.
+fn sparse_goes(view: &View, choices: &ViewChoices) -> Result<()> {
+    let likelihood = &choices.likelihood;
+    if let Some(why) = likelihood.refuses(Way::Sparse) {
+        return Err(dense(view, format!("likelihood {likelihood}"), &why));
+    }
+    if likelihood.is_real() && choices.scaling == FeatureScaling::NormalScores {
+        return Err(dense(view, "scaling = \"normal-scores\"".to_owned(), DENSE));
+    }
+    Ok(())
+}
+
+/// As [`sparse_goes`], of the choices of a specification.
+fn sparse_form(spec: &ModelSpec, view: &View) -> Result<()> {
+    let choices = spec.view(view.name());
+    let holes = || view.n_observed() < view.n_samples() * view.n_features();
+    let dense = |what: &str| Err(dense(view, what.to_owned(), DENSE));
+    if let (Some(chosen), true) = (faithful::refuses(spec), choices.likelihood.stays_sparse()) {
+        return dense(chosen);
+    }
+    sparse_goes(view, &choices)?;
+    if choices.likelihood.is_real() && spec.missing == MissingData::Impute && holes() {
+        return dense("missing = \"impute\"");
+    }
+    Ok(())
 }
 
 /// Refuses a likelihood that the engine has no sampler for.
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`].
-pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: &Likelihood) -> Result<()> {
-    if spec.engine != EngineKind::Gibbs {
+pub(crate) fn no_sampler(engine: EngineKind, view: &str, likelihood: &Likelihood) -> Result<()> {
+    if engine != EngineKind::Gibbs {
         return Ok(());
     }
     match likelihood.refuses(Way::Gibbs) {
@@ -248,27 +296,32 @@ pub(crate) fn no_sampler(spec: &ModelSpec, view: &str, likelihood: &Likelihood) 
     }
 }
 
-/// Why weights of the view cannot be settled, whatever the engine.
-pub(crate) fn never_settled(spec: &ModelSpec, view: &str) -> Option<String> {
-    let faithful = spec.algorithm == Algorithm::Faithful;
-    (spec.view(view).likelihood.refuses(Way::Settling))
-        .or_else(|| faithful.then(|| faithful::chosen(spec).to_owned()))
+/// Why weights of a view cannot be settled, whatever the engine: the likelihood does not
+/// allow it, or steps that are `mofapy2`'s.
+pub(crate) fn never_settled(choices: &ViewChoices, mofapy2: Option<&str>) -> Option<String> {
+    let refused = choices.likelihood.refuses(Way::Settling);
+    refused.or_else(|| mofapy2.map(str::to_owned))
 }
 
 /// Refuses to settle a view at the end of a fit that cannot.
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`].
-pub(crate) fn cannot_settle(spec: &ModelSpec, view: &str) -> Result<()> {
-    let with = if spec.view(view).settle != Some(true) {
+pub(crate) fn cannot_settle(
+    engine: EngineKind,
+    view: &str,
+    choices: &ViewChoices,
+    mofapy2: Option<&str>,
+) -> Result<()> {
+    let with = if choices.settle != Some(true) {
         None
-    } else if spec.engine != EngineKind::Vb {
+    } else if engine != EngineKind::Vb {
         Some(
             "this engine: it has no optimum given the factors; take variational Bayes (engine vb)"
                 .to_owned(),
         )
     } else {
-        never_settled(spec, view)
+        never_settled(choices, mofapy2)
     };
     match with {
         None => Ok(()),

@@ -6,23 +6,24 @@ mod terms;
 
 pub(crate) use checks::{
     cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, priors_go,
-    validate_views,
+    validate_all, view_goes,
 };
 pub use checks::{most_factors, validate};
 pub(crate) use rows::{factor_block, weight_block};
 pub(crate) use terms::gaussian_options;
 
 use polyview_core::{
-    Bias, Dataset, FeatureScaling, Groups, Identified, Rounding, Scaling, Schedule, View,
+    Bias, Dataset, FeatureScaling, Groups, Identified, Options, Rounding, Scaling, Schedule, View,
 };
 use polyview_core::{RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{MissingData, ParameterUncertainty};
 use polyview_linalg::Mat;
 
+use crate::compose::{Composer, ModelContext};
 use crate::error::Result;
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, Intercepts, ModelSpec};
+use crate::spec::{Algorithm, Intercepts, ModelSpec, ViewChoices};
 use terms::term;
 
 /// A data set in working units, with the way back.
@@ -40,14 +41,14 @@ pub struct WorkingData {
 
 impl WorkingData {
     /// Learns the scaling of each view and applies it, in place.
-    pub fn learn(data: Dataset, spec: &ModelSpec) -> Self {
+    pub fn learn(data: Dataset, choices: &[ViewChoices]) -> Self {
         let (samples, views, _, _) = data.into_parts();
         let mut scalings = Vec::with_capacity(views.len());
         let mut rounding = Vec::with_capacity(views.len());
         let views = views
             .into_iter()
-            .map(|v| {
-                let c = spec.view(v.name());
+            .zip(choices)
+            .map(|(v, c)| {
                 let s = Scaling::learn(&v, c.centring, c.scaling);
                 let v = if c.scaling == FeatureScaling::None && s.offset.iter().all(|o| *o == 0.0) {
                     rounding.push(Rounding::default());
@@ -183,45 +184,38 @@ impl Levels {
     }
 }
 
-/// The model of these views with `k` factors, started at `start` (samples ×
-/// k). Takes the views.
-///
-/// # Errors
-/// As [`part`].
-pub(crate) fn model(
-    spec: &ModelSpec,
-    groups: Option<&Groups>,
-    views: Vec<View>,
-    start: Mat<f64>,
-    missing: MissingData,
-) -> Result<Model> {
-    let posterior = ParameterUncertainty::Posterior;
-    predicting(spec, groups, views, start, missing, posterior)
-}
-
-/// As [`model`], with terms that predict as `prediction` says.
-fn predicting(
-    spec: &ModelSpec,
-    groups: Option<&Groups>,
-    views: Vec<View>,
-    start: Mat<f64>,
-    missing: MissingData,
-    prediction: ParameterUncertainty,
-) -> Result<Model> {
-    let k = start.ncols();
-    let parts: Vec<ViewPart> = views
-        .into_iter()
-        .map(|v| part(spec, groups, v, missing, prediction, k))
-        .collect::<Result<_>>()?;
-    let factors = factor_block(spec, groups, start, 0)?;
-    let schedule = match spec.algorithm {
-        Algorithm::Corrected if factors.shares().is_some() => {
-            Schedule::with_assignment(parts.len())
-        }
-        Algorithm::Corrected => Schedule::standard(parts.len()),
-        Algorithm::Faithful => Schedule::by_node(parts.len()),
-    };
-    Ok(Model::new(factors, parts, schedule))
+impl Composer for ModelSpec {
+    /// `spec`, with every choice.
+    fn describe(&self) -> (&'static str, Options) {
+        ("spec", Options::of(self).unwrap_or_default())
+    }
+    fn views(&self, data: &[View]) -> Result<Vec<ViewChoices>> {
+        Ok(data.iter().map(|v| self.view(v.name())).collect())
+    }
+    fn model(&self, views: Vec<View>, cx: ModelContext<'_>) -> Result<Model> {
+        // parameters know nothing of missing cells
+        let missing = match cx.start.nrows() {
+            0 => MissingData::Marginal,
+            _ => self.missing,
+        };
+        let k = cx.start.ncols();
+        let parts: Vec<ViewPart> = views
+            .into_iter()
+            .map(|v| part(self, cx.groups, v, missing, cx.prediction, k))
+            .collect::<Result<_>>()?;
+        let factors = factor_block(self, cx.groups, cx.start, 0)?;
+        let schedule = match self.algorithm {
+            Algorithm::Corrected if factors.shares().is_some() => {
+                Schedule::with_assignment(parts.len())
+            }
+            Algorithm::Corrected => Schedule::standard(parts.len()),
+            Algorithm::Faithful => Schedule::by_node(parts.len()),
+        };
+        Ok(Model::new(factors, parts, schedule))
+    }
+    fn knows_groups(&self) -> bool {
+        Self::knows_groups(self)
+    }
 }
 
 /// A view of those features without a sample.
@@ -232,34 +226,4 @@ pub(crate) fn empty_view(name: &str, features: &[String], levels: &[String]) -> 
     } else {
         view.with_levels(levels.to_vec())?
     })
-}
-
-/// A model that holds parameters only, of views without samples: for reading
-/// saved states into.
-///
-/// # Errors
-/// As [`part`].
-pub(crate) fn parameters(
-    spec: &ModelSpec,
-    groups: Option<&Groups>,
-    views: Vec<View>,
-    k: usize,
-) -> Result<Model> {
-    parameters_as(spec, groups, views, k, ParameterUncertainty::Posterior)
-}
-
-/// As [`parameters`], with terms that predict as `prediction` says.
-///
-/// # Errors
-/// As [`part`].
-pub(crate) fn parameters_as(
-    spec: &ModelSpec,
-    groups: Option<&Groups>,
-    views: Vec<View>,
-    k: usize,
-    prediction: ParameterUncertainty,
-) -> Result<Model> {
-    let (start, marginal) = (Mat::zeros(0, k), MissingData::Marginal);
-    let groups = without_samples(groups);
-    predicting(spec, groups.as_ref(), views, start, marginal, prediction)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use polyview_core::{Groups, Ledger, Mask, Overwrite, State, View};
+use polyview_infer::VbOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -11,9 +12,10 @@ use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Tensor, Values, hex};
 use super::disk;
 use super::fault::Fault;
-use super::header::{Kind, program};
+use super::header::{ComposerHeader, Kind, program};
 use super::model::{push_state, to_state};
 use super::{BYTES, json};
+use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Checkpoint, Fitting, ViewInfo};
 use crate::spec::{EngineKind, ModelSpec};
@@ -23,7 +25,11 @@ use crate::spec::{EngineKind, ModelSpec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Origin {
-    spec: ModelSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spec: Option<ModelSpec>,
+    /// In place of `spec`, where another composer puts the model together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    composer: Option<ComposerHeader>,
     samples: String,
     views: Vec<ViewMark>,
 }
@@ -48,7 +54,7 @@ struct CheckpointHeader {
 impl Origin {
     /// Hashes the data of a fit, in working units.
     pub(crate) fn of(
-        spec: &ModelSpec,
+        composed: &Composed,
         samples: &[String],
         groups: Option<&Groups>,
         infos: &[ViewInfo],
@@ -67,7 +73,8 @@ impl Origin {
             sha256: mark(info, view),
         });
         Self {
-            spec: spec.clone(),
+            spec: composed.spec().cloned(),
+            composer: ComposerHeader::of(composed),
             samples: hex(&ids.finalize()),
             views: marks.collect(),
         }
@@ -86,31 +93,43 @@ impl Origin {
             let what = format!("the features or values of view '{}'", v.name);
             return Err(Fault::OtherData(what));
         }
-        // who chose, and how long a fit may take, changes nothing on the way
-        let on_the_way = |spec: &ModelSpec| {
-            let mut spec = ModelSpec {
-                from_data: Vec::new(),
-                ..spec.clone()
-            };
-            if spec.engine == EngineKind::Vb {
-                spec.vb.max_sweeps = 0;
-            }
-            json::to_value(&spec)
-        };
-        let (there, here) = (on_the_way(&self.spec)?, on_the_way(&here.spec)?);
-        if let (Value::Object(there), Value::Object(here)) = (there, here) {
-            for (option, value) in here {
-                let other = there.get(&option).unwrap_or(&Value::Null);
-                if *other != value {
-                    return Err(Fault::OtherChoices {
-                        option,
-                        there: other.to_string(),
-                        here: value.to_string(),
-                    });
-                }
+        let (there, here) = (self.on_the_way()?, here.on_the_way()?);
+        for (option, value) in here.as_object().into_iter().flatten() {
+            let other = there.get(option).unwrap_or(&Value::Null);
+            if other != value {
+                return Err(Fault::OtherChoices {
+                    option: option.clone(),
+                    there: other.to_string(),
+                    here: value.to_string(),
+                });
             }
         }
         Ok(())
+    }
+    /// What changes something on the way, by its name: not who chose, and not how long a fit
+    /// by variational Bayes may take.
+    fn on_the_way(&self) -> std::result::Result<Value, Fault> {
+        let endless = |engine: EngineKind, vb: &mut VbOptions| {
+            if engine == EngineKind::Vb {
+                vb.max_sweeps = 0;
+            }
+        };
+        let all = match (&self.spec, &self.composer) {
+            (Some(spec), _) => {
+                let mut spec = spec.clone();
+                spec.from_data.clear();
+                endless(spec.engine, &mut spec.vb);
+                json::to_value(&spec)
+            }
+            (None, composer) => {
+                let mut composer = composer.clone();
+                if let Some(c) = &mut composer {
+                    endless(c.run.engine, &mut c.run.vb);
+                }
+                json::to_value(&composer)
+            }
+        };
+        Ok(all?)
     }
 }
 

@@ -93,9 +93,7 @@ impl Fault {
                 path,
                 why: e.to_string(),
             },
-            Self::Choices(e) if matches!(e.kind(), ErrorKind::UnknownSpecies { .. }) => {
-                return *e;
-            }
+            Self::Choices(e) if e.is_of_the_registry() => return *e,
             other @ (Self::OtherData(_) | Self::OtherChoices { .. }) => ErrorKind::OtherFit {
                 path,
                 why: other.to_string(),

@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 
-use polyview_core::{Journal, Metadata, MetadataValues, Rounding};
+use polyview_core::{Journal, Metadata, MetadataValues, Options, Rounding};
 use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::build::{check_shape, priors_go};
+use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};
 use crate::local::validate as check_mixture;
 use crate::registry::Registry;
-use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +54,11 @@ pub(super) struct ModelHeader {
     pub(super) format: u32,
     pub(super) kind: Kind,
     pub(super) program: String,
-    pub(super) spec: ModelSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) spec: Option<ModelSpec>,
+    /// In place of `spec`, where another composer put the model together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) composer: Option<ComposerHeader>,
     pub(super) factors: usize,
     pub(super) components: usize,
     pub(super) samples: Vec<String>,
@@ -61,6 +66,30 @@ pub(super) struct ModelHeader {
     pub(super) groups: Option<GroupsHeader>,
     pub(super) metadata: Vec<ColumnHeader>,
     pub(super) record: RecordHeader,
+}
+
+/// A composer that is no specification.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ComposerHeader {
+    pub(super) name: String,
+    pub(super) options: Options,
+    pub(super) run: RunOptions,
+}
+
+impl ComposerHeader {
+    /// `None` for a specification, which is written as such.
+    pub(super) fn of(composed: &Composed) -> Option<Self> {
+        if composed.spec().is_some() {
+            return None;
+        }
+        let (name, options) = composed.composer.describe();
+        Some(Self {
+            name: name.to_owned(),
+            options,
+            run: composed.options.clone(),
+        })
+    }
 }
 
 /// One view.
@@ -123,14 +152,6 @@ impl RoundingHeader {
 }
 
 impl ViewHeader {
-    /// Number of rows of the weights.
-    pub(super) fn weight_rows(&self, spec: &ModelSpec) -> usize {
-        if self.choices.local {
-            self.columns().saturating_mul(spec.components())
-        } else {
-            self.columns()
-        }
-    }
     /// Number of features, or of classes.
     fn columns(&self) -> usize {
         if self.levels.is_empty() {
@@ -212,15 +233,25 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
-    /// Looks up the likelihoods that are named in it.
-    pub(super) fn resolve(&mut self, registry: &Registry) -> Result<(), Fault> {
-        let unknown = |e: crate::Error| Fault::Choices(Box::new(e));
-        self.spec.resolve(registry).map_err(unknown)?;
+    /// Looks up the composer and the species that are named in it.
+    pub(super) fn resolve(&mut self, registry: &Registry) -> Result<Composed, Fault> {
+        let unknown = |e: Error| Fault::Choices(Box::new(e));
+        let composed = match (self.spec.take(), self.composer.take()) {
+            (Some(mut spec), None) => {
+                spec.resolve(registry).map_err(unknown)?;
+                spec.into()
+            }
+            (None, Some(c)) => {
+                let composer = registry.composer(&c.name, &c.options).map_err(unknown)?;
+                Composed::new(composer, c.run)
+            }
+            _ => return Err(Fault::Record("entries 'spec' and 'composer'")),
+        };
         for view in &mut self.views {
             view.choices.likelihood.resolve(registry).map_err(unknown)?;
             view.choices.selection.resolve(registry).map_err(unknown)?;
         }
-        Ok(())
+        Ok(composed)
     }
 
     /// The header of a model whose views' data are of the given kinds.
@@ -229,7 +260,8 @@ impl ModelHeader {
             format: super::FORMAT_VERSION,
             kind: Kind::Model,
             program: program(),
-            spec: fit.spec.clone(),
+            spec: fit.spec().cloned(),
+            composer: ComposerHeader::of(&fit.composed),
             factors: fit.k(),
             components: fit.components.len(),
             samples: fit.samples.clone(),
@@ -264,45 +296,40 @@ impl ModelHeader {
 
     /// Whether names, counts and choices fit together. After this the number
     /// of factors is at most that of the samples and of the features.
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        self.spec.validate()?;
+    pub(super) fn check(&self, composed: &Composed) -> Result<(), Fault> {
+        let options = &composed.options;
+        match composed.spec() {
+            Some(spec) => spec.validate()?,
+            None => options.validate()?,
+        }
         unique("samples", self.samples.iter())?;
         unique("views", self.views.iter().map(|v| &v.name))?;
         for view in &self.views {
-            view.check(&self.spec)?;
-        }
-        for v in &self.spec.views {
-            if !self.views.iter().any(|known| known.name == v.name) {
-                return Err(Error::from(ErrorKind::UnknownView {
-                    view: v.name.clone(),
-                    known: self.views.iter().map(|v| v.name.clone()).collect(),
-                })
-                .into());
-            }
+            view.check(composed)?;
         }
         let samples = self.samples.len();
-        let names: Vec<&str> = self.views.iter().map(|v| v.name.as_str()).collect();
-        priors_go(&self.spec, &names)?;
-        check_mixture(&self.spec, samples, names.into_iter())?;
+        if let Some(spec) = composed.spec() {
+            self.check_spec(spec)?;
+        }
         let features: usize = self.views.iter().map(ViewHeader::columns).sum();
         let most = samples.min(features);
-        if self.spec.factors > most {
+        if options.factors > most {
             return Err(Error::from(ErrorKind::TooManyFactors {
-                factors: self.spec.factors,
+                factors: options.factors,
                 samples,
                 features,
                 most,
             })
             .into());
         }
-        if self.factors == 0 || self.factors > self.spec.factors {
+        if self.factors == 0 || self.factors > options.factors {
             return Err(Fault::Count {
                 what: "factors",
-                expected: self.spec.factors,
+                expected: options.factors,
                 found: self.factors,
             });
         }
-        let fits = match self.spec.engine {
+        let fits = match options.engine {
             EngineKind::Vb | EngineKind::Stochastic => self.components == 1,
             EngineKind::Gibbs => self.components >= 1,
         };
@@ -334,10 +361,30 @@ impl ModelHeader {
     }
 }
 
+impl ModelHeader {
+    /// Whether the choices of the specification fit the views.
+    fn check_spec(&self, spec: &ModelSpec) -> Result<(), Fault> {
+        for v in &spec.views {
+            if !self.views.iter().any(|known| known.name == v.name) {
+                return Err(Error::from(ErrorKind::UnknownView {
+                    view: v.name.clone(),
+                    known: self.views.iter().map(|v| v.name.clone()).collect(),
+                })
+                .into());
+            }
+        }
+        let names: Vec<&str> = self.views.iter().map(|v| v.name.as_str()).collect();
+        priors_go(spec, &names)?;
+        check_mixture(spec, self.samples.len(), names.into_iter())?;
+        Ok(())
+    }
+}
+
 impl ViewHeader {
-    fn check(&self, spec: &ModelSpec) -> Result<(), Fault> {
+    fn check(&self, composed: &Composed) -> Result<(), Fault> {
         unique("features", self.features.iter())?;
-        if spec.view(&self.name) != self.choices.clone().folded(&spec.defaults) {
+        let own = |spec: &ModelSpec| self.choices.clone().folded(&spec.defaults);
+        if (composed.spec()).is_some_and(|spec| spec.view(&self.name) != own(spec)) {
             return Err(Fault::Record("choices of a view and of the model"));
         }
         check_shape(&self.name, &self.choices, self.features.len())?;

@@ -86,10 +86,12 @@ impl Fit {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         Self::load_with(path, Registry::standard())
     }
-    /// As [`Fit::load`], of a model with likelihoods that `registry` knows.
+    /// As [`Fit::load`], of a model with likelihoods, priors or a composer that `registry`
+    /// knows.
     ///
     /// # Errors
-    /// As [`Fit::load`]; [`crate::ErrorKind::UnknownSpecies`] for one that it does not know.
+    /// As [`Fit::load`]; [`crate::ErrorKind::UnknownSpecies`] and
+    /// [`crate::ErrorKind::UnknownComposer`] for those that it does not know.
     pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
         let path = path.as_ref();
         let unpacked = model::unpack(&disk::read(path)?, registry);

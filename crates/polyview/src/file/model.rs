@@ -1,9 +1,10 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues, Role, Rounding,
-    Scaling, State, Stateful, View,
+    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues,
+    ParameterUncertainty, Role, Rounding, Scaling, State, Stateful, View,
 };
+use polyview_infer::Model;
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Stored, Tensor, Values};
@@ -14,6 +15,7 @@ use super::rounding::{push_rounding, take_rounding};
 use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
 use crate::build;
+use crate::compose::Composed;
 use crate::error::Error;
 use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
@@ -157,9 +159,9 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     let header = std::mem::take(&mut file.header);
     Kind::Model.expect(&header)?;
     let mut header: ModelHeader = json::from_value(header)?;
-    header.resolve(registry)?;
-    header.check()?;
-    let components = take_components(&header, &mut file)?;
+    let composed = header.resolve(registry)?;
+    header.check(&composed)?;
+    let components = take_components(&header, &composed, &mut file)?;
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
     let mut rounding = Vec::with_capacity(header.views.len());
@@ -206,14 +208,13 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     }
     file.finish()?;
     let ModelHeader {
-        spec,
         samples,
         groups,
         record,
         ..
     } = header;
     Ok(Fit {
-        spec,
+        composed,
         samples,
         views,
         data: (!data.is_empty()).then_some(data),
@@ -246,7 +247,20 @@ pub(super) fn to_state(place: &str, arrays: Vec<(String, Stored<'_>)>) -> Result
     Ok(state)
 }
 
-fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec<State>, Fault> {
+fn take_components(
+    header: &ModelHeader,
+    composed: &Composed,
+    file: &mut Container<'_>,
+) -> Result<Vec<State>, Fault> {
+    let empty = (header.views.iter())
+        .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+        .collect::<Result<Vec<View>, Error>>()?;
+    let groups = header.groups.as_ref().map(|g| Groups {
+        names: g.names.clone(),
+        of_sample: g.of_sample.clone(),
+    });
+    let prediction = ParameterUncertainty::Posterior;
+    let mut model = composed.parameters(groups.as_ref(), empty, header.factors, prediction)?;
     let mut states = Vec::new();
     for i in 0..header.components {
         let place = format!("components/{i}/");
@@ -255,27 +269,15 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
             return Err(Fault::Missing(format!("{place}factors/mean")));
         }
         let state = to_state(&place, arrays)?;
-        check_component(
-            header,
-            Checked {
-                state: &state,
-                place: &place,
-            },
-        )?;
+        let checked = Checked {
+            state: &state,
+            place: &place,
+        };
+        check_component(header, &model, composed.options.engine, checked)?;
         states.push(state);
     }
     // the parts' own readers have the last word: whatever they do not write
     // again, bit for bit, is not theirs
-    let empty = header
-        .views
-        .iter()
-        .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
-        .collect::<Result<Vec<View>, Error>>()?;
-    let groups = header.groups.as_ref().map(|g| Groups {
-        names: g.names.clone(),
-        of_sample: g.of_sample.clone(),
-    });
-    let mut model = build::parameters(&header.spec, groups.as_ref(), empty, header.factors)?;
     for i in 0..states.len() {
         let state = &states[i];
         let read = state.reader_over(&states[0]);
@@ -295,24 +297,28 @@ fn take_components(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec
     Ok(states)
 }
 
-fn check_component(header: &ModelHeader, state: Checked<'_>) -> Result<(), Fault> {
+/// Whether the arrays have the extents of the model that they are of.
+fn check_component(
+    header: &ModelHeader,
+    model: &Model,
+    engine: EngineKind,
+    state: Checked<'_>,
+) -> Result<(), Fault> {
     let rows = |rows: usize| Rows {
         count: rows,
         factors: header.factors,
         implicit: 0,
-        spread: match header.spec.engine {
+        spread: match engine {
             EngineKind::Vb | EngineKind::Stochastic => Spread::Some,
             EngineKind::Gibbs => Spread::None,
         },
     };
     state.moments("factors", rows(header.samples.len()))?;
-    for v in &header.views {
+    for v in &model.views {
         let at = format!("views/{}", v.name);
-        state.moments(&format!("{at}/weights"), rows(v.weight_rows(&header.spec)))?;
-        let names = header.groups.as_ref().map_or(0, |g| g.names.len());
-        let own = header.spec.group_intercepts(&v.name);
-        let each = if own { names.max(1) } else { 1 };
-        state.bias(&format!("{at}/bias"), v.weight_rows(&header.spec) * each, 0)?;
+        let weights = v.weights.moments().explicit_rows();
+        state.moments(&format!("{at}/weights"), rows(weights))?;
+        state.bias(&format!("{at}/bias"), v.bias.mean().len(), 0)?;
     }
     state.finite()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use polyview_core::{Dataset, Event, Journal, View};
 
 use super::training::cells;
-use crate::spec::{Algorithm, ModelSpec};
+use crate::spec::ViewChoices;
 
 /// Names of the features that were left out, by view.
 pub(super) type LeftOut = HashMap<String, Vec<String>>;
@@ -22,22 +22,18 @@ fn is_constant(view: &View, feature: usize) -> bool {
 /// noise at all: its weights are known to be zero beyond any doubt, and each of
 /// them makes a factor of the view pay for that, so that a few of them take true factors
 /// out. A view of nothing else stays as it is, and so does a feature which is all that some
-/// sample has, and pixels stay in their image; mofapy2's algorithm sees all data.
+/// sample has, and pixels stay in their image.
 pub(super) fn leave_out_constants(
     mut data: Dataset,
-    spec: &ModelSpec,
+    choices: &[ViewChoices],
     journal: &mut Journal,
 ) -> (Dataset, LeftOut) {
     let mut left_out = LeftOut::new();
-    if spec.algorithm == Algorithm::Faithful {
-        return (data, left_out);
-    }
     let names: Vec<String> = data.views().iter().map(|v| v.name().to_owned()).collect();
-    for name in names {
+    for (name, choices) in names.into_iter().zip(choices) {
         let Some(view) = data.view(&name) else {
             continue;
         };
-        let choices = spec.view(&name);
         if !choices.likelihood.is_real() || choices.shape.is_some() {
             continue;
         }

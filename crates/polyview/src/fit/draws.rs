@@ -1,6 +1,6 @@
 //! From Gibbs chains to a posterior of aligned draws.
 
-use polyview_core::{Groups, Journal, State, Stateful, View};
+use polyview_core::{Groups, Journal, ParameterUncertainty, State, Stateful, View};
 use polyview_infer::alignment::align_to_reference;
 use polyview_infer::diagnostics::summary;
 use polyview_infer::{GibbsChain, Model, Outcome};
@@ -11,9 +11,9 @@ use super::order::by_variance;
 use super::states::{saved_parameters, share};
 use super::traced::{Quantity, quantities, values};
 use super::{Diagnostic, FitRecord};
-use crate::build::{empty_view, parameters};
+use crate::build::empty_view;
+use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
-use crate::spec::ModelSpec;
 
 /// What is kept of one chain: every sweep's identified scalars, and the
 /// stored draws.
@@ -91,7 +91,7 @@ impl ChainDraws {
 
 /// Aligns the stored draws of all chains and sums the chains up.
 pub(super) fn finish_chains(
-    spec: &ModelSpec,
+    composed: &Composed,
     groups: Option<&Groups>,
     (views, samples): (&[View], &[String]),
     chains: &[GibbsChain],
@@ -120,7 +120,7 @@ pub(super) fn finish_chains(
         }
         .into());
     }
-    let components = align(spec, groups, views, states)?;
+    let components = align(composed, groups, views, states)?;
     let outcome = if done {
         Outcome::MaxSweeps
     } else {
@@ -142,7 +142,7 @@ pub(super) fn finish_chains(
 /// Brings every draw to the signs and order of a common reference: first the
 /// draw of the highest density, then the mean of the aligned draws.
 fn align(
-    spec: &ModelSpec,
+    composed: &Composed,
     groups: Option<&Groups>,
     views: &[View],
     states: Vec<(f64, State)>,
@@ -156,7 +156,8 @@ fn align(
         .iter()
         .map(|v| empty_view(v.name(), v.features(), v.levels()))
         .collect::<Result<Vec<View>>>()?;
-    let mut model = parameters(spec, groups, empty, k)?;
+    let prediction = ParameterUncertainty::Posterior;
+    let mut model = composed.parameters(groups, empty, k, prediction)?;
     let best = (0..states.len())
         .max_by(|&a, &b| states[a].0.total_cmp(&states[b].0))
         .unwrap_or(0);

@@ -25,7 +25,9 @@ impl Fit {
         if !self.is_sampled() {
             return record.outcome.to_string();
         }
-        let kept = record.sweeps.saturating_sub(self.spec.gibbs.warm_up);
+        let kept = record
+            .sweeps
+            .saturating_sub(self.run_options().gibbs.warm_up);
         let chains = record.ledgers.len();
         let mut text = format!("{kept} kept of each of {chains} chain(s)");
         if record.outcome == Outcome::Interrupted {
@@ -57,9 +59,10 @@ impl Fit {
 /// Warns of a fit that stopped at its limit of sweeps, of chains that have not mixed,
 /// and of a fit whose factors came to nothing.
 pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
-    let limit = match fit.spec.engine {
-        EngineKind::Vb => Some((fit.spec.vb.max_sweeps, "sweeps", "max-sweeps")),
-        EngineKind::Stochastic => Some((fit.spec.stochastic.epochs, "epochs", "epochs")),
+    let options = fit.run_options();
+    let limit = match options.engine {
+        EngineKind::Vb => Some((options.vb.max_sweeps, "sweeps", "max-sweeps")),
+        EngineKind::Stochastic => Some((options.stochastic.epochs, "epochs", "epochs")),
         EngineKind::Gibbs => None,
     };
     if let Some((most, what, option)) = limit
@@ -83,7 +86,7 @@ pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
 /// What is to be said of a fit by variational Bayes whose factors came to nothing, or
 /// of which one alone is left.
 fn collapse(fit: &Fit) -> Result<Option<String>> {
-    let (asked, left) = (fit.spec.factors, fit.k());
+    let (asked, left) = (fit.run_options().factors, fit.k());
     if fit.is_sampled() || fit.record.sweeps == 0 {
         return Ok(None);
     }

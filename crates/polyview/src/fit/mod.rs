@@ -1,5 +1,6 @@
 //! A fitted model.
 
+mod choices;
 mod classes;
 mod constants;
 mod convergence;
@@ -34,12 +35,14 @@ pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
+pub(crate) use stochastic::check as stochastic_goes;
 pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
 
 use crate::build;
+use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, ViewChoices};
 
 /// What a fit knows about one of its views.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,7 +113,7 @@ impl FitRecord {
 /// be saved.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    pub(crate) spec: ModelSpec,
+    pub(crate) composed: Composed,
     pub(crate) samples: Vec<String>,
     pub(crate) views: Vec<ViewInfo>,
     pub(crate) data: Option<Vec<View>>,
@@ -195,10 +198,6 @@ impl ViewInfo {
 }
 
 impl Fit {
-    /// Every choice of the fit.
-    pub fn spec(&self) -> &ModelSpec {
-        &self.spec
-    }
     /// Sample IDs in the order of the factors' rows.
     pub fn samples(&self) -> &[String] {
         &self.samples
@@ -257,7 +256,7 @@ impl Fit {
     /// read them block by block.
     pub fn data(&self) -> Result<&[View]> {
         self.data.as_deref().ok_or_else(|| {
-            match self.spec.engine {
+            match self.run_options().engine {
                 EngineKind::Stochastic => ErrorKind::DataOnDisk,
                 EngineKind::Vb | EngineKind::Gibbs => ErrorKind::NoData,
             }
@@ -309,7 +308,7 @@ impl Fit {
     }
     /// Whether the posterior is made of draws.
     pub fn is_sampled(&self) -> bool {
-        self.spec.engine == EngineKind::Gibbs
+        self.run_options().engine == EngineKind::Gibbs
     }
     /// The views without a sample.
     pub(crate) fn empty_views(&self) -> Result<Vec<View>> {
@@ -338,7 +337,9 @@ impl Fit {
         let v = &self.views[view];
         let empty = build::empty_view(&v.name, &v.features, &v.levels)?;
         let groups = build::several(self.groups());
-        let mut model = build::parameters(&self.spec, groups, vec![empty], self.k())?;
+        let posterior = ParameterUncertainty::Posterior;
+        let composed = &self.composed;
+        let mut model = composed.parameters(groups, vec![empty], self.k(), posterior)?;
         for state in &self.components {
             model.load_views("", &self.reader_of(state))?;
             see(&model.views[0])?;
@@ -368,8 +369,8 @@ impl Fit {
             })
             .map_err(Error::from)?;
         let (k, groups) = (self.k(), build::several(self.groups()));
-        let mut model =
-            build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
+        let views = self.empty_views()?;
+        let mut model = self.composed.parameters(groups, views, k, parameters)?;
         let read = self.reader_of(state);
         model.load("", &read)?;
         let Model { factors, views, .. } = model;
@@ -429,14 +430,15 @@ impl Fit {
     /// own, as `feature (2)` for the second.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownView`].
+    /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn weight_rows(&self, view: &str) -> Result<Vec<String>> {
-        let (_, info) = self.view(view)?;
+        let (at, info) = self.view(view)?;
         if !info.choices.local {
             return Ok(info.columns().to_vec());
         }
+        let components = self.component(0)?.views[at].term.shape().components;
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));
-        Ok((1..=self.spec.components()).flat_map(of).collect())
+        Ok((1..=components.unwrap_or(1)).flat_map(of).collect())
     }
     /// Sizes r of the counts of a view whose variance has a parameter of its own, features ×
     /// groups that have sizes of their own (else one column): the variance of a

@@ -1,11 +1,14 @@
 //! A fit from estimates that were made elsewhere.
 
-use polyview_core::{GammaPrior, Groups, Metadata, RowCov, RowMoments, Scaling, State, View};
+use polyview_core::{
+    GammaPrior, Groups, Metadata, ParameterUncertainty, RowCov, RowMoments, Scaling, State, View,
+};
 use polyview_linalg::{Mat, SymPacked};
 use polyview_special::digamma;
 
 use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
 use crate::build;
+use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::spec::{EngineKind, ModelSpec, WeightPrior};
 
@@ -82,7 +85,9 @@ impl Fit {
             .map(|v| build::empty_view(&v.name, &v.features, &[]))
             .collect::<Result<Vec<View>>>()?;
         let groups = parts.groups.as_ref();
-        let mut state = saved_parameters(&build::parameters(&parts.spec, groups, empty, k)?);
+        let composed = Composed::from(parts.spec.clone());
+        let prediction = ParameterUncertainty::Posterior;
+        let mut state = saved_parameters(&composed.parameters(groups, empty, k, prediction)?);
         let places = parts.noise_places();
         let known = RowCov::Shared(SymPacked::zeros(k));
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
@@ -125,7 +130,7 @@ impl Fit {
             data.extend(v.data);
         }
         let fit = Self {
-            spec: parts.spec,
+            composed,
             samples: parts.samples,
             views,
             data: (!data.is_empty()).then_some(data),

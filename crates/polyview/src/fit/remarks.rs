@@ -6,6 +6,7 @@ use polyview_core::{
 
 use super::{ViewInfo, cells};
 use crate::build::several;
+use crate::compose::Composed;
 use crate::spec::ModelSpec;
 
 /// Notes the features of a view that do not vary, and those that were never
@@ -308,7 +309,7 @@ fn are_twins(a: &View, b: &View) -> bool {
 
 /// Notes groups of samples that no part of the model has anything of its own for.
 pub(super) fn note_idle_groups(
-    spec: &ModelSpec,
+    composed: &Composed,
     groups: Option<&Groups>,
     views: &[View],
     journal: &mut Journal,
@@ -316,6 +317,13 @@ pub(super) fn note_idle_groups(
     if several(groups).is_none() {
         return;
     }
+    let Some(spec) = composed.spec() else {
+        if !composed.knows_groups() {
+            let note = "the groups change nothing in this fit: nothing in the model is by group";
+            journal.note(0, "data", Event::Data { note: note.into() });
+        }
+        return;
+    };
     let ranks = |v: &View| spec.view(v.name()).likelihood.is_rank();
     let of_factors = spec.factor_prior.knows_groups();
     let why = if !spec.knows_groups() {

@@ -11,38 +11,42 @@ use polyview_likelihoods::normal_scores;
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
+use super::ViewInfo;
 use crate::build::several;
+use crate::compose::Composed;
 use crate::error::Result;
 use crate::faithful;
-use crate::spec::{Algorithm, ModelSpec};
 
 use blocks::{StartBlock, StartData};
 pub(crate) use grouped::GroupMeans;
 
-/// Factors to start from in a restart.
+/// Factors to start from in a restart, for views that are `infos`.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Linalg`] from the decomposition.
 pub(super) fn start(
-    spec: &ModelSpec,
+    composed: &Composed,
     groups: Option<&Groups>,
-    views: &[View],
+    (infos, views): (&[ViewInfo], &[View]),
     restart: usize,
 ) -> Result<Mat<f64>> {
-    if spec.algorithm == Algorithm::Faithful {
+    let spec = composed.spec();
+    if let Some(spec) = spec.filter(|_| composed.is_faithful()) {
         return faithful::start(spec, groups, views);
     }
-    let views = start_views(spec, views)?;
+    let views = start_views(infos, views)?;
     // levels that are the groups' own are nothing for factors to start from
     let groups = several(groups).map(RowGroups::from);
-    let own = |v: &View| groups.as_ref().filter(|_| spec.group_intercepts(v.name()));
+    let levels = |v: &View| spec.is_some_and(|s| s.group_intercepts(v.name()));
+    let own = |v: &View| groups.as_ref().filter(|_| levels(v));
     let blocks: Vec<StartBlock> = views.iter().map(|v| StartBlock::new(v, own(v))).collect();
     let data = StartData::new(&blocks)?;
-    let key = StreamKey::new(spec.seed).sweep(0);
+    let options = &composed.options;
+    let key = StreamKey::new(options.seed).sweep(0);
     Ok(start_factors(
-        spec.start,
+        options.start,
         &data,
-        spec.factors,
+        options.factors,
         key,
         restart,
     )?)
@@ -50,13 +54,13 @@ pub(super) fn start(
 
 /// The views as a start sees them: classes become indicators, ranks normal
 /// scores.
-fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]>> {
-    let ranks = |v: &View| spec.view(v.name()).likelihood.is_rank();
-    if views.iter().all(|v| v.levels().is_empty() && !ranks(v)) {
+fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [View]>> {
+    let ranks = |info: &ViewInfo| info.choices.likelihood.is_rank();
+    if !infos.iter().any(ranks) && views.iter().all(|v| v.levels().is_empty()) {
         return Ok(Cow::Borrowed(views));
     }
-    let seen = |v: &View| -> Result<View> {
-        if ranks(v) {
+    let seen = |(v, info): (&View, &ViewInfo)| -> Result<View> {
+        if ranks(info) {
             let scores = normal_scores(v);
             return Ok(View::from_values(v.name(), v.features().to_vec(), scores)?);
         }
@@ -70,5 +74,6 @@ fn start_views<'a>(spec: &ModelSpec, views: &'a [View]) -> Result<Cow<'a, [View]
         });
         Ok(View::from_values(v.name(), v.levels().to_vec(), values)?)
     };
-    Ok(Cow::Owned(views.iter().map(seen).collect::<Result<_>>()?))
+    let all = views.iter().zip(infos).map(seen);
+    Ok(Cow::Owned(all.collect::<Result<_>>()?))
 }

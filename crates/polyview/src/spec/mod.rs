@@ -5,6 +5,7 @@ mod engines;
 mod likelihood;
 mod named;
 mod prior;
+mod run;
 
 pub use choices::{GroupChoices, Intercepts, ShrinkageShapes, ViewChoices};
 pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
@@ -12,6 +13,7 @@ pub use likelihood::{Likelihood, Likelihoods};
 pub use named::{Described, Kind, Named};
 pub use polyview_core::Posterior;
 pub use prior::{FactorPrior, FactorPriors, PriorKind, WeightPrior, WeightPriors};
+pub use run::RunOptions;
 
 use polyview_core::{
     Centring, FeatureScaling, GammaPrior, Join, MissingData, OptionError, Options, Way,
@@ -304,32 +306,16 @@ impl ModelSpec {
     pub fn validate(&self) -> Result<()> {
         let bad =
             |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
-        if self.factors == 0 {
-            return Err(ErrorKind::NoFactors.into());
-        }
+        self.run_options().validate()?;
         self.factor_prior.check()?;
         self.view("").likelihood.check()?;
         self.defaults.selection.check()?;
         for v in &self.views {
             v.choices.selection.check()?;
-            let likelihood = self.view(&v.name).likelihood;
-            likelihood.check()?;
-            crate::build::no_sampler(self, &v.name, &likelihood)?;
-            crate::build::cannot_settle(self, &v.name)?;
-        }
-        if self.restarts == 0 {
-            return bad("restarts", "0".to_owned());
-        }
-        for (option, value) in [
-            ("tolerance", self.vb.tolerance),
-            ("movement", self.vb.movement),
-        ] {
-            if !(value > 0.0 && value < 1.0) {
-                return bad(option, value.to_string());
-            }
-        }
-        if !(self.vb.relaxation > 0.0 && self.vb.relaxation < 2.0) {
-            return bad("relaxation", self.vb.relaxation.to_string());
+            let choices = self.view(&v.name);
+            choices.likelihood.check()?;
+            crate::build::no_sampler(self.engine, &v.name, &choices.likelihood)?;
+            crate::build::cannot_settle(self.engine, &v.name, &choices, faithful::refuses(self))?;
         }
         let ShrinkageShapes { r, s } = self.shrinkage_prior;
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
@@ -341,9 +327,6 @@ impl ModelSpec {
         if !self.inclusion_prior.is_proper() {
             let BetaPrior { a, b } = self.inclusion_prior;
             return bad("inclusion-prior", format!("({a}, {b})"));
-        }
-        if self.vb.max_sweeps == 0 {
-            return bad("max-sweeps", "0".to_owned());
         }
         if !(self.intercept_precision > 0.0 && self.intercept_precision.is_finite()) {
             return bad("intercept-precision", self.intercept_precision.to_string());
@@ -358,21 +341,6 @@ impl ModelSpec {
             if !prior.is_proper() {
                 return bad(option, format!("({}, {})", prior.shape, prior.rate));
             }
-        }
-        for (option, value) in [
-            ("chains", self.gibbs.chains),
-            ("sweeps", self.gibbs.sweeps),
-            ("thin", self.gibbs.thin),
-        ] {
-            if value == 0 {
-                return bad(option, "0".to_owned());
-            }
-        }
-        if let Some((option, value)) = self.stochastic.fault() {
-            return bad(option, value);
-        }
-        if self.gibbs.thin > self.gibbs.sweeps {
-            return bad("thin", self.gibbs.thin.to_string());
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use polyview_random::StreamKey;
 
 use super::project::WeightUncertainty;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Component, Fit};
+use crate::fit::{Component, Fit, ViewInfo};
 
 /// Factors of given data.
 pub(super) struct Located {
@@ -96,7 +96,7 @@ pub(super) fn block(
     let factors = component.factors.for_rows(&rows, start)?;
     let mut model = Model::new(factors, parts, schedule);
     let mut cx = Context {
-        key: StreamKey::new(fit.spec().seed),
+        key: StreamKey::new(fit.run_options().seed),
         sweep: 0,
         journal,
     };
@@ -134,9 +134,10 @@ fn settled(fit: &Fit, model: &mut Model, projected: &Projected, ids: &[String]) 
             views.push(v.name.clone());
         }
     }
-    let steep = |v: &&String| fit.spec().view(v).likelihood.steepens();
+    let steepens = |info: &&ViewInfo| info.choices.likelihood.steepens();
+    let steep = fit.views().iter().filter(steepens).map(|info| &info.name);
     Err(ErrorKind::NotSettled {
-        steep: views.iter().filter(steep).cloned().collect(),
+        steep: steep.filter(|v| views.contains(v)).cloned().collect(),
         views,
         count: projected.moving.len(),
         samples: ids.len(),

@@ -40,7 +40,7 @@ mod tests;
 pub use activity::{ACTIVE_SHARE, Activity, ActivityBasis, FactorKind};
 pub use choose_k::{
     ChooseK, ChooseKOptions, ChooseKProgress, ChooseKRow, ChooseKStage, choose_k,
-    default_candidates,
+    choose_k_composed, default_candidates,
 };
 pub use clusters::Clusters;
 pub use compare::{ComparedMoments, ComparedView, Comparison, Spreads};

@@ -27,7 +27,7 @@ impl Placing {
     /// # Errors
     /// [`ErrorKind::UnknownGroup`].
     pub(super) fn new(fit: &Fit, data: &Dataset, notes: &mut Vec<String>) -> Result<Self> {
-        let Some(known) = several(fit.groups()).filter(|_| fit.spec().knows_groups()) else {
+        let Some(known) = several(fit.groups()).filter(|_| fit.composed.knows_groups()) else {
             return Ok(Self::AsFitted);
         };
         let Some(given) = data.groups() else {

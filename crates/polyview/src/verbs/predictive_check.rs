@@ -264,7 +264,7 @@ impl Fit {
         rows: &[u32],
         key: StreamKey,
     ) -> Result<RowMoments> {
-        let groups = several(self.groups()).filter(|_| self.spec().knows_groups());
+        let groups = several(self.groups()).filter(|_| self.composed.knows_groups());
         if let Some(groups) = groups {
             let own = rows.iter().map(|&n| groups.of_sample[n as usize]);
             component.place(&RowGroups::new(own.collect(), groups.names.len())?);

@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_linalg::faer::Scale;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::Fit;
+use crate::fit::{Fit, Fitting};
 
 /// Which features of a view to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -222,7 +222,10 @@ impl Fit {
     /// # Errors
     /// Those of [`Fit::reduce`] and of a fit.
     pub fn refit(&self, data: &Dataset, selections: &[(&str, Selection)]) -> Result<Fit> {
-        let mut spec = self.spec.clone();
+        let data = self.reduce(data, selections)?;
+        let Some(mut spec) = self.spec().cloned() else {
+            return Fitting::of(data, self.composed.clone())?.to_the_end();
+        };
         for (view, _) in selections {
             // some of the pixels are no image
             let mut choices = spec.view(view);
@@ -230,6 +233,6 @@ impl Fit {
                 spec = spec.with_view(view, choices);
             }
         }
-        crate::fit(self.reduce(data, selections)?, spec)
+        Fitting::new(data, spec)?.to_the_end()
     }
 }

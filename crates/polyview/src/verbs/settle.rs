@@ -9,6 +9,7 @@ use super::project::WeightUncertainty;
 use super::settling::Candidate;
 use crate::build;
 use crate::error::{ErrorKind, Result};
+use crate::faithful;
 use crate::fit::{Component, Fit, ViewInfo};
 
 /// How views were settled.
@@ -133,10 +134,11 @@ impl Fit {
     /// Says of a view whether its weights are settled ones.
     fn say_settled(&mut self, v: usize, settled: bool) {
         let name = self.views[v].name.clone();
-        let mut choices = self.spec.view(&name);
+        let choices = &mut self.views[v].choices;
         choices.settle = Some(settled);
-        self.spec = self.spec.clone().with_view(&name, choices.clone());
-        self.views[v].choices = choices;
+        if let Some(spec) = self.composed.spec() {
+            self.composed = spec.clone().with_view(&name, choices.clone()).into();
+        }
     }
 
     /// Settles the views whose choices say so, unless no other view is left.
@@ -200,10 +202,11 @@ impl Fit {
             }
             .into());
         }
+        let mofapy2 = self.spec().and_then(faithful::refuses);
         let mut places = Vec::with_capacity(targets.len());
         for name in targets {
             let (at, info) = self.view(name)?;
-            if let Some(with) = build::never_settled(&self.spec, &info.name) {
+            if let Some(with) = build::never_settled(&info.choices, mofapy2) {
                 return Err(build::not_settled(&info.name, &with));
             }
             if !places.contains(&at) {

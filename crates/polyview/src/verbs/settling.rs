@@ -1,6 +1,8 @@
 //! Views of labels given factors that are known, and whether they tell samples apart.
 
-use polyview_core::{Block, Journal, RowBlock, RowMoments, Schedule, State, Step, View};
+use polyview_core::{
+    Block, Journal, ParameterUncertainty, RowBlock, RowMoments, Schedule, State, Step, View,
+};
 use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_random::StreamKey;
 
@@ -67,7 +69,9 @@ impl Fit {
     ) -> Result<Runs> {
         let data = self.data()?;
         let groups = build::several(self.groups());
-        let mut model = build::parameters(&self.spec, groups, self.empty_views()?, self.k())?;
+        let (composed, prediction) = (&self.composed, ParameterUncertainty::Posterior);
+        let views = self.empty_views()?;
+        let mut model = composed.parameters(groups, views, self.k(), prediction)?;
         model.load_views("", &self.components[0].reader())?;
         let mut views = Vec::with_capacity(targets.len());
         for (v, part) in model.views.into_iter().enumerate() {
@@ -85,18 +89,19 @@ impl Fit {
                 Step::Rotate | Step::Factors | Step::FactorScales | Step::Prune
             )
         });
+        let vb = &composed.options.vb;
         let options = VbOptions {
             rotate: Rotate::Off,
             prune: PruneRule {
                 by_bound: false,
-                ..self.spec.vb.prune
+                ..vb.prune
             },
             max_sweeps: SWEEPS,
-            tolerance: TOLERANCE.min(self.spec.vb.tolerance),
-            movement: MOVEMENT.min(self.spec.vb.movement),
-            ..self.spec.vb.clone()
+            tolerance: TOLERANCE.min(vb.tolerance),
+            movement: MOVEMENT.min(vb.movement),
+            ..vb.clone()
         };
-        let key = StreamKey::new(self.spec.seed).chain(CHAIN);
+        let key = StreamKey::new(composed.options.seed).chain(CHAIN);
         let model = Model::new(factors, views, schedule);
         let mut run = VbRun::new(model, options, key, Journal::default());
         let factors = run.model().factors.moments();

@@ -79,7 +79,7 @@ impl Fit {
         let names: Vec<String> = (1..=samples).map(|n| format!("sim{n}")).collect();
         let mut builder = Dataset::builder();
         let mut rows = RowGroups::one(samples);
-        let several = several(self.groups()).filter(|_| self.spec().knows_groups());
+        let several = several(self.groups()).filter(|_| self.composed.knows_groups());
         if let Some(groups) = several {
             let mut rng = key.block(GROUPS).rng();
             let of_training = &groups.of_sample;

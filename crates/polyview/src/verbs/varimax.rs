@@ -1,11 +1,11 @@
 //! Varimax after the fit.
 
-use polyview_core::{Context, Event, Journal, RotationSide, RowMoments, State, Stateful};
+use polyview_core::{Context, Event, Journal, ParameterUncertainty, RotationSide, State, Stateful};
 use polyview_infer::Model;
 use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
 use polyview_random::StreamKey;
 
-use crate::build::{factor_block, parameters, weight_block};
+use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, saved_parameters, share};
 use crate::spec::{ModelSpec, Posterior};
@@ -34,24 +34,33 @@ impl Fit {
             with: "varimax after the fit: it leaves neither zeros nor independent entries"
                 .to_owned(),
         };
-        let k = self.k();
-        let full = ModelSpec {
+        let (k, spec) = (self.k(), self.spec());
+        let factorised = |s: &&ModelSpec| s.posterior == Posterior::Factorised;
+        let factorised = spec.filter(factorised).map(|s| ModelSpec {
             posterior: Posterior::Full,
-            ..self.spec.clone()
+            ..s.clone()
+        });
+        // priors that allow no turning come before posteriors
+        let asked = match &factorised {
+            Some(full) => Composed::from(full.clone()),
+            None => self.composed.clone(),
         };
-        for v in &self.views {
-            let start = RowMoments::point(Mat::zeros(0, k));
-            let weights = weight_block(&full, &v.name, start, &[])?;
-            if weights.rotation_term(RotationSide::Weights).is_none() {
-                return Err(refused(&v.name, &v.choices.selection.called()).into());
+        let posterior = ParameterUncertainty::Posterior;
+        let parts = asked.parameters(self.groups(), self.empty_views()?, k, posterior)?;
+        for (v, part) in self.views.iter().zip(&parts.views) {
+            if part.weights.rotation_term(RotationSide::Weights).is_none() {
+                let prior = spec.map(|_| v.choices.selection.called());
+                let prior = prior.unwrap_or_else(|| "the prior of its weights".to_owned());
+                return Err(refused(&v.name, &prior).into());
             }
         }
-        if self.spec.posterior == Posterior::Factorised {
+        if factorised.is_some() {
             return Err(refused("", "a factorised posterior").into());
         }
-        let factors = factor_block(&full, None, Mat::zeros(0, k), 0)?;
-        if factors.rotation_term(RotationSide::Factors).is_none() {
-            return Err(refused("", &self.spec.factor_prior.called()).into());
+        if (parts.factors.rotation_term(RotationSide::Factors)).is_none() {
+            let prior = spec.map(|s| s.factor_prior.called());
+            let prior = prior.unwrap_or_else(|| "the prior of the factors".to_owned());
+            return Err(refused("", &prior).into());
         }
         let options = VarimaxOptions {
             normalisation: KaiserNormalisation::Rows,
@@ -64,7 +73,7 @@ impl Fit {
             let mut model = self.load_model(state, k)?;
             model.factors.transform(turned.rotation.as_ref(), 0.0);
             let mut cx = Context {
-                key: StreamKey::new(self.spec.seed),
+                key: StreamKey::new(self.run_options().seed),
                 sweep: self.record.sweeps,
                 journal: &mut Journal::default(),
             };
@@ -123,7 +132,9 @@ impl Fit {
 
     /// The model of one component, without data.
     pub(super) fn load_model(&self, state: &State, k: usize) -> Result<Model> {
-        let mut model = parameters(&self.spec, self.groups(), self.empty_views()?, k)?;
+        let views = self.empty_views()?;
+        let posterior = ParameterUncertainty::Posterior;
+        let mut model = (self.composed).parameters(self.groups(), views, k, posterior)?;
         model.load("", &self.reader_of(state))?;
         Ok(model)
     }

@@ -1,16 +1,17 @@
 //! A fit of data that are read block by block.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use polyview_core::{BlockSource, FeatureScaling, Journal};
 use polyview_linalg::{Mat, on_pool};
 
 use super::{Fitting, Stage};
-use crate::build::{fit_factors, validate_views};
+use crate::build::fit_factors;
+use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic;
-use crate::spec::ModelSpec;
+use crate::spec::{ModelSpec, RunOptions};
 
 impl Fitting {
     /// A fit of data that are read block by block, the rows of every view in the
@@ -51,26 +52,40 @@ impl Fitting {
         samples: Vec<String>,
         spec: ModelSpec,
     ) -> Result<Self> {
-        on_pool(|| Self::started_from_blocks(source, samples, spec))
+        on_pool(|| Self::started_from_blocks(source, samples, spec.into()))
+    }
+    /// As [`Fitting::from_blocks`], of a model that somebody else than a [`ModelSpec`] puts
+    /// together.
+    ///
+    /// # Errors
+    /// As [`Fitting::from_blocks`] and [`Fitting::composed`].
+    pub fn composed_from_blocks(
+        source: Box<dyn BlockSource>,
+        samples: Vec<String>,
+        composer: Arc<dyn Composer>,
+        options: RunOptions,
+    ) -> Result<Self> {
+        let composed = Composed::new(composer, options);
+        on_pool(|| Self::started_from_blocks(source, samples, composed))
     }
 
     fn started_from_blocks(
         mut source: Box<dyn BlockSource>,
         samples: Vec<String>,
-        mut spec: ModelSpec,
+        composed: Composed,
     ) -> Result<Self> {
         let started = Instant::now();
-        stochastic::is_stochastic(&spec)?;
+        stochastic::is_stochastic(composed.options.engine)?;
         let views = source
             .read(&[])
             .map_err(|e| ErrorKind::Source { why: e.to_string() })?;
         stochastic::check_names(&samples, source.samples(), &views)?;
-        validate_views(&spec, &views, samples.len(), None)?;
-        stochastic::check(&spec, &views, samples.len(), None)?;
+        let choices = composed.views(&views, samples.len(), None)?;
         let mut journal = Journal::default();
-        fit_factors(&mut spec, &views, samples.len(), &mut journal);
-        for v in &views {
-            let choices = spec.view(v.name());
+        let factors = composed.options.factors;
+        let factors = fit_factors(factors, &views, samples.len(), &mut journal);
+        let composed = composed.written_out(&views, factors);
+        for (v, choices) in views.iter().zip(&choices) {
             if choices.scaling == FeatureScaling::NormalScores {
                 return Err(ErrorKind::Incompatible {
                     view: v.name().to_owned(),
@@ -81,16 +96,15 @@ impl Fitting {
                 }
                 .into());
             }
-            spec = spec.with_view(v.name(), choices);
         }
-        let infos = stochastic::learn(&spec, source.as_mut(), &samples, &views, &mut journal)?;
+        let infos = stochastic::learn(choices, source.as_mut(), &samples, &views, &mut journal)?;
         let working = stochastic::Working {
             source,
             scalings: infos.iter().map(|i| i.scaling.clone()).collect(),
         };
-        let run = stochastic::begin(&spec, Box::new(working))?;
+        let run = stochastic::begin(&composed, &infos, Box::new(working))?;
         Ok(Self {
-            spec,
+            composed,
             samples,
             infos,
             views: Vec::new(),

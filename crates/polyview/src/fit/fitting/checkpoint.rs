@@ -138,7 +138,7 @@ impl Fitting {
         same_origin(&checkpoint.origin, self.origin())?;
         let state = &checkpoint.state;
         let Self {
-            spec,
+            composed,
             infos,
             groups,
             views,
@@ -147,6 +147,7 @@ impl Fitting {
             done,
             ..
         } = self;
+        let options = &composed.options;
         match stage {
             Stage::Vb {
                 plan,
@@ -159,9 +160,13 @@ impl Fitting {
                 let mut own = State::new();
                 run.save(&mut own);
                 let extents = Extents::of(&own, infos);
-                extents.check(state, "", 1..=spec.factors)?;
+                extents.check(state, "", 1..=options.factors)?;
                 let furthest = r.best.iter().map(|b| b.sweep).max().unwrap_or(0);
-                enough_sweeps("max-sweeps", furthest.max(r.run.sweep), spec.vb.max_sweeps)?;
+                enough_sweeps(
+                    "max-sweeps",
+                    furthest.max(r.run.sweep),
+                    options.vb.max_sweeps,
+                )?;
                 let fits = |run: &RunRecord| {
                     run.quiet <= run.sweep
                         && run.rotation_interval <= 16
@@ -171,26 +176,26 @@ impl Fitting {
                 record_fits("sweeps of the run", fits(&r.run))?;
                 record_fits(
                     "restarts",
-                    r.restart <= spec.restarts
+                    r.restart <= options.restarts
                         && r.bounds.len() == r.restart
                         && r.best.is_some() == (r.restart > 0),
                 )?;
                 if let Some(best) = &r.best {
-                    extents.check(state, "best/", 1..=spec.factors)?;
+                    extents.check(state, "best/", 1..=options.factors)?;
                     record_fits("sweeps of the best run", fits(best))?;
                 }
-                if r.restart > 0 && r.restart < spec.restarts {
-                    let z = start(spec, groups.as_ref(), views, r.restart)?;
-                    let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
-                    let key = StreamKey::new(spec.seed).chain(r.restart as u32);
-                    **run = VbRun::new(m, spec.vb.clone(), key, Journal::default());
+                if r.restart > 0 && r.restart < options.restarts {
+                    let z = start(composed, groups.as_ref(), (infos, views), r.restart)?;
+                    let m = plan.model(composed, groups.as_ref(), views.clone(), z)?;
+                    let key = StreamKey::new(options.seed).chain(r.restart as u32);
+                    **run = VbRun::new(m, options.vb.clone(), key, Journal::default());
                 }
                 run.resume(r.run, &state.reader())?;
                 *best = match r.best {
                     None => Best::None,
                     Some(record) => Best::Saved(part(state, "best/"), Box::new(record)),
                 };
-                *done = r.restart >= spec.restarts;
+                *done = r.restart >= options.restarts;
                 (*restart, *bounds, *journal) = (r.restart, r.bounds, r.journal);
             }
             Stage::Stochastic(_) => return Err(no_checkpoints()),
@@ -201,10 +206,10 @@ impl Fitting {
                     "chains",
                     r.chains.len() == count && r.draws.len() == count && r.stored.len() == count,
                 )?;
-                let total = spec.gibbs.warm_up + spec.gibbs.sweeps;
+                let total = options.gibbs.warm_up + options.gibbs.sweeps;
                 let sweeps = r.chains.first().map_or(0, |c| c.0);
                 enough_sweeps("warm-up + sweeps", sweeps, total)?;
-                let k = spec.factors;
+                let k = options.factors;
                 for (i, (c, chain)) in chains.iter().zip(&r.chains).enumerate() {
                     let mut own = State::new();
                     c.save("", &mut own);

@@ -16,7 +16,7 @@ use crate::fit::{Fit, FitRecord};
 impl Fitting {
     pub(super) fn into_fit(self) -> Result<Fit> {
         let Self {
-            spec,
+            composed,
             samples,
             infos,
             views,
@@ -43,12 +43,12 @@ impl Fitting {
                         drop(run);
                         let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
                         let zeros = Mat::zeros(samples.len(), k);
-                        let mut m = plan.model(&spec, groups.as_ref(), views.clone(), zeros)?;
+                        let mut m = plan.model(&composed, groups.as_ref(), views.clone(), zeros)?;
                         m.load("", &state.reader())?;
                         (m, *best)
                     }
                 };
-                let mut full = plan.expand(&spec, groups.as_ref(), &views, swept)?;
+                let mut full = plan.expand(&composed, groups.as_ref(), &views, swept)?;
                 if record.sweep > 0 {
                     order_factors(&mut full)?;
                 }
@@ -68,7 +68,7 @@ impl Fitting {
                 (vec![state], record)
             }
             Stage::Stochastic(run) => {
-                let (state, record) = stochastic::end(&spec, *run)?;
+                let (state, record) = stochastic::end(&composed, *run)?;
                 let outcome = outcome(&record.journal);
                 journal.entries.extend(record.journal.entries);
                 let bound = record.ledger.last();
@@ -85,7 +85,7 @@ impl Fitting {
                 (vec![state], record)
             }
             Stage::Gibbs { chains, draws } => finish_chains(
-                &spec,
+                &composed,
                 groups.as_ref(),
                 (&views, &samples),
                 &chains,
@@ -95,7 +95,7 @@ impl Fitting {
             )?,
         };
         let mut fit = Fit {
-            spec,
+            composed,
             samples,
             views: infos,
             // what was read block by block is not at hand

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub use checkpoint::Checkpoint;
 
 use super::classes::note_classes;
-use super::constants::leave_out_constants;
+use super::constants::{LeftOut, leave_out_constants};
 use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
@@ -27,7 +27,8 @@ use super::start::start;
 use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, ViewInfo};
-use crate::build::{WorkingData, fit_factors, model, validate};
+use crate::build::{WorkingData, fit_factors};
+use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
 use crate::plan::Plan;
@@ -103,7 +104,7 @@ enum Stage {
 /// # }
 /// ```
 pub struct Fitting {
-    spec: ModelSpec,
+    pub(super) composed: Composed,
     samples: Vec<String>,
     infos: Vec<ViewInfo>,
     views: Vec<View>,
@@ -136,42 +137,44 @@ impl Fitting {
     /// As [`Fitting::new`]; [`ErrorKind::UnknownSpecies`].
     pub fn with_registry(data: Dataset, mut spec: ModelSpec, registry: &Registry) -> Result<Self> {
         spec.resolve(registry)?;
-        on_pool(|| Self::started(data, spec))
+        Self::of(data, spec.into())
+    }
+    pub(crate) fn of(data: Dataset, composed: Composed) -> Result<Self> {
+        on_pool(|| Self::started(data, composed))
     }
 
-    fn started(data: Dataset, spec: ModelSpec) -> Result<Self> {
+    fn started(data: Dataset, composed: Composed) -> Result<Self> {
         data.check_observed()?;
-        validate(&spec, &data)?;
-        if spec.engine == EngineKind::Stochastic {
-            stochastic::check(&spec, data.views(), data.n_samples(), data.groups())?;
-        }
+        let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
         let started = Instant::now();
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
-        let (mut spec, mut journal) = (spec, data.journal().clone());
-        let (data, mut left_out) = leave_out_constants(data, &spec, &mut journal);
-        fit_factors(&mut spec, data.views(), data.n_samples(), &mut journal);
-        // every view's choices are written out: the file says all
-        for v in data.views() {
-            let choices = spec.view(v.name());
-            spec = spec.with_view(v.name(), choices);
-        }
-        let training: Vec<Option<TrainingScale>> = data
-            .views()
-            .iter()
-            .map(|v| TrainingScale::of(&spec.view(v.name()).likelihood, v))
+        let mut journal = data.journal().clone();
+        let (data, mut left_out) = if composed.is_faithful() {
+            // mofapy2 sees all features
+            (data, LeftOut::new())
+        } else {
+            leave_out_constants(data, &choices, &mut journal)
+        };
+        let factors = composed.options.factors;
+        let factors = fit_factors(factors, data.views(), data.n_samples(), &mut journal);
+        let composed = composed.written_out(data.views(), factors);
+        let training: Vec<Option<TrainingScale>> = (data.views().iter())
+            .zip(&choices)
+            .map(|(v, c)| TrainingScale::of(&c.likelihood, v))
             .collect();
-        let working = WorkingData::learn(data, &spec);
+        let working = WorkingData::learn(data, &choices);
         let infos: Vec<ViewInfo> = working
             .views
             .iter()
             .zip(&working.scalings)
             .zip(training)
-            .map(|((v, s), training)| ViewInfo {
+            .zip(choices)
+            .map(|(((v, s), training), choices)| ViewInfo {
                 name: v.name().to_owned(),
                 features: v.features().to_vec(),
                 levels: v.levels().to_vec(),
-                choices: spec.view(v.name()),
+                choices,
                 scaling: s.clone(),
                 observed: v.n_observed(),
                 unobserved: v.unobserved_features(),
@@ -194,21 +197,26 @@ impl Fitting {
                 view: Some(view),
             };
             note_remarks(info, &observed, &mut journal);
-            note_classes(info, view, spec.labels(&info.name), &mut journal);
+            let labels = composed.spec().and_then(|s| s.labels(&info.name));
+            note_classes(info, view, labels, &mut journal);
             note_left_out(info, view, &mut journal);
         }
-        note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
+        if let Some(spec) = composed.spec() {
+            note_constant_in_groups(spec, groups.as_ref(), &working.views, &mut journal);
+        }
         note_twins(&working.views, &mut journal);
-        note_idle_groups(&spec, groups.as_ref(), &working.views, &mut journal);
-        let (stage, starts) = match spec.engine {
+        note_idle_groups(&composed, groups.as_ref(), &working.views, &mut journal);
+        let options = &composed.options;
+        let seen = (&infos[..], &working.views[..]);
+        let (stage, starts) = match options.engine {
             EngineKind::Vb => {
-                let plan = Plan::choose(&spec, groups.as_ref(), &working.views, &mut journal)?;
-                let z = start(&spec, groups.as_ref(), &working.views, 0)?;
+                let plan = Plan::choose(&composed, groups.as_ref(), &working.views, &mut journal)?;
+                let z = start(&composed, groups.as_ref(), seen, 0)?;
                 let views = working.views.clone();
                 let run = VbRun::new(
-                    plan.model(&spec, groups.as_ref(), views, z.clone())?,
-                    spec.vb.clone(),
-                    StreamKey::new(spec.seed),
+                    plan.model(&composed, groups.as_ref(), views, z.clone())?,
+                    options.vb.clone(),
+                    StreamKey::new(options.seed),
                     Journal::default(),
                 );
                 (
@@ -223,21 +231,15 @@ impl Fitting {
                 )
             }
             EngineKind::Gibbs => {
-                let mut chains = Vec::with_capacity(spec.gibbs.chains);
+                let mut chains = Vec::with_capacity(options.gibbs.chains);
                 let mut first = None;
-                for c in 0..spec.gibbs.chains {
-                    let z = start(&spec, groups.as_ref(), &working.views, c)?;
+                for c in 0..options.gibbs.chains {
+                    let z = start(&composed, groups.as_ref(), seen, c)?;
                     first.get_or_insert_with(|| z.clone());
-                    let m = model(
-                        &spec,
-                        groups.as_ref(),
-                        working.views.clone(),
-                        z,
-                        spec.missing,
-                    )?;
+                    let m = composed.model(groups.as_ref(), working.views.clone(), z)?;
                     chains.push(GibbsChain::new(
                         m,
-                        StreamKey::new(spec.seed).chain(c as u32),
+                        StreamKey::new(options.seed).chain(c as u32),
                     ));
                 }
                 let draws = vec![ChainDraws::default(); chains.len()];
@@ -247,12 +249,12 @@ impl Fitting {
                 )
             }
             EngineKind::Stochastic => {
-                let run = stochastic::begin(&spec, Box::new(working.views.clone()))?;
+                let run = stochastic::begin(&composed, &infos, Box::new(working.views.clone()))?;
                 (Stage::Stochastic(Box::new(run)), Mat::zeros(0, 0))
             }
         };
         Ok(Self {
-            spec,
+            composed,
             samples: working.samples,
             infos,
             views: working.views,
@@ -271,15 +273,20 @@ impl Fitting {
     /// What the fit is made from; hashes the data when first asked.
     fn origin(&self) -> &Origin {
         self.origin.get_or_init(|| {
-            let groups = self.groups.as_ref().filter(|_| self.spec.knows_groups());
-            Origin::of(&self.spec, &self.samples, groups, &self.infos, &self.views)
+            let groups = self
+                .groups
+                .as_ref()
+                .filter(|_| self.composed.knows_groups());
+            Origin::of(
+                &self.composed,
+                &self.samples,
+                groups,
+                &self.infos,
+                &self.views,
+            )
         })
     }
 
-    /// The choices, with every view's written out.
-    pub fn spec(&self) -> &ModelSpec {
-        &self.spec
-    }
     /// What was noted about data and choices before the first sweep, and of
     /// restarts; the sweeps' own lines are in the record of the fit.
     pub fn journal(&self) -> &Journal {
@@ -299,15 +306,17 @@ impl Fitting {
     /// # Errors
     /// [`ErrorKind::Option`] when the shape is wrong or the fit has begun.
     pub fn start_from(&mut self, factors: Mat<f64>) -> Result<()> {
-        let fits = factors.nrows() == self.samples.len() && factors.ncols() == self.spec.factors;
+        let fits = factors.nrows() == self.samples.len()
+            && factors.ncols() == self.composed.options.factors;
         match &mut self.stage {
             Stage::Vb { plan, run, .. } if fits && run.record().sweep == 0 => {
                 let groups = self.groups.as_ref();
-                let m = plan.model(&self.spec, groups, self.views.clone(), factors.clone())?;
+                let m = plan.model(&self.composed, groups, self.views.clone(), factors.clone())?;
+                let options = &self.composed.options;
                 **run = VbRun::new(
                     m,
-                    self.spec.vb.clone(),
-                    StreamKey::new(self.spec.seed),
+                    options.vb.clone(),
+                    StreamKey::new(options.seed),
                     Journal::default(),
                 );
                 self.starts = factors;
@@ -383,7 +392,8 @@ impl Fitting {
 
     fn sweep(&mut self) -> Result<Progress> {
         let Self {
-            spec,
+            composed,
+            infos,
             groups,
             views,
             stage,
@@ -391,6 +401,7 @@ impl Fitting {
             done,
             ..
         } = self;
+        let options = &composed.options;
         match stage {
             Stage::Vb {
                 plan,
@@ -404,9 +415,9 @@ impl Fitting {
                     .map_err(|e| Error::from(e).at_sweep(run.record().sweep))?;
                 let progress = Progress {
                     restart: *restart + 1,
-                    restarts: spec.restarts,
+                    restarts: options.restarts,
                     sweep: report.sweep,
-                    sweeps: spec.vb.max_sweeps,
+                    sweeps: options.vb.max_sweeps,
                     objective: report.bound,
                     change: report.change,
                     factors: report.factors,
@@ -420,7 +431,7 @@ impl Fitting {
                     Best::Saved(_, r) => r.ledger.last().is_none_or(|b| report.bound > b),
                     Best::None | Best::Last => true,
                 };
-                if spec.restarts > 1 {
+                if options.restarts > 1 {
                     let event = Event::Restart {
                         number: *restart + 1,
                         bound: Some(report.bound),
@@ -429,16 +440,16 @@ impl Fitting {
                     journal.note(report.sweep, "", event);
                 }
                 *restart += 1;
-                *done = *restart >= spec.restarts;
+                *done = *restart >= options.restarts;
                 if *done {
                     if better {
                         *best = Best::Last;
                     }
                 } else {
-                    let z = start(spec, groups.as_ref(), views, *restart)?;
-                    let m = plan.model(spec, groups.as_ref(), views.clone(), z)?;
-                    let key = StreamKey::new(spec.seed).chain(*restart as u32);
-                    let next = VbRun::new(m, spec.vb.clone(), key, Journal::default());
+                    let z = start(composed, groups.as_ref(), (infos, views), *restart)?;
+                    let m = plan.model(composed, groups.as_ref(), views.clone(), z)?;
+                    let key = StreamKey::new(options.seed).chain(*restart as u32);
+                    let next = VbRun::new(m, options.vb.clone(), key, Journal::default());
                     let over = std::mem::replace(&mut **run, next);
                     if better {
                         // the one before goes first
@@ -462,7 +473,7 @@ impl Fitting {
                     restart: 1,
                     restarts: 1,
                     sweep: report.sweep,
-                    sweeps: spec.stochastic.epochs + spec.stochastic.exact_sweeps,
+                    sweeps: options.stochastic.epochs + options.stochastic.exact_sweeps,
                     objective: report.bound,
                     change: report.change,
                     factors: report.factors,
@@ -470,14 +481,14 @@ impl Fitting {
                 })
             }
             Stage::Gibbs { chains, draws } => {
-                let total = spec.gibbs.warm_up + spec.gibbs.sweeps;
+                let total = options.gibbs.warm_up + options.gibbs.sweeps;
                 let densities: Vec<f64> = chains
                     .par_iter_mut()
                     .map(|c| c.sweep().map_err(|e| Error::from(e).at_sweep(c.sweeps())))
                     .collect::<Result<_>>()?;
                 let sweep = chains.first().map_or(total, GibbsChain::sweeps);
-                if sweep > spec.gibbs.warm_up {
-                    let store = (sweep - spec.gibbs.warm_up).is_multiple_of(spec.gibbs.thin);
+                if sweep > options.gibbs.warm_up {
+                    let store = (sweep - options.gibbs.warm_up).is_multiple_of(options.gibbs.thin);
                     for ((chain, draws), density) in
                         chains.iter_mut().zip(draws.iter_mut()).zip(&densities)
                     {

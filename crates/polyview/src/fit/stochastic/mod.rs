@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, Observed, Scaling, ScalingSums, SourceError,
-    View, Way,
+    BlockSource, DataError, Event, Groups, Journal, MissingData, Observed, RowBlock, Scaling,
+    ScalingSums, SourceError, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
-use polyview_infer::{Model, StochasticRun, ViewPart};
-use polyview_likelihoods::{MissingData, ParameterUncertainty};
+use polyview_infer::{Model, StochasticRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -20,24 +19,30 @@ use super::remarks::{note_features, note_remarks};
 use super::start::start;
 use super::states::given_up_parameters;
 use super::training::ScaleSums;
-use crate::build::{factor_block, part, several};
+use crate::build::several;
+use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{Algorithm, EngineKind, ModelSpec, Path};
+use crate::spec::{EngineKind, ModelSpec, Path, ViewChoices};
 
 /// Cells of a view that are read at one time where nothing else says how many.
 const CELLS: usize = 1 << 22;
 
-/// Refuses what stochastic variational Bayes cannot do.
+/// Refuses what stochastic variational Bayes cannot do, where it is the engine.
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`]; [`ErrorKind::Option`] for a batch of more
 /// samples than there are.
-pub(super) fn check(
-    spec: &ModelSpec,
+pub(crate) fn check(
+    composed: &Composed,
     views: &[View],
+    choices: &[ViewChoices],
     samples: usize,
     groups: Option<&Groups>,
 ) -> Result<()> {
+    let options = &composed.options;
+    if options.engine != EngineKind::Stochastic {
+        return Ok(());
+    }
     let refuse = |view: &str, what: &str| {
         Err(ErrorKind::Incompatible {
             view: view.to_owned(),
@@ -46,29 +51,32 @@ pub(super) fn check(
         }
         .into())
     };
-    if spec.algorithm == Algorithm::Faithful {
+    if composed.is_faithful() {
         return refuse("", "the algorithm of mofapy2");
     }
-    if factor_block(spec, None, Mat::zeros(0, 1), 0)?.learns() {
+    if factors_alone(composed, 0, options.factors)?.learns() {
         return refuse(
             "",
             "a prior of the factors with scales of its own (factor-prior)",
         );
     }
-    if several(groups).is_some() && spec.knows_groups() {
+    if several(groups).is_some() && composed.knows_groups() {
         return refuse("", "noise or intercepts by group");
     }
-    if spec.missing == MissingData::Impute {
+    let spec = composed.spec();
+    if spec.is_some_and(|s| s.missing == MissingData::Impute) {
         return refuse("", "missing = \"impute\"");
     }
-    if spec.restarts > 1 {
+    if options.restarts > 1 {
         return refuse("", "more than one restart");
     }
-    if matches!(spec.path, Path::CompressSamples | Path::CompressFeatures) {
+    let compresses =
+        |s: &ModelSpec| matches!(s.path, Path::CompressSamples | Path::CompressFeatures);
+    if spec.is_some_and(compresses) {
         return refuse("", "compression of the data");
     }
-    for v in views {
-        let likelihood = spec.view(v.name()).likelihood;
+    for (v, choices) in views.iter().zip(choices) {
+        let likelihood = &choices.likelihood;
         if let Some(why) = likelihood.refuses(Way::Stochastic) {
             return Err(ErrorKind::Incompatible {
                 view: v.name().to_owned(),
@@ -83,21 +91,29 @@ pub(super) fn check(
             return refuse(v.name(), "a sparse view");
         }
     }
-    if spec.vb.relaxation != 1.0 {
+    if options.vb.relaxation != 1.0 {
         let what = format!(
             "vb.relaxation = {}, a choice of the model {},",
-            spec.vb.relaxation, spec.model
+            options.vb.relaxation,
+            composed.name()
         );
         return refuse("", &what);
     }
-    if spec.stochastic.batch > 1.0 && spec.stochastic.batch > samples as f64 {
+    let batch = options.stochastic.batch;
+    if batch > 1.0 && batch > samples as f64 {
         return Err(ErrorKind::Option {
             option: "batch",
-            value: spec.stochastic.batch.to_string(),
+            value: batch.to_string(),
         }
         .into());
     }
     Ok(())
+}
+
+/// The factors' block of so many samples, of which nothing is known yet.
+fn factors_alone(composed: &Composed, samples: usize, k: usize) -> Result<Box<dyn RowBlock>> {
+    let none = composed.model(None, Vec::new(), Mat::zeros(samples, k))?;
+    Ok(none.factors)
 }
 
 /// Checks that names are unique and are as many as there are samples.
@@ -168,7 +184,7 @@ fn twice(names: &[String]) -> Option<(usize, usize)> {
 /// # Errors
 /// [`ErrorKind::Source`]; [`DataError::NothingObserved`], [`DataError::TooLarge`].
 pub(super) fn learn(
-    spec: &ModelSpec,
+    choices: Vec<ViewChoices>,
     source: &mut dyn BlockSource,
     names: &[String],
     views: &[View],
@@ -183,7 +199,8 @@ pub(super) fn learn(
         .collect();
     let mut scales: Vec<Option<ScaleSums>> = views
         .iter()
-        .map(|v| ScaleSums::new(&spec.view(v.name()).likelihood, v.n_features()))
+        .zip(&choices)
+        .map(|(v, c)| ScaleSums::new(&c.likelihood, v.n_features()))
         .collect();
     let mut observed = vec![0; views.len()];
     let mut unseen = Vec::new();
@@ -216,14 +233,14 @@ pub(super) fn learn(
         journal.note(0, "data", Event::Data { note });
     }
     let mut infos = Vec::with_capacity(views.len());
-    for (((v, sums), observed), scale) in views.iter().zip(&sums).zip(observed).zip(scales) {
+    let sums = sums.iter().zip(observed).zip(scales);
+    for ((v, choices), ((sums, observed), scale)) in views.iter().zip(choices).zip(sums) {
         if observed == 0 {
             return Err(DataError::NothingObserved {
                 view: v.name().to_owned(),
             }
             .into());
         }
-        let choices = spec.view(v.name());
         let scaling = if v.levels().is_empty() {
             sums.finish(choices.centring, choices.scaling)
         } else {
@@ -286,41 +303,45 @@ impl BlockSource for Working {
 /// # Errors
 /// From reading, from the decomposition, and where data do not suit their
 /// likelihood; [`ErrorKind::SmallBatch`].
-pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Result<StochasticRun> {
-    let key = StreamKey::new(spec.seed);
+pub(super) fn begin(
+    composed: &Composed,
+    infos: &[ViewInfo],
+    mut source: Box<dyn BlockSource>,
+) -> Result<StochasticRun> {
+    let options = &composed.options;
+    let key = StreamKey::new(options.seed);
     let samples = source.samples();
-    let first = StochasticRun::first_batch(samples, &spec.stochastic, key);
+    let first = StochasticRun::first_batch(samples, &options.stochastic, key);
     let batch = first.iter().map(Range::len).sum();
-    if batch < spec.factors {
+    if batch < options.factors {
         return Err(ErrorKind::SmallBatch {
             batch,
-            factors: spec.factors,
+            factors: options.factors,
             samples,
         }
         .into());
     }
     let views = source.read(&first).map_err(|e| unread(&e))?;
-    let z = start(spec, None, &views, 0)?;
-    let parts: Vec<ViewPart> = views
-        .into_iter()
-        .map(|v| {
-            let sure = ParameterUncertainty::Posterior;
-            part(spec, None, v, MissingData::Marginal, sure, spec.factors).map_err(|e| {
-                match e.kind() {
-                    ErrorKind::Data(d) => in_all_samples(d.clone(), &first).into(),
-                    _ => e,
-                }
-            })
+    let z = start(composed, None, (infos, &views), 0)?;
+    let parts = composed
+        .model(None, views, z.clone())
+        .map_err(|e| match e.kind() {
+            ErrorKind::Data(d) => in_all_samples(d.clone(), &first).into(),
+            _ => e,
+        })?;
+    let own = composed.clone();
+    let factors = move |rows: usize, k: usize| {
+        factors_alone(&own, rows, k).map_err(|e| match e.kind() {
+            ErrorKind::Data(d) => d.clone(),
+            _ => DataError::Composed { why: e.to_string() },
         })
-        .collect::<Result<_>>()?;
-    let choices = spec.clone();
-    let factors = move |rows: usize, k: usize| factor_block(&choices, None, Mat::zeros(rows, k), 0);
+    };
     let mut run = StochasticRun::new(
-        parts,
+        parts.views,
         Box::new(factors),
         source,
-        spec.stochastic,
-        spec.vb.clone(),
+        options.stochastic,
+        options.vb.clone(),
         key,
     )?;
     run.start(z)?;
@@ -333,13 +354,13 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
 /// # Errors
 /// From reading and from the parts.
 pub(super) fn end(
-    spec: &ModelSpec,
+    composed: &Composed,
     mut run: StochasticRun,
 ) -> Result<(polyview_core::State, polyview_infer::StochasticRecord)> {
     let moments = run.project_all()?;
     let k = moments.k();
     let (parts, record) = run.into_parts();
-    let mut factors = factor_block(spec, None, Mat::zeros(0, k), 0)?;
+    let mut factors = factors_alone(composed, 0, k)?;
     factors.set_moments(moments);
     let schedule = polyview_core::Schedule::standard(parts.len());
     let mut full = Model::new(factors, parts, schedule);
@@ -351,8 +372,8 @@ pub(super) fn end(
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`] for any other.
-pub(super) fn is_stochastic(spec: &ModelSpec) -> Result<()> {
-    if spec.engine == EngineKind::Stochastic {
+pub(super) fn is_stochastic(engine: EngineKind) -> Result<()> {
+    if engine == EngineKind::Stochastic {
         return Ok(());
     }
     Err(ErrorKind::Incompatible {

@@ -3,8 +3,9 @@
 mod recommend;
 
 use std::fmt;
+use std::sync::Arc;
 
-use polyview_core::{Dataset, Journal, Level, View};
+use polyview_core::{Dataset, Journal, Level, ParameterUncertainty, View};
 use polyview_infer::alignment::stability;
 use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
@@ -14,9 +15,10 @@ pub(in crate::verbs) use recommend::{Measure, Singles, best, mean_and_error, rec
 
 use super::hold_out::hold_out;
 use crate::build::most_factors;
+use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
-use crate::spec::{EngineKind, ModelSpec};
+use crate::spec::{EngineKind, ModelSpec, RunOptions};
 
 /// Choices of [`choose_k`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -191,9 +193,9 @@ impl Teller<'_> {
         Ok(fit)
     }
     /// What is to be said of fits that stopped at their limit.
-    fn limits(&self, spec: &ModelSpec) -> Option<String> {
+    fn limits(&self, engine: EngineKind) -> Option<String> {
         let (limited, fits) = (self.limited, self.at.fits);
-        let (what, option) = match spec.engine {
+        let (what, option) = match engine {
             EngineKind::Stochastic => ("epochs", "epochs"),
             _ => ("sweeps", "max-sweeps"),
         };
@@ -251,6 +253,31 @@ pub fn choose_k(
     options: &ChooseKOptions,
     progress: &mut dyn FnMut(&ChooseKProgress),
 ) -> Result<ChooseK> {
+    choose(data, &spec.clone().into(), options, progress)
+}
+
+/// As [`choose_k`], of a model that somebody else than a [`ModelSpec`] puts together, and goes
+/// about its work as `run` says. A composer that has one number of factors refuses all others
+/// in [`Composer::model`], and this with it.
+///
+/// # Errors
+/// As [`choose_k`]; what the composer refuses.
+pub fn choose_k_composed(
+    data: Dataset,
+    composer: Arc<dyn Composer>,
+    run: RunOptions,
+    options: &ChooseKOptions,
+    progress: &mut dyn FnMut(&ChooseKProgress),
+) -> Result<ChooseK> {
+    choose(data, &Composed::new(composer, run), options, progress)
+}
+
+fn choose(
+    data: Dataset,
+    composed: &Composed,
+    options: &ChooseKOptions,
+    progress: &mut dyn FnMut(&ChooseKProgress),
+) -> Result<ChooseK> {
     for (option, value) in [("repeats", options.repeats), ("restarts", options.restarts)] {
         if value == 0 {
             return Err(ErrorKind::Option {
@@ -266,19 +293,21 @@ pub fn choose_k(
     }
     let mut notes = Vec::from_iter(fit_candidates(&mut candidates, most_factors(&data)));
     let mut warnings = Vec::new();
-    let specs: Vec<ModelSpec> = candidates
-        .iter()
-        .map(|&factors| ModelSpec {
+    let with = |factors: usize, seed: usize| {
+        let run = RunOptions {
             factors,
             restarts: 1,
-            seed: options.seed,
-            ..spec.clone()
-        })
-        .collect();
-    for s in &specs {
-        crate::validate(s, &data)?;
+            seed: options.seed.wrapping_add(seed as u64),
+            ..composed.options.clone()
+        };
+        Composed::new(Arc::clone(&composed.composer), run)
+    };
+    for &factors in &candidates {
+        let each = with(factors, 0);
+        each.views(data.views(), data.n_samples(), data.groups())?;
+        each.parameters(None, Vec::new(), factors, ParameterUncertainty::Posterior)?;
     }
-    let fits = specs.len() * (options.repeats + options.restarts);
+    let fits = candidates.len() * (options.repeats + options.restarts);
     let mut teller = Teller {
         progress,
         at: ChooseKProgress {
@@ -293,36 +322,36 @@ pub fn choose_k(
         limited: 0,
     };
     // by candidate, by repeat
-    let mut densities = vec![Vec::new(); specs.len()];
-    let mut robust = vec![Vec::new(); specs.len()];
-    let mut singles = vec![Singles::default(); specs.len()];
-    let mut r2s = vec![Vec::new(); specs.len()];
+    let mut densities = vec![Vec::new(); candidates.len()];
+    let mut robust = vec![Vec::new(); candidates.len()];
+    let mut singles = vec![Singles::default(); candidates.len()];
+    let mut r2s = vec![Vec::new(); candidates.len()];
     let mut cells = Vec::with_capacity(options.repeats);
     // hidden cells of a repeat that have a density, on average
     let mut dense = 0.0;
     for r in 0..options.repeats {
         let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
         cells.push(hidden.cells.iter().sum());
-        for (i, s) in specs.iter().enumerate() {
-            teller.begin(s.factors, ChooseKStage::HeldOut(r + 1));
-            let fit = teller.run(Fitting::new(hidden.data.clone(), s.clone())?)?;
+        for (i, &factors) in candidates.iter().enumerate() {
+            teller.begin(factors, ChooseKStage::HeldOut(r + 1));
+            let fit = teller.run(Fitting::of(hidden.data.clone(), with(factors, 0))?)?;
             let score = held_out(&fit, &data)?;
             densities[i].push(score.density);
             robust[i].push(score.robust.iter().sum::<f64>() / score.dense);
             singles[i].add(&score.robust);
             r2s[i].push(score.r2);
-            dense += score.dense / (specs.len() * options.repeats) as f64;
+            dense += score.dense / (candidates.len() * options.repeats) as f64;
         }
     }
-    let mut rows = Vec::with_capacity(specs.len());
+    let mut rows = Vec::with_capacity(candidates.len());
     // copies for all fits but the last, which takes the data themselves
-    let mut copies = std::iter::repeat_n(data, specs.len() * options.restarts);
-    for (i, s) in specs.iter().enumerate() {
+    let mut copies = std::iter::repeat_n(data, candidates.len() * options.restarts);
+    for (i, &factors) in candidates.iter().enumerate() {
         let mut ends = Vec::with_capacity(options.restarts);
         let mut loadings = Vec::with_capacity(options.restarts);
         for (r, data) in copies.by_ref().take(options.restarts).enumerate() {
-            teller.begin(s.factors, ChooseKStage::Full(r + 1));
-            let fitting = restart(data, s, r)?;
+            teller.begin(factors, ChooseKStage::Full(r + 1));
+            let fitting = restart(data, with(factors, r), r)?;
             if i == 0 && r == 0 {
                 take(fitting.journal(), &mut notes, &mut warnings);
             }
@@ -335,7 +364,7 @@ pub fn choose_k(
         let (robust_density, robust_density_se) = mean_and_error(&robust[i]);
         let (r2, r2_se) = mean_and_error(&r2s[i]);
         rows.push(ChooseKRow {
-            factors: s.factors,
+            factors,
             kept: kept as f64,
             log_density,
             log_density_se,
@@ -356,7 +385,7 @@ pub fn choose_k(
     } else {
         recommend(&rows, (&r2s, &[]), Measure::R2)
     };
-    warnings.extend(teller.limits(spec));
+    warnings.extend(teller.limits(composed.options.engine));
     warnings.extend(nothing_predicted(&rows, options.share));
     Ok(ChooseK {
         rows,
@@ -469,14 +498,10 @@ fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
 
 /// One fit of the full data: the first from the start that the choices name,
 /// further ones from that start turned at random and shaken.
-fn restart(data: Dataset, spec: &ModelSpec, number: usize) -> Result<Fitting> {
-    let seed = spec.seed.wrapping_add(number as u64);
-    let spec = ModelSpec {
-        seed,
-        ..spec.clone()
-    };
-    let vb = spec.engine == EngineKind::Vb;
-    let mut fitting = Fitting::new(data, spec)?;
+fn restart(data: Dataset, composed: Composed, number: usize) -> Result<Fitting> {
+    let seed = composed.options.seed;
+    let vb = composed.options.engine == EngineKind::Vb;
+    let mut fitting = Fitting::of(data, composed)?;
     if number > 0 && vb {
         let start = fitting.starting_factors().to_owned();
         let (n, k) = (start.nrows(), start.ncols());

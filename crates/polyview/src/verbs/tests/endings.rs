@@ -8,7 +8,7 @@ use polyview_random::{StreamKey, standard_normal};
 
 use super::counts::table;
 use super::simulated;
-use crate::{EngineKind, Fit, Fitting, ModelSpec, Path, build, models};
+use crate::{EngineKind, Fit, Fitting, ModelSpec, ParameterUncertainty, Path, models};
 
 fn warnings(journal: &Journal, about: &str) -> Vec<String> {
     journal.warnings().filter(|w| w.contains(about)).collect()
@@ -27,7 +27,7 @@ fn more_factors_than_the_data_carry_become_as_many_as_they_do() {
         spec.stochastic.batch = 1.0;
         (spec.gibbs.warm_up, spec.gibbs.sweeps, spec.gibbs.thin) = (2, 3, 1);
         let fit = crate::fit(data.clone(), spec.clone()).unwrap();
-        assert_eq!(fit.spec().factors, 9);
+        assert_eq!(fit.run_options().factors, 9);
         let found = warnings(&fit.record().journal, "40 factors were asked for");
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("carry at most 9"), "{found:?}");
@@ -90,7 +90,8 @@ fn a_fit_that_came_to_nothing_says_so() {
 fn idle(fit: &Fit, k: usize, more: usize) -> f64 {
     let of = |k: usize| {
         let views = fit.empty_views().unwrap();
-        build::parameters(fit.spec(), None, views, k)
+        (fit.composed)
+            .parameters(None, views, k, ParameterUncertainty::Posterior)
             .unwrap()
             .idle_factor()
     };
@@ -103,7 +104,7 @@ fn smaller(fit: &Fit, data: &Dataset) -> Option<f64> {
     let z = fit.component(0).unwrap().factors().mean().to_owned();
     let k = z.ncols();
     let bound = |out: usize| {
-        let mut spec = fit.spec().clone();
+        let mut spec = fit.spec().unwrap().clone();
         spec.factors = k - 1;
         let mut fitting = Fitting::new(data.clone(), spec).unwrap();
         let keep: Vec<usize> = (0..k).filter(|j| *j != out).collect();

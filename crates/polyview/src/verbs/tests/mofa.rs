@@ -127,7 +127,7 @@ fn choices_are_kept_and_some_refused() {
         let path = folder.path().join("m.pv");
         fit.save(&path, crate::Overwrite::Refuse).unwrap();
         let again = Fit::load(&path).unwrap();
-        assert_eq!(again.spec().posterior, posterior);
+        assert_eq!(again.spec().unwrap().posterior, posterior);
         let (a, b) = (fit.inclusion("a").unwrap(), again.inclusion("a").unwrap());
         assert_eq!(a, b);
         assert!(matches!(

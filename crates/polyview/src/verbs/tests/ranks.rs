@@ -438,9 +438,9 @@ fn choices_of_ranks_are_checked_written_out_and_used() {
     let written = |at: usize| fit.views()[at].choices.likelihood.options().clone();
     assert_eq!(written(1).read::<RankOptions>().unwrap(), plain);
     assert!(written(0).is_empty());
-    let text = serde_json::to_string(fit.spec()).unwrap();
+    let text = serde_json::to_string(&fit.spec()).unwrap();
     assert_eq!(
-        &serde_json::from_str::<ModelSpec>(&text).unwrap(),
+        Some(&serde_json::from_str::<ModelSpec>(&text).unwrap()),
         fit.spec()
     );
     let mut bounds = Vec::new();

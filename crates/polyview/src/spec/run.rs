@@ -1,0 +1,122 @@
+//! How a fit goes about its work, whoever composed its model.
+
+use polyview_infer::{Start, StochasticOptions, VbOptions};
+use serde::{Deserialize, Serialize};
+
+use super::{EngineKind, GibbsOptions, ModelSpec};
+use crate::error::{ErrorKind, Result};
+
+/// How a fit goes about its work: what is no part of its model. A [`ModelSpec`] has the same
+/// choices ([`ModelSpec::run_options`]).
+///
+/// ```
+/// use polyview::{EngineKind, RunOptions};
+///
+/// let options = RunOptions {
+///     factors: 4,
+///     engine: EngineKind::Gibbs,
+///     ..RunOptions::default()
+/// };
+/// assert_eq!(options.seed, 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RunOptions {
+    /// Number of factors to start with.
+    pub factors: usize,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How factors are started.
+    pub start: Start,
+    /// Number of starts; the best bound is kept.
+    pub restarts: usize,
+    /// The engine.
+    pub engine: EngineKind,
+    /// Variational Bayes.
+    pub vb: VbOptions,
+    /// Gibbs sampling.
+    pub gibbs: GibbsOptions,
+    /// Stochastic variational Bayes. Pruning, rotation and, for the exact sweeps
+    /// at its end, tolerances are those of `vb`.
+    pub stochastic: StochasticOptions,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        ModelSpec::default().run_options()
+    }
+}
+
+impl ModelSpec {
+    /// Its choices of how the fit goes about its work.
+    pub fn run_options(&self) -> RunOptions {
+        RunOptions {
+            factors: self.factors,
+            seed: self.seed,
+            start: self.start,
+            restarts: self.restarts,
+            engine: self.engine,
+            vb: self.vb.clone(),
+            gibbs: self.gibbs,
+            stochastic: self.stochastic,
+        }
+    }
+    /// The same model with these choices of how the fit goes about its work.
+    #[must_use]
+    pub fn with_run_options(self, options: RunOptions) -> Self {
+        Self {
+            factors: options.factors,
+            seed: options.seed,
+            start: options.start,
+            restarts: options.restarts,
+            engine: options.engine,
+            vb: options.vb,
+            gibbs: options.gibbs,
+            stochastic: options.stochastic,
+            ..self
+        }
+    }
+}
+
+impl RunOptions {
+    /// Checks what can be checked without data.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoFactors`], [`ErrorKind::Option`].
+    pub fn validate(&self) -> Result<()> {
+        let bad =
+            |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
+        if self.factors == 0 {
+            return Err(ErrorKind::NoFactors.into());
+        }
+        for (option, value) in [
+            ("restarts", self.restarts),
+            ("max-sweeps", self.vb.max_sweeps),
+            ("chains", self.gibbs.chains),
+            ("sweeps", self.gibbs.sweeps),
+            ("thin", self.gibbs.thin),
+        ] {
+            if value == 0 {
+                return bad(option, "0".to_owned());
+            }
+        }
+        if self.gibbs.thin > self.gibbs.sweeps {
+            return bad("thin", self.gibbs.thin.to_string());
+        }
+        for (option, value) in [
+            ("tolerance", self.vb.tolerance),
+            ("movement", self.vb.movement),
+        ] {
+            if !(value > 0.0 && value < 1.0) {
+                return bad(option, value.to_string());
+            }
+        }
+        if !(self.vb.relaxation > 0.0 && self.vb.relaxation < 2.0) {
+            return bad("relaxation", self.vb.relaxation.to_string());
+        }
+        match self.stochastic.fault() {
+            Some((option, value)) => bad(option, value),
+            None => Ok(()),
+        }
+    }
+}
