@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use polyview_core::{Groups, Ledger, Mask, Overwrite, State, View};
+use polyview_core::{Groups, Mask, Overwrite, State, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -292,14 +292,14 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Of a model with these views whose state is `own`.
-    pub(crate) fn of(own: &State, views: &[ViewInfo]) -> Self {
+    /// Of a model with these views whose state is under `prefix` in `own`.
+    pub(crate) fn of(own: &State, prefix: &str, views: &[ViewInfo]) -> Self {
         let rows = |at: &str| {
-            let array = own.arrays().get(&format!("{at}/mean"));
+            let array = own.arrays().get(&format!("{prefix}{at}/mean"));
             array.and_then(|a| a.shape.first()).copied().unwrap_or(0)
         };
         let implicit = |name: String| {
-            let array = own.arrays().get(&name);
+            let array = own.arrays().get(&format!("{prefix}{name}"));
             array
                 .and_then(|a| a.values.first())
                 .map_or(0, |x| *x as usize)
@@ -391,12 +391,4 @@ pub(crate) fn write_record<T: Serialize>(record: &T) -> Result<Value> {
 /// What [`write_record`] wrote.
 pub(crate) fn read_record<T: for<'a> Deserialize<'a>>(record: &Value) -> Result<T> {
     json::from_value(record.clone()).map_err(|e| Fault::Header(e).at(CHECKPOINT))
-}
-
-/// Whether every row of a ledger has one value a name.
-pub(crate) fn is_table(ledger: &Ledger) -> bool {
-    ledger
-        .rows
-        .iter()
-        .all(|r| r.values.len() == ledger.names.len())
 }

@@ -15,9 +15,7 @@ mod sparse;
 
 use std::path::Path;
 
-pub(crate) use checkpoint::{
-    Extents, Origin, is_table, read_record, record_fits, same_origin, write_record,
-};
+pub(crate) use checkpoint::{Extents, Origin, read_record, record_fits, same_origin, write_record};
 pub use polyview_core::Overwrite;
 
 use crate::error::Result;

@@ -333,16 +333,8 @@ fn parts_that_do_not_fit_are_refused() {
     refused(&spec, 3, &set("/run/ledger/rows", none.clone()));
     refused(&spec, 3, &set("", none.clone()));
     let chains = gibbs(2);
-    for name in ["/stored/0", "/chains/1/0"] {
-        refused(&chains, 8, &set(name, huge.clone()));
-    }
-    for name in [
-        "/chains",
-        "/draws",
-        "/stored",
-        "/draws/0/signal",
-        "/draws/1/stored",
-    ] {
+    refused(&chains, 8, &set("/chains/1/sweep", huge.clone()));
+    for name in ["/chains", "/draws", "/draws/0/signal", "/draws/1/stored"] {
         refused(&chains, 8, &set(name, none.clone()));
     }
     refused(&chains, 8, &set("/draws/0/signal/1", none.clone()));

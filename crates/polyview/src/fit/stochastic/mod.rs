@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, Observed, Scaling, ScalingSums, SourceError,
-    View, Way,
+    BlockSource, DataError, Event, Groups, Journal, Observed, Scaling, ScalingSums, Schedule,
+    SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun, ViewPart};
@@ -14,12 +14,13 @@ use polyview_likelihoods::{MissingData, ParameterUncertainty};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
-use super::ViewInfo;
+use super::fitting::{Campaign, Given, swept};
 use super::order::order_factors;
 use super::remarks::{note_features, note_remarks};
 use super::start::start;
 use super::states::given_up_parameters;
 use super::training::ScaleSums;
+use super::{FitRecord, Progress, ViewInfo};
 use crate::build::{factor_block, part, several};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{Algorithm, EngineKind, ModelSpec, Path};
@@ -327,24 +328,27 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
     Ok(run)
 }
 
-/// The posterior: factors of all samples under the final weights, ordered and
-/// signed.
-///
-/// # Errors
-/// From reading and from the parts.
-pub(super) fn end(
-    spec: &ModelSpec,
-    mut run: StochasticRun,
-) -> Result<(polyview_core::State, polyview_infer::StochasticRecord)> {
-    let moments = run.project_all()?;
-    let k = moments.k();
-    let (parts, record) = run.into_parts();
-    let mut factors = factor_block(spec, None, Mat::zeros(0, k), 0)?;
-    factors.set_moments(moments);
-    let schedule = polyview_core::Schedule::standard(parts.len());
-    let mut full = Model::new(factors, parts, schedule);
-    order_factors(&mut full)?;
-    Ok((given_up_parameters(full), record))
+impl Campaign for StochasticRun {
+    fn step(&mut self, given: &mut Given) -> Result<Progress> {
+        let limits = &given.spec.stochastic;
+        let report = swept(self)?;
+        Ok(Progress::of(&report, limits.epochs + limits.exact_sweeps))
+    }
+
+    /// The factors are those of all samples under the final weights.
+    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+        let moments = self.project_all()?;
+        let (swept, record) = self.into_parts();
+        let mut factors = factor_block(&given.spec, None, Mat::zeros(0, moments.k()), 0)?;
+        factors.set_moments(moments);
+        let schedule = Schedule::standard(swept.views.len());
+        let mut full = Model::new(factors, swept.views, schedule);
+        order_factors(&mut full)?;
+        let state = given_up_parameters(full);
+        let bounds = record.ledger.last().into_iter().collect();
+        let journal = std::mem::take(&mut given.journal);
+        Ok((vec![state], FitRecord::of(record, journal, bounds)))
+    }
 }
 
 /// The engine that a fit from blocks needs.
