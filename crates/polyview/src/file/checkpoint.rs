@@ -199,7 +199,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) when it cannot be read, [`ErrorKind::File`](crate::ErrorKind::File) when it
-    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile).
+    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile),
+    /// [`ErrorKind::OldCheckpoint`](crate::ErrorKind::OldCheckpoint).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
@@ -228,7 +229,7 @@ impl Checkpoint {
         let record = Values::Bytes(vec![record.len()], record.into());
         tensors.push(Tensor::new("record", record));
         let header = json::to_value(&CheckpointHeader {
-            format: super::FORMAT_VERSION,
+            format: super::CHECKPOINT_VERSION,
             kind: Kind::Checkpoint,
             program: program(),
             origin: self.origin.clone(),
@@ -239,6 +240,11 @@ impl Checkpoint {
         let mut file = Container::read(bytes)?;
         let header = std::mem::take(&mut file.header);
         Kind::Checkpoint.expect(&header)?;
+        // what an earlier version wrote may lack anything: its number is read first
+        let format = header.get("format").and_then(Value::as_u64);
+        if let Some(found) = format.filter(|&f| f < super::CHECKPOINT_VERSION.into()) {
+            return Err(Fault::OldCheckpoint(found as u32));
+        }
         let header: CheckpointHeader = json::from_value(header)?;
         let record = file.take("record")?.byte_string("record")?;
         let record = serde_json::from_slice(record)?;
