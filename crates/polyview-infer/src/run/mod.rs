@@ -30,6 +30,17 @@ pub enum Outcome {
     Interrupted,
 }
 
+impl Outcome {
+    /// Of a run that rests or is at its limit; none of one that goes on.
+    pub(crate) fn of(rests: bool, limit: bool) -> Option<Self> {
+        match (rests, limit) {
+            (true, _) => Some(Self::Converged),
+            (false, true) => Some(Self::MaxSweeps),
+            (false, false) => None,
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

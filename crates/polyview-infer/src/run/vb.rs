@@ -146,11 +146,7 @@ impl Strategy for VbOptions {
                 rests = false;
             }
         }
-        Ok(match (rests, last) {
-            (true, _) => Some(Outcome::Converged),
-            (false, true) => Some(Outcome::MaxSweeps),
-            (false, false) => None,
-        })
+        Ok(Outcome::of(rests, last))
     }
 }
 

@@ -234,21 +234,10 @@ impl Stochastic {
         if self.exact {
             let done = report.sweep - self.epochs;
             let limit = done >= self.limit;
-            return match (rest || (limit && self.rested), limit) {
-                (true, _) => Some(Outcome::Converged),
-                (false, true) => Some(Outcome::MaxSweeps),
-                (false, false) => None,
-            };
+            return Outcome::of(rest || (limit && self.rested), limit);
         }
         let last = self.epochs >= self.options.epochs;
-        if !rest && !last {
-            return None;
-        }
-        let outcome = if rest {
-            Outcome::Converged
-        } else {
-            Outcome::MaxSweeps
-        };
+        let outcome = Outcome::of(rest, last)?;
         if self.options.exact_sweeps == 0 {
             return Some(outcome);
         }

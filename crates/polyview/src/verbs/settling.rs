@@ -1,7 +1,7 @@
 //! Views of labels given factors that are known, and whether they tell samples apart.
 
 use polyview_core::{Block, Journal, RowBlock, RowMoments, Schedule, State, Step, View};
-use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
+use polyview_infer::{Model, Outcome, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_random::StreamKey;
 
 use crate::build;
@@ -86,11 +86,7 @@ impl Fit {
             )
         });
         let options = VbOptions {
-            rotate: Rotate::Off,
-            prune: PruneRule {
-                by_bound: false,
-                ..self.spec.vb.prune
-            },
+            prune: PruneRule::never(),
             max_sweeps: SWEEPS,
             tolerance: TOLERANCE.min(self.spec.vb.tolerance),
             movement: MOVEMENT.min(self.spec.vb.movement),
