@@ -255,7 +255,7 @@ fn bits_depend_neither_on_threads_nor_on_interruptions() {
         for build in builds(holes, 2) {
             let saved = |run: &VbRun| {
                 let mut state = State::new();
-                let record = run.save(&mut state);
+                let record = run.save("", &mut state);
                 (state, record)
             };
             let whole = |threads: usize| {
@@ -275,7 +275,9 @@ fn bits_depend_neither_on_threads_nor_on_interruptions() {
             }
             let (state, record) = saved(&first);
             let mut second = build.run();
-            second.resume(record, &state.reader()).expect("its state");
+            second
+                .resume("", record, &state.reader())
+                .expect("its state");
             for _ in 0..6 {
                 second.sweep().expect("a sweep");
             }

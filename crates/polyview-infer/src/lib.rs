@@ -41,7 +41,8 @@
 //! | type | what |
 //! |---|---|
 //! | [`Model`], [`ViewPart`] | the parts of a model put together |
-//! | [`VbRun`], [`VbOptions`], [`Outcome`] | a run of variational Bayes |
+//! | [`Run`], [`RunState`], [`Outcome`] | sweeps of any [`Strategy`], what is remembered of them, checkpoints |
+//! | [`VbRun`], [`VbOptions`] | a run of variational Bayes |
 //! | [`StochasticRun`] | stochastic variational Bayes over data that are read in batches |
 //! | [`GibbsChain`] | one Markov chain |
 //! | [`Engine`], [`Vb`], [`Gibbs`] | what an engine does with one block |
@@ -49,7 +50,6 @@
 //! | [`rotation`] | maximises the bound over invertible maps of the factors |
 
 pub mod alignment;
-mod chain;
 pub mod diagnostics;
 mod engine;
 mod model;
@@ -59,18 +59,18 @@ mod run;
 mod start;
 pub mod stochastic;
 
-pub use chain::GibbsChain;
 pub use engine::{
     Engine, Gibbs, Projected, ProjectionRounds, Vb, assign, project_factors, run_steps,
     step_groups, update_factors,
 };
 pub use model::{Model, ViewPart};
 pub use prune::{EmptyFactor, PruneRule, empty_factors};
-pub use run::{Audit, FALL, Outcome, Rotate, RunRecord, SweepReport, VbOptions, VbRun};
-pub use start::{Start, start_factors};
-pub use stochastic::{
-    FactorMaker, StochasticError, StochasticOptions, StochasticRecord, StochasticRun,
+pub use run::{
+    Audit, FALL, GibbsChain, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy,
+    SweepReport, VbOptions, VbRun,
 };
+pub use start::{Start, start_factors};
+pub use stochastic::{FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

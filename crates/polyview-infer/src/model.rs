@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Mask, NumericError, Of, PatternTable, Predictor, RowBlock, RowMoments, Schedule, State,
-    StateReader, Stateful, Step, Term, ViewId, ViewTerm,
+    Bias, Mask, NumericError, Objective, Of, PatternTable, Predictor, RowBlock, RowMoments,
+    Schedule, State, StateReader, Stateful, Step, Term, ViewId, ViewTerm,
 };
 use rayon::prelude::*;
 
@@ -159,6 +159,11 @@ impl Model {
             Step::Rotate => "rotation".into(),
             Step::Prune => String::new(),
         }
+    }
+    /// Whether no step can lower the objective.
+    pub(crate) fn is_guaranteed(&self) -> bool {
+        let fixed = |v: &ViewPart| v.term.objective() != Objective::NoGuarantee;
+        self.views.iter().all(fixed)
     }
     /// Number of factors.
     pub fn k(&self) -> usize {

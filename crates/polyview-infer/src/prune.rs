@@ -1,6 +1,6 @@
 //! Factors that no view uses any more (spec/sshiba 5; docs/decisions/0008-empty-factors.md).
 
-use polyview_core::{Context, Event, Journal, NumericError, State, Stateful, Step};
+use polyview_core::{Context, Event, NumericError, State, Stateful, Step};
 use polyview_linalg::MatRef;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -203,18 +203,17 @@ fn sizes(model: &Model, rule: &PruneRule) -> (Vec<bool>, Vec<EmptyFactor>) {
     (empty.collect(), factors)
 }
 
-/// Removes the factors that are empty by the rule; whether there were any.
+/// Removes the factors that are empty by the rule; which ones stay, if there were any.
 ///
 /// # Errors
 /// [`NumericError`] when a covariance is not positive definite.
 pub(crate) fn drop_empty(
     model: &mut Model,
     rule: &PruneRule,
-    sweep: usize,
-    journal: &mut Journal,
-) -> Result<bool, NumericError> {
+    cx: &mut Context<'_>,
+) -> Result<Option<Vec<usize>>, NumericError> {
     let mut rule = *rule;
-    if sweep < FIRST_DROP {
+    if cx.sweep < FIRST_DROP {
         rule.least_explained = 0.0;
     }
     if rule.least_explained > 0.0 {
@@ -223,25 +222,36 @@ pub(crate) fn drop_empty(
     }
     let empty = empty_factors(model, &rule);
     let k = model.k();
-    if empty.is_empty() || k <= 1 || sweep < 2 {
-        return Ok(false);
+    if empty.is_empty() || k <= 1 || cx.sweep < 2 {
+        return Ok(None);
     }
     let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
     let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
     model.select(&keep, &vec![1.0; keep.len()])?;
     for (i, e) in empty.iter().take(k - 1).enumerate() {
-        journal.note(
-            sweep,
-            "",
-            Event::Pruned {
-                factor: e.factor + 1,
-                largest_weight: e.largest_weight,
-                explained: e.explained,
-                left: k - 1 - i,
-            },
-        );
+        let event = Event::Pruned {
+            factor: e.factor + 1,
+            largest_weight: e.largest_weight,
+            explained: e.explained,
+            left: k - 1 - i,
+        };
+        cx.journal.note(cx.sweep, "", event);
     }
-    Ok(true)
+    Ok(Some(keep))
+}
+
+/// Takes factors out on trial, first as everything stands, then after sweeps of the others;
+/// whether any stayed out.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+pub(crate) fn drop_on_trial(
+    model: &mut Model,
+    bound: f64,
+    engine: Vb,
+    cx: &mut Context<'_>,
+) -> Result<bool, NumericError> {
+    Ok(drop_needless(model, bound, cx)? || drop_after_sweeps(model, bound, engine, cx)?)
 }
 
 /// Takes factors out on trial, the smallest first; those without
@@ -249,11 +259,10 @@ pub(crate) fn drop_empty(
 ///
 /// # Errors
 /// [`NumericError`] when a covariance is not positive definite.
-pub(crate) fn drop_needless(
+fn drop_needless(
     model: &mut Model,
     mut bound: f64,
-    sweep: usize,
-    journal: &mut Journal,
+    cx: &mut Context<'_>,
 ) -> Result<bool, NumericError> {
     let mut dropped = false;
     // factors keep their order, so places shift down as others go
@@ -271,16 +280,13 @@ pub(crate) fn drop_needless(
         let without = model.bound();
         let gain = without + model.idle_factor() - bound;
         if gain > 0.0 {
-            journal.note(
-                sweep,
-                "",
-                Event::Needless {
-                    factor: place + 1,
-                    explained: small.explained,
-                    gain,
-                    left: k - 1,
-                },
-            );
+            let event = Event::Needless {
+                factor: place + 1,
+                explained: small.explained,
+                gain,
+                left: k - 1,
+            };
+            cx.journal.note(cx.sweep, "", event);
             (bound, dropped) = (without, true);
             gone.push(small.factor);
         } else {
@@ -298,18 +304,14 @@ pub(crate) fn drop_needless(
 ///
 /// # Errors
 /// [`NumericError`] from the parts.
-pub(crate) fn drop_after_sweeps(
+fn drop_after_sweeps(
     model: &mut Model,
     bound: f64,
     engine: Vb,
     cx: &mut Context<'_>,
 ) -> Result<bool, NumericError> {
     let k = model.k();
-    let mut steps = model.schedule.clone();
-    steps
-        .sweep
-        .retain(|s| !matches!(s, Step::Rotate | Step::Prune));
-    let groups = step_groups(&steps);
+    let groups = step_groups(&model.schedule);
     for small in smallest_first(model) {
         if k <= 1 {
             break;
@@ -321,16 +323,13 @@ pub(crate) fn drop_after_sweeps(
         let goal = bound - model.idle_factor();
         let without = after_sweeps(model, &groups, goal, engine, cx)?;
         if without > goal {
-            cx.journal.note(
-                cx.sweep,
-                "",
-                Event::Needless {
-                    factor: small.factor + 1,
-                    explained: small.explained,
-                    gain: without - goal,
-                    left: k - 1,
-                },
-            );
+            let event = Event::Needless {
+                factor: small.factor + 1,
+                explained: small.explained,
+                gain: without - goal,
+                left: k - 1,
+            };
+            cx.journal.note(cx.sweep, "", event);
             return Ok(true);
         }
         model.load("", &before.reader())?;

@@ -231,7 +231,7 @@ fn largest_gap(kinds: &[Kind], n: usize, k: usize, seed: u64) -> f64 {
         let bound = batch.sweep().expect("a sweep").bound;
         batch.model_mut().schedule.sweep.clone_from(&globals);
         batch.sweep().expect("a sweep");
-        let report = run.epoch().expect("an epoch");
+        let report = run.sweep().expect("an epoch");
         worst = worst.max(compare(&run, &batch));
         worst = worst.max((report.bound - bound).abs() / bound.abs());
     }
@@ -348,7 +348,7 @@ fn errors(kind: Kind, k: usize, options: StochasticOptions) -> (f64, f64, Stocha
     let rows: Vec<usize> = first.into_iter().flatten().collect();
     run.start(Mat::from_fn(rows.len(), k, |i, j| start[(rows[i], j)]))
         .expect("a start");
-    while run.epoch().expect("an epoch").outcome.is_none() {}
+    while run.sweep().expect("an epoch").outcome.is_none() {}
     let z = run.project_all().expect("factors");
     let by_parts = error(&hidden, &z, &run.model().views[0]);
     // the last row is no estimate but the bound of what is left
@@ -429,9 +429,9 @@ fn a_batch_stands_for_all_samples() {
     };
     run.start(normal(rows, 3, key.block(40))).expect("a start");
     check(&run);
-    let estimate = run.epoch().expect("an epoch").bound;
+    let estimate = run.sweep().expect("an epoch").bound;
     check(&run);
-    let bound = run.epoch().expect("a sweep").bound;
+    let bound = run.sweep().expect("a sweep").bound;
     check(&run);
     // in the first epoch factors are still being found
     assert!(
@@ -464,7 +464,7 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         run.start(normal(rows, 4, key.block(40))).expect("a start");
         let mut outcome = None;
         while outcome.is_none() {
-            outcome = run.epoch().expect("an epoch").outcome;
+            outcome = run.sweep().expect("an epoch").outcome;
         }
         assert_eq!(outcome, Some(Outcome::MaxSweeps));
         let z = run.project_all().expect("factors");

@@ -209,7 +209,19 @@ pub enum ErrorKind {
         /// Sweeps that are allowed.
         limit: usize,
     },
-    /// A model file of a later version.
+    /// A checkpoint of an earlier version.
+    #[error(
+        "'{path}' is a checkpoint in format {found}; this program goes on from format {known} alone"
+    )]
+    OldCheckpoint {
+        /// The file.
+        path: String,
+        /// Its version.
+        found: u32,
+        /// The version that is gone on from.
+        known: u32,
+    },
+    /// A model file or checkpoint of a later version.
     #[error("'{path}' was written in format {found}; this program reads up to {known}")]
     NewerFile {
         /// The file.
@@ -402,6 +414,10 @@ impl Error {
                 "check that the header row holds the feature names used when fitting".to_owned()
             }
             ErrorKind::NewerFile { .. } => "use a newer release of polyview".to_owned(),
+            ErrorKind::OldCheckpoint { .. } => {
+                "go on with it in the release of polyview that wrote it, or start afresh without it"
+                    .to_owned()
+            }
             ErrorKind::File { .. } => {
                 "check that it is the right file, restore it from a copy, or make it again"
                     .to_owned()

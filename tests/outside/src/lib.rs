@@ -7,7 +7,6 @@
 //! is convex in $r$, so that its tangent at any $r_0$ is a bound, and quadratic in $\eta$: a
 //! site of the precision $\omega = (\nu + 1)\lambda / (\nu + \lambda r_0)$. The best $r_0$ is
 //! $\langle(x - \eta)^2\rangle$.
-
 //!
 //! [`HeavyTails`] is the same noise by its density alone, [`Laplace`] a prior of weights, and
 //! [`MarkedFeatures`] a composer: a model that no specification says.

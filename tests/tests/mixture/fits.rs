@@ -105,9 +105,10 @@ fn bits_depend_neither_on_threads_nor_on_interruptions() {
                 run.sweep().expect("a sweep");
                 if stop && i == 2 {
                     let mut state = State::new();
-                    let record = run.save(&mut state);
+                    let record = run.save("", &mut state);
                     run = VbRun::new(build(), vb(), StreamKey::new(2), Journal::default());
-                    run.resume(record, &state.reader()).expect("a checkpoint");
+                    run.resume("", record, &state.reader())
+                        .expect("a checkpoint");
                 }
             }
             let mut state = State::new();

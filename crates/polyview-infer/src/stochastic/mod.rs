@@ -32,7 +32,7 @@ use polyview_core::{DataError, NumericError, SourceError};
 use thiserror::Error;
 
 pub use options::StochasticOptions;
-pub use run::{FactorMaker, StochasticRecord, StochasticRun};
+pub use run::{FactorMaker, Stochastic, StochasticRun};
 
 /// What a stochastic run can fail with.
 #[derive(Debug, Error)]

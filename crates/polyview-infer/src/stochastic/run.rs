@@ -1,14 +1,14 @@
-//! A stochastic run: epochs, exact sweeps, the factors of all samples.
+//! Stochastic variational Bayes as a strategy: epochs, exact sweeps, the factors of all
+//! samples.
 
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, Context, DataError, Event, Journal, Ledger, Noise, NoiseScope, NumericError,
-    Objective, Of, RowBlock, RowMoments, Schedule, Term,
+    BlockSource, Context, DataError, Event, Journal, Noise, NoiseScope, Of, RowBlock, RowMoments,
+    Schedule, Term,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_random::StreamKey;
-use serde::{Deserialize, Serialize};
 
 use super::collect::Collector;
 use super::gathered::Gathered;
@@ -17,54 +17,42 @@ use super::sums::{ViewSums, Weighting};
 use super::{StochasticError, StochasticOptions, in_all_samples};
 use crate::engine::{Projected, ProjectionRounds, project_factors};
 use crate::model::{Model, ViewPart};
-use crate::run::{FALL, Outcome, Rotate, SweepReport, VbOptions};
+use crate::run::{FALL, Outcome, Rotate, Run, RunState, Strategy, SweepReport, VbOptions};
 
 /// Makes the factors' block for some samples and factors.
 pub type FactorMaker = Box<dyn Fn(usize, usize) -> Result<Box<dyn RowBlock>, DataError> + Send>;
 
-/// What a stochastic run remembers besides the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StochasticRecord {
-    /// Epochs and exact sweeps done.
-    pub sweep: usize,
-    /// Of these, epochs.
-    pub epochs: usize,
-    /// Quiet epochs or sweeps in a row.
-    pub quiet: usize,
-    /// Bound by term: of an epoch the mean of its batches' estimates, of an
-    /// exact sweep the bound itself.
-    pub ledger: Ledger,
-    /// What happened.
-    pub journal: Journal,
-}
-
-/// A run of stochastic variational Bayes in progress.
-pub struct StochasticRun {
-    pub(super) model: Model,
+/// Stochastic variational Bayes: the data term of its model holds the samples of the latest
+/// batch, or none.
+pub struct Stochastic {
     pub(super) source: Box<dyn BlockSource>,
     pub(super) factors: FactorMaker,
-    pub(super) options: StochasticOptions,
+    options: StochasticOptions,
     pub(super) vb: VbOptions,
-    pub(super) key: StreamKey,
     pub(super) batches: Batches,
     pub(super) sums: Vec<ViewSums>,
     /// Running sum of the factors' second moments.
     pub(super) second: SymPacked,
-    pub(super) record: StochasticRecord,
-    pub(super) previous: Vec<Mat<f64>>,
-    pub(super) exact: bool,
+    /// Epochs done; sweeps beyond them are exact ones.
+    epochs: usize,
+    exact: bool,
     /// Whether the epochs came to rest.
     rested: bool,
     /// Most exact sweeps.
-    pub(super) limit: usize,
+    limit: usize,
     /// Whether factors have been taken out on trial.
     tried: bool,
 }
 
+/// A run of stochastic variational Bayes. Its sweeps are epochs, and exact sweeps once the
+/// epochs are over. The ledger has the bound: of an epoch the mean of its batches'
+/// estimates, of an exact sweep the bound itself.
+pub type StochasticRun = Run<Stochastic>;
+
 /// Numbers of the random streams of an epoch.
 const SHUFFLE: u32 = 7;
 
-impl StochasticRun {
+impl Run<Stochastic> {
     /// A run over `source`, whose parts `views` hold no samples yet or any: the
     /// data come from the source. `factors` makes the factors' block of a
     /// batch. Of `vb` the rule of pruning, the rotation, and the tolerances of
@@ -81,38 +69,23 @@ impl StochasticRun {
         key: StreamKey,
     ) -> Result<Self, DataError> {
         let k = views.first().map_or(0, |v| v.weights.moments().k());
-        let batches = Batches::new(source.samples(), &options);
         let sums = views.iter().map(|v| empty_sums(v, k)).collect();
         let model = Model::new(factors(0, k)?, views, Schedule { sweep: Vec::new() });
-        Ok(Self {
-            model,
+        let strategy = Stochastic {
+            batches: Batches::new(source.samples(), &options),
             source,
             factors,
             options,
             vb,
-            key,
-            batches,
             sums,
             second: SymPacked::zeros(k),
-            record: StochasticRecord::default(),
-            previous: Vec::new(),
+            epochs: 0,
             exact: false,
             rested: false,
             limit: options.exact_sweeps,
             tried: false,
-        })
-    }
-    /// The model: its data terms hold the samples of the latest batch, or none.
-    pub fn model(&self) -> &Model {
-        &self.model
-    }
-    /// Epochs, bound and journal so far.
-    pub fn record(&self) -> &StochasticRecord {
-        &self.record
-    }
-    /// Write access to the journal.
-    pub fn journal_mut(&mut self) -> &mut Journal {
-        &mut self.record.journal
+        };
+        Ok(Self::of(model, strategy, key))
     }
     /// Samples of the first batch, to which a start belongs and from which
     /// parts may learn their starting intercepts.
@@ -132,231 +105,65 @@ impl StochasticRun {
     /// [`StochasticError`] from reading, from the parts, or where the start has
     /// another number of rows.
     pub fn start(&mut self, factors: Mat<f64>) -> Result<(), StochasticError> {
-        let samples = self.source.samples();
-        let ranges = Self::first_batch(samples, &self.options, self.key);
+        let Self { state, strategy } = self;
+        let samples = strategy.source.samples();
+        let ranges = Self::first_batch(samples, &strategy.options, state.key);
         // the parts may still hold the samples that they were made from
-        self.load(&[])?;
-        let rows = self.load(&ranges)?;
-        if factors.nrows() != rows || factors.ncols() != self.model.k() {
+        strategy.load(state, &[])?;
+        let rows = strategy.load(state, &ranges)?;
+        if factors.nrows() != rows || factors.ncols() != state.model.k() {
             return Err(StochasticError::Start {
                 expected: rows,
                 found: factors.nrows(),
             });
         }
         let start = RowMoments::isotropic(factors, 1e-2, 0);
-        self.model.factors.set_moments(start);
+        state.model.factors.set_moments(start);
         let mut scratch = Journal::default();
-        let Model { factors, views, .. } = &mut self.model;
+        let (model, mut cx) = ahead(state, &mut scratch);
+        let Model { factors, views, .. } = model;
         for part in views {
-            let p = polyview_core::Predictor {
-                factors: factors.moments(),
-                weights: part.weights.moments(),
-                bias: &part.bias,
-            };
-            let mut cx = context(self.key, 1, &mut scratch);
-            part.term.refresh(&p, &mut cx)?;
+            let (term, p) = part.with(factors.moments());
+            term.refresh(&p, &mut cx)?;
         }
         let scale = samples as f64 / rows.max(1) as f64;
         let weighting = Weighting {
             keep: 0.0,
             add: scale,
         };
-        self.take(weighting)?;
-        self.update(0)
-    }
-
-    /// One epoch, or one exact sweep once the epochs are over.
-    ///
-    /// # Errors
-    /// [`StochasticError`] from reading and from the parts.
-    pub fn epoch(&mut self) -> Result<SweepReport, StochasticError> {
-        self.record.sweep += 1;
-        let terms = if self.exact {
-            self.exact_sweep()?
-        } else {
-            self.record.epochs += 1;
-            self.stochastic_epoch()?
-        };
-        let sweep = self.record.sweep;
-        let before = self.record.ledger.last();
-        let bound = self.record.ledger.push(sweep, self.model.k(), terms);
-        if !bound.is_finite() {
-            return Err(NumericError::NotFinite {
-                block: "model".into(),
-                what: "the bound",
-            }
-            .into());
-        }
-        let change = before.map_or(f64::INFINITY, |b| (bound - b) / bound.abs().max(1.0));
-        if self.vb.rotate == Rotate::InLoop {
-            self.rotate(sweep, bound)?;
-        }
-        let pruned = self.prune(sweep)?;
-        let movement = if pruned {
-            self.previous.clear();
-            f64::INFINITY
-        } else {
-            self.movement()
-        };
-        let mut outcome = self.judge(change, movement, pruned);
-        if outcome.is_some() && self.vb.prune.by_bound && !self.tried {
-            self.tried = true;
-            if self.drop_needless(sweep)? && self.exact {
-                // the others take over what the dropped ones explained
-                self.limit += self.options.exact_sweeps;
-                self.record.quiet = 0;
-                outcome = None;
-            }
-        }
-        if let Some(o) = outcome {
-            let event = Event::Ended {
-                outcome: o.to_string(),
-            };
-            self.record.journal.note(sweep, "", event);
-        }
-        Ok(SweepReport {
-            sweep,
-            bound,
-            change,
-            movement,
-            factors: self.model.k(),
-            outcome,
-        })
-    }
-
-    /// Whether epochs or sweeps are over.
-    fn judge(&mut self, change: f64, movement: f64, pruned: bool) -> Option<Outcome> {
-        let (tolerance, still) = if self.exact {
-            (self.vb.tolerance, movement <= self.vb.movement)
-        } else {
-            // weights move by the noise of the batches as long as steps are long
-            (self.options.tolerance, true)
-        };
-        let quiet = !pruned && change.abs() <= tolerance && still;
-        self.record.quiet = if quiet { self.record.quiet + 1 } else { 0 };
-        let rest = self.record.quiet >= 2;
-        if self.exact {
-            let done = self.record.sweep - self.record.epochs;
-            let limit = done >= self.limit;
-            return match (rest || (limit && self.rested), limit) {
-                (true, _) => Some(Outcome::Converged),
-                (false, true) => Some(Outcome::MaxSweeps),
-                (false, false) => None,
-            };
-        }
-        let last = self.record.epochs >= self.options.epochs;
-        if !rest && !last {
-            return None;
-        }
-        let outcome = if rest {
-            Outcome::Converged
-        } else {
-            Outcome::MaxSweeps
-        };
-        if self.options.exact_sweeps == 0 {
-            return Some(outcome);
-        }
-        let note = format!(
-            "{} epochs, {}: exact sweeps from here",
-            self.record.epochs,
-            if rest {
-                "the mean bound of an epoch rests"
-            } else {
-                "as many as allowed"
-            }
-        );
-        self.record
-            .journal
-            .note(self.record.sweep, "stochastic", Event::Note { note });
-        self.exact = true;
-        self.rested = rest;
-        self.record.quiet = 0;
-        None
-    }
-
-    /// All batches in a new order, a step each; mean of the bounds' estimates.
-    fn stochastic_epoch(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
-        let epoch = self.record.epochs;
-        let rho = self.options.step(epoch - 1);
-        let key = self.key.sweep(epoch as u64).block(SHUFFLE);
-        let samples = self.source.samples();
-        let mut mean = Gathered::default();
-        for ranges in self.batches.shuffled(key) {
-            let rows = self.load(&ranges)?;
-            self.locals()?;
-            let scale = samples as f64 / rows.max(1) as f64;
-            let terms = self.estimate(scale);
-            mean.add(terms, rows as f64 / samples.max(1) as f64);
-            self.take(Weighting {
-                keep: 1.0 - rho,
-                add: rho * scale,
-            })?;
-            self.update(self.record.sweep)?;
-        }
-        Ok(mean.terms)
-    }
-
-    /// One sweep of variational Bayes: all samples under the same weights, then
-    /// the weights. The bound is that of factors just found and old weights.
-    fn exact_sweep(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
-        let mut mean = Gathered::default();
-        for (i, ranges) in self.batches.in_order().into_iter().enumerate() {
-            self.load(&ranges)?;
-            self.locals()?;
-            mean.add_part(self.model.objective());
-            let keep = if i == 0 { 0.0 } else { 1.0 };
-            self.take(Weighting { keep, add: 1.0 })?;
-        }
-        self.update(self.record.sweep)?;
-        let before = self.record.ledger.last();
-        let after = mean.total();
-        // the sweep before was exact, too, and nothing was removed since
-        let comparable = self.record.sweep - self.record.epochs > 1 && !self.previous.is_empty();
-        let guaranteed = self
-            .model
-            .views
-            .iter()
-            .all(|v| v.term.objective() != Objective::NoGuarantee);
-        if let (Some(before), true, true) = (before, comparable, guaranteed)
-            && after
-                < before - FALL.max(self.options.local_tolerance.powi(2)) * before.abs().max(1.0)
-        {
-            self.record
-                .journal
-                .note(self.record.sweep, "", Event::BoundFell { before, after });
-        }
-        Ok(mean.terms)
+        strategy.take(state, weighting)?;
+        strategy.update(state)
     }
 
     /// Factors of all samples under the final weights, noise and intercepts.
     ///
-    /// The ledger gets a last row: the bound of the state that is left.
+    /// The model holds no samples after it. The ledger gets a last row: the bound of the state that is left.
     ///
     /// # Errors
     /// [`StochasticError`] from reading and from the parts.
     pub fn project_all(&mut self) -> Result<RowMoments, StochasticError> {
-        let mut all = Collector::new(self.source.samples(), self.model.k());
+        let Self { state, strategy } = self;
+        let mut all = Collector::new(strategy.source.samples(), state.model.k());
         let mut mean = Gathered::default();
         let (mut moving, mut moved) = (0, 0.0_f64);
-        for ranges in self.batches.in_order() {
-            self.load(&ranges)?;
+        for ranges in strategy.batches.in_order() {
+            strategy.load(state, &ranges)?;
             // the same, to the tolerance of those rounds, as projecting these samples later
-            let projected = self.rounds(ProjectionRounds::default())?;
+            let projected = rounds(state, ProjectionRounds::default())?;
             moving += projected.moving.len();
             moved = moved.max(projected.moved);
-            mean.add_part(self.model.objective());
-            all.put(&ranges, self.model.factors.moments());
+            mean.add_part(state.model.objective());
+            all.put(&ranges, state.model.factors.moments());
         }
-        let (sweep, k) = (self.record.sweep + 1, self.model.k());
-        self.record.ledger.push(sweep, k, mean.terms);
+        let (sweep, k) = (state.record.sweep, state.model.k());
+        state.record.ledger.push(sweep + 1, k, mean.terms);
         if moving > 0 {
             let note = format!(
                 "the factors of {moving} sample(s) did not settle: under the final weights they still moved by \
                  {moved:.1e} of their size"
             );
-            let last = self.record.sweep;
-            let journal = &mut self.record.journal;
-            journal.note(last, "factors", Event::Warning { note });
+            let journal = &mut state.record.journal;
+            journal.note(sweep, "factors", Event::Warning { note });
             // how the run ended stays the last line
             if let [.., ended, new] = journal.entries.as_mut_slice()
                 && matches!(ended.event, Event::Ended { .. })
@@ -364,24 +171,145 @@ impl StochasticRun {
                 std::mem::swap(ended, new);
             }
         }
-        self.load(&[])?;
+        strategy.load(state, &[])?;
         Ok(all.finish())
     }
+}
 
-    /// Takes the run apart; the parts hold no samples after
-    /// [`StochasticRun::project_all`].
-    pub fn into_parts(self) -> (Vec<ViewPart>, StochasticRecord) {
-        (self.model.views, self.record)
+impl Strategy for Stochastic {
+    type Error = StochasticError;
+
+    fn sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, StochasticError> {
+        if self.exact {
+            self.exact_sweep(run)
+        } else {
+            self.epochs += 1;
+            self.epoch(run)
+        }
+    }
+
+    fn judge(
+        &mut self,
+        run: &mut RunState,
+        report: &mut SweepReport,
+    ) -> Result<Option<Outcome>, StochasticError> {
+        report.finite()?;
+        // the sweep before was exact, too, and nothing was removed since
+        let comparable = report.sweep - self.epochs > 1 && !run.previous.is_empty();
+        let fall = FALL.max(self.options.local_tolerance.powi(2));
+        if comparable && report.change < -fall && run.model.is_guaranteed() {
+            run.note_fall();
+        }
+        if self.vb.rotate == Rotate::InLoop {
+            self.rotate(run)?;
+        }
+        if let Some(keep) = run.prune(&self.vb.prune)? {
+            self.select(&keep);
+        }
+        report.movement = run.movement(false);
+        let outcome = self.outcome(run, report);
+        if outcome.is_some() && self.vb.prune.by_bound && !self.tried {
+            self.tried = true;
+            if self.drop_needless(run)? && self.exact {
+                // the others take over what the dropped ones explained
+                self.limit += self.options.exact_sweeps;
+                run.disturb();
+                return Ok(None);
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+impl Stochastic {
+    /// Whether epochs or sweeps are over.
+    fn outcome(&mut self, run: &mut RunState, report: &SweepReport) -> Option<Outcome> {
+        let (tolerance, still) = if self.exact {
+            (self.vb.tolerance, report.movement <= self.vb.movement)
+        } else {
+            // weights move by the noise of the batches as long as steps are long
+            (self.options.tolerance, true)
+        };
+        let rest = run.rests(report.change.abs() <= tolerance && still);
+        if self.exact {
+            let done = report.sweep - self.epochs;
+            let limit = done >= self.limit;
+            return Outcome::of(rest || (limit && self.rested), limit);
+        }
+        let last = self.epochs >= self.options.epochs;
+        let outcome = Outcome::of(rest, last)?;
+        if self.options.exact_sweeps == 0 {
+            return Some(outcome);
+        }
+        let note = format!(
+            "{} epochs, {}: exact sweeps from here",
+            self.epochs,
+            if rest {
+                "the mean bound of an epoch rests"
+            } else {
+                "as many as allowed"
+            }
+        );
+        let journal = &mut run.record.journal;
+        journal.note(report.sweep, "stochastic", Event::Note { note });
+        self.exact = true;
+        self.rested = rest;
+        run.record.quiet = 0;
+        None
+    }
+
+    /// All batches in a new order, a step each; mean of the bounds' estimates.
+    fn epoch(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, StochasticError> {
+        let epoch = self.epochs;
+        let rho = self.options.step(epoch - 1);
+        let key = run.key.sweep(epoch as u64).block(SHUFFLE);
+        let samples = self.source.samples();
+        let mut mean = Gathered::default();
+        for ranges in self.batches.shuffled(key) {
+            let rows = self.load(run, &ranges)?;
+            self.locals(run)?;
+            let scale = samples as f64 / rows.max(1) as f64;
+            mean.add(
+                estimate(&mut run.model, scale),
+                rows as f64 / samples.max(1) as f64,
+            );
+            let weighting = Weighting {
+                keep: 1.0 - rho,
+                add: rho * scale,
+            };
+            self.take(run, weighting)?;
+            self.update(run)?;
+        }
+        Ok(mean.terms)
+    }
+
+    /// One sweep of variational Bayes: all samples under the same weights, then
+    /// the weights. The bound is that of factors just found and old weights.
+    fn exact_sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, StochasticError> {
+        let mut mean = Gathered::default();
+        for (i, ranges) in self.batches.in_order().into_iter().enumerate() {
+            self.load(run, &ranges)?;
+            self.locals(run)?;
+            mean.add_part(run.model.objective());
+            let keep = if i == 0 { 0.0 } else { 1.0 };
+            self.take(run, Weighting { keep, add: 1.0 })?;
+        }
+        self.update(run)?;
+        Ok(mean.terms)
     }
 
     /// Reads a batch; the one before goes first. Returns its number of samples.
-    pub(super) fn load(&mut self, ranges: &[Range<usize>]) -> Result<usize, StochasticError> {
-        if !ranges.is_empty() && self.model.factors.moments().explicit_rows() > 0 {
-            self.load(&[])?;
+    pub(super) fn load(
+        &mut self,
+        run: &mut RunState,
+        ranges: &[Range<usize>],
+    ) -> Result<usize, StochasticError> {
+        if !ranges.is_empty() && run.model.factors.moments().explicit_rows() > 0 {
+            self.load(run, &[])?;
         }
         let rows = samples_in(ranges);
         let views = self.source.read(ranges).map_err(StochasticError::Source)?;
-        let count = self.model.views.len();
+        let count = run.model.views.len();
         if views.len() != count {
             return Err(StochasticError::Changed {
                 what: "views",
@@ -396,44 +324,35 @@ impl StochasticRun {
                 found: v.n_samples(),
             });
         }
-        let terms = self
-            .model
-            .views
-            .iter()
+        let terms = (run.model.views.iter())
             .zip(&views)
             .map(|(part, view)| part.term.rebind(view))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| in_all_samples(e, ranges))?;
-        let k = self.model.k();
-        let mut parts = std::mem::take(&mut self.model.views);
+        let k = run.model.k();
+        let mut parts = std::mem::take(&mut run.model.views);
         for (part, term) in parts.iter_mut().zip(terms) {
             part.term = term;
         }
         let mut factors = (self.factors)(rows, k)?;
         factors.set_moments(RowMoments::isotropic(Mat::zeros(rows, k), 1.0, 0));
-        self.model = Model::new(factors, parts, Schedule { sweep: Vec::new() });
+        run.model = Model::new(factors, parts, Schedule { sweep: Vec::new() });
         Ok(rows)
     }
 
     /// Local variables and factors of the batch.
-    pub(super) fn locals(&mut self) -> Result<(), StochasticError> {
-        let rounds = ProjectionRounds {
+    pub(super) fn locals(&self, run: &mut RunState) -> Result<(), StochasticError> {
+        let most = ProjectionRounds {
             tolerance: self.options.local_tolerance,
             most: self.options.rounds,
         };
-        self.rounds(rounds)?;
+        rounds(run, most)?;
         Ok(())
-    }
-    fn rounds(&mut self, rounds: ProjectionRounds) -> Result<Projected, StochasticError> {
-        // remarks on single batches are no news of the data
-        let mut scratch = Journal::default();
-        let mut cx = context(self.key, self.record.sweep + 1, &mut scratch);
-        Ok(project_factors(&mut self.model, rounds, &mut cx)?)
     }
 
     /// Moves the running sums.
-    fn take(&mut self, weighting: Weighting) -> Result<(), StochasticError> {
-        let Model { factors, views, .. } = &mut self.model;
+    fn take(&mut self, run: &mut RunState, weighting: Weighting) -> Result<(), StochasticError> {
+        let Model { factors, views, .. } = &mut run.model;
         let z = factors.moments();
         for (part, sums) in views.iter_mut().zip(&mut self.sums) {
             sums.take(part.term.as_mut(), z, weighting)?;
@@ -451,52 +370,31 @@ impl StochasticRun {
     }
 
     /// Everything that follows from the sums.
-    pub(super) fn update(&mut self, sweep: usize) -> Result<(), StochasticError> {
-        for (part, sums) in self.model.views.iter_mut().zip(&self.sums) {
-            let mut cx = context(self.key, sweep, &mut self.record.journal);
+    pub(super) fn update(&self, run: &mut RunState) -> Result<(), StochasticError> {
+        let (model, mut cx) = run.parts();
+        for (part, sums) in model.views.iter_mut().zip(&self.sums) {
             sums.update(part, &mut cx)?;
         }
         Ok(())
     }
+}
 
-    /// The bound, reckoned from a batch that stands for `scale` times as many
-    /// samples.
-    fn estimate(&mut self, scale: f64) -> Vec<Term<String>> {
-        let mut terms = self.model.objective();
-        for term in terms.iter_mut().filter(|t| t.of == Of::Samples) {
-            term.value *= scale;
-        }
-        terms
-    }
+/// Rounds of local variables and factors of the samples that the model holds.
+fn rounds(run: &mut RunState, most: ProjectionRounds) -> Result<Projected, StochasticError> {
+    // remarks on single batches are no news of the data
+    let mut scratch = Journal::default();
+    let (model, mut cx) = ahead(run, &mut scratch);
+    Ok(project_factors(model, most, &mut cx)?)
+}
 
-    /// Largest change of a factor's weights since the last epoch, relative to
-    /// the largest norm among the factors of the view.
-    fn movement(&mut self) -> f64 {
-        let now: Vec<Mat<f64>> = self
-            .model
-            .views
-            .iter()
-            .map(|v| v.weights.moments().mean().to_owned())
-            .collect();
-        let mut largest: f64 = if self.previous.len() == now.len() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
-        for (old, new) in self.previous.iter().zip(&now) {
-            let (mut moved, mut norm): (f64, f64) = (0.0, 0.0);
-            for j in 0..new.ncols() {
-                let pairs = old.col_as_slice(j).iter().zip(new.col_as_slice(j));
-                moved = moved.max(pairs.map(|(a, b)| (a - b).powi(2)).sum());
-                norm = norm.max(new.col_as_slice(j).iter().map(|b| b * b).sum());
-            }
-            if norm > 0.0 {
-                largest = largest.max((moved / norm).sqrt());
-            }
-        }
-        self.previous = now;
-        largest
+/// The bound, reckoned from a batch that stands for `scale` times as many
+/// samples.
+fn estimate(model: &mut Model, scale: f64) -> Vec<Term<String>> {
+    let mut terms = model.objective();
+    for term in terms.iter_mut().filter(|t| t.of == Of::Samples) {
+        term.value *= scale;
     }
+    terms
 }
 
 fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
@@ -509,10 +407,14 @@ fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
     ViewSums::new(columns, k, noise)
 }
 
-pub(super) fn context(key: StreamKey, sweep: usize, journal: &mut Journal) -> Context<'_> {
-    Context {
-        key: key.sweep(sweep as u64),
+/// The model and a context that leaves no trace, with streams of the next sweep: those of
+/// this one belong to the weights.
+fn ahead<'a>(run: &'a mut RunState, journal: &'a mut Journal) -> (&'a mut Model, Context<'a>) {
+    let sweep = run.record.sweep + 1;
+    let cx = Context {
+        key: run.key.sweep(sweep as u64),
         sweep,
         journal,
-    }
+    };
+    (&mut run.model, cx)
 }

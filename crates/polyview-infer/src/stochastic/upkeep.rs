@@ -1,20 +1,19 @@
 //! What changes the factors of a stochastic run besides its steps: rotation,
 //! pruning, and factors taken out on trial.
 
-use polyview_core::{Event, NumericError, RotationSide, RowCov, RowMoments, State};
+use polyview_core::{Event, RotationSide, RowCov, RowMoments, State};
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
-use super::run::context;
-use super::{StochasticError, StochasticRun};
-use crate::prune::{PruneRule, empty_factors, smallest_first};
-use crate::rotation::{RotationOptions, maximise};
+use super::{Stochastic, StochasticError};
+use crate::prune::smallest_first;
+use crate::run::RunState;
 
-impl StochasticRun {
-    /// As a run of variational Bayes does, on the running sums.
-    pub(super) fn rotate(&mut self, sweep: usize, bound: f64) -> Result<(), StochasticError> {
-        let k = self.model.k();
-        if k < 2 || self.record.sweep < 2 {
+impl Stochastic {
+    /// As a run of variational Bayes does, on the running sums, which turn along.
+    pub(super) fn rotate(&mut self, run: &mut RunState) -> Result<(), StochasticError> {
+        let k = run.model.k();
+        if k < 2 || run.record.sweep < 2 {
             return Ok(());
         }
         let samples = self.source.samples();
@@ -29,121 +28,64 @@ impl StochasticRun {
             0.0,
             samples,
         ));
-        let terms: Option<Vec<_>> = std::iter::once(stand_in.rotation_term(RotationSide::Factors))
-            .chain(
-                self.model
-                    .views
-                    .iter()
-                    .map(|v| v.weights.rotation_term(RotationSide::Weights)),
-            )
-            .collect();
-        let Some(terms) = terms else {
-            return Ok(());
-        };
-        let rotation = maximise(&terms, k, &RotationOptions::default()).map_err(|_| {
-            NumericError::NotFinite {
-                block: "rotation".into(),
-                what: "the objective",
+        let factors = stand_in.rotation_term(RotationSide::Factors);
+        if let Some(rotation) = run.rotate(factors, self.vb.tolerance)? {
+            for sums in &mut self.sums {
+                sums.transform(rotation.q_inverse.as_ref());
             }
-        })?;
-        let scale = bound.abs().max(1.0);
-        if rotation.gain <= 1e-12 * scale {
-            return Ok(());
-        }
-        let turn = rotation.q.transpose().to_owned();
-        let mut cx = context(self.key, sweep, &mut self.record.journal);
-        for (view, sums) in self.model.views.iter_mut().zip(&mut self.sums) {
-            view.weights.transform(turn.as_ref(), rotation.log_abs_det);
-            view.weights.learn(&mut cx)?;
-            sums.transform(rotation.q_inverse.as_ref());
-        }
-        let mut second = PackedRows::repeat(1, &self.second);
-        second.congruence(rotation.q_inverse.as_ref());
-        self.second = second.sym(0);
-        self.model
-            .factors
-            .transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
-        if rotation.gain > 1e-6 * scale {
-            let event = Event::Rotated {
-                gain: rotation.gain,
-            };
-            self.record.journal.note(sweep, "rotation", event);
+            let mut second = PackedRows::repeat(1, &self.second);
+            second.congruence(rotation.q_inverse.as_ref());
+            self.second = second.sym(0);
         }
         Ok(())
     }
 
-    pub(super) fn prune(&mut self, sweep: usize) -> Result<bool, StochasticError> {
-        let mut rule: PruneRule = self.vb.prune;
-        if sweep < 10 {
-            rule.least_explained = 0.0;
-        }
-        let k = self.model.k();
-        let empty = empty_factors(&self.model, &rule);
-        if empty.is_empty() || k <= 1 || sweep < 2 {
-            return Ok(false);
-        }
-        let gone: Vec<usize> = empty.iter().map(|e| e.factor).take(k - 1).collect();
-        let keep: Vec<usize> = (0..k).filter(|f| !gone.contains(f)).collect();
-        self.keep(&keep)?;
-        for (i, e) in empty.iter().take(k - 1).enumerate() {
-            let event = Event::Pruned {
-                factor: e.factor + 1,
-                largest_weight: e.largest_weight,
-                explained: e.explained,
-                left: k - 1 - i,
-            };
-            self.record.journal.note(sweep, "", event);
-        }
-        Ok(true)
-    }
-
-    /// Keeps some factors, in that order.
-    fn keep(&mut self, keep: &[usize]) -> Result<(), StochasticError> {
-        self.model.select(keep, &vec![1.0; keep.len()])?;
+    /// Keeps the sums of some factors, in that order.
+    pub(super) fn select(&mut self, keep: &[usize]) {
         for sums in &mut self.sums {
             sums.select(keep);
         }
         let old = self.second.clone();
         self.second = SymPacked::from_lower(keep.len(), |i, j| old.get(keep[i], keep[j]));
-        Ok(())
     }
 
     /// Takes each factor out on trial in one pass over the data, and for good the one whose
     /// absence raises the bound most, an idle factor in its place; again until there is
     /// none. Whether any went.
-    pub(super) fn drop_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+    pub(super) fn drop_needless(&mut self, run: &mut RunState) -> Result<bool, StochasticError> {
         let mut dropped = false;
-        while self.drop_most_needless(sweep)? {
+        while self.drop_most_needless(run)? {
             dropped = true;
         }
         if dropped {
-            self.update(sweep)?;
-            self.previous.clear();
+            self.update(run)?;
+            run.previous.clear();
         }
         Ok(dropped)
     }
 
-    fn drop_most_needless(&mut self, sweep: usize) -> Result<bool, StochasticError> {
-        let k = self.model.k();
+    fn drop_most_needless(&mut self, run: &mut RunState) -> Result<bool, StochasticError> {
+        let k = run.model.k();
         if k <= 1 {
             return Ok(false);
         }
-        let factors = smallest_first(&self.model);
+        let factors = smallest_first(&run.model);
         let mut with = Gathered::default();
         let mut without: Vec<Gathered> = factors.iter().map(|_| Gathered::default()).collect();
         let mut idle = 0.0;
         for ranges in self.batches.in_order() {
-            self.load(&ranges)?;
-            self.locals()?;
-            with.add_part(self.model.objective());
+            self.load(run, &ranges)?;
+            self.locals(run)?;
+            let model = &mut run.model;
+            with.add_part(model.objective());
             let mut before = State::new();
-            self.model.save_rows(&mut before);
+            model.save_rows(&mut before);
             for (one, bound) in factors.iter().zip(&mut without) {
                 let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
-                self.model.select(&keep, &vec![1.0; k - 1])?;
-                bound.add_part(self.model.objective());
-                idle = self.model.idle_factor();
-                self.model.load_rows(&before.reader())?;
+                model.select(&keep, &vec![1.0; k - 1])?;
+                bound.add_part(model.objective());
+                idle = model.idle_factor();
+                model.load_rows(&before.reader())?;
             }
         }
         let goal = with.total() - idle;
@@ -158,9 +100,10 @@ impl StochasticRun {
             gain,
             left: k - 1,
         };
-        self.record.journal.note(sweep, "", event);
+        run.record.journal.note(run.record.sweep, "", event);
         let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
-        self.keep(&keep)?;
+        run.model.select(&keep, &vec![1.0; k - 1])?;
+        self.select(&keep);
         Ok(true)
     }
 }

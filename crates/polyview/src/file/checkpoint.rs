@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use polyview_core::{Groups, Ledger, Mask, Overwrite, State, View};
+use polyview_core::{Groups, Mask, Overwrite, State, View};
 use polyview_infer::VbOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -218,7 +218,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) when it cannot be read, [`ErrorKind::File`](crate::ErrorKind::File) when it
-    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile).
+    /// is damaged or no checkpoint, [`ErrorKind::NewerFile`](crate::ErrorKind::NewerFile),
+    /// [`ErrorKind::OldCheckpoint`](crate::ErrorKind::OldCheckpoint).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::unpack(&disk::read(path)?).map_err(|f| f.at(&path.display().to_string()))
@@ -247,7 +248,7 @@ impl Checkpoint {
         let record = Values::Bytes(vec![record.len()], record.into());
         tensors.push(Tensor::new("record", record));
         let header = json::to_value(&CheckpointHeader {
-            format: super::FORMAT_VERSION,
+            format: super::CHECKPOINT_VERSION,
             kind: Kind::Checkpoint,
             program: program(),
             origin: self.origin.clone(),
@@ -258,6 +259,11 @@ impl Checkpoint {
         let mut file = Container::read(bytes)?;
         let header = std::mem::take(&mut file.header);
         Kind::Checkpoint.expect(&header)?;
+        // what an earlier version wrote may lack anything: its number is read first
+        let format = header.get("format").and_then(Value::as_u64);
+        if let Some(found) = format.filter(|&f| f < super::CHECKPOINT_VERSION.into()) {
+            return Err(Fault::OldCheckpoint(found as u32));
+        }
         let header: CheckpointHeader = json::from_value(header)?;
         let record = file.take("record")?.byte_string("record")?;
         let record = serde_json::from_slice(record)?;
@@ -311,14 +317,14 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Of a model with these views whose state is `own`.
-    pub(crate) fn of(own: &State, views: &[ViewInfo]) -> Self {
+    /// Of a model with these views whose state is under `prefix` in `own`.
+    pub(crate) fn of(own: &State, prefix: &str, views: &[ViewInfo]) -> Self {
         let rows = |at: &str| {
-            let array = own.arrays().get(&format!("{at}/mean"));
+            let array = own.arrays().get(&format!("{prefix}{at}/mean"));
             array.and_then(|a| a.shape.first()).copied().unwrap_or(0)
         };
         let implicit = |name: String| {
-            let array = own.arrays().get(&name);
+            let array = own.arrays().get(&format!("{prefix}{name}"));
             array
                 .and_then(|a| a.values.first())
                 .map_or(0, |x| *x as usize)
@@ -410,12 +416,4 @@ pub(crate) fn write_record<T: Serialize>(record: &T) -> Result<Value> {
 /// What [`write_record`] wrote.
 pub(crate) fn read_record<T: for<'a> Deserialize<'a>>(record: &Value) -> Result<T> {
     json::from_value(record.clone()).map_err(|e| Fault::Header(e).at(CHECKPOINT))
-}
-
-/// Whether every row of a ledger has one value a name.
-pub(crate) fn is_table(ledger: &Ledger) -> bool {
-    ledger
-        .rows
-        .iter()
-        .all(|r| r.values.len() == ledger.names.len())
 }

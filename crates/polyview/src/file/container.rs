@@ -18,6 +18,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::fault::Fault;
+use super::header::Kind;
 
 /// Longest header, in bytes: the limit of the safetensors packages.
 pub(super) const HEADER_LIMIT: usize = 100_000_000;
@@ -352,8 +353,12 @@ impl<'a> Container<'a> {
         let version = header.get("format").and_then(Value::as_u64);
         match version.and_then(|v| u32::try_from(v).ok()) {
             None | Some(0) => return Err(Fault::Foreign("format")),
-            Some(v) if v > super::FORMAT_VERSION => return Err(Fault::Newer(v)),
-            Some(_) => {}
+            Some(found) => {
+                let known = Kind::of(&header).map_or(super::FORMAT_VERSION, Kind::version);
+                if found > known {
+                    return Err(Fault::Newer { found, known });
+                }
+            }
         }
         let expected = entry(CHECKSUM)?;
         let unknown = entries.and_then(|e| e.keys().find(|k| *k != HEADER && *k != CHECKSUM));

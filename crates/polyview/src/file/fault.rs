@@ -32,8 +32,10 @@ pub(super) enum Fault {
     Header(#[from] serde_json::Error),
     #[error("{0}")]
     Choices(Box<Error>),
+    #[error("it was written in format {found}")]
+    Newer { found: u32, known: u32 },
     #[error("it was written in format {0}")]
-    Newer(u32),
+    OldCheckpoint(u32),
     #[error("it holds a {found}, not a {expected}")]
     Kind {
         expected: &'static str,
@@ -80,10 +82,11 @@ impl Fault {
     pub(super) fn at(self, path: &str) -> Error {
         let path = path.to_owned();
         match self {
-            Self::Newer(found) => ErrorKind::NewerFile {
+            Self::Newer { found, known } => ErrorKind::NewerFile { path, found, known },
+            Self::OldCheckpoint(found) => ErrorKind::OldCheckpoint {
                 path,
                 found,
-                known: super::FORMAT_VERSION,
+                known: super::CHECKPOINT_VERSION,
             },
             Self::Io(e) if e.kind() == io::ErrorKind::NotFound => ErrorKind::Io {
                 path,

@@ -32,10 +32,21 @@ impl Kind {
             Self::Checkpoint => "checkpoint",
         }
     }
+    /// The newest format of files of this kind that is known.
+    pub(super) fn version(self) -> u32 {
+        match self {
+            Self::Model => super::FORMAT_VERSION,
+            Self::Checkpoint => super::CHECKPOINT_VERSION,
+        }
+    }
+    /// What a header says that it is of.
+    pub(super) fn of(header: &serde_json::Value) -> Result<Self, Fault> {
+        let kind = header.get("kind").cloned().unwrap_or_default();
+        Ok(super::json::from_value(kind)?)
+    }
     /// An error unless `header` is of this kind.
     pub(super) fn expect(self, header: &serde_json::Value) -> Result<(), Fault> {
-        let found = header.get("kind").cloned().unwrap_or_default();
-        let found: Self = super::json::from_value(found)?;
+        let found = Self::of(header)?;
         if found == self {
             Ok(())
         } else {

@@ -15,19 +15,21 @@ mod sparse;
 
 use std::path::Path;
 
-pub(crate) use checkpoint::{
-    Extents, Origin, is_table, read_record, record_fits, same_origin, write_record,
-};
+pub(crate) use checkpoint::{Extents, Origin, read_record, record_fits, same_origin, write_record};
 pub use polyview_core::Overwrite;
 
 use crate::error::Result;
 use crate::fit::Fit;
 use crate::registry::Registry;
 
-/// The newest format of model files and checkpoints that this program reads,
-/// and the one that it writes.
+/// The newest format of model files that this program reads, and the one that it
+/// writes.
 #[doc = include_str!("FORMAT.md")]
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The format of checkpoints, which go on with the version that wrote them alone. It is
+/// 1 more for every change of what a fit in progress remembers.
+const CHECKPOINT_VERSION: u32 = 2;
 
 /// What errors call a file that is in memory.
 const BYTES: &str = "model in memory";

@@ -54,11 +54,11 @@ impl Fitting {
     /// The choices, with every view's written out; `None` where another composer puts the
     /// model together.
     pub fn spec(&self) -> Option<&ModelSpec> {
-        self.composed.spec()
+        self.given.composed.spec()
     }
     /// How the fit goes about its work.
     pub fn run_options(&self) -> &RunOptions {
-        &self.composed.options
+        &self.given.composed.options
     }
     /// Goes on with the fit to its end.
     ///

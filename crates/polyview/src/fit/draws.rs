@@ -1,12 +1,13 @@
 //! From Gibbs chains to a posterior of aligned draws.
 
-use polyview_core::{Groups, Journal, ParameterUncertainty, State, Stateful, View};
+use polyview_core::{Groups, ParameterUncertainty, State, Stateful, View};
 use polyview_infer::alignment::align_to_reference;
 use polyview_infer::diagnostics::summary;
 use polyview_infer::{GibbsChain, Model, Outcome};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::fitting::Given;
 use super::order::by_variance;
 use super::states::{saved_parameters, share};
 use super::traced::{Quantity, quantities, values};
@@ -50,7 +51,6 @@ impl ChainDraws {
             && table(&self.likelihood, views)
             && table(&self.traced, quantities(model).len())
             && self.stored.len() == stored
-            && stored <= sweeps
     }
     /// Takes note of the chain's current draw.
     pub(super) fn record(&mut self, model: &mut Model, density: f64, store: bool) {
@@ -91,18 +91,17 @@ impl ChainDraws {
 
 /// Aligns the stored draws of all chains and sums the chains up.
 pub(super) fn finish_chains(
-    composed: &Composed,
-    groups: Option<&Groups>,
-    (views, samples): (&[View], &[String]),
+    given: &mut Given,
     chains: &[GibbsChain],
     draws: Vec<ChainDraws>,
-    mut journal: Journal,
     done: bool,
 ) -> Result<(Vec<State>, FitRecord)> {
-    let sweeps = chains.first().map_or(0, GibbsChain::sweeps);
-    let ledgers = chains.iter().map(|c| c.ledger().clone()).collect();
+    let mut journal = std::mem::take(&mut given.journal);
+    let (views, samples) = (&given.views, &given.samples);
+    let sweeps = chains.first().map_or(0, |c| c.record().sweep);
+    let ledgers = chains.iter().map(|c| c.record().ledger.clone()).collect();
     for c in chains {
-        journal.entries.extend(c.journal().entries.iter().cloned());
+        (journal.entries).extend(c.record().journal.entries.iter().cloned());
     }
     let names: Vec<[String; 2]> = chains.first().map_or_else(Vec::new, |c| {
         let named = |q: Quantity| q.named(c.model(), views, samples);
@@ -120,7 +119,7 @@ pub(super) fn finish_chains(
         }
         .into());
     }
-    let components = align(composed, groups, views, states)?;
+    let components = align(&given.composed, given.groups.as_ref(), views, states)?;
     let outcome = if done {
         Outcome::MaxSweeps
     } else {

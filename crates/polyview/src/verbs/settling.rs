@@ -3,7 +3,7 @@
 use polyview_core::{
     Block, Journal, ParameterUncertainty, RowBlock, RowMoments, Schedule, State, Step, View,
 };
-use polyview_infer::{Model, Outcome, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
+use polyview_infer::{Model, Outcome, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_random::StreamKey;
 
 use crate::build;
@@ -91,11 +91,7 @@ impl Fit {
         });
         let vb = &composed.options.vb;
         let options = VbOptions {
-            rotate: Rotate::Off,
-            prune: PruneRule {
-                by_bound: false,
-                ..vb.prune
-            },
+            prune: PruneRule::never(),
             max_sweeps: SWEEPS,
             tolerance: TOLERANCE.min(vb.tolerance),
             movement: MOVEMENT.min(vb.movement),

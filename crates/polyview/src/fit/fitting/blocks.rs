@@ -6,7 +6,7 @@ use std::time::Instant;
 use polyview_core::{BlockSource, FeatureScaling, Journal};
 use polyview_linalg::{Mat, on_pool};
 
-use super::{Fitting, Stage};
+use super::{Fitting, Given};
 use crate::build::fit_factors;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
@@ -104,17 +104,18 @@ impl Fitting {
         };
         let run = stochastic::begin(&composed, &infos, Box::new(working))?;
         Ok(Self {
-            composed,
-            samples,
-            infos,
-            views: Vec::new(),
-            rounding: Vec::new(),
+            given: Given {
+                composed,
+                samples,
+                infos,
+                views: Vec::new(),
+                groups: None,
+                journal,
+            },
+            campaign: Box::new(run),
             starts: Mat::zeros(0, 0),
-            groups: None,
+            rounding: Vec::new(),
             metadata: Vec::new(),
-            journal,
-            stage: Stage::Stochastic(Box::new(run)),
-            done: false,
             started,
             origin: OnceLock::new(),
         })

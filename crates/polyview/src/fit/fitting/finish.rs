@@ -1,109 +1,34 @@
 //! From a fit in progress to the fit.
 
-use polyview_core::{Event, Journal, Stateful};
-use polyview_infer::Outcome;
-use polyview_linalg::Mat;
+use polyview_core::{Event, Journal};
+use polyview_infer::{Outcome, RunRecord};
 
-use super::{Best, Fitting, Stage};
+use super::Fitting;
 use crate::error::Result;
-use crate::fit::draws::finish_chains;
 use crate::fit::endings::note_ending;
-use crate::fit::order::order_factors;
-use crate::fit::states::given_up_parameters;
-use crate::fit::stochastic;
 use crate::fit::{Fit, FitRecord};
 
 impl Fitting {
     pub(super) fn into_fit(self) -> Result<Fit> {
         let Self {
-            composed,
-            samples,
-            infos,
-            views,
+            mut given,
+            campaign,
             rounding,
-            groups,
             metadata,
-            mut journal,
-            stage,
-            done,
             started,
             ..
         } = self;
-        let (components, record) = match stage {
-            Stage::Vb {
-                plan,
-                run,
-                best,
-                bounds,
-                ..
-            } => {
-                let (swept, record) = match best {
-                    Best::None | Best::Last => run.into_parts(),
-                    Best::Saved(state, best) => {
-                        drop(run);
-                        let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                        let zeros = Mat::zeros(samples.len(), k);
-                        let mut m = plan.model(&composed, groups.as_ref(), views.clone(), zeros)?;
-                        m.load("", &state.reader())?;
-                        (m, *best)
-                    }
-                };
-                let mut full = plan.expand(&composed, groups.as_ref(), &views, swept)?;
-                if record.sweep > 0 {
-                    order_factors(&mut full)?;
-                }
-                let outcome = outcome(&record.journal);
-                let state = given_up_parameters(full);
-                journal.entries.extend(record.journal.entries);
-                let record = FitRecord {
-                    outcome,
-                    sweeps: record.sweep,
-                    bound: record.ledger.last(),
-                    restart_bounds: bounds,
-                    ledgers: vec![record.ledger],
-                    journal,
-                    seconds: 0.0,
-                    diagnostics: Vec::new(),
-                };
-                (vec![state], record)
-            }
-            Stage::Stochastic(run) => {
-                let (state, record) = stochastic::end(&composed, *run)?;
-                let outcome = outcome(&record.journal);
-                journal.entries.extend(record.journal.entries);
-                let bound = record.ledger.last();
-                let record = FitRecord {
-                    outcome,
-                    sweeps: record.sweep,
-                    bound,
-                    restart_bounds: bound.into_iter().collect(),
-                    ledgers: vec![record.ledger],
-                    journal,
-                    seconds: 0.0,
-                    diagnostics: Vec::new(),
-                };
-                (vec![state], record)
-            }
-            Stage::Gibbs { chains, draws } => finish_chains(
-                &composed,
-                groups.as_ref(),
-                (&views, &samples),
-                &chains,
-                draws,
-                journal,
-                done,
-            )?,
-        };
+        let (components, record) = campaign.finish(&mut given)?;
         let mut fit = Fit {
-            composed,
-            samples,
-            views: infos,
+            composed: given.composed,
+            samples: given.samples,
+            views: given.infos,
             // what was read block by block is not at hand
-            data: (!views.is_empty()).then_some(views),
+            data: (!given.views.is_empty()).then_some(given.views),
             rounding,
             components,
             record,
-            groups,
+            groups: given.groups,
             metadata,
         };
         note_ending(&mut fit)?;
@@ -112,6 +37,28 @@ impl Fitting {
         fit.note_margins()?;
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(fit)
+    }
+}
+
+impl FitRecord {
+    /// Of the run that is kept; `journal` is what was noted before it.
+    pub(in crate::fit) fn of(
+        run: RunRecord,
+        mut journal: Journal,
+        restart_bounds: Vec<f64>,
+    ) -> Self {
+        let outcome = outcome(&run.journal);
+        journal.entries.extend(run.journal.entries);
+        Self {
+            outcome,
+            sweeps: run.sweep,
+            bound: run.ledger.last(),
+            restart_bounds,
+            ledgers: vec![run.ledger],
+            journal,
+            seconds: 0.0,
+            diagnostics: Vec::new(),
+        }
     }
 }
 

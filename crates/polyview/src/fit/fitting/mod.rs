@@ -1,23 +1,26 @@
 //! A fit in progress: sweep by sweep, with checkpoints.
 
 mod blocks;
+mod chains;
 mod checkpoint;
 mod finish;
+mod restarts;
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Observed, Rounding, State, View};
-use polyview_infer::{GibbsChain, RunRecord, StochasticRun, VbRun};
+use polyview_infer::{GibbsChain, Run, Strategy, SweepReport};
 use polyview_linalg::{Mat, on_pool};
-use polyview_random::StreamKey;
-use rayon::prelude::*;
+use serde_json::Value;
 
+use chains::Chains;
 pub use checkpoint::Checkpoint;
+use checkpoint::no_checkpoints;
+use restarts::Restarts;
 
 use super::classes::note_classes;
 use super::constants::{LeftOut, leave_out_constants};
-use super::draws::ChainDraws;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
@@ -26,12 +29,11 @@ use super::remarks::{
 use super::start::start;
 use super::stochastic;
 use super::training::TrainingScale;
-use super::{Fit, ViewInfo};
+use super::{Fit, FitRecord, ViewInfo};
 use crate::build::{WorkingData, fit_factors};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
-use crate::plan::Plan;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec};
 
@@ -56,29 +58,77 @@ pub struct Progress {
     pub done: bool,
 }
 
-/// The restart of the highest bound.
-enum Best {
-    /// None is over yet.
-    None,
-    /// An earlier one.
-    Saved(State, Box<RunRecord>),
-    /// The last one: the run itself, not a copy.
-    Last,
+impl Progress {
+    /// Of a run that is the only one, with this limit of sweeps.
+    pub(super) fn of(report: &SweepReport, sweeps: usize) -> Self {
+        Self {
+            restart: 1,
+            restarts: 1,
+            sweep: report.sweep,
+            sweeps,
+            objective: report.bound,
+            change: report.change,
+            factors: report.factors,
+            done: report.outcome.is_some(),
+        }
+    }
 }
 
-enum Stage {
-    Vb {
-        plan: Plan,
-        run: Box<VbRun>,
-        restart: usize,
-        best: Best,
-        bounds: Vec<f64>,
-    },
-    Gibbs {
-        chains: Vec<GibbsChain>,
-        draws: Vec<ChainDraws>,
-    },
-    Stochastic(Box<StochasticRun>),
+/// What a fit is made from, and what was noted of it.
+pub(super) struct Given {
+    pub(super) composed: Composed,
+    pub(super) samples: Vec<String>,
+    pub(super) infos: Vec<ViewInfo>,
+    /// The data in working units; none where they are read block by block.
+    pub(super) views: Vec<View>,
+    pub(super) groups: Option<Groups>,
+    pub(super) journal: Journal,
+}
+
+impl Given {
+    /// Factors that the run of this number starts from.
+    fn start(&self, number: usize) -> Result<Mat<f64>> {
+        let seen = (&self.infos[..], &self.views[..]);
+        start(&self.composed, self.groups.as_ref(), seen, number)
+    }
+}
+
+/// The runs of a fit: restarts of which the best is kept, chains side by side, or a
+/// single one (docs/decisions/0051-one-driver.md).
+pub(super) trait Campaign: Send {
+    /// One sweep (of all chains).
+    fn step(&mut self, given: &mut Given) -> Result<Progress>;
+    /// The posterior, and how it came about.
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)>;
+    /// Writes everything needed to go on; words and counts are returned.
+    fn save(&self, _given: &Given, _state: &mut State) -> Result<Value> {
+        Err(no_checkpoints())
+    }
+    /// Goes on from what `save` wrote `there`, with the arrays that there are here in `own`.
+    fn resume(&mut self, _: &mut Given, _own: &State, _there: (&State, &Value)) -> Result<()> {
+        Err(no_checkpoints())
+    }
+    /// Starts from these factors; false where the fit has begun or cannot.
+    fn start_from(&mut self, _given: &Given, _factors: &Mat<f64>) -> Result<bool> {
+        Ok(false)
+    }
+    /// The bound as it stands, of variational Bayes.
+    fn bound(&mut self) -> Option<f64> {
+        None
+    }
+    /// The chains, of Gibbs sampling.
+    fn chains(&self) -> &[GibbsChain] {
+        &[]
+    }
+}
+
+/// One sweep of a run; an error with the sweep it happened in.
+pub(super) fn swept<S: Strategy>(run: &mut Run<S>) -> Result<SweepReport>
+where
+    Error: From<S::Error>,
+{
+    let report = run.sweep();
+    report.map_err(|e| Error::from(e).at_sweep(run.record().sweep))
 }
 
 /// A fit in progress.
@@ -104,17 +154,11 @@ enum Stage {
 /// # }
 /// ```
 pub struct Fitting {
-    pub(super) composed: Composed,
-    samples: Vec<String>,
-    infos: Vec<ViewInfo>,
-    views: Vec<View>,
-    rounding: Vec<Rounding>,
+    pub(super) given: Given,
+    campaign: Box<dyn Campaign>,
     starts: Mat<f64>,
-    groups: Option<Groups>,
+    rounding: Vec<Rounding>,
     metadata: Vec<Metadata>,
-    journal: Journal,
-    stage: Stage,
-    done: bool,
     started: Instant,
     origin: OnceLock<Origin>,
 }
@@ -206,65 +250,35 @@ impl Fitting {
         }
         note_twins(&working.views, &mut journal);
         note_idle_groups(&composed, groups.as_ref(), &working.views, &mut journal);
-        let options = &composed.options;
-        let seen = (&infos[..], &working.views[..]);
-        let (stage, starts) = match options.engine {
-            EngineKind::Vb => {
-                let plan = Plan::choose(&composed, groups.as_ref(), &working.views, &mut journal)?;
-                let z = start(&composed, groups.as_ref(), seen, 0)?;
-                let views = working.views.clone();
-                let run = VbRun::new(
-                    plan.model(&composed, groups.as_ref(), views, z.clone())?,
-                    options.vb.clone(),
-                    StreamKey::new(options.seed),
-                    Journal::default(),
-                );
-                (
-                    Stage::Vb {
-                        plan,
-                        run: Box::new(run),
-                        restart: 0,
-                        best: Best::None,
-                        bounds: Vec::new(),
-                    },
-                    z,
-                )
-            }
-            EngineKind::Gibbs => {
-                let mut chains = Vec::with_capacity(options.gibbs.chains);
-                let mut first = None;
-                for c in 0..options.gibbs.chains {
-                    let z = start(&composed, groups.as_ref(), seen, c)?;
-                    first.get_or_insert_with(|| z.clone());
-                    let m = composed.model(groups.as_ref(), working.views.clone(), z)?;
-                    chains.push(GibbsChain::new(
-                        m,
-                        StreamKey::new(options.seed).chain(c as u32),
-                    ));
-                }
-                let draws = vec![ChainDraws::default(); chains.len()];
-                (
-                    Stage::Gibbs { chains, draws },
-                    first.unwrap_or_else(|| Mat::zeros(0, 0)),
-                )
-            }
-            EngineKind::Stochastic => {
-                let run = stochastic::begin(&composed, &infos, Box::new(working.views.clone()))?;
-                (Stage::Stochastic(Box::new(run)), Mat::zeros(0, 0))
-            }
-        };
-        Ok(Self {
+        let mut given = Given {
             composed,
             samples: working.samples,
             infos,
             views: working.views,
-            rounding: working.rounding,
-            starts,
             groups,
-            metadata,
             journal,
-            stage,
-            done: false,
+        };
+        let (campaign, starts): (Box<dyn Campaign>, _) = match given.composed.options.engine {
+            EngineKind::Vb => {
+                let start = given.start(0)?;
+                (Box::new(Restarts::new(&mut given, start.clone())?), start)
+            }
+            EngineKind::Gibbs => {
+                let (chains, start) = Chains::new(&given)?;
+                (Box::new(chains), start)
+            }
+            EngineKind::Stochastic => {
+                let source = Box::new(given.views.clone());
+                let run = stochastic::begin(&given.composed, &given.infos, source)?;
+                (Box::new(run), Mat::zeros(0, 0))
+            }
+        };
+        Ok(Self {
+            given,
+            campaign,
+            starts,
+            rounding: working.rounding,
+            metadata,
             started,
             origin: OnceLock::new(),
         })
@@ -273,28 +287,20 @@ impl Fitting {
     /// What the fit is made from; hashes the data when first asked.
     fn origin(&self) -> &Origin {
         self.origin.get_or_init(|| {
-            let groups = self
-                .groups
-                .as_ref()
-                .filter(|_| self.composed.knows_groups());
-            Origin::of(
-                &self.composed,
-                &self.samples,
-                groups,
-                &self.infos,
-                &self.views,
-            )
+            let g = &self.given;
+            let groups = g.groups.as_ref().filter(|_| g.composed.knows_groups());
+            Origin::of(&g.composed, &g.samples, groups, &g.infos, &g.views)
         })
     }
 
     /// What was noted about data and choices before the first sweep, and of
     /// restarts; the sweeps' own lines are in the record of the fit.
     pub fn journal(&self) -> &Journal {
-        &self.journal
+        &self.given.journal
     }
     /// What is known of the views.
     pub fn views(&self) -> &[ViewInfo] {
-        &self.infos
+        &self.given.infos
     }
     /// The starting factors of the first restart, samples × K; none for
     /// stochastic variational Bayes.
@@ -306,28 +312,19 @@ impl Fitting {
     /// # Errors
     /// [`ErrorKind::Option`] when the shape is wrong or the fit has begun.
     pub fn start_from(&mut self, factors: Mat<f64>) -> Result<()> {
-        let fits = factors.nrows() == self.samples.len()
-            && factors.ncols() == self.composed.options.factors;
-        match &mut self.stage {
-            Stage::Vb { plan, run, .. } if fits && run.record().sweep == 0 => {
-                let groups = self.groups.as_ref();
-                let m = plan.model(&self.composed, groups, self.views.clone(), factors.clone())?;
-                let options = &self.composed.options;
-                **run = VbRun::new(
-                    m,
-                    options.vb.clone(),
-                    StreamKey::new(options.seed),
-                    Journal::default(),
-                );
-                self.starts = factors;
-                Ok(())
-            }
-            _ => Err(ErrorKind::Option {
-                option: "start",
-                value: format!("{} x {}", factors.nrows(), factors.ncols()),
-            }
-            .into()),
+        let shape = (
+            self.given.samples.len(),
+            self.given.composed.options.factors,
+        );
+        if factors.shape() == shape && self.campaign.start_from(&self.given, &factors)? {
+            self.starts = factors;
+            return Ok(());
         }
+        Err(ErrorKind::Option {
+            option: "start",
+            value: format!("{} x {}", factors.nrows(), factors.ncols()),
+        }
+        .into())
     }
 
     /// The bound of variational Bayes as it stands, before the first sweep as
@@ -335,10 +332,7 @@ impl Fitting {
     /// nats, constants included; of a pseudo-evidence where views have a
     /// pseudo-likelihood. `None` for the other engines.
     pub fn bound(&mut self) -> Option<f64> {
-        match &mut self.stage {
-            Stage::Vb { run, .. } => Some(on_pool(|| run.model_mut().bound())),
-            Stage::Gibbs { .. } | Stage::Stochastic(_) => None,
-        }
+        on_pool(|| self.campaign.bound())
     }
 
     /// The chains of a Gibbs fit as the latest step left them, each holding its
@@ -376,10 +370,7 @@ impl Fitting {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn chains(&self) -> &[GibbsChain] {
-        match &self.stage {
-            Stage::Gibbs { chains, .. } => chains,
-            Stage::Vb { .. } | Stage::Stochastic(_) => &[],
-        }
+        self.campaign.chains()
     }
 
     /// One sweep (of all chains, for Gibbs).
@@ -387,127 +378,7 @@ impl Fitting {
     /// # Errors
     /// Numerical errors, with the sweep they happened in.
     pub fn step(&mut self) -> Result<Progress> {
-        on_pool(|| self.sweep())
-    }
-
-    fn sweep(&mut self) -> Result<Progress> {
-        let Self {
-            composed,
-            infos,
-            groups,
-            views,
-            stage,
-            journal,
-            done,
-            ..
-        } = self;
-        let options = &composed.options;
-        match stage {
-            Stage::Vb {
-                plan,
-                run,
-                restart,
-                best,
-                bounds,
-            } => {
-                let report = run
-                    .sweep()
-                    .map_err(|e| Error::from(e).at_sweep(run.record().sweep))?;
-                let progress = Progress {
-                    restart: *restart + 1,
-                    restarts: options.restarts,
-                    sweep: report.sweep,
-                    sweeps: options.vb.max_sweeps,
-                    objective: report.bound,
-                    change: report.change,
-                    factors: report.factors,
-                    done: false,
-                };
-                if report.outcome.is_none() {
-                    return Ok(progress);
-                }
-                bounds.push(report.bound);
-                let better = match best {
-                    Best::Saved(_, r) => r.ledger.last().is_none_or(|b| report.bound > b),
-                    Best::None | Best::Last => true,
-                };
-                if options.restarts > 1 {
-                    let event = Event::Restart {
-                        number: *restart + 1,
-                        bound: Some(report.bound),
-                        kept: better,
-                    };
-                    journal.note(report.sweep, "", event);
-                }
-                *restart += 1;
-                *done = *restart >= options.restarts;
-                if *done {
-                    if better {
-                        *best = Best::Last;
-                    }
-                } else {
-                    let z = start(composed, groups.as_ref(), (infos, views), *restart)?;
-                    let m = plan.model(composed, groups.as_ref(), views.clone(), z)?;
-                    let key = StreamKey::new(options.seed).chain(*restart as u32);
-                    let next = VbRun::new(m, options.vb.clone(), key, Journal::default());
-                    let over = std::mem::replace(&mut **run, next);
-                    if better {
-                        // the one before goes first
-                        *best = Best::None;
-                        let mut state = State::new();
-                        let record = over.give_up(&mut state);
-                        *best = Best::Saved(state, Box::new(record));
-                    }
-                }
-                Ok(Progress {
-                    done: *done,
-                    ..progress
-                })
-            }
-            Stage::Stochastic(run) => {
-                let report = run
-                    .epoch()
-                    .map_err(|e| Error::from(e).at_sweep(run.record().sweep))?;
-                *done = report.outcome.is_some();
-                Ok(Progress {
-                    restart: 1,
-                    restarts: 1,
-                    sweep: report.sweep,
-                    sweeps: options.stochastic.epochs + options.stochastic.exact_sweeps,
-                    objective: report.bound,
-                    change: report.change,
-                    factors: report.factors,
-                    done: *done,
-                })
-            }
-            Stage::Gibbs { chains, draws } => {
-                let total = options.gibbs.warm_up + options.gibbs.sweeps;
-                let densities: Vec<f64> = chains
-                    .par_iter_mut()
-                    .map(|c| c.sweep().map_err(|e| Error::from(e).at_sweep(c.sweeps())))
-                    .collect::<Result<_>>()?;
-                let sweep = chains.first().map_or(total, GibbsChain::sweeps);
-                if sweep > options.gibbs.warm_up {
-                    let store = (sweep - options.gibbs.warm_up).is_multiple_of(options.gibbs.thin);
-                    for ((chain, draws), density) in
-                        chains.iter_mut().zip(draws.iter_mut()).zip(&densities)
-                    {
-                        draws.record(chain.model_mut(), *density, store);
-                    }
-                }
-                *done = sweep >= total;
-                Ok(Progress {
-                    restart: 1,
-                    restarts: 1,
-                    sweep,
-                    sweeps: total,
-                    objective: densities.iter().sum::<f64>() / densities.len().max(1) as f64,
-                    change: f64::NAN,
-                    factors: chains.first().map_or(0, |c| c.model().k()),
-                    done: *done,
-                })
-            }
-        }
+        on_pool(|| self.campaign.step(&mut self.given))
     }
 
     /// Ends the fit as it stands: the best restart so far, or the draws so

@@ -6,19 +6,20 @@ use std::ops::Range;
 
 use polyview_core::{
     BlockSource, DataError, Event, Groups, Journal, MissingData, Observed, RowBlock, Scaling,
-    ScalingSums, SourceError, View, Way,
+    ScalingSums, Schedule, SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
-use super::ViewInfo;
+use super::fitting::{Campaign, Given, swept};
 use super::order::order_factors;
 use super::remarks::{note_features, note_remarks};
 use super::start::start;
 use super::states::given_up_parameters;
 use super::training::ScaleSums;
+use super::{FitRecord, Progress, ViewInfo};
 use crate::build::several;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
@@ -348,24 +349,27 @@ pub(super) fn begin(
     Ok(run)
 }
 
-/// The posterior: factors of all samples under the final weights, ordered and
-/// signed.
-///
-/// # Errors
-/// From reading and from the parts.
-pub(super) fn end(
-    composed: &Composed,
-    mut run: StochasticRun,
-) -> Result<(polyview_core::State, polyview_infer::StochasticRecord)> {
-    let moments = run.project_all()?;
-    let k = moments.k();
-    let (parts, record) = run.into_parts();
-    let mut factors = factors_alone(composed, 0, k)?;
-    factors.set_moments(moments);
-    let schedule = polyview_core::Schedule::standard(parts.len());
-    let mut full = Model::new(factors, parts, schedule);
-    order_factors(&mut full)?;
-    Ok((given_up_parameters(full), record))
+impl Campaign for StochasticRun {
+    fn step(&mut self, given: &mut Given) -> Result<Progress> {
+        let limits = &given.composed.options.stochastic;
+        let report = swept(self)?;
+        Ok(Progress::of(&report, limits.epochs + limits.exact_sweeps))
+    }
+
+    /// The factors are those of all samples under the final weights.
+    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+        let moments = self.project_all()?;
+        let (swept, record) = self.into_parts();
+        let mut factors = factors_alone(&given.composed, 0, moments.k())?;
+        factors.set_moments(moments);
+        let schedule = Schedule::standard(swept.views.len());
+        let mut full = Model::new(factors, swept.views, schedule);
+        order_factors(&mut full)?;
+        let state = given_up_parameters(full);
+        let bounds = record.ledger.last().into_iter().collect();
+        let journal = std::mem::take(&mut given.journal);
+        Ok((vec![state], FitRecord::of(record, journal, bounds)))
+    }
 }
 
 /// The engine that a fit from blocks needs.

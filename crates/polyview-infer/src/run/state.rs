@@ -1,0 +1,217 @@
+//! What every strategy works on, and what strategies have in common.
+
+use std::iter;
+
+use polyview_core::{
+    Context, Event, NumericError, RotationSide, RotationTerm, State, StateReader, Step,
+};
+use polyview_linalg::{Mat, MatRef};
+use polyview_random::StreamKey;
+use rayon::prelude::*;
+
+use super::{LONGEST_WAIT, RunRecord};
+use crate::engine::{Engine, run_steps};
+use crate::model::Model;
+use crate::prune::{PruneRule, drop_empty};
+use crate::rotation::{Rotation, RotationOptions, maximise};
+
+/// A model on its way: what a [`Strategy`](super::Strategy) works on.
+pub struct RunState {
+    /// The model as it stands.
+    pub model: Model,
+    /// Random streams of the run, of which each sweep has its own.
+    pub key: StreamKey,
+    /// Sweeps, objective and journal so far.
+    pub record: RunRecord,
+    /// Means as they were when movement was last asked for.
+    pub(crate) previous: Vec<Mat<f64>>,
+    /// Whether factors were removed in this sweep.
+    pub(super) pruned: bool,
+}
+
+impl RunState {
+    pub(super) fn new(model: Model, key: StreamKey) -> Self {
+        let record = RunRecord {
+            next_rotation: 2,
+            rotation_interval: 1,
+            ..RunRecord::default()
+        };
+        Self {
+            model,
+            key,
+            record,
+            previous: Vec::new(),
+            pruned: false,
+        }
+    }
+    /// Counts a sweep, which begins.
+    pub(super) fn begin(&mut self) {
+        self.record.sweep += 1;
+        self.pruned = false;
+    }
+    /// The model, and what its steps in this sweep may use besides.
+    pub fn parts(&mut self) -> (&mut Model, Context<'_>) {
+        let sweep = self.record.sweep;
+        let cx = Context {
+            key: self.key.sweep(sweep as u64),
+            sweep,
+            journal: &mut self.record.journal,
+        };
+        (&mut self.model, cx)
+    }
+    /// Carries out groups of steps in order ([`run_steps`]).
+    ///
+    /// # Errors
+    /// [`NumericError`] from the parts.
+    pub fn steps(&mut self, engine: &dyn Engine, groups: &[Vec<Step>]) -> Result<(), NumericError> {
+        let (model, mut cx) = self.parts();
+        run_steps(engine, groups, model, &mut cx)
+    }
+    /// Rotates by the exact gain of the bound (spec/mlfs 4.7), whose part of the factors is
+    /// `factors`; without one, or where the weights have none, never again. Tells what was
+    /// done, if anything was. The next one is due at [`RunRecord::next_rotation`]: one that
+    /// gains less than `tolerance`, relative to the bound, can wait.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    pub fn rotate(
+        &mut self,
+        factors: Option<Box<dyn RotationTerm>>,
+        tolerance: f64,
+    ) -> Result<Option<Rotation>, NumericError> {
+        let of_weights = self.model.views.iter();
+        let of_weights = of_weights.map(|v| v.weights.rotation_term(RotationSide::Weights));
+        let terms: Option<Vec<_>> = iter::once(factors).chain(of_weights).collect();
+        let Some(terms) = terms else {
+            self.record.next_rotation = usize::MAX;
+            return Ok(None);
+        };
+        let rotation =
+            maximise(&terms, self.model.k(), &RotationOptions::default()).map_err(|_| {
+                NumericError::NotFinite {
+                    block: "rotation".into(),
+                    what: "the objective",
+                }
+            })?;
+        let record = &mut self.record;
+        let (sweep, gain) = (record.sweep, rotation.gain);
+        let scale = record.ledger.last().map_or(1.0, f64::abs).max(1.0);
+        record.rotation_interval = if gain > tolerance * scale {
+            1
+        } else {
+            (2 * record.rotation_interval).min(LONGEST_WAIT)
+        };
+        record.next_rotation = sweep + record.rotation_interval;
+        let worthwhile = gain > 1e-12 * scale;
+        if !worthwhile {
+            return Ok(None);
+        }
+        let (model, mut cx) = self.parts();
+        let Model { factors, views, .. } = model;
+        factors.transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
+        factors.learn(&mut cx)?;
+        let turn = rotation.q.transpose().to_owned();
+        for view in views {
+            view.weights.transform(turn.as_ref(), rotation.log_abs_det);
+            view.weights.learn(&mut cx)?;
+        }
+        if gain > 1e-6 * scale {
+            cx.journal.note(sweep, "rotation", Event::Rotated { gain });
+        }
+        Ok(Some(rotation))
+    }
+    /// Removes the factors that are empty by the rule; which ones stay, if any went.
+    ///
+    /// # Errors
+    /// [`NumericError`] when a covariance is not positive definite.
+    pub fn prune(&mut self, rule: &PruneRule) -> Result<Option<Vec<usize>>, NumericError> {
+        let (model, mut cx) = self.parts();
+        let kept = drop_empty(model, rule, &mut cx)?;
+        self.pruned |= kept.is_some();
+        Ok(kept)
+    }
+    /// Largest change of the weights, and of the `factors` if these count, of one factor
+    /// since it was last asked for, relative to the largest norm among the factors of that
+    /// block. Infinite the first time, and where factors were removed.
+    pub fn movement(&mut self, factors: bool) -> f64 {
+        if self.pruned {
+            self.previous.clear();
+            return f64::INFINITY;
+        }
+        let of_weights = self.model.views.iter().map(|v| v.weights.moments().mean());
+        let blocks: Vec<MatRef<'_, f64>> = iter::once(self.model.factors.moments().mean())
+            .filter(|_| factors)
+            .chain(of_weights)
+            .collect();
+        let comparable = self.previous.len() == blocks.len()
+            && (self.previous.iter().zip(&blocks)).all(|(a, b)| a.ncols() == b.ncols());
+        if !comparable {
+            self.previous = blocks.iter().map(MatRef::to_owned).collect();
+            return f64::INFINITY;
+        }
+        let moves = self.previous.iter_mut().zip(&blocks);
+        moves.map(|(old, new)| moved(old, *new)).fold(0.0, f64::max)
+    }
+    /// Whether this sweep and the one before were quiet: nothing moved beyond the
+    /// tolerances of the strategy, and no factor was removed.
+    pub fn rests(&mut self, quiet: bool) -> bool {
+        let quiet = quiet && !self.pruned;
+        self.record.quiet = if quiet { self.record.quiet + 1 } else { 0 };
+        self.record.quiet >= 2
+    }
+    /// What was at rest has been disturbed.
+    pub(crate) fn disturb(&mut self) {
+        self.record.quiet = 0;
+        self.previous.clear();
+    }
+    /// Notes that the bound is lower than after the sweep before, unless factors went.
+    pub(crate) fn note_fall(&mut self) {
+        let mut totals = self.record.ledger.rows.iter().rev().map(|r| r.total);
+        if let (Some(after), Some(before), false) = (totals.next(), totals.next(), self.pruned) {
+            let event = Event::BoundFell { before, after };
+            self.record.journal.note(self.record.sweep, "", event);
+        }
+    }
+    pub(super) fn save_previous(&self, prefix: &str, state: &mut State) {
+        for (i, m) in self.previous.iter().enumerate() {
+            state.put_mat(&format!("{prefix}previous/{i}"), m.as_ref());
+        }
+    }
+    pub(super) fn load_previous(
+        &mut self,
+        prefix: &str,
+        state: &StateReader<'_>,
+    ) -> Result<(), NumericError> {
+        let name = |i: usize| format!("{prefix}previous/{i}");
+        let names = (0..).map(name).take_while(|name| state.has(name));
+        self.previous = names
+            .map(|name| state.mat(&name))
+            .collect::<Result<_, _>>()?;
+        Ok(())
+    }
+}
+
+/// Largest change of a column, relative to the largest column; takes over the new ones.
+fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> f64 {
+    let columns: Vec<(f64, f64)> = old
+        .as_mut()
+        .par_col_chunks_mut(1)
+        .zip(new.par_col_chunks(1))
+        .map(|(mut old, new)| {
+            let (mut difference, mut size) = (0.0, 0.0);
+            for r in 0..new.nrows() {
+                difference += (new[(r, 0)] - old[(r, 0)]).powi(2);
+                size += new[(r, 0)].powi(2);
+                old[(r, 0)] = new[(r, 0)];
+            }
+            (difference, size)
+        })
+        .collect();
+    let largest = |m: (f64, f64), c: &(f64, f64)| (m.0.max(c.0), m.1.max(c.1));
+    let (moved, norm) = columns.iter().fold((0.0, 0.0), largest);
+    if norm > 0.0 {
+        (moved / norm).sqrt()
+    } else {
+        0.0
+    }
+}

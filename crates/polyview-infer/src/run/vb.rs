@@ -1,0 +1,200 @@
+//! Variational Bayes: sweeps in the order of the schedule until nothing moves.
+
+use polyview_core::{Journal, NumericError, RotationSide, RowCov, Rule, Step, Term};
+use polyview_random::StreamKey;
+use serde::{Deserialize, Serialize};
+
+use super::{Outcome, Resumable, Run, RunState, Strategy, SweepReport};
+use crate::engine::{Vb, step_groups};
+use crate::model::Model;
+use crate::prune::{PruneRule, drop_on_trial};
+
+/// When a run ends and what it does on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct VbOptions {
+    /// Most sweeps.
+    pub max_sweeps: usize,
+    /// Largest relative change of the bound at convergence.
+    pub tolerance: f64,
+    /// Largest change of weights and factors at convergence, relative to the
+    /// largest factor.
+    pub movement: f64,
+    /// Whether factors and weights are rotated on the bound.
+    pub rotate: Rotate,
+    /// When a factor is removed.
+    pub prune: PruneRule,
+    /// Whether the bound is checked after every block.
+    pub audit: Audit,
+    /// How far updates go of factors and weights that have precisions of their
+    /// own (missing cells, labels, counts, ranks): 1 is the optimum given
+    /// everything else, and between 0 and 2 the bound does not fall. Beyond 1
+    /// (over-relaxation) fewer sweeps are needed where steps are short, as those
+    /// of rank views are. Spike-and-slab rows, whose bound is no quadratic, go to
+    /// their optimum whatever it is.
+    #[serde(skip_serializing_if = "is_one")]
+    pub relaxation: f64,
+}
+
+/// Whether updates go to the optimum.
+fn is_one(relaxation: &f64) -> bool {
+    *relaxation == 1.0
+}
+
+impl Default for VbOptions {
+    fn default() -> Self {
+        Self {
+            max_sweeps: 2000,
+            tolerance: 1e-7,
+            movement: 1e-3,
+            rotate: Rotate::InLoop,
+            prune: PruneRule::default(),
+            audit: Audit::Sweeps,
+            relaxation: 1.0,
+        }
+    }
+}
+
+/// Whether factors and weights are rotated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rotate {
+    /// Never.
+    Off,
+    /// At the start of a sweep, by the exact gain of the bound; less often
+    /// while it gains nothing.
+    #[default]
+    InLoop,
+}
+
+/// How closely the bound is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audit {
+    /// After each sweep; a fall is noted in the journal.
+    #[default]
+    Sweeps,
+    /// After each block; a fall is an error that names the block.
+    Blocks,
+}
+
+/// A run of variational Bayes.
+pub type VbRun = Run<VbOptions>;
+
+/// Sweeps before updates go beyond the optimum: first ones come from starts
+/// that mean nothing.
+const BEFORE_RELAXATION: usize = 3;
+
+/// Relative fall of the bound that counts as one.
+pub const FALL: f64 = 1e-9;
+
+impl Run<VbOptions> {
+    /// A run from a model whose blocks have their starting values.
+    pub fn new(model: Model, options: VbOptions, key: StreamKey, journal: Journal) -> Self {
+        let mut run = Self::of(model, options, key);
+        run.state.record.journal = journal;
+        run
+    }
+}
+
+impl Strategy for VbOptions {
+    type Error = NumericError;
+
+    fn sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, NumericError> {
+        let engine = self.engine(run);
+        let groups = step_groups(&run.model.schedule);
+        if self.audit == Audit::Blocks && run.record.sweep > 1 && run.model.is_guaranteed() {
+            let mut before = run.model.bound();
+            for step in groups.concat() {
+                self.carry_out(run, engine, &[vec![step]])?;
+                let after = run.model.bound();
+                // without a factor it is the bound of another model
+                if step != Step::Prune {
+                    fell(&run.model.block_name(step), before, after)?;
+                }
+                before = after;
+            }
+        } else {
+            // a step that concerns the number of factors or their basis stands alone
+            let own = |group: &[Step]| matches!(group, [Step::Rotate | Step::Prune]);
+            for part in groups.chunk_by(|a, b| !own(a) && !own(b)) {
+                self.carry_out(run, engine, part)?;
+            }
+        }
+        Ok(run.model.objective())
+    }
+
+    fn judge(
+        &mut self,
+        run: &mut RunState,
+        report: &mut SweepReport,
+    ) -> Result<Option<Outcome>, NumericError> {
+        report.finite()?;
+        let guaranteed = run.model.is_guaranteed();
+        if report.change < -FALL && guaranteed {
+            run.note_fall();
+        }
+        report.movement = run.movement(true);
+        let still = report.movement <= self.movement;
+        let mut rests = run.rests(report.change.abs() <= self.tolerance && still);
+        let last = report.sweep >= self.max_sweeps;
+        if rests && self.prune.by_bound && guaranteed && !last {
+            let engine = self.engine(run);
+            let (model, mut cx) = run.parts();
+            if drop_on_trial(model, report.bound, engine, &mut cx)? {
+                run.disturb();
+                rests = false;
+            }
+        }
+        Ok(Outcome::of(rests, last))
+    }
+}
+
+impl Resumable for VbOptions {}
+
+impl VbOptions {
+    /// Groups of steps that one engine carries out, or one that concerns the basis of
+    /// the factors or their number.
+    fn carry_out(
+        &self,
+        run: &mut RunState,
+        engine: Vb,
+        part: &[Vec<Step>],
+    ) -> Result<(), NumericError> {
+        if part == [[Step::Prune]] {
+            run.prune(&self.prune)?;
+        } else if part != [[Step::Rotate]] {
+            run.steps(&engine, part)?;
+        } else if self.rotate == Rotate::InLoop && run.record.sweep >= run.record.next_rotation {
+            let factors = &run.model.factors;
+            let draws = matches!(factors.moments().cov(), RowCov::Zero);
+            let factors = factors.rotation_term(RotationSide::Factors);
+            run.rotate(factors.filter(|_| !draws), self.tolerance)?;
+        }
+        Ok(())
+    }
+    /// How this sweep is carried out. Beyond the optimum only where it is that of an
+    /// objective which the steps do not change: one that is chosen anew in every sweep
+    /// (extreme partners of ranks) is overshot further each time.
+    fn engine(&self, run: &RunState) -> Vb {
+        let relaxed = run.record.sweep > BEFORE_RELAXATION && run.model.is_guaranteed();
+        Vb {
+            rule: if relaxed {
+                Rule::Relaxed(self.relaxation)
+            } else {
+                Rule::Optimum
+            },
+        }
+    }
+}
+
+fn fell(block: &str, before: f64, after: f64) -> Result<(), NumericError> {
+    if after < before - FALL * before.abs().max(1.0) || after.is_nan() {
+        return Err(NumericError::BoundFell {
+            block: block.to_owned(),
+            before,
+            after,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Gibbs chains side by side, of which draws are kept.
+
+use polyview_core::{Journal, State};
+use polyview_infer::{GibbsChain, RunRecord};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::checkpoint::enough_sweeps;
+use super::{Campaign, Given, Progress, swept};
+use crate::error::Result;
+use crate::file::{Extents, read_record, record_fits, write_record};
+use crate::fit::FitRecord;
+use crate::fit::draws::{ChainDraws, finish_chains};
+use crate::fit::states::{copy, part};
+use crate::spec::RunOptions;
+
+/// Chains in step.
+pub(super) struct Chains {
+    chains: Vec<GibbsChain>,
+    draws: Vec<ChainDraws>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    chains: Vec<RunRecord>,
+    draws: Vec<ChainDraws>,
+    journal: Journal,
+}
+
+/// Sweeps of a chain in all.
+fn total(options: &RunOptions) -> usize {
+    options.gibbs.warm_up + options.gibbs.sweeps
+}
+
+impl Chains {
+    /// The chains, and the start of the first.
+    pub(super) fn new(given: &Given) -> Result<(Self, Mat<f64>)> {
+        let (composed, options) = (&given.composed, &given.composed.options);
+        let mut first = Mat::zeros(0, 0);
+        let mut chains = Vec::with_capacity(options.gibbs.chains);
+        for c in 0..options.gibbs.chains {
+            let z = given.start(c)?;
+            if c == 0 {
+                first = z.clone();
+            }
+            let views = given.views.clone();
+            let m = composed.model(given.groups.as_ref(), views, z)?;
+            let key = StreamKey::new(options.seed).chain(c as u32);
+            chains.push(GibbsChain::new(m, key));
+        }
+        let draws = vec![ChainDraws::default(); chains.len()];
+        Ok((Self { chains, draws }, first))
+    }
+    fn sweeps(&self) -> usize {
+        self.chains.first().map_or(0, |c| c.record().sweep)
+    }
+}
+
+impl Campaign for Chains {
+    fn step(&mut self, given: &mut Given) -> Result<Progress> {
+        let options = &given.composed.options;
+        let (gibbs, total) = (options.gibbs, total(options));
+        let reports: Vec<_> = (self.chains.par_iter_mut())
+            .map(swept)
+            .collect::<Result<_>>()?;
+        let sweep = self.sweeps();
+        if sweep > gibbs.warm_up {
+            let store = (sweep - gibbs.warm_up).is_multiple_of(gibbs.thin);
+            let chains = self.chains.iter_mut().zip(&mut self.draws);
+            for ((chain, draws), report) in chains.zip(&reports) {
+                draws.record(chain.model_mut(), report.bound, store);
+            }
+        }
+        let densities = reports.iter().map(|r| r.bound).sum::<f64>();
+        Ok(Progress {
+            restart: 1,
+            restarts: 1,
+            sweep,
+            sweeps: total,
+            objective: densities / reports.len().max(1) as f64,
+            change: f64::NAN,
+            factors: self.chains.first().map_or(0, |c| c.model().k()),
+            done: sweep >= total,
+        })
+    }
+
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+        let done = self.sweeps() >= total(&given.composed.options);
+        finish_chains(given, &self.chains, self.draws, done)
+    }
+
+    fn save(&self, given: &Given, state: &mut State) -> Result<Value> {
+        let mut chains = Vec::with_capacity(self.chains.len());
+        for (i, (chain, draws)) in self.chains.iter().zip(&self.draws).enumerate() {
+            chains.push(chain.save(&format!("chain{i}/"), state));
+            for (j, d) in draws.states().iter().enumerate() {
+                copy(d, &format!("draw{i}.{j}/"), state);
+            }
+        }
+        write_record(&Record {
+            chains,
+            draws: self.draws.clone(),
+            journal: given.journal.clone(),
+        })
+    }
+
+    fn resume(
+        &mut self,
+        given: &mut Given,
+        own: &State,
+        (state, record): (&State, &Value),
+    ) -> Result<()> {
+        let r: Record = read_record(record)?;
+        let count = self.chains.len();
+        record_fits("chains", r.chains.len() == count && r.draws.len() == count)?;
+        let sweeps = r.chains.first().map_or(0, |c| c.sweep);
+        enough_sweeps("warm-up + sweeps", sweeps, total(&given.composed.options))?;
+        let options = &given.composed.options;
+        let (k, gibbs) = (options.factors, &options.gibbs);
+        let stored = sweeps.saturating_sub(gibbs.warm_up) / gibbs.thin;
+        for (i, (c, chain)) in self.chains.iter().zip(&r.chains).enumerate() {
+            let at = format!("chain{i}/");
+            let extents = Extents::of(own, &at, &given.infos);
+            extents.check(state, &at, k..=k)?;
+            let fits = chain.sweep == sweeps && chain.is_whole();
+            record_fits("sweeps of the chains", fits)?;
+            record_fits("draws", r.draws[i].fits(c.model(), stored))?;
+            for j in 0..stored {
+                extents.check(state, &format!("draw{i}.{j}/"), k..=k)?;
+            }
+        }
+        for (i, (c, record)) in self.chains.iter_mut().zip(r.chains).enumerate() {
+            c.resume(&format!("chain{i}/"), record, &state.reader())?;
+        }
+        self.draws = r.draws;
+        for (i, draws) in self.draws.iter_mut().enumerate() {
+            let states = (0..stored).map(|j| part(state, &format!("draw{i}.{j}/")));
+            draws.set_states(states.collect());
+        }
+        given.journal = r.journal;
+        Ok(())
+    }
+
+    fn chains(&self) -> &[GibbsChain] {
+        &self.chains
+    }
+}

@@ -1,0 +1,194 @@
+//! Restarts of variational Bayes, of which the best is kept.
+
+use polyview_core::{Event, Journal, State, Stateful};
+use polyview_infer::{RunRecord, VbRun};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::checkpoint::enough_sweeps;
+use super::{Campaign, Given, Progress, swept};
+use crate::error::Result;
+use crate::file::{Extents, read_record, record_fits, write_record};
+use crate::fit::FitRecord;
+use crate::fit::order::order_factors;
+use crate::fit::states::{copy, given_up_parameters, part};
+use crate::plan::Plan;
+
+/// One run after the other.
+pub(super) struct Restarts {
+    plan: Plan,
+    run: VbRun,
+    /// Runs that are over.
+    over: usize,
+    /// An earlier run, where it is better than this one or this one is not over.
+    best: Option<(State, RunRecord)>,
+    /// Final bound of each that is over.
+    bounds: Vec<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    restart: usize,
+    run: RunRecord,
+    best: Option<RunRecord>,
+    bounds: Vec<f64>,
+    journal: Journal,
+}
+
+impl Restarts {
+    pub(super) fn new(given: &mut Given, start: Mat<f64>) -> Result<Self> {
+        let groups = given.groups.as_ref();
+        let plan = Plan::choose(&given.composed, groups, &given.views, &mut given.journal)?;
+        Ok(Self {
+            run: run(&plan, given, 0, start)?,
+            plan,
+            over: 0,
+            best: None,
+            bounds: Vec::new(),
+        })
+    }
+}
+
+/// The run of this number.
+fn run(plan: &Plan, given: &Given, number: usize, start: Mat<f64>) -> Result<VbRun> {
+    let options = &given.composed.options;
+    let views = given.views.clone();
+    let model = plan.model(&given.composed, given.groups.as_ref(), views, start)?;
+    let key = StreamKey::new(options.seed).chain(number as u32);
+    let vb = options.vb.clone();
+    Ok(VbRun::new(model, vb, key, Journal::default()))
+}
+
+impl Campaign for Restarts {
+    fn step(&mut self, given: &mut Given) -> Result<Progress> {
+        let report = swept(&mut self.run)?;
+        let restarts = given.composed.options.restarts;
+        let mut progress = Progress {
+            restart: self.over + 1,
+            restarts,
+            done: false,
+            ..Progress::of(&report, given.composed.options.vb.max_sweeps)
+        };
+        if report.outcome.is_none() {
+            return Ok(progress);
+        }
+        self.bounds.push(report.bound);
+        let before = self.best.as_ref().and_then(|b| b.1.ledger.last());
+        let better = before.is_none_or(|b| report.bound > b);
+        if restarts > 1 {
+            let event = Event::Restart {
+                number: self.over + 1,
+                bound: Some(report.bound),
+                kept: better,
+            };
+            given.journal.note(report.sweep, "", event);
+        }
+        self.over += 1;
+        progress.done = self.over >= restarts;
+        if better {
+            // the one before goes first
+            self.best = None;
+        }
+        if !progress.done {
+            let start = given.start(self.over)?;
+            let next = run(&self.plan, given, self.over, start)?;
+            let over = std::mem::replace(&mut self.run, next);
+            if better {
+                let mut state = State::new();
+                let record = over.give_up(&mut state);
+                self.best = Some((state, record));
+            }
+        }
+        Ok(progress)
+    }
+
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+        let (composed, groups) = (&given.composed, given.groups.as_ref());
+        let (swept, record) = match self.best {
+            None => self.run.into_parts(),
+            Some((state, best)) => {
+                drop(self.run);
+                let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
+                let zeros = Mat::zeros(given.samples.len(), k);
+                let mut m = self
+                    .plan
+                    .model(composed, groups, given.views.clone(), zeros)?;
+                m.load("", &state.reader())?;
+                (m, best)
+            }
+        };
+        let mut full = self.plan.expand(composed, groups, &given.views, swept)?;
+        if record.sweep > 0 {
+            order_factors(&mut full)?;
+        }
+        let state = given_up_parameters(full);
+        let journal = std::mem::take(&mut given.journal);
+        let record = FitRecord::of(record, journal, self.bounds);
+        Ok((vec![state], record))
+    }
+
+    fn save(&self, given: &Given, state: &mut State) -> Result<Value> {
+        if let Some((best, _)) = &self.best {
+            copy(best, "best/", state);
+        }
+        write_record(&Record {
+            restart: self.over,
+            run: self.run.save("", state),
+            best: self.best.as_ref().map(|best| best.1.clone()),
+            bounds: self.bounds.clone(),
+            journal: given.journal.clone(),
+        })
+    }
+
+    fn resume(
+        &mut self,
+        given: &mut Given,
+        own: &State,
+        (state, record): (&State, &Value),
+    ) -> Result<()> {
+        let r: Record = read_record(record)?;
+        let options = &given.composed.options;
+        let extents = Extents::of(own, "", &given.infos);
+        extents.check(state, "", 1..=options.factors)?;
+        let furthest = r.best.iter().map(|b| b.sweep).max().unwrap_or(0);
+        enough_sweeps(
+            "max-sweeps",
+            furthest.max(r.run.sweep),
+            options.vb.max_sweeps,
+        )?;
+        record_fits("sweeps of the run", r.run.is_whole())?;
+        let others = 0 < r.restart && r.restart < options.restarts;
+        record_fits(
+            "restarts",
+            r.restart <= options.restarts
+                && r.bounds.len() == r.restart
+                && (r.best.is_some() || !others)
+                && (r.best.is_none() || r.restart > 0),
+        )?;
+        if let Some(best) = &r.best {
+            extents.check(state, "best/", 1..=options.factors)?;
+            record_fits("sweeps of the best run", best.is_whole())?;
+        }
+        if others {
+            let start = given.start(r.restart)?;
+            self.run = run(&self.plan, given, r.restart, start)?;
+        }
+        self.run.resume("", r.run, &state.reader())?;
+        self.best = r.best.map(|record| (part(state, "best/"), record));
+        (self.over, self.bounds, given.journal) = (r.restart, r.bounds, r.journal);
+        Ok(())
+    }
+
+    fn start_from(&mut self, given: &Given, factors: &Mat<f64>) -> Result<bool> {
+        if self.run.record().sweep > 0 {
+            return Ok(false);
+        }
+        self.run = run(&self.plan, given, 0, factors.clone())?;
+        Ok(true)
+    }
+    fn bound(&mut self) -> Option<f64> {
+        Some(self.run.model_mut().bound())
+    }
+}
