@@ -27,6 +27,7 @@ mod rank_noise;
 mod rank_notes;
 mod rank_shares;
 mod ranks;
+mod rare_labels;
 mod rest;
 mod settle;
 mod shrinkage;
