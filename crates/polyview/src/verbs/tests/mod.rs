@@ -18,6 +18,7 @@ mod mixture;
 mod mofa;
 mod new_samples;
 mod normal_scores;
+mod own_clusters;
 mod plug_in;
 mod predict;
 mod project;
