@@ -1,10 +1,12 @@
 //! Looking at tables of counts and at numbers of trials.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use polyview::Likelihood;
 use polyview_core::{Table, ViewTable};
 use polyview_io::{ReadOptions, read_table};
+use polyview_linalg::Mat;
 
 use crate::failure::{Failure, Outcome};
 use crate::view_table::archive;
@@ -28,6 +30,36 @@ impl Trials {
             path: path.to_owned(),
             table: read_table(file, &options)?,
         })
+    }
+    /// Those of these samples and features; `NaN` where there is none.
+    ///
+    /// # Errors
+    /// A number of trials that is none.
+    pub fn matched(&self, samples: &[String], features: &[String]) -> Outcome<Mat<f64>> {
+        let place = |own: &[String]| -> HashMap<String, usize> {
+            let names = own.iter().cloned();
+            names.enumerate().map(|(i, name)| (name, i)).collect()
+        };
+        let (rows, columns) = (place(&self.table.samples), place(&self.table.features));
+        let mut out = Mat::full(samples.len(), features.len(), f64::NAN);
+        for (d, feature) in features.iter().enumerate() {
+            for (n, sample) in samples.iter().enumerate() {
+                let (Some(&row), Some(&column)) = (rows.get(sample), columns.get(feature)) else {
+                    continue;
+                };
+                let x = self.table.values[(row, column)];
+                if !x.is_nan() && (x < 0.0 || x.fract() != 0.0 || x > LARGEST) {
+                    return Err(Failure::Cell {
+                        path: self.path.clone(),
+                        sample: sample.clone(),
+                        column: feature.clone(),
+                        found: format!("{x} is no number of trials; give a whole number from 0 on"),
+                    });
+                }
+                out[(n, d)] = x;
+            }
+        }
+        Ok(out)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
-use polyview_core::{Dataset, DatasetBuilder, Join, Metadata, View, ViewTable};
+use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, Join, Metadata, View, ViewTable};
 use polyview_io::{Orientation, ReadOptions, read_metadata_with};
 
 use crate::args::{Cli, DataArgs};
@@ -204,6 +204,17 @@ fn features(data: &Dataset) -> impl Iterator<Item = &String> {
 
 /// New data given on the command line, for the views of a model.
 pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
+    new_data_for(cli, args, fit, None)
+}
+
+/// As [`new_data`], to predict a view: its own numbers of trials may stand alone, as they say
+/// nothing of other views.
+pub fn new_data_for(
+    cli: &Cli,
+    args: &DataArgs,
+    fit: &Fit,
+    target: Option<&str>,
+) -> Outcome<Dataset> {
     if args.views.is_empty() && args.labels.is_empty() {
         return Err(Failure::Usage(
             "no view was given; add --view NAME=FILE".into(),
@@ -216,6 +227,10 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
     let mut builder = Dataset::builder().new_samples().join(join);
     let mut present = Present::of(args.groups.is_some(), join);
     let mut trials = trials_of(args, fit)?;
+    let of_target = |text: &String| view_option(text).is_ok_and(|v| Some(v.0.as_str()) == target);
+    if let Some(target) = target.filter(|_| !args.views.iter().any(of_target)) {
+        trials.remove(target);
+    }
     let mut read = Vec::new();
     for text in &args.views {
         let (name, path, likelihood) = view_option(text)?;
@@ -278,7 +293,7 @@ pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
 }
 
 /// Files of trials by view, for the binomial views of a model.
-fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
+pub fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
     let mut out = BTreeMap::new();
     for text in &args.trials {
         let (name, path) = named_file("--trials", text)?;
@@ -325,10 +340,14 @@ fn stored(
     let ViewTable::Sparse(sparse) = &table else {
         return table;
     };
-    if likelihood.stays_sparse() && !trials && !faithful {
+    let choices = study.model.view(table.name());
+    let bent = likelihood.is_real() && choices.scaling == FeatureScaling::NormalScores;
+    if likelihood.stays_sparse() && !trials && !faithful && !bent {
         return table;
     }
-    let why = if trials {
+    let why = if bent {
+        "normal scores are one a cell (--scaling normal-scores)".to_owned()
+    } else if trials {
         "numbers of trials are one a cell".to_owned()
     } else if faithful {
         "mofapy2's algorithm keeps numbers for every cell".to_owned()

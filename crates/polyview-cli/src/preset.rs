@@ -313,11 +313,20 @@ pub fn without_repeats(mut study: Table) -> Table {
     study
 }
 
+/// Whether the two are one choice each, of which the later stands: the margin of ranks,
+/// and the options of different species.
+fn is_one(key: &str, base: &Table, over: &Table) -> bool {
+    let other = || base.get("species") != over.get("species");
+    key == "margin" || (over.contains_key("species") && other())
+}
+
 /// `over` where it says something, else `base`.
 fn merged(mut base: Table, over: Table) -> Table {
     for (key, value) in over {
         let value = match (base.remove(&key), value) {
-            (Some(Value::Table(b)), Value::Table(o)) => Value::Table(merged(b, o)),
+            (Some(Value::Table(b)), Value::Table(o)) if !is_one(&key, &b, &o) => {
+                Value::Table(merged(b, o))
+            }
             (_, value) => value,
         };
         base.insert(key, value);
@@ -328,6 +337,16 @@ fn merged(mut base: Table, over: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_margin_of_a_view_is_its_own() {
+        let text = "[model.defaults.ranks.margin]\nfixed = 0.05\n\
+            [[model.views]]\nname = \"a\"\nranks.margin = { per-cell = 2.0 }\n";
+        let study: Table = toml::from_str(text).expect("a table");
+        let all = filled(study, "rank").expect("it has a form");
+        let margin = &all["model"]["views"][0]["ranks"]["margin"];
+        assert_eq!(margin.to_string(), "{ per-cell = 2.0 }");
+    }
 
     #[test]
     fn what_a_study_says_is_stronger_than_the_preset() {

@@ -14,6 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::inputs::named_file;
 use crate::preset::{KNOWN, preset, without_repeats};
 
+mod checks;
 mod data;
 mod engines;
 mod read;
@@ -22,6 +23,7 @@ mod values;
 use data::{distinct, sources};
 pub use data::{of_view, trials_twice, view_option};
 use read::read;
+use values::Beside;
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,6 +80,12 @@ pub struct Study {
     /// What is to be said of the study file.
     #[serde(skip)]
     remarks: Vec<String>,
+    /// Options of likelihoods that views of the study file have beside their own.
+    #[serde(skip)]
+    beside: Vec<Beside>,
+    /// The study file.
+    #[serde(skip)]
+    file: String,
 }
 
 /// Which views' likelihoods were given.
@@ -103,6 +111,7 @@ impl Study {
         study.add_likelihoods();
         study.add_model(model)?;
         study.check_likelihoods()?;
+        study.check_options()?;
         if study.data.is_empty() {
             return Err(Failure::Usage(
                 "no view was given; add --view NAME=FILE or a study file with [[data]] entries"

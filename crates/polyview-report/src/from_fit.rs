@@ -176,14 +176,6 @@ fn grid(m: &Mat<f64>) -> Grid {
     Grid::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
 }
 
-fn word(value: impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(s)) => s,
-        Ok(v) => v.to_string(),
-        Err(_) => String::new(),
-    }
-}
-
 /// Which cluster each sample most probably belongs to: something to colour
 /// samples by.
 fn cluster_column(clusters: &Clusters) -> MetadataColumn {
@@ -226,7 +218,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
                     name: v.name.clone(),
                     samples: present,
                     features: v.features.len(),
-                    likelihood: word(v.choices.likelihood.clone()),
+                    likelihood: v.choices.likelihood.to_string(),
                     missing: (1.0 - v.observed as f64 / cells).clamp(0.0, 1.0),
                 }
             })

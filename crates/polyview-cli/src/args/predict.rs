@@ -17,7 +17,9 @@ The columns are: sample, then one for each feature of the target. Of a binary ta
 the probability of a 1. Of a target of --labels the first column is the more probable word, then\n\
 comes a score, where the model has one, then the probability of one of the words, the one that the\n\
 name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
-its feature, is the most probable class; then comes the probability of each class.")]
+its feature, is the most probable class; then comes the probability of each class. Of a binomial\n\
+target they hold the probability of a success, with --trials TARGET=FILE of the new samples the\n\
+expected successes out of so many.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,
@@ -33,7 +35,8 @@ pub struct PredictArgs {
     /// first the most probable one; - is standard output.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
-    /// Where predictive standard deviations go (not for labels).
+    /// Where predictive standard deviations go (not for labels); of a binomial
+    /// target those of the probability, with --trials those of the successes.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sd: Option<PathBuf>,
     #[command(flatten)]

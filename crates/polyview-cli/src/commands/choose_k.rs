@@ -85,8 +85,20 @@ pub fn run(cli: &Cli, args: &ChooseKArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    if !found.ranked.is_empty() && found.dense_cells > 0.0 {
+        prose(format!(
+            "log density, robust: of the {:.0} hidden cells of a repeat that have a density, none of them of {}",
+            found.dense_cells,
+            found.ranked.join(", ")
+        ))?;
+    }
+    if found.dense_cells > 0.0 {
+        prose(
+            "robust: log density a cell under a law with heavy tails, which no few cells decide; se is its standard error",
+        )?;
+    }
     prose(
-        "robust: log density a cell under a law with heavy tails, which no few cells decide; se is its standard error",
+        "R2: of the hidden cells, in standard deviations of their features (ranks: in normal scores), so that features count alike",
     )?;
     line("")?;
     prose(format!(

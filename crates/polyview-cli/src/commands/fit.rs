@@ -32,6 +32,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         say(cli, idle);
     }
     if args.dry_run {
+        study.check_files()?;
         let on_disk = study.model.engine == EngineKind::Stochastic && !args.disk.in_memory;
         let guess = |s: &Source| study.likelihood(&s.name).is_none();
         if study.data.iter().any(guess) || !(on_disk || study.has_factors()) {
@@ -124,7 +125,7 @@ fn all_kept(fit: &Fit) -> Option<String> {
     let most = fit.samples().len().min(columns.sum());
     let offered = fit.run_options().factors;
     let all = !fit.is_sampled() && removes && fit.k() == offered && offered < most;
-    all.then(|| {
+    (all && fit.has_effects() && !fit.may_be_noise()).then(|| {
         format!(
             "all {offered} factors that were offered were kept: there may be more; offer more with -k, or \
              compare numbers of them with polyview choose-k"
@@ -200,6 +201,9 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     }
     let mut files = Vec::with_capacity(study.data.len());
     for s in &study.data {
+        if s.column.is_some() {
+            return refuse("--labels", "columns of labels are not read");
+        }
         if s.trials.is_some() {
             return refuse("--trials", "numbers of trials are not read");
         }

@@ -13,9 +13,10 @@ use serde_json::json;
 use super::factor_names;
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::choice::parsed;
+use crate::counts::Trials;
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
-use crate::inputs::{files, new_data};
+use crate::inputs::{files, new_data, new_data_for, read_options, trials_of};
 use crate::remarks::answer;
 use crate::written::overwrite;
 use crate::written::{called, shortest, write, write_columns};
@@ -226,10 +227,11 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     check_intervals(&args.intervals, target)?;
     let of_trials = target.choices.likelihood.has_trials();
     let with_ends = args.intervals.any();
-    if with_ends && of_trials {
+    let trials = target_trials(args, &fit)?;
+    if with_ends && of_trials && trials.is_none() {
         return Err(Failure::Usage(format!(
-            "--lower and --upper: '{}' is binomial, and its predictions are probabilities of a success, which have no interval without numbers of trials; leave them out, or take --sd",
-            target.name
+            "--lower and --upper: '{}' is binomial, and its predictions are probabilities of a success, which have no interval without numbers of trials; add those of the new samples with --trials {}=FILE, or leave the two out and take --sd",
+            target.name, target.name
         )));
     }
     let categorical = target.choices.likelihood.has_classes();
@@ -237,15 +239,22 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     if categorical || labels.is_some() {
         text_file(&args.out)?;
     }
-    let data = new_data(cli, &args.data, &fit)?;
+    let data = new_data_for(cli, &args.data, &fit, Some(&args.target))?;
     check_target(args, &fit, &data)?;
     let options = PredictOptions {
         parameters: sureness(args.plug_in),
         unknown_classes: parsed("--unknown-class", &args.unknown_class)?,
     };
-    let p = fit
+    let mut p = fit
         .predict_with(&data, &args.target, &options)
         .map_err(unknown_class)?;
+    let counted = match &trials {
+        Some(trials) => {
+            let trials = trials.matched(&p.samples, &p.features)?;
+            Some(p.out_of(trials.as_ref(), args.intervals.level())?)
+        }
+        None => None,
+    };
     answer(cli, &p.notes, &p.warnings);
     let put = |path, values| write_samples(path, &p.samples, &p.features, values, args.force);
     if categorical {
@@ -257,9 +266,14 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     } else {
         put(Some(&args.out), &p.mean)?;
     }
-    put(args.sd.as_ref(), &p.sd)?;
+    // of a probability that stands alone its own uncertainty, not the spread of a single trial
+    let of_probability = p.probability_sd.as_ref().filter(|_| counted.is_none());
+    put(args.sd.as_ref(), of_probability.unwrap_or(&p.sd))?;
     if with_ends {
-        let (lower, upper) = p.interval(args.intervals.level())?;
+        let (lower, upper) = match counted {
+            Some(ends) => ends,
+            None => p.interval(args.intervals.level())?,
+        };
         put(args.intervals.lower.as_ref(), &lower)?;
         put(args.intervals.upper.as_ref(), &upper)?;
     }
@@ -272,6 +286,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
             called(&args.out),
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
+                None if trials.is_some() => " (expected successes)".to_owned(),
                 None if of_trials => " (probabilities are of a success)".to_owned(),
                 None if p.kind == Domain::Binary => " (probabilities are of a 1)".to_owned(),
                 None => String::new(),
@@ -279,6 +294,16 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         ),
         json!({ "target": args.target, "samples": p.samples.len() }),
     )
+}
+
+/// The numbers of trials of the samples whose successes are predicted, where they are given.
+fn target_trials(args: &PredictArgs, fit: &Fit) -> Outcome<Option<Trials>> {
+    let Some(path) = trials_of(&args.data, fit)?.remove(&args.target) else {
+        return Ok(None);
+    };
+    let format = args.data.format.options();
+    let options = read_options(&args.target, args.data.transposed, format);
+    Trials::read(&path, &options).map(Some)
 }
 
 /// The most probable class, then the probability of each.

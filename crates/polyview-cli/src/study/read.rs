@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::values::typed;
+use super::values::{beside, typed};
 use super::{Study, Told};
 use crate::failure::{Failure, Outcome};
 use crate::preset::{KNOWN, filled, outweighed, rebased, renamed};
@@ -29,12 +29,14 @@ pub(super) fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
     let mut remarks = Vec::from_iter(said.map_err(|e| failed(e.to_string()))?);
     remarks.extend(outweighed(&keys).map(|t| format!("warning: {file}: {t}")));
     let told = told(&keys);
+    let beside = beside(&keys, &text);
     if KNOWN.contains(&name.as_str()) {
         // once more, with the model's own defaults
         let all = filled(keys, &name).map_err(|e| failed(e.to_string()))?;
         study = typed(&all, &text).map_err(failed)?;
     }
     (study.told, study.remarks) = (told, remarks);
+    (study.beside, study.file) = (beside, path.display().to_string());
     if let Some(folder) = path.parent() {
         for s in &mut study.data {
             s.path = folder.join(&s.path);

@@ -1,6 +1,7 @@
 //! The values of a study file as choices; a value that is none is named by its line and key,
 //! with what it may be.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use polyview::{ErrorKind, FactorPriors, Kind, Likelihoods, Registry, ViewChoices, WeightPriors};
@@ -99,14 +100,72 @@ fn known<K: Kind>(found: polyview::Result<()>, place: &[Step<'_>]) -> Result<(),
     Err(place.iter().fold(refused, |e, step| e.within(step)))
 }
 
+/// Options of likelihoods that a view has beside its likelihood.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Beside {
+    /// The view.
+    pub(super) view: String,
+    /// The likelihood that they are of.
+    pub(super) species: String,
+    /// Where they stand, with the file's line.
+    pub(super) place: String,
+}
+
+/// The options that the views of a study file have beside their likelihoods, each with its
+/// place.
+pub(super) fn beside(keys: &Table, text: &str) -> Vec<Beside> {
+    let model = keys.get("model").and_then(Value::as_table);
+    let views = model.and_then(|m| m.get("views"));
+    let views = views.and_then(Value::as_array).into_iter().flatten();
+    let mut out = Vec::new();
+    for (i, own) in views.enumerate() {
+        let Some(view) = own.get("name").and_then(Value::as_str) else {
+            continue;
+        };
+        let ranks = own.get("ranks").map(|_| ("rank", vec![Step::Key("ranks")]));
+        let options = own.get("options").and_then(Value::as_table);
+        let named = options.into_iter().flatten().map(|(name, _)| {
+            let place = vec![Step::Key(name), Step::Key("options")];
+            (name.as_str(), place)
+        });
+        for (species, mut place) in ranks.into_iter().chain(named) {
+            place.extend([Step::Place(i), Step::Key("views"), Step::Key("model")]);
+            let none = Refused::new(String::new());
+            let refused = place.iter().fold(none, |e, step| e.within(step));
+            out.push(Beside {
+                view: view.to_owned(),
+                species: species.to_owned(),
+                place: refused.message(text),
+            });
+        }
+    }
+    out
+}
+
 /// Looks at the choices of each view by themselves: as part of a view they come without
 /// their places.
 fn views(keys: &Table) -> Result<(), Refused> {
     let model = keys.get("model").and_then(Value::as_table);
     let views = model.and_then(|m| m.get("views"));
     let views = views.and_then(Value::as_array).into_iter().flatten();
+    let mut seen = HashSet::new();
     for (i, view) in views.enumerate() {
         let Value::Table(view) = view else { continue };
+        if let Some(name) = view.get("name").and_then(Value::as_str)
+            && !seen.insert(name)
+        {
+            let why = format!("view '{name}' has an entry above; put all its choices into one");
+            let place = [
+                Step::Key("name"),
+                Step::Place(i),
+                Step::Key("views"),
+                Step::Key("model"),
+            ];
+            let refused = place
+                .iter()
+                .fold(Refused::new(why), |e, step| e.within(step));
+            return Err(refused);
+        }
         let mut choices = view.clone();
         choices.remove("name");
         choices.remove("labels");

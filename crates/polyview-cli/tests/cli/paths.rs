@@ -33,6 +33,15 @@ fn two_inputs_for_one_view_are_refused() {
         let err = fails(at, &format!("fit {words} -k 1 --dry-run"), 1);
         assert!(err.contains(TWO_VIEWS), "{err}");
     }
+    let err = fails(
+        at,
+        "fit --engine stochastic --view y=y.csv:gaussian --labels l.csv:bernoulli -k 1 --out m.pv",
+        2,
+    );
+    assert!(
+        err.contains("--labels") && err.contains("--in-memory"),
+        "{err}"
+    );
     let err = fails(at, "choose-k --view x=x.csv --view x=y.csv", 1);
     assert!(err.contains(TWO_VIEWS), "{err}");
     put(at, "w.csv", "id,a,b\ns1,1,0\ns2,1,1\ns3,0,0\n");
@@ -44,6 +53,22 @@ fn two_inputs_for_one_view_are_refused() {
     put(at, "twice.toml", entry.repeat(2));
     let err = fails(at, "fit --spec twice.toml --dry-run", 1);
     assert!(err.contains(TWO_VIEWS), "{err}");
+    // that there is no such file is said before anything is fitted
+    for (words, file) in [
+        ("fit --view x=none.csv:gaussian -k 1 --dry-run", "none.csv"),
+        ("fit --spec gone.toml --dry-run", "gone.csv"),
+    ] {
+        put(
+            at,
+            "gone.toml",
+            "[[data]]\nname = \"x\"\npath = \"gone.csv\"\n[model]\nfactors = 1\n",
+        );
+        let err = fails(at, words, 1);
+        assert!(
+            err.contains(file) && err.contains("there is no such file"),
+            "{err}"
+        );
+    }
     // what is given beside a study file is stronger
     put(at, "s.toml", format!("{entry}[model]\nfactors = 1\n"));
     let study = ok(at, "fit --spec s.toml --view x=y.csv --dry-run");

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, ok, put, said};
+use crate::common::{fails, get, ok, put, said};
 
 const N: usize = 40;
 
@@ -132,6 +132,52 @@ fn probabilities_of_trials_are_of_a_success() {
     );
     let err = said(at, "predict m.pv --view x=x.csv --target wins --out p.csv");
     assert!(err.contains("(probabilities are of a success)"), "{err}");
+    let first = |file: &str| -> f64 {
+        let text = get(at, file);
+        let cell = text
+            .lines()
+            .nth(1)
+            .and_then(|l| l.split(',').nth(1).map(str::to_owned));
+        cell.and_then(|c| c.parse().ok()).expect("a number")
+    };
+    // of a probability alone its own uncertainty, not that of a single trial
+    let target = "--target wins --force --out p.csv --sd sd.csv";
+    ok(at, &format!("predict m.pv --view x=x.csv {target}"));
+    let p = first("p.csv");
+    assert!(
+        first("sd.csv") < 0.6 * (p * (1.0 - p)).sqrt(),
+        "{} {p}",
+        first("sd.csv")
+    );
+    let err = fails(
+        at,
+        "predict m.pv --view x=x.csv --target wins --out p.csv --force --lower l.csv",
+        2,
+    );
+    assert!(err.contains("--trials wins=FILE"), "{err}");
+    // out of trials counts, with their intervals
+    let err = said(
+        at,
+        &format!(
+            "predict m.pv --view x=x.csv --trials wins=trials.csv {target} --lower l.csv --upper u.csv"
+        ),
+    );
+    assert!(err.contains("(expected successes)"), "{err}");
+    assert!((first("p.csv") - 10.0 * p).abs() < 1e-9);
+    let (low, high) = (first("l.csv"), first("u.csv"));
+    assert!(low <= first("p.csv") && first("p.csv") <= high && high <= 10.0);
+    assert!(low.fract() == 0.0 && high.fract() == 0.0 && first("sd.csv") > 0.3);
+    put(
+        at,
+        "bad.csv",
+        get(at, "trials.csv").replace("p0,10", "p0,2.5"),
+    );
+    let err = fails(
+        at,
+        &format!("predict m.pv --view x=x.csv --trials wins=bad.csv {target}"),
+        1,
+    );
+    assert!(err.contains("2.5 is no number of trials"), "{err}");
 }
 
 #[test]

@@ -55,6 +55,14 @@ fn values_of_the_wrong_kind_are_named_by_line_and_key() {
             "line 3, key 'model.views.likelihood': there is no 'gauss'; did you mean 'gaussian'?",
         ),
         (
+            "[[model.views]]\nname = \"x\"\n\n[[model.views]]\nname = \"x\"\n",
+            "line 5, key 'model.views.name': view 'x' has an entry above; put all its choices into one",
+        ),
+        (
+            "[[model.views]]\nname = \"x\"\nranks = { partners = 3 }\n",
+            "line 3, key 'model.views.ranks': view 'x' is gaussian, and these are options of rank",
+        ),
+        (
             "[[model.views]]\nname = \"x\"\nsettle = \"no\"\n",
             "line 3, key 'model.views.settle': the text \"no\" stands where true or false belongs",
         ),

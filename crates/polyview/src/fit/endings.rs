@@ -1,16 +1,20 @@
 //! What is to be said of how a fit ended.
 
-use polyview_core::Event;
+use polyview_core::{Event, FeatureScaling};
 use polyview_infer::Outcome;
 
 use super::Fit;
 use crate::error::Result;
 use crate::spec::EngineKind;
+use crate::verbs::ACTIVE_SHARE;
 
 /// Ratio of the squared means of a factor's weights in a view to their variances, each
 /// summed, below which the factor has no effect there: a hundredth of what chance alone
 /// would give.
 const NO_EFFECT: f64 = 0.01;
+
+/// Least samples and features of which the law of large matrices is taken to hold.
+const LARGE: (usize, f64) = (20, 5.0);
 
 impl Fit {
     /// Whether the fit stopped at its limit of sweeps or epochs before it converged;
@@ -90,19 +94,19 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
     if fit.is_sampled() || fit.record.sweeps == 0 {
         return Ok(None);
     }
-    let component = fit.component(0)?;
-    let effect = |j: usize| {
-        component.views.iter().any(|v| {
-            let (means, spread) = (v.weights.mean(), v.weights.cov_sum(None).get(j, j));
-            let energy: f64 = means.col(j).iter().map(|w| w * w).sum();
-            energy > NO_EFFECT * spread
-        })
-    };
-    let with = (0..left).filter(|&j| effect(j)).count();
+    let with = with_effect(fit)?;
     Ok(if with == 0 {
         Some(format!(
             "no factor explains anything: {left} of {asked} is left, its weights zero in every view; there \
              is nothing in the views that the model sees, or their likelihoods do not suit them"
+        ))
+    } else if let Some((found, of_noise)) = like_noise(fit)? {
+        let percent = |x: f64| 100.0 * x;
+        Some(format!(
+            "one factor is left, and it explains {:.1} % of the variance, no more than a first factor of noise \
+             alone ({:.1} % with so many samples and features): it may be noise, and is no finding",
+            percent(found),
+            percent(of_noise)
         ))
     } else if left == 1 && asked > 1 {
         Some(format!(
@@ -112,4 +116,66 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
     } else {
         None
     })
+}
+
+/// Factors whose weights are more than their own uncertainty in some view.
+fn with_effect(fit: &Fit) -> Result<usize> {
+    let component = fit.component(0)?;
+    let effect = |j: usize| {
+        component.views.iter().any(|v| {
+            let (means, spread) = (v.weights.mean(), v.weights.cov_sum(None).get(j, j));
+            let energy: f64 = means.col(j).iter().map(|w| w * w).sum();
+            energy > NO_EFFECT * spread
+        })
+    };
+    Ok((0..fit.k()).filter(|&j| effect(j)).count())
+}
+
+/// Of a fit of a single factor, in views whose features count alike, the share of the variance
+/// that it explains and the largest share that a factor of independent features has, $(1 +
+/// \\sqrt{D/N})^2/D$ of $N$ samples and $D$ features (the edge of the law of Marchenko and
+/// Pastur), if it is no more than that. Nothing where it acts in labels or counts, of which
+/// that is no law.
+fn like_noise(fit: &Fit) -> Result<Option<(f64, f64)>> {
+    let samples = fit.samples.len();
+    if fit.k() != 1 || fit.data.is_none() || samples < LARGE.0 {
+        return Ok(None);
+    }
+    let explained = fit.explain()?;
+    let (mut features, mut sum) = (0.0, 0.0);
+    for (m, v) in fit.views.iter().enumerate() {
+        let share = explained.marginal[(m, 0)];
+        let alike = match v.choices.scaling {
+            FeatureScaling::Feature | FeatureScaling::NormalScores => {
+                v.choices.likelihood.is_real()
+            }
+            _ => false,
+        };
+        if alike || v.choices.likelihood.is_rank() {
+            let count = v.features.len() as f64;
+            if share.is_finite() {
+                features += count;
+                sum += count * share;
+            }
+        } else if share >= ACTIVE_SHARE {
+            return Ok(None);
+        }
+    }
+    let edge = (1.0 + (features / samples as f64).sqrt()).powi(2) / features;
+    let found = sum / features;
+    Ok((features >= LARGE.1 && found <= edge).then_some((found, edge)))
+}
+
+impl Fit {
+    /// Whether a factor explains anything: whether weights of one of them are more than
+    /// their own uncertainty in some view.
+    pub fn has_effects(&self) -> bool {
+        with_effect(self).is_ok_and(|with| with > 0)
+    }
+
+    /// Whether a single factor is left that explains no more than the first principal
+    /// component of as many features of pure noise does.
+    pub fn may_be_noise(&self) -> bool {
+        like_noise(self).is_ok_and(|found| found.is_some())
+    }
 }

@@ -41,6 +41,27 @@ impl Fit {
             .collect()
     }
 
+    /// Warns of labels that clusters of the training samples merely repeat
+    /// ([`Fit::repeated_labels`]). Where that cannot be found out nothing is said.
+    pub(super) fn note_repeated_labels(&mut self) {
+        if self.data.is_none() || self.is_sampled() {
+            return;
+        }
+        for found in self.repeated_labels().unwrap_or_default() {
+            let percent = |x: f64| 100.0 * x;
+            let note = format!(
+                "the clusters repeat its training labels: they tell {:.0} % of these apart, but only {:.0} % \
+                 where a sample's own label is hidden ({:.0} % without clusters); what is explained of \
+                 these labels is no finding: take fewer clusters (--mixture), or none",
+                percent(found.with),
+                percent(found.without),
+                percent(found.at_all)
+            );
+            let block = format!("likelihood/{}", self.views[found.view].name);
+            self.note_before_the_end(&block, Event::Warning { note });
+        }
+    }
+
     /// Warns of factors that merely repeat labels of support vector machines, and of such labels
     /// that their own training labels contradict:
     /// a margin is no law of data, and where the factors say nothing of rare labels all of these

@@ -32,6 +32,20 @@ impl Component {
         }
         out
     }
+    /// Mean weights of a view with weights of its own for each of so many components of the
+    /// factors' prior, features × (factors of the first component, of the second, ...), in
+    /// the units of [`Component::linear_weights`].
+    pub(crate) fn local_weights(&self, view: usize, components: usize) -> Mat<f64> {
+        let part = &self.views[view];
+        let (w, columns) = (part.weights.mean(), part.term.shape().predicted_columns());
+        let scales: Vec<f64> = (0..columns)
+            .map(|d| part.term.link(None, d, 0.0).scale)
+            .collect();
+        let k = w.ncols();
+        Mat::from_fn(columns, k * components, |d, j| {
+            scales[d] * w[(j / k * columns + d, j % k)]
+        })
+    }
     fn mean_weights(&self, view: usize) -> Mat<f64> {
         let part = &self.views[view];
         let w = part.weights.mean();

@@ -333,10 +333,14 @@ pub(super) fn note_idle_groups(
     } else {
         return;
     };
-    let note = format!(
-        "the groups change nothing in this fit: {why}; where they differ, take intercepts by group \
-         (--group-intercepts), noise by group (--group-noise) or factors by group (--factor-prior ard)"
-    );
+    // of ranks nothing else can be by group
+    let mend = if views.iter().all(ranks) {
+        "take factors by group (--factor-prior ard)"
+    } else {
+        "take intercepts by group (--group-intercepts), noise by group (--group-noise) or factors by group \
+         (--factor-prior ard)"
+    };
+    let note = format!("the groups change nothing in this fit: {why}; where they differ, {mend}");
     journal.note(0, "data", Event::Data { note });
 }
 

@@ -218,6 +218,7 @@ impl Fit {
             }
             let columns = thinned(&columns, COLUMNS);
             let rows = thinned(&samples, (CELLS / columns.len()).max(1));
+            notes.extend(self.other_data(other, (view, at), &rows, &columns));
             own.push(places(view, &rows, &columns, |p| p.0));
             others.push(places(at, &rows, &columns, |p| p.1));
         }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use polyview_core::{Dataset, Domain, View};
 use polyview_likelihoods::ParameterUncertainty;
-use polyview_linalg::{BitMask, Mat};
+use polyview_linalg::{BitMask, Mat, MatRef};
 
 use super::align::Aligned;
 use super::predict::{PredictOptions, Prediction, ends, half_width};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::metrics::CountLaw;
 
@@ -154,6 +154,35 @@ impl Fit {
         Ok(fill(predicted, level, ends, |n, d| {
             given.and_then(|v| v.value(n, place[d]?))
         }))
+    }
+}
+
+impl Prediction {
+    /// Makes predicted probabilities of a success expected successes out of `trials`, samples ×
+    /// features, `NaN` where their number is not known: means and standard deviations become those
+    /// of such counts, at probabilities as uncertain as they are. Gives lower and upper
+    /// ends of central intervals of probability `level`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Option`] unless 0 < `level` < 1; [`ErrorKind::Incompatible`] when it
+    /// predicts anything but successes, or `trials` have another shape.
+    pub fn out_of(&mut self, trials: MatRef<'_, f64>, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
+        half_width(level)?;
+        let fits = (trials.nrows(), trials.ncols()) == self.mean.shape();
+        if self.probability_sd.is_none() || !fits {
+            let with = if fits {
+                "predictions that are no probabilities of a success"
+            } else {
+                "trials of other samples or features"
+            };
+            return Err(ErrorKind::Incompatible {
+                view: self.view.clone(),
+                what: "a number of trials".to_owned(),
+                with: with.to_owned(),
+            }
+            .into());
+        }
+        Ok(successes(self, level, |n, d| trials[(n, d)]))
     }
 }
 

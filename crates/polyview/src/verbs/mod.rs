@@ -21,6 +21,8 @@ mod hold_out;
 mod impute;
 mod latent;
 mod mixture;
+mod other_data;
+mod own_units;
 mod placing;
 mod predict;
 mod predictive_check;

@@ -18,6 +18,7 @@ use super::latent;
 use super::mixture::{Finished, Mixed, Moments, blocks};
 use super::placing::Placing;
 use super::project::WeightUncertainty;
+use super::settle::without_covariances;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 
@@ -312,7 +313,12 @@ impl Fit {
         let mut out = self.predict_from(at, (samples, &placing), notes, parameters, |c| {
             let how = latent::usual(WeightUncertainty::Variational);
             let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
-            Ok((Cow::Owned(z.moments), z.shares))
+            let moments = if self.predicts_from_means(at) {
+                without_covariances(&z.moments)
+            } else {
+                z.moments
+            };
+            Ok((Cow::Owned(moments), z.shares))
         })?;
         latent::notes_of(&journal, &mut out.notes);
         out.warnings = warnings;

@@ -9,13 +9,14 @@ use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{add, blocks};
+use super::own_units::{Squares, training_mean, training_spread};
 use super::predict::End;
 use super::score_counts::{counts_scored, law};
 use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use crate::error::Result;
-use crate::fit::{Fit, ViewInfo};
+use crate::fit::Fit;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -87,6 +88,10 @@ pub struct HeldOut {
     /// log probabilities, none below that of one in a million. None of ranks.
     #[serde(skip)]
     pub(super) robust: Vec<f64>,
+    /// Squared errors of the cells, in order, and what they are measured against, both in
+    /// the feature's own unit; of labels none.
+    #[serde(skip)]
+    pub(super) own_units: Squares,
 }
 
 /// True values and their predictions, in data units: of binary labels 0 or 1
@@ -113,13 +118,13 @@ pub(super) struct Cell {
     pub(super) feature: usize,
     pub(super) value: f64,
     /// The same in data units, as it was given.
-    raw: f64,
+    pub(super) raw: f64,
     /// Of successes the number of trials.
     pub(super) trials: Option<f64>,
     pub(super) mean: f64,
     spread: f64,
     /// Of ranks mean and spread of the normal score.
-    rank: (f64, f64),
+    pub(super) rank: (f64, f64),
     /// Running log of the sum of the components' densities.
     ln_density: f64,
 }
@@ -272,6 +277,7 @@ impl Fit {
         let [lower, upper] = End::both(LEVEL);
         let (mut errors, mut scatter, mut density) = (0.0, 0.0, 0.0);
         let (mut inside, mut width) = (0usize, 0.0);
+        let mut own_units = Squares::default();
         let mut pairs = HeldOutPairs::default();
         let mut robust = Vec::with_capacity(cells.len());
         let (stride, mut visited) = (cells.len().div_ceil(PAIRS), 0);
@@ -299,6 +305,12 @@ impl Fit {
             law.fill(Ask::LnDensity, 0, &raw, &mut ln_density);
             law.quantile(0, lower.p, &mut low);
             law.quantile(0, upper.p, &mut high);
+            if kind.is_ranked() {
+                own_units.of_ranks(of_feature, training);
+            } else {
+                let spread = training_spread(info, training, feature, centre);
+                own_units.of_values(&raw, &predicted, (centre, spread));
+            }
             for i in 0..count {
                 errors += (unit * (raw[i] - predicted[i])).powi(2);
                 scatter += (unit * (raw[i] - centre)).powi(2);
@@ -347,6 +359,7 @@ impl Fit {
             pairs,
             notes: Vec::new(),
             robust,
+            own_units,
         }
     }
 }
@@ -366,18 +379,6 @@ fn student(value: f64, mean: f64, sd: f64) -> f64 {
     let scale = SCALE * sd;
     let u = (value - mean) / scale;
     0.375_f64.ln() - scale.ln() - 2.5 * (0.25 * u * u).ln_1p()
-}
-
-/// Mean of the training values of a feature, data units.
-fn training_mean(info: &ViewInfo, training: &View, feature: usize) -> f64 {
-    let (mut count, mut sum) = (0usize, 0.0);
-    for (n, x) in training.column(feature).into_iter().enumerate() {
-        if training.is_observed(n, feature) {
-            count += 1;
-            sum += info.scaling.backward(feature, x);
-        }
-    }
-    sum / count.max(1) as f64
 }
 
 /// The laws of the held-out cells of a feature, mixtures over the components: one column.

@@ -2,6 +2,7 @@
 
 use polyview_core::{Ask, Block, Domain, Predictor, UnknownClass, View, ViewTerm};
 
+use super::own_units::Squares;
 use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
 use crate::fit::ViewInfo;
@@ -167,5 +168,6 @@ pub(super) fn classes_scored(
         pairs,
         notes: Vec::new(),
         robust,
+        own_units: Squares::default(),
     }
 }

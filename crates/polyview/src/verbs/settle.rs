@@ -35,6 +35,11 @@ pub(super) fn start(component: &Component, samples: usize) -> RowMoments {
     }
 }
 
+/// The same rows, taken to be known.
+pub(super) fn without_covariances(rows: &RowMoments) -> RowMoments {
+    RowMoments::point(rows.mean().to_owned())
+}
+
 impl Fit {
     /// Settles the views `targets` on what a prediction of them will meet.
     ///
@@ -43,7 +48,12 @@ impl Fit {
     /// known, does not have. Here the training samples are projected as new
     /// ones are, from all other views alone; then weights, intercepts, scales and noise of the
     /// targets are brought to their optimum given **these** factors
-    /// (variational Bayes with factors held fixed). Labels whose settled
+    /// (variational Bayes with factors held fixed). Where max-margin ranks say what the factors
+    /// are, their means alone are taken, here and in what is predicted of new samples: a
+    /// pair of ranks is no law of data, and the covariances that pairs leave are many times
+    /// those of the means about the truth. Every label would pay for them
+    /// ($-w^\\top Sw/2$ under `probit`), until weights are too small to ever predict the
+    /// rarer label (spec/maxmargin-rank 6). Labels whose settled
     /// weights vanish, though the joint fit's predict them better, keep those of the joint
     /// fit, and a warning in the journal says so. Nothing else changes:
     /// loadings and factors remain those of the joint fit, and so do
@@ -73,7 +83,7 @@ impl Fit {
             .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
             .collect();
         let mut journal = Journal::default();
-        let (factors, rounds) = latent::block(
+        let (mut factors, rounds) = latent::block(
             self,
             &component,
             &others,
@@ -81,6 +91,10 @@ impl Fit {
             latent::usual(WeightUncertainty::Variational),
             &mut journal,
         )?;
+        if self.knows_factors_by_pairs(&targets) {
+            let means = without_covariances(factors.moments());
+            factors.move_to(means);
+        }
         let runs = self.settle_from(&component, &targets, factors)?;
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         for (v, found) in targets.iter().zip(runs.views) {
@@ -179,6 +193,21 @@ impl Fit {
     /// Whether the fit ended with weights of one of its views settled.
     pub(super) fn was_settled(&self, view: &ViewInfo) -> bool {
         view.choices.settle == Some(true) && !self.leaves_no_other()
+    }
+
+    /// Whether factors of new samples come from views beside these of which one is of
+    /// max-margin ranks, so that their covariances are those of no law of data.
+    fn knows_factors_by_pairs(&self, targets: &[usize]) -> bool {
+        let mut others = (self.views.iter().enumerate()).filter(|(v, _)| !targets.contains(v));
+        others.any(|(_, v)| v.choices.likelihood == "rank")
+    }
+
+    /// Whether predictions of a view take factors of new samples to be known: it was settled
+    /// on such.
+    pub(super) fn predicts_from_means(&self, at: usize) -> bool {
+        let settled = |v: &ViewInfo| v.choices.settle == Some(true);
+        let all = (0..self.views.len()).filter(|v| settled(&self.views[*v]));
+        self.was_settled(&self.views[at]) && self.knows_factors_by_pairs(&all.collect::<Vec<_>>())
     }
 
     /// How the fit ended stays the last line.

@@ -35,6 +35,7 @@ impl Fitting {
         fit.settle_as_chosen()?;
         fit.note_collapse()?;
         fit.note_margins()?;
+        fit.note_repeated_labels();
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(fit)
     }

@@ -1,5 +1,6 @@
 //! How many factors.
 
+mod hidden;
 mod recommend;
 
 use std::fmt;
@@ -11,7 +12,8 @@ use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use polyview_random::{StreamKey, fill_standard_normal};
 use serde::{Deserialize, Serialize};
 
-pub(in crate::verbs) use recommend::{Measure, Singles, best, mean_and_error, recommend};
+use hidden::held_out;
+pub(in crate::verbs) use recommend::{Judge, Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out;
 use crate::build::most_factors;
@@ -72,7 +74,9 @@ pub struct ChooseKRow {
     #[serde(default = "unknown")]
     pub robust_density_se: f64,
     /// $R^2$ of the hidden cells, over all views by their number of cells,
-    /// mean over the repeats.
+    /// mean over the repeats. Features count alike: it is measured in standard
+    /// deviations of a feature's training cells, of ranks in their normal scores, which
+    /// no bent scale changes.
     pub r2: f64,
     /// Its standard error over the repeats; `NaN` for one.
     pub r2_se: f64,
@@ -95,6 +99,13 @@ pub struct ChooseK {
     pub rows: Vec<ChooseKRow>,
     /// Hidden cells of each repeat.
     pub cells: Vec<usize>,
+    /// Those of them, on average over the repeats, that have a density, and that the two
+    /// columns of densities count: all but those of ranks.
+    #[serde(default = "unknown")]
+    pub dense_cells: f64,
+    /// Views whose cells have none.
+    #[serde(default)]
+    pub ranked: Vec<String>,
     /// The number recommended, one of `rows`.
     pub recommended: usize,
     /// Why, in words.
@@ -238,8 +249,10 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 /// cells outweigh thousands that are predicted better. Where it, $R^2$ or the bound
 /// is best at another number, the reason says so.
 ///
-/// Ranks have no density: in a model of nothing but ranks the same is done with
-/// $R^2$.
+/// Ranks have no density: in a model of nothing but ranks the same is done with the
+/// $R^2$ of their normal scores. Where labels, counts or numbers stand beside ranks, the
+/// smallest number is recommended that falls short in neither, or, where there is
+/// none, in the one that has more cells; the reason says so.
 ///
 /// Candidates above what the data carry ([`most_factors`]) are lowered to
 /// that, with a note, as those of a fit are.
@@ -326,9 +339,12 @@ fn choose(
     let mut robust = vec![Vec::new(); candidates.len()];
     let mut singles = vec![Singles::default(); candidates.len()];
     let mut r2s = vec![Vec::new(); candidates.len()];
+    let mut ranked_r2s = vec![Vec::new(); candidates.len()];
+    let mut ranked_singles = vec![Singles::default(); candidates.len()];
     let mut cells = Vec::with_capacity(options.repeats);
-    // hidden cells of a repeat that have a density, on average
-    let mut dense = 0.0;
+    // hidden cells of a repeat that have a density, and those of ranks, on average
+    let (mut dense, mut of_ranks) = (0.0, 0.0);
+    let mut ranked = Vec::new();
     for r in 0..options.repeats {
         let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
         cells.push(hidden.cells.iter().sum());
@@ -340,7 +356,12 @@ fn choose(
             robust[i].push(score.robust.iter().sum::<f64>() / score.dense);
             singles[i].add(&score.robust);
             r2s[i].push(score.r2);
-            dense += score.dense / (candidates.len() * options.repeats) as f64;
+            ranked_r2s[i].push(score.ranked_r2);
+            ranked_singles[i].add(&score.ranked_cells);
+            let fits = (candidates.len() * options.repeats) as f64;
+            dense += score.dense / fits;
+            of_ranks += score.ranked_cells.len() as f64 / fits;
+            ranked = score.ranked;
         }
     }
     let mut rows = Vec::with_capacity(candidates.len());
@@ -376,20 +397,29 @@ fn choose(
             stability: agreement(&loadings)?,
         });
     }
-    let (recommended, reason) = if dense > 0.0 {
-        recommend(
-            &rows,
-            (&robust, &singles),
-            Measure::Density { cells: dense },
-        )
-    } else {
-        recommend(&rows, (&r2s, &[]), Measure::R2)
-    };
+    let mut judges = Vec::new();
+    if dense > 0.0 {
+        judges.push(Judge {
+            measure: Measure::Density { cells: dense },
+            scores: &robust,
+            singles: &singles,
+        });
+    }
+    if of_ranks > 0.0 || judges.is_empty() {
+        judges.push(Judge {
+            measure: Measure::R2 { cells: of_ranks },
+            scores: &ranked_r2s,
+            singles: &ranked_singles,
+        });
+    }
+    let (recommended, reason) = recommend(&rows, &judges);
     warnings.extend(teller.limits(composed.options.engine));
     warnings.extend(nothing_predicted(&rows, options.share));
     Ok(ChooseK {
         rows,
         cells,
+        dense_cells: dense,
+        ranked,
         recommended,
         reason,
         notes,
@@ -457,43 +487,6 @@ fn agreement(loadings: &[Mat<f64>]) -> Result<f64> {
         value: e.to_string(),
     })?;
     Ok(found.mean)
-}
-
-/// How well the hidden cells of one fit are predicted.
-struct HiddenScore {
-    /// Mean log density of the cells that have one.
-    density: f64,
-    /// Their number.
-    dense: f64,
-    /// R² over all views.
-    r2: f64,
-    /// Robust log densities of the cells, the same ones in the same order whatever
-    /// the fit.
-    robust: Vec<f64>,
-}
-
-fn held_out(fit: &Fit, truth: &Dataset) -> Result<HiddenScore> {
-    let (mut dense, mut density, mut r2, mut varying) = (0.0, 0.0, 0.0, 0.0);
-    let mut robust = Vec::new();
-    for h in fit.held_out_score(truth)? {
-        let n = h.cells as f64;
-        // none of a view may be scored, where the rest was never observed
-        if !h.kind.is_ranked() && h.cells > 0 {
-            dense += n;
-            density += n * h.log_density;
-            robust.extend_from_slice(&h.robust);
-        }
-        if h.r2.is_finite() {
-            varying += n;
-            r2 += n * h.r2;
-        }
-    }
-    Ok(HiddenScore {
-        density: density / dense,
-        dense,
-        r2: r2 / varying,
-        robust,
-    })
 }
 
 /// One fit of the full data: the first from the start that the choices name,

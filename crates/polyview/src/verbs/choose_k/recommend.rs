@@ -74,120 +74,133 @@ pub(in crate::verbs) enum Measure {
         /// Hidden cells of a repeat that have one.
         cells: f64,
     },
-    /// R² of the hidden cells.
-    R2,
+    /// R² of the hidden cells of ranks, which have no density.
+    R2 {
+        /// Hidden cells of a repeat that are counted.
+        cells: f64,
+    },
 }
 
 impl Measure {
-    /// The measure of one number of factors.
-    fn of(self, row: &ChooseKRow) -> f64 {
-        match self {
-            Self::Density { .. } => row.robust_density,
-            Self::R2 => row.r2,
-        }
-    }
     /// Whether a mean shortfall is none whatever its error.
     fn is_rounding(self, shortfall: f64) -> bool {
         match self {
             Self::Density { cells } => shortfall * cells < 1.0,
-            Self::R2 => shortfall < 1e-6,
+            Self::R2 { .. } => shortfall < 1e-6,
         }
     }
-    fn words(self, row: &ChooseKRow) -> String {
+    fn cells(self) -> f64 {
         match self {
-            Self::Density { .. } => {
-                format!("robust density {:.4} nats a cell", row.robust_density)
-            }
-            Self::R2 => format!("R2 {:.4}; ranks have no density", row.r2),
+            Self::Density { cells } | Self::R2 { cells } => cells,
+        }
+    }
+    fn words(self, value: f64) -> String {
+        match self {
+            Self::Density { .. } => format!("robust density {value:.4} nats a cell"),
+            Self::R2 { .. } => format!("R2 {value:.4}; ranks have no density"),
         }
     }
 }
 
-/// The one-standard-error rule on paired differences, and its words; `scores`
-/// by candidate and repeat, `singles` by candidate where there are cells.
-pub(in crate::verbs) fn recommend(
-    rows: &[ChooseKRow],
-    (scores, singles): (&[Vec<f64>], &[Singles]),
-    measure: Measure,
-) -> (usize, String) {
-    let (_, best) = best(
-        &(rows.iter().enumerate())
-            .map(|(i, row)| (measure.of(row), i))
-            .collect::<Vec<_>>(),
-    );
-    let shortfall = |i: usize| -> (f64, f64) {
-        let differences: Vec<f64> = scores[best]
+/// One measure of the hidden cells, by number of factors.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::verbs) struct Judge<'a> {
+    /// What is measured.
+    pub(in crate::verbs) measure: Measure,
+    /// By number of factors, by repeat.
+    pub(in crate::verbs) scores: &'a [Vec<f64>],
+    /// By number of factors; none where cells have no say.
+    pub(in crate::verbs) singles: &'a [Singles],
+}
+
+/// How far a number of factors falls short of the best.
+#[derive(Clone, Copy, Debug)]
+struct Shortfall {
+    mean: f64,
+    /// The larger of the standard errors over repeats and over cells; 0 where neither is
+    /// known.
+    error: f64,
+    /// Whether one of them is.
+    known: bool,
+}
+
+impl Judge<'_> {
+    /// The mean of a number of factors over the repeats.
+    fn value(&self, i: usize) -> f64 {
+        mean_and_error(&self.scores[i]).0
+    }
+    /// The number of factors with the largest mean, the first of equal ones.
+    fn best(&self) -> usize {
+        let all: Vec<(f64, usize)> = (0..self.scores.len()).map(|i| (self.value(i), i)).collect();
+        best(&all).1
+    }
+    fn shortfall(&self, i: usize) -> Shortfall {
+        let best = self.best();
+        let differences: Vec<f64> = self.scores[best]
             .iter()
-            .zip(&scores[i])
+            .zip(&self.scores[i])
             .map(|(b, x)| b - x)
             .collect();
         let (mean, error) = mean_and_error(&differences);
-        let of_cells = match (singles.get(best), singles.get(i)) {
+        let of_cells = match (self.singles.get(best), self.singles.get(i)) {
             (Some(b), Some(x)) => b.error(x),
             _ => f64::NAN,
         };
-        // what is not known, `NaN`, counts for nothing
-        (mean, 0.0_f64.max(error).max(of_cells))
+        Shortfall {
+            mean,
+            // what is not known, `NaN`, counts for nothing
+            error: 0.0_f64.max(error).max(of_cells),
+            known: !(error.is_nan() && of_cells.is_nan()),
+        }
+    }
+    /// Whether a number is as good as the best, as far as anybody can tell.
+    fn passes(&self, i: usize) -> bool {
+        let s = self.shortfall(i);
+        i == self.best() || s.mean <= s.error || self.measure.is_rounding(s.mean)
+    }
+    /// Whether no table shows a difference from the best.
+    fn ties(&self, i: usize) -> bool {
+        i == self.best() || self.shortfall(i).mean.abs() < SHOWN
+    }
+    /// By how much a number that passes falls short.
+    fn margin(&self, i: usize) -> String {
+        let s = self.shortfall(i);
+        match self.measure {
+            _ if s.mean <= s.error => format!(
+                "no more than one standard error of the difference ({:.4}, standard error {:.4})",
+                s.mean, s.error
+            ),
+            Measure::Density { cells } => format!(
+                "less than one nat over the {cells:.0} hidden cells of a repeat that have a density \
+                 ({:.1e} a cell)",
+                s.mean
+            ),
+            Measure::R2 { .. } => "nothing but rounding".to_owned(),
+        }
+    }
+    /// By how much every smaller number than the best falls short.
+    fn above(&self, best: usize) -> &'static str {
+        if (0..best).all(|i| self.shortfall(i).known) {
+            "by more than one standard error of the difference"
+        } else {
+            "(one repeat has no standard error: more of them would tell what chance does)"
+        }
+    }
+}
+
+/// The one-standard-error rule on paired differences, and its words. Of one judge the
+/// smallest number that it passes; of two the smallest that both pass, or, where they
+/// contradict one another, that the judge of more cells passes.
+pub(in crate::verbs) fn recommend(rows: &[ChooseKRow], judges: &[Judge<'_>]) -> (usize, String) {
+    let (chosen, mut reason) = match judges {
+        [one] => by_one(rows, one),
+        [one, two] => by_two(rows, one, two),
+        _ => (0, String::from("nothing was measured")),
     };
-    let chosen = (0..best)
-        .find(|&i| {
-            let (mean, error) = shortfall(i);
-            mean <= error || measure.is_rounding(mean)
-        })
-        .unwrap_or(best);
-    let (row, top) = (&rows[chosen], &rows[best]);
-    let tied: Vec<String> = (0..rows.len())
-        .filter(|&i| i == best || shortfall(i).0.abs() < SHOWN)
-        .map(|i| rows[i].factors.to_string())
-        .collect();
-    let ties = tied.len() > 1 && (chosen == best || shortfall(chosen).0.abs() < SHOWN);
-    let mut reason = if ties {
-        let (last, before) = tied.split_last().unwrap_or((&tied[0], &[]));
-        format!(
-            "hidden cells are predicted alike with {} and {last} factors ({})",
-            before.join(", "),
-            measure.words(top)
-        )
-    } else {
-        format!(
-            "hidden cells are predicted best with {} ({})",
-            factors(top.factors),
-            measure.words(top)
-        )
-    };
-    let _ = if rows.len() == 1 {
-        write!(reason, "; it is the only number that was tried")
-    } else if ties {
-        write!(reason, ": {} is the smallest of these numbers", row.factors)
-    } else if best == 0 {
-        write!(reason, ", the smallest number that was tried")
-    } else if chosen == best {
-        write!(
-            reason,
-            ", and every smaller number falls short of it by more than one standard error of the \
-             difference"
-        )
-    } else {
-        let (mean, error) = shortfall(chosen);
-        let margin = match measure {
-            _ if mean <= error => {
-                format!(
-                    "no more than one standard error of the difference ({mean:.4}, standard error \
-                     {error:.4})"
-                )
-            }
-            Measure::Density { .. } => {
-                format!("less than one nat over all hidden cells ({mean:.1e} a cell)")
-            }
-            Measure::R2 => "nothing but rounding".to_owned(),
-        };
-        write!(
-            reason,
-            "; {} is the smallest number that falls short of it by {margin}",
-            row.factors
-        )
-    };
-    reason.push_str(&others(rows, top, measure));
+    let row = &rows[chosen];
+    if let [one] = judges {
+        reason.push_str(&others(rows, &rows[one.best()], one.measure));
+    }
     if row.kept < row.factors as f64 {
         let _ = write!(
             reason,
@@ -214,6 +227,108 @@ pub(in crate::verbs) fn recommend(
     (row.factors, reason)
 }
 
+fn by_one(rows: &[ChooseKRow], judge: &Judge<'_>) -> (usize, String) {
+    let best = judge.best();
+    let chosen = (0..best).find(|&i| judge.passes(i)).unwrap_or(best);
+    let row = &rows[chosen];
+    let tied: Vec<String> = (0..rows.len())
+        .filter(|&i| judge.ties(i))
+        .map(|i| rows[i].factors.to_string())
+        .collect();
+    let ties = tied.len() > 1 && judge.ties(chosen);
+    let words = judge.measure.words(judge.value(best));
+    let mut reason = if ties {
+        let (last, before) = tied.split_last().unwrap_or((&tied[0], &[]));
+        format!(
+            "hidden cells are predicted alike with {} and {last} factors ({words})",
+            before.join(", "),
+        )
+    } else {
+        format!(
+            "hidden cells are predicted best with {} ({words})",
+            factors(rows[best].factors)
+        )
+    };
+    let _ = if rows.len() == 1 {
+        write!(reason, "; it is the only number that was tried")
+    } else if ties {
+        write!(reason, ": {} is the smallest of these numbers", row.factors)
+    } else if best == 0 {
+        write!(reason, ", the smallest number that was tried")
+    } else if chosen == best {
+        write!(
+            reason,
+            ", and every smaller number falls short of it {}",
+            judge.above(best)
+        )
+    } else {
+        write!(
+            reason,
+            "; {} is the smallest number that falls short of it by {}",
+            row.factors,
+            judge.margin(chosen)
+        )
+    };
+    (chosen, reason)
+}
+
+fn by_two(rows: &[ChooseKRow], density: &Judge<'_>, r2: &Judge<'_>) -> (usize, String) {
+    let mut reason = format!(
+        "two things decide: the {:.0} hidden cells of a repeat that have a density are predicted best \
+         with {} (robust density {:.4} nats a cell), the {:.0} of ranks, which have none, with {} \
+         (R2 {:.4})",
+        density.measure.cells(),
+        factors(rows[density.best()].factors),
+        density.value(density.best()),
+        r2.measure.cells(),
+        factors(rows[r2.best()].factors),
+        r2.value(r2.best()),
+    );
+    let both = (0..rows.len()).find(|&i| density.passes(i) && r2.passes(i));
+    let chosen = if let Some(chosen) = both {
+        let _ = if rows.len() == 1 {
+            write!(reason, "; it is the only number that was tried")
+        } else if chosen == density.best() && chosen == r2.best() {
+            write!(
+                reason,
+                ", and every smaller number falls short in one of them"
+            )
+        } else {
+            let of = |judge: &Judge<'_>| {
+                if chosen == judge.best() {
+                    "is the best".to_owned()
+                } else {
+                    format!("falls short by {}", judge.margin(chosen))
+                }
+            };
+            write!(
+                reason,
+                "; {} is the smallest number that will do for both: its density {}, its R2 {}",
+                rows[chosen].factors,
+                of(density),
+                of(r2)
+            )
+        };
+        chosen
+    } else {
+        let (judge, name) = if density.measure.cells() > r2.measure.cells() {
+            (density, "the density")
+        } else {
+            (r2, "R2")
+        };
+        let chosen = (0..rows.len()).find(|&i| judge.passes(i));
+        let chosen = chosen.unwrap_or_else(|| judge.best());
+        let _ = write!(
+            reason,
+            "; no number will do for both, and {name} has more cells: {} is the smallest number that \
+             will do for it",
+            rows[chosen].factors
+        );
+        chosen
+    };
+    (chosen, reason)
+}
+
 /// Where the other criteria are best, if elsewhere.
 fn others(rows: &[ChooseKRow], top: &ChooseKRow, measure: Measure) -> String {
     let at = |name: &str, of: fn(&ChooseKRow) -> f64| {
@@ -235,7 +350,7 @@ fn others(rows: &[ChooseKRow], top: &ChooseKRow, measure: Measure) -> String {
         .into_iter()
         .flatten()
         .collect(),
-        Measure::R2 => at("the bound", |r| r.bound).into_iter().collect(),
+        Measure::R2 { .. } => at("the bound", |r| r.bound).into_iter().collect(),
     };
     if found.is_empty() {
         String::new()

@@ -1,6 +1,7 @@
 //! Variance explained by view and factor.
 
 mod deviance;
+mod ranks;
 mod sums;
 
 use polyview_core::{Dataset, Groups, Journal, UnknownClass, View};
@@ -13,6 +14,7 @@ use crate::build::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use deviance::column_blocks;
+use ranks::MeanLink;
 use sums::{Draw, Posterior, Sums};
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
@@ -51,6 +53,10 @@ use sums::{Draw, Posterior, Sums};
 /// is hardly ever read has a link of enormous variance: **features count alike** here, by their
 /// observed cells, so that a feature which says nothing hides no other. The classes of
 /// a categorical view are one feature.
+///
+/// Where the components of a mixture have **weights of their own**, each sample has those of
+/// its components, by their probabilities: what a factor adds in one of them and takes
+/// away in another is explained in both.
 ///
 /// **Ranks** are seen through their normal scores, whose regression on the linear
 /// predictor says how much of each feature is explained: $X$ is the predictor in
@@ -103,7 +109,7 @@ impl Fit {
     pub fn explain(&self) -> Result<Explained> {
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
         let strata = Strata::of(self.groups());
-        self.explained(&views, &self.posterior()?, &strata, Vec::new())
+        self.explained_in_training(&views, &strata)
     }
 
     /// Variance of the training data explained within one group of samples
@@ -146,7 +152,7 @@ impl Fit {
         let members = self.group_members(group)?;
         let views: Vec<Option<&View>> = self.data()?.iter().map(Some).collect();
         let strata = Strata::Everywhere([members]);
-        self.explained(&views, &self.posterior()?, &strata, Vec::new())
+        self.explained_in_training(&views, &strata)
     }
 
     /// Rows of the samples of a group.
@@ -167,12 +173,21 @@ impl Fit {
             .collect())
     }
 
+    /// The shares of training data.
+    fn explained_in_training(&self, views: &[Option<&View>], strata: &Strata) -> Result<Explained> {
+        let posterior = self.posterior()?;
+        let links = self.mean_links(&posterior)?;
+        self.explained(views, (&posterior, &links), strata, Vec::new())
+    }
+
     /// Every component of the posterior.
     fn posterior(&self) -> Result<Posterior> {
         let mut out = Posterior::default();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            out.push(component.factors().mean().to_owned(), component);
+            let factors = component.factors().mean().to_owned();
+            let shares = component.factors.shares().cloned();
+            out.push(factors, component, shares.as_deref());
         }
         Ok(out)
     }
@@ -204,12 +219,18 @@ impl Fit {
             if let Some(shares) = &z.shares {
                 c.share(shares);
             }
-            posterior.push(z.moments.mean().to_owned(), c);
+            posterior.push(z.moments.mean().to_owned(), c, z.shares.as_deref());
         }
         notes.extend(warnings);
         latent::notes_of(&journal, &mut notes);
         let views: Vec<Option<&View>> = views.iter().map(Option::as_ref).collect();
-        self.explained(&views, &posterior, &Strata::of(data.groups()), notes)
+        let links = if posterior.draws.len() > 1 {
+            self.mean_links(&self.posterior()?)?
+        } else {
+            vec![Vec::new(); views.len()]
+        };
+        let strata = Strata::of(data.groups());
+        self.explained(&views, (&posterior, &links), &strata, notes)
     }
 
     /// The shares over the rows of all strata of a view, about each feature's
@@ -217,7 +238,7 @@ impl Fit {
     fn explained(
         &self,
         views: &[Option<&View>],
-        posterior: &Posterior,
+        (posterior, links): (&Posterior, &[Vec<MeanLink>]),
         strata: &Strata,
         notes: Vec<String>,
     ) -> Result<Explained> {
@@ -261,20 +282,33 @@ impl Fit {
                         }
                     }
                     let names = self.views[at].columns();
-                    let (latent, draws) = sums::linear_predictor(view, draws, at, names, &columns)?;
+                    let (draws, place) = match &posterior.local[at][..] {
+                        [] => (draws, at),
+                        local => (local, 0),
+                    };
+                    let (latent, draws) =
+                        sums::linear_predictor(view, draws, place, names, &columns)?;
+                    let means = links[at].get(columns.clone());
                     let link: Vec<f64> = columns
                         .enumerate()
                         .map(|(j, d)| {
                             let rows = observed_rows(&latent, j, strata);
-                            posterior.link_variance(at, d, &rows)
+                            match means {
+                                Some(means) => rows.len() as f64 * means[j].variance,
+                                None => posterior.link_variance(at, d, &rows),
+                            }
                         })
                         .collect();
+                    let (latent, draws) = match means {
+                        Some(means) => ranks::rescaled(&latent, draws, means)?,
+                        None => (latent, draws),
+                    };
                     if kind.is_count() || kind.is_probability() {
                         let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
-                        sums.add(&sums_of(&latent, &draws, 0, strata)?);
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(k));
                         sums.total += link;
                     } else {
-                        sums.add(&sums_of(&latent, &draws, 0, strata)?);
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(k));
                         sums.total += link.iter().sum::<f64>();
                     }
                 }

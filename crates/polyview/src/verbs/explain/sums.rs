@@ -24,6 +24,9 @@ pub(super) struct Posterior {
     pub draws: Vec<Draw>,
     /// What the data of each view are.
     pub kinds: Vec<Domain>,
+    /// Draws of the views whose components have weights of their own, by view: each factor
+    /// once for each component, in the samples that belong there, side by side.
+    pub local: Vec<Vec<Draw>>,
     /// Whether each view's intercepts are by group of samples.
     pub by_group: Vec<bool>,
     /// Known factors and the views' parts, one a component, where there are
@@ -34,8 +37,24 @@ pub(super) struct Posterior {
 }
 
 impl Posterior {
-    /// Adds a component, with factors of its own or of other samples.
-    pub(super) fn push(&mut self, factors: Mat<f64>, component: Component) {
+    /// Adds a component, with factors of its own or of other samples, which belong to the
+    /// components of a mixture by `shares`.
+    pub(super) fn push(
+        &mut self,
+        factors: Mat<f64>,
+        component: Component,
+        shares: Option<&Mat<f64>>,
+    ) {
+        self.local.resize_with(component.views.len(), Vec::new);
+        for (m, local) in self.local.iter_mut().enumerate() {
+            let components = component.views[m].term.shape().components;
+            if let (Some(_), Some(shares)) = (components, shares) {
+                local.push(Draw {
+                    factors: by_component(&factors, shares),
+                    weights: vec![component.local_weights(m, shares.ncols())],
+                });
+            }
+        }
         let weights = (0..component.views.len())
             .map(|m| component.linear_weights(m))
             .collect();
@@ -68,6 +87,14 @@ impl Posterior {
         let sum: f64 = self.links.iter().map(|c| c[at].over(column, rows)).sum();
         sum / self.links.len().max(1) as f64
     }
+}
+
+/// Factors times the probabilities of the components, component after component.
+fn by_component(factors: &Mat<f64>, shares: &Mat<f64>) -> Mat<f64> {
+    let k = factors.ncols();
+    Mat::from_fn(factors.nrows(), k * shares.ncols(), |n, j| {
+        factors[(n, j % k)] * shares[(n, j / k)]
+    })
 }
 
 /// Variance that link and noise add to the cells of a view.
@@ -128,6 +155,24 @@ impl Sums {
             cross: vec![0.0; k],
             gram: Mat::zeros(k, k),
         }
+    }
+
+    /// The sums of so many factors, of those of each of them in every component.
+    pub(super) fn folded(self, k: usize) -> Self {
+        if self.cross.len() == k {
+            return self;
+        }
+        let mut out = Self {
+            total: self.total,
+            ..Self::zero(k)
+        };
+        for (j, x) in self.cross.iter().enumerate() {
+            out.cross[j % k] += x;
+            for l in 0..self.cross.len() {
+                out.gram[(j % k, l % k)] += self.gram[(j, l)];
+            }
+        }
+        out
     }
 
     /// All components of a posterior.

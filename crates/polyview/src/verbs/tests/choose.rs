@@ -4,7 +4,7 @@ use polyview_likelihoods::NoiseBy;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use super::{rebuilt, simulated, table};
-use crate::verbs::choose_k::{Measure, Singles, best, mean_and_error, recommend};
+use crate::verbs::choose_k::{Judge, Measure, Singles, best, mean_and_error, recommend};
 use crate::{
     ChooseKOptions, ChooseKProgress, ChooseKRow, ErrorKind, ModelSpec, ViewChoices, choose_k,
     default_candidates, models,
@@ -94,6 +94,21 @@ fn cells(cells: f64) -> Measure {
     Measure::Density { cells }
 }
 
+/// The recommendation of one measure.
+fn by(
+    rows: &[ChooseKRow],
+    scores: &[Vec<f64>],
+    singles: &[Singles],
+    measure: Measure,
+) -> (usize, String) {
+    let judge = Judge {
+        measure,
+        scores,
+        singles,
+    };
+    recommend(rows, &[judge])
+}
+
 #[test]
 fn one_standard_error_of_the_difference() {
     let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0]);
@@ -108,13 +123,13 @@ fn one_standard_error_of_the_difference() {
         vec![-2.02, -1.02, -0.02],
     ];
     // 2 falls short by 0.005, with a standard error of 0.0058
-    assert_eq!(recommend(&rows, (&densities, &[]), cells(500.0)).0, 2);
+    assert_eq!(by(&rows, &densities, &[], cells(500.0)).0, 2);
     let mut steady = densities.clone();
     steady[1] = vec![-2.005, -1.005, -0.005];
-    let (k, why) = recommend(&rows, (&steady, &[]), cells(500.0));
+    let (k, why) = by(&rows, &steady, &[], cells(500.0));
     assert_eq!(k, 3, "{why}");
     // 0.005 nats of each of 100 cells are half a nat in all
-    let (k, why) = recommend(&rows, (&steady, &[]), cells(100.0));
+    let (k, why) = by(&rows, &steady, &[], cells(100.0));
     assert!(k == 2 && why.contains("one nat"), "{k}: {why}");
     // one repeat: no standard error, the best it is
     let single: Vec<Vec<f64>> = densities.iter().map(|d| d[..1].to_vec()).collect();
@@ -123,11 +138,11 @@ fn one_standard_error_of_the_difference() {
         .zip(&single)
         .map(|(r, d)| row(r.factors, d[0]))
         .collect();
-    assert_eq!(recommend(&rows, (&single, &[]), cells(500.0)).0, 2);
+    assert_eq!(by(&rows, &single, &[], cells(500.0)).0, 2);
     // equal scores: the smallest, and that there are others
     let rows = [row(1, -2.0), row(2, -1.0), row(3, -1.00001), row(4, -1.0)];
     let tied: Vec<Vec<f64>> = rows.iter().map(|r| vec![r.robust_density; 3]).collect();
-    let (k, why) = recommend(&rows, (&tied, &[]), cells(500.0));
+    let (k, why) = by(&rows, &tied, &[], cells(500.0));
     assert!(
         k == 2 && why.starts_with("hidden cells are predicted alike with 2, 3 and 4 factors ("),
         "{k}: {why}"
@@ -136,13 +151,13 @@ fn one_standard_error_of_the_difference() {
     let mut rows = vec![row(1, -2.0), row(2, -1.0)];
     let two = vec![vec![-2.0, -2.0], vec![-1.0, -1.0]];
     assert!(
-        recommend(&rows, (&two, &[]), cells(500.0))
+        by(&rows, &two, &[], cells(500.0))
             .1
             .contains("try larger ones")
     );
     rows[1].kept = 1.0;
     rows[1].stability = 0.5;
-    let why = recommend(&rows, (&two, &[]), cells(500.0)).1;
+    let why = by(&rows, &two, &[], cells(500.0)).1;
     assert!(
         why.contains("keeps 1") && why.contains("0.50") && !why.contains("larger"),
         "{why}"
@@ -157,7 +172,7 @@ fn without_densities_r2_decides() {
     };
     let rows = [of(1, 0.2), of(2, 0.6), of(3, 0.601)];
     let r2s = vec![vec![0.2, 0.2], vec![0.61, 0.59], vec![0.6, 0.602]];
-    let (k, why) = recommend(&rows, (&r2s, &[]), Measure::R2);
+    let (k, why) = by(&rows, &r2s, &[], Measure::R2 { cells: 100.0 });
     assert!(k == 2 && why.contains("R2 0.6010"), "{k}: {why}");
     assert!(!why.contains("NaN") && !why.contains("nats"), "{why}");
 }
@@ -210,8 +225,8 @@ fn cells_have_a_say_in_the_standard_error() {
     }
     let cells = Measure::Density { cells: 50.0 };
     // 0.1 with a standard error of 2 / sqrt(100)
-    assert_eq!(recommend(&rows, (&scores, &singles), cells).0, 1);
-    assert_eq!(recommend(&rows, (&scores, &[]), cells).0, 2);
+    assert_eq!(by(&rows, &scores, &singles, cells).0, 1);
+    assert_eq!(by(&rows, &scores, &[], cells).0, 2);
 }
 
 #[test]
@@ -220,7 +235,7 @@ fn other_criteria_are_said() {
     rows[0].log_density = -0.5;
     rows[2].bound = 10.0;
     let scores = vec![vec![-2.0, -2.0], vec![-1.0, -1.0], vec![-1.5, -1.5]];
-    let (k, why) = recommend(&rows, (&scores, &[]), cells(100.0));
+    let (k, why) = by(&rows, &scores, &[], cells(100.0));
     assert_eq!(k, 2, "{why}");
     let said = ["far off can decide, with 1", "the bound with 3"];
     assert!(
@@ -279,4 +294,106 @@ fn a_few_cells_far_off_do_not_decide() {
     assert_eq!(near, 6);
     // the mean log density is led astray by some of these data
     assert!(plain < 6);
+}
+
+#[test]
+fn ranks_and_labels_decide_together() {
+    let rows = [row(1, -1.0), row(2, -1.0), row(3, -1.0)];
+    let of = |x: [f64; 3]| x.map(|x| vec![x; 3]).to_vec();
+    let judged = |density: [f64; 3], r2: [f64; 3]| {
+        let (density, r2) = (of(density), of(r2));
+        let judges = [
+            (Measure::Density { cells: 20.0 }, &density),
+            (Measure::R2 { cells: 400.0 }, &r2),
+        ];
+        let judges = judges.map(|(measure, scores)| Judge {
+            measure,
+            scores,
+            singles: &[],
+        });
+        recommend(&rows, &judges)
+    };
+    // labels alone would have said 1: less than one nat over twenty cells
+    let (k, why) = judged([-0.52, -0.51, -0.50], [0.2, 0.6, 0.5]);
+    assert!(k == 2 && why.contains("20 hidden cells"), "{k}: {why}");
+    assert!(why.contains("the 400 of ranks"), "{why}");
+    // ranks alone would have said 1
+    let (k, why) = judged([-0.9, -0.3, -0.30], [0.6, 0.6, 0.6]);
+    assert!(k == 2 && why.contains("will do for both"), "{k}: {why}");
+    // what contradicts itself is said
+    let (k, why) = judged([-0.1, -0.9, -0.9], [0.2, 0.3, 0.6]);
+    assert!(
+        k == 3 && why.contains("no number will do for both"),
+        "{k}: {why}"
+    );
+}
+
+#[test]
+fn one_repeat_argues_by_no_standard_error() {
+    let rows = [row(1, -2.0), row(2, -1.0)];
+    let single = vec![vec![-2.0], vec![-1.0]];
+    let (k, why) = by(&rows, &single, &[], cells(100.0));
+    assert!(
+        k == 2 && why.contains("one repeat has no standard error") && !why.contains("by more than"),
+        "{why}"
+    );
+}
+
+/// The same data with other values in their cells.
+fn changed(data: &Dataset, change: impl Fn(usize, f64) -> f64) -> Dataset {
+    rebuilt(data, &["view1", "view2"], |v| {
+        let mut t = table(data, v);
+        for d in 0..t.values.ncols() {
+            for n in 0..t.values.nrows() {
+                t.values[(n, d)] = change(d, t.values[(n, d)]);
+            }
+        }
+        t
+    })
+}
+
+#[test]
+fn order_alone_decides_of_ranks() {
+    let data = simulated(60, 1, Missing::default());
+    let options = ChooseKOptions {
+        candidates: vec![1, 2],
+        repeats: 2,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    let found = |data: Dataset| choose_k(data, &models::rank(2), &options, &mut |_| {}).unwrap();
+    let plain = found(data.clone());
+    let bent = found(changed(&data, |_, x| (3.0 * x).exp()));
+    assert_eq!(plain.recommended, bent.recommended);
+    for (a, b) in plain.rows.iter().zip(&bent.rows) {
+        assert_eq!(a.r2.to_bits(), b.r2.to_bits());
+    }
+    assert_eq!((plain.dense_cells, plain.ranked.len()), (0.0, 2));
+}
+
+#[test]
+fn features_count_alike_in_r2() {
+    let data = simulated(100, 1, Missing::default());
+    let options = ChooseKOptions {
+        candidates: vec![1, 2],
+        repeats: 2,
+        restarts: 1,
+        ..ChooseKOptions::default()
+    };
+    // the first feature of each view is noise on a scale of its own
+    let noisy = changed(&data, |d, x| {
+        if d > 0 {
+            return x;
+        }
+        let mut rng = StreamKey::new(9).chunk(x.to_bits() as u32).rng();
+        1e6 * standard_normal(&mut rng)
+    });
+    let found = choose_k(noisy, &models::bibfa(2), &options, &mut |_| {}).unwrap();
+    assert!(found.rows[1].r2 > 0.2, "{}", found.rows[1].r2);
+    let says_nothing = |w: &String| w.contains("say nothing of one another");
+    assert!(
+        !found.warnings.iter().any(says_nothing),
+        "{:?}",
+        found.warnings
+    );
 }

@@ -143,3 +143,30 @@ fn settled_weights_are_told_from_those_that_are_not() {
         }
     }
 }
+
+#[test]
+fn fits_of_other_data_are_told() {
+    let first = simulated(30, 1, cells(0.0));
+    let (a, b) = (vb(first.clone(), 2), vb(simulated(30, 2, cells(0.0)), 2));
+    let other = |a: &Fit, b: &Fit| {
+        let notes = a.compare(b).unwrap().notes;
+        notes
+            .iter()
+            .filter(|n| n.contains("other data of it"))
+            .count()
+    };
+    assert_eq!(other(&a, &b), 2);
+    // the same data, other choices
+    let mut unscaled = noise_by_view(2);
+    unscaled.defaults.scaling = polyview_core::FeatureScaling::None;
+    let c = crate::fit(first, unscaled).unwrap();
+    assert_eq!(other(&a, &c), 0);
+    // without data, by their means
+    let without = |fit: &Fit| {
+        let mut fit = fit.clone();
+        fit.forget_data();
+        fit
+    };
+    assert_eq!(other(&without(&a), &b), 2);
+    assert_eq!(other(&without(&a), &without(&c)), 0);
+}

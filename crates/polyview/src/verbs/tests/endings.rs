@@ -1,6 +1,6 @@
 //! How many factors a fit starts with, keeps, and what is said of its end.
 
-use polyview_core::{Dataset, Event, Journal};
+use polyview_core::{Dataset, Event, Journal, Table};
 use polyview_datasets::{BibfaOptions, Missing, simulate_bibfa};
 use polyview_likelihoods::NoiseBy;
 use polyview_linalg::Mat;
@@ -223,5 +223,34 @@ fn trials_on_compressed_data_are_those_on_the_data() {
         let (a, b) = (streamed.record().bound, compressed.record().bound);
         let (a, b) = (a.unwrap(), b.unwrap());
         assert!((a - b).abs() < 1e-5 * a.abs(), "{a} {b}");
+    }
+}
+
+#[test]
+fn one_factor_of_noise_is_said_to_be_that() {
+    let noise = |n: usize, d: usize, signal: f64| {
+        let mut rng = StreamKey::new(3).rng();
+        let z: Vec<f64> = (0..n).map(|_| standard_normal(&mut rng)).collect();
+        Table {
+            name: "x".into(),
+            samples: (0..n).map(|n| format!("s{n}")).collect(),
+            features: (0..d).map(|d| format!("f{d}")).collect(),
+            levels: Vec::new(),
+            values: Mat::from_fn(n, d, |n, _| signal * z[n] + standard_normal(&mut rng)),
+        }
+    };
+    let fit = |signal: f64| {
+        let data = Dataset::builder().view(noise(120, 12, signal)).build();
+        crate::fit(data.unwrap(), crate::models::rank(1)).unwrap()
+    };
+    let (none, some) = (fit(0.0), fit(1.0));
+    assert!(none.k() == 0 || !none.has_effects() || none.may_be_noise());
+    assert!(!some.may_be_noise());
+    let said = warnings(&none.record().journal, "noise");
+    if none.has_effects() && none.k() == 1 {
+        assert!(
+            said.iter().any(|w| w.contains("it may be noise")),
+            "{said:?}"
+        );
     }
 }

@@ -4,6 +4,7 @@ use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
+use crate::spec::{EngineKind, GibbsOptions};
 use crate::{Fit, ModelSpec, models};
 
 const N: usize = 80;
@@ -98,4 +99,35 @@ fn factors_of_a_rank_view_are_not_dropped_for_its_units() {
     spec.vb.prune.least_explained = 0.95;
     let fit = crate::fit(data(0, 0, 0, 0), spec).unwrap();
     assert_eq!(fit.k(), 1, "none explains so much, and one is left");
+}
+
+#[test]
+fn draws_explain_what_their_mean_predictor_does() {
+    let vb = crate::fit(data(0, 1, 0, 0), spec("rank")).unwrap();
+    let mut sampled = spec("rank");
+    sampled.engine = EngineKind::Gibbs;
+    sampled.gibbs = GibbsOptions {
+        chains: 1,
+        warm_up: 100,
+        sweeps: 200,
+        thin: 10,
+    };
+    let sampled = crate::fit(data(0, 1, 0, 0), sampled).unwrap();
+    let [a, b] = [&vb, &sampled].map(|fit| fit.explain().unwrap());
+    assert!(
+        (a.total[0] - b.total[0]).abs() < 0.06,
+        "{} {}",
+        a.total[0],
+        b.total[0]
+    );
+    // of the same samples given again, too
+    let again = sampled.explain_on(&data(0, 1, 0, 0)).unwrap();
+    assert!(
+        (again.total[0] - b.total[0]).abs() < 0.15,
+        "{} {}",
+        again.total[0],
+        b.total[0]
+    );
+    let sum: f64 = (0..sampled.k()).map(|k| b.unique[(0, k)]).sum();
+    assert!((sum + b.shared[0] - b.total[0]).abs() < 1e-9);
 }

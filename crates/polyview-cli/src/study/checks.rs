@@ -1,0 +1,50 @@
+//! What a study asks for that cannot be.
+
+use std::path::{Path, PathBuf};
+
+use super::Study;
+use crate::failure::{Failure, Outcome};
+
+impl Study {
+    /// Refuses options that stand with a view whose likelihood does not have them.
+    pub(super) fn check_options(&self) -> Outcome<()> {
+        for own in &self.beside {
+            let Some(likelihood) = self.likelihood(&own.view) else {
+                continue;
+            };
+            let ranks = own.species == "rank" && likelihood.is_rank();
+            if ranks || likelihood.name() == own.species {
+                continue;
+            }
+            return Err(Failure::Study {
+                path: self.file.clone(),
+                why: format!(
+                    "{}view '{}' is {likelihood}, and these are options of {}; leave them out, or say \
+                     likelihood = \"{}\" there",
+                    own.place, own.view, own.species, own.species
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses files that are not there.
+    ///
+    /// # Errors
+    /// What the first of them would be refused with when it is read.
+    pub fn check_files(&self) -> Outcome<()> {
+        // a part of a file has a name after its own
+        let file = |path: &Path| {
+            let text = path.to_string_lossy().into_owned();
+            let whole = text.split_once('#').map_or(text.as_str(), |(file, _)| file);
+            PathBuf::from(whole)
+        };
+        for path in self.files() {
+            if !path.exists() && !file(path).exists() {
+                let path = path.to_owned();
+                return Err(polyview_io::IoError::NotFound { path }.into());
+            }
+        }
+        Ok(())
+    }
+}

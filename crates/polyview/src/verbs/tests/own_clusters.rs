@@ -1,0 +1,85 @@
+//! Labels and the clusters of a mixture.
+
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
+
+use crate::{Fit, models};
+
+const N: usize = 200;
+const D: usize = 15;
+const K: usize = 3;
+
+/// Two clusters of samples along the first factor; the label follows the second one, the
+/// other way round in the other cluster, or is a coin flip and there are no clusters.
+fn data(coin: bool, seed: u64) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
+    let side = |n: usize| if n.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let z = Mat::from_fn(N, K, |n, k| {
+        let centre = if k == 0 && !coin { 2.5 * side(n) } else { 0.0 };
+        centre + standard_normal(&mut rng)
+    });
+    let w = Mat::from_fn(D, K, |_, _| standard_normal(&mut rng));
+    let noise = Mat::from_fn(N, D, |_, _| standard_normal(&mut rng));
+    let y = Mat::from_fn(N, 1, |n, _| {
+        let one = if coin {
+            uniform_open01(&mut rng) > 0.5
+        } else {
+            side(n) * z[(n, 1)] + 0.3 * standard_normal(&mut rng) > 0.0
+        };
+        f64::from(u8::from(one))
+    });
+    let of = |name: &str, values: Mat<f64>| Table {
+        name: name.into(),
+        samples: (0..N).map(|n| format!("s{n}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    };
+    Dataset::builder()
+        .view(of("x", &z * w.transpose() + noise))
+        .view(of("y", y))
+        .build()
+        .unwrap()
+}
+
+fn fitted(data: Dataset, likelihood: &'static str) -> Fit {
+    let spec = models::sshiba(K).with_likelihood("y", likelihood);
+    crate::fit(data, spec.with_mixture(2).with_local("y")).unwrap()
+}
+
+fn warned(fit: &Fit) -> bool {
+    let remarks = fit.record().journal.remarks();
+    remarks
+        .into_iter()
+        .any(|(_, text)| text.contains("the clusters repeat"))
+}
+
+#[test]
+fn classifiers_of_opposite_sign_do_not_cancel() {
+    let fit = fitted(data(false, 5), "probit");
+    let explained = fit.explain().unwrap();
+    // the classifiers of the two clusters add up to next to nothing
+    assert!(explained.total[1] > 0.5, "{}", explained.total[1]);
+    assert!(explained.deviance[1] > 0.3, "{}", explained.deviance[1]);
+    // shares add up whatever the clusters
+    let sum: f64 = (0..fit.k()).map(|k| explained.unique[(1, k)]).sum();
+    assert!((sum + explained.shared[1] - explained.total[1]).abs() < 1e-9);
+    // and so they do of data given anew
+    let again = fit.explain_on(&data(false, 5)).unwrap();
+    assert!(again.total[1] > 0.5, "{}", again.total[1]);
+    assert!(!warned(&fit));
+}
+
+#[test]
+fn clusters_that_repeat_labels_are_said() {
+    let mut repeated = 0;
+    for seed in 1..=12 {
+        let fit = fitted(data(true, seed), "bernoulli");
+        let deviance = fit.explain().unwrap().deviance[1];
+        // nothing can be known of a coin
+        assert_eq!(warned(&fit), deviance > 0.2, "{seed}: {deviance}");
+        repeated += usize::from(deviance > 0.2);
+    }
+    assert!(repeated > 0);
+}
