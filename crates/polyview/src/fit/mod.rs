@@ -6,6 +6,7 @@ mod convergence;
 mod draws;
 mod endings;
 mod fitting;
+mod group_remarks;
 mod margins;
 mod order;
 mod parts;
@@ -372,7 +373,10 @@ impl Fit {
             build::parameters_as(&self.spec, groups, self.empty_views()?, k, parameters)?;
         let read = self.reader_of(state);
         model.load("", &read)?;
-        let Model { factors, views, .. } = model;
+        let Model {
+            factors, mut views, ..
+        } = model;
+        place::borrow_levels(&mut views);
         let mut out = Component {
             factors,
             groups: None,

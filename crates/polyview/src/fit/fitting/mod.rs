@@ -18,6 +18,7 @@ pub use checkpoint::Checkpoint;
 use super::classes::note_classes;
 use super::constants::leave_out_constants;
 use super::draws::ChainDraws;
+use super::group_remarks::note_thin_groups;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
@@ -198,6 +199,7 @@ impl Fitting {
             note_left_out(info, view, &mut journal);
         }
         note_constant_in_groups(&spec, groups.as_ref(), &working.views, &mut journal);
+        note_thin_groups(&spec, groups.as_ref(), &working.views, &infos, &mut journal);
         note_twins(&working.views, &mut journal);
         note_idle_groups(&spec, groups.as_ref(), &working.views, &mut journal);
         let (stage, starts) = match spec.engine {
