@@ -201,7 +201,11 @@ impl StochasticRun {
         let mut outcome = self.judge(change, movement, pruned);
         if outcome.is_some() && self.vb.prune.by_bound && !self.tried {
             self.tried = true;
-            if self.drop_needless(sweep)? && self.exact {
+            let mut dropped = self.drop_needless(sweep)?;
+            if self.exact {
+                dropped |= self.drop_after_sweeps(sweep)?;
+            }
+            if dropped && self.exact {
                 // the others take over what the dropped ones explained
                 self.limit += self.options.exact_sweeps;
                 self.record.quiet = 0;
@@ -298,7 +302,7 @@ impl StochasticRun {
 
     /// One sweep of variational Bayes: all samples under the same weights, then
     /// the weights. The bound is that of factors just found and old weights.
-    fn exact_sweep(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
+    pub(super) fn exact_sweep(&mut self) -> Result<Vec<Term<String>>, StochasticError> {
         let mut mean = Gathered::default();
         for (i, ranges) in self.batches.in_order().into_iter().enumerate() {
             self.load(&ranges)?;

@@ -1,13 +1,15 @@
 //! What changes the factors of a stochastic run besides its steps: rotation,
 //! pruning, and factors taken out on trial.
 
-use polyview_core::{Event, NumericError, RotationSide, RowCov, RowMoments, State};
+use polyview_core::{
+    Event, NumericError, Objective, RotationSide, RowCov, RowMoments, State, Stateful,
+};
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
 use super::run::context;
 use super::{StochasticError, StochasticRun};
-use crate::prune::{PruneRule, empty_factors, smallest_first};
+use crate::prune::{PruneRule, TRIAL, empty_factors, hopeless, smallest_first};
 use crate::rotation::{RotationOptions, maximise};
 
 impl StochasticRun {
@@ -162,5 +164,75 @@ impl StochasticRun {
         let keep: Vec<usize> = (0..k).filter(|f| *f != one.factor).collect();
         self.keep(&keep)?;
         Ok(true)
+    }
+
+    /// Takes the smallest factor out on trial while the others sweep exactly, and for good where
+    /// the bound, an idle factor in its place, comes to be higher than with it; again until one
+    /// has to stay. Whether any went.
+    ///
+    /// Epochs with few batches take few steps: they come to rest before faint factors have
+    /// handed what they hold to the others, and as long as these do not have it no bound is
+    /// higher without.
+    pub(super) fn drop_after_sweeps(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+        let fixed = |o: Objective| o != Objective::NoGuarantee;
+        let mut dropped = false;
+        if self.model.views.iter().all(|v| fixed(v.term.objective())) {
+            while self.drop_smallest(sweep)? {
+                dropped = true;
+            }
+        }
+        if dropped {
+            self.previous.clear();
+        }
+        Ok(dropped)
+    }
+
+    fn drop_smallest(&mut self, sweep: usize) -> Result<bool, StochasticError> {
+        let k = self.model.k();
+        if k <= 1 {
+            return Ok(false);
+        }
+        let mut with = Gathered::default();
+        for ranges in self.batches.in_order() {
+            self.load(&ranges)?;
+            self.locals()?;
+            with.add_part(self.model.objective());
+        }
+        let small = smallest_first(&self.model).swap_remove(0);
+        self.load(&[])?;
+        let mut before = State::new();
+        self.model.save("", &mut before);
+        let (sums, second) = (self.sums.clone(), self.second.clone());
+        let previous = std::mem::take(&mut self.previous);
+        let entries = self.record.journal.entries.len();
+        let others: Vec<usize> = (0..k).filter(|f| *f != small.factor).collect();
+        self.keep(&others)?;
+        let goal = with.total() - self.model.idle_factor();
+        let (mut bound, mut gain) = (f64::NAN, f64::NAN);
+        for _ in 0..TRIAL {
+            let now = Gathered {
+                terms: self.exact_sweep()?,
+            };
+            let gains = (gain, now.total() - bound);
+            (bound, gain) = (now.total(), gains.1);
+            if bound > goal || hopeless(bound, gains, goal) || !bound.is_finite() {
+                break;
+            }
+        }
+        self.record.journal.entries.truncate(entries);
+        if bound > goal {
+            let event = Event::Needless {
+                factor: small.factor + 1,
+                explained: small.explained,
+                gain: bound - goal,
+                left: k - 1,
+            };
+            self.record.journal.note(sweep, "", event);
+            return Ok(true);
+        }
+        self.load(&[])?;
+        self.model.load("", &before.reader())?;
+        (self.sums, self.second, self.previous) = (sums, second, previous);
+        Ok(false)
     }
 }
