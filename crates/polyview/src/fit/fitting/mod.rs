@@ -458,7 +458,8 @@ impl Fitting {
             Stage::Stochastic(run) => {
                 let report = run
                     .epoch()
-                    .map_err(|e| Error::from(e).at_sweep(run.record().sweep))?;
+                    .map_err(|e| stochastic::astray(spec, self.samples.len(), e.into()))
+                    .map_err(|e| e.at_sweep(run.record().sweep))?;
                 *done = report.outcome.is_some();
                 Ok(Progress {
                     restart: 1,

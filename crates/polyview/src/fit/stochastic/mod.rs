@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, Observed, Scaling, ScalingSums, SourceError,
-    View, Way,
+    BlockSource, DataError, Event, Groups, Journal, NumericError, Observed, Scaling, ScalingSums,
+    SourceError, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun, ViewPart};
@@ -325,6 +325,27 @@ pub(super) fn begin(spec: &ModelSpec, mut source: Box<dyn BlockSource>) -> Resul
     )?;
     run.start(z)?;
     Ok(run)
+}
+
+/// Batches of fewer samples for each factor may lead the first steps astray.
+const PER_FACTOR: usize = 10;
+
+/// The error of an epoch, which is the batch's where that is small and numbers ran away.
+pub(super) fn astray(spec: &ModelSpec, samples: usize, e: Error) -> Error {
+    let batch = spec.stochastic.batch_size(samples);
+    let ran_away = matches!(
+        e.kind(),
+        ErrorKind::Numeric(NumericError::NotFinite { .. } | NumericError::Linalg { .. })
+    );
+    if !ran_away || batch >= PER_FACTOR * spec.factors {
+        return e;
+    }
+    ErrorKind::SmallBatch {
+        batch,
+        factors: spec.factors,
+        samples,
+    }
+    .into()
 }
 
 /// The posterior: factors of all samples under the final weights, ordered and
