@@ -87,7 +87,7 @@ fn of_feature(values: &[f64]) -> Vec<(f64, usize)> {
         let whole = rest.iter().all(|x| x.fract() == 0.0);
         let ends = [end(&rest, 1.0), end(&rest, -1.0)];
         let others = |e: &End| rest.len() - e.cells >= OTHERS;
-        let far = |e: &&End| others(e) && is_far(e, &ends, whole);
+        let far = |e: &&End| others(e) && is_far(e, &ends, &rest, whole);
         let Some(code) = ends.iter().find(far) else {
             break;
         };
@@ -118,9 +118,14 @@ fn end(values: &[f64], sign: f64) -> End {
     out
 }
 
+/// Steps between the other values that a number below zero is off by, at least, if it is a
+/// code.
+const STEPS: f64 = 2.0;
+
 /// Whether one of the two ends of a feature is a code: farther from the next value than all
-/// others are from one another, or the only number below zero, where it reads like a code.
-fn is_far(end: &End, ends: &[End; 2], whole: bool) -> bool {
+/// others are from one another, or the only number below zero, where it reads like a code
+/// and is some of their steps away: among -1, 0 and 1 it is one value of three.
+fn is_far(end: &End, ends: &[End; 2], values: &[f64], whole: bool) -> bool {
     let reads = reads_like_a_code(end.value);
     if end.value == 0.0 || !end.next.is_finite() || (whole && !reads) {
         return false;
@@ -133,7 +138,18 @@ fn is_far(end: &End, ends: &[End; 2], whole: bool) -> bool {
     let range = (end.next - other.value).abs();
     let gap = (end.value - end.next).abs();
     let alone = end.value < 0.0 && end.next >= 0.0 && reads;
-    (range > 0.0 && gap > range) || alone
+    (range > 0.0 && gap > range)
+        || (alone && step(values, end.value).is_some_and(|step| gap >= STEPS * step))
+}
+
+/// The median step from one value to the next, that one left out; `None` of fewer than two.
+fn step(values: &[f64], without: f64) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| *x != without).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    let mut steps: Vec<f64> = sorted.windows(2).map(|w| w[1] - w[0]).collect();
+    steps.sort_by(f64::total_cmp);
+    steps.get(steps.len() / 2).copied()
 }
 
 /// -1, digits that are all 8 or all 9, or a number beyond those of data.
@@ -165,6 +181,13 @@ mod tests {
         assert_eq!(found(&[-0.5]), []);
         // with numbers below zero -1 is one like the others
         assert_eq!(found(&[-1.0, -0.7, -0.2]), []);
+        // one step from the next value
+        let three: Vec<f64> = (0..30).map(|i| f64::from(i % 3) - 1.0).collect();
+        assert_eq!(of_feature(&three), []);
+        let scale: Vec<f64> = (0..30).map(|i| f64::from(i % 7) - 1.0).collect();
+        assert_eq!(of_feature(&scale), []);
+        let ages = (0..30).map(|i| 18.0 + f64::from(i)).chain([-1.0; 3]);
+        assert_eq!(of_feature(&ages.collect::<Vec<_>>()), [(-1.0, 3)]);
         // zeros are natural
         let apart: Vec<f64> = (0..20)
             .map(|i| 10.0 + f64::from(i % 7))

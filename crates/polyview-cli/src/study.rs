@@ -454,7 +454,11 @@ impl Study {
             model.insert("mixture".to_owned(), mixture);
         }
         let text = toml::to_string(&without_repeats(written)).map_err(failed)?;
-        Ok(format!("{PRECEDENCE}{text}"))
+        let mut paths = (self.data.iter()).flat_map(|s| Some(&s.path).into_iter().chain(&s.trials));
+        let here = paths.any(|p| p.is_relative())
+            || self.metadata.as_ref().is_some_and(|p| p.is_relative());
+        let place = if here { PLACE } else { "" };
+        Ok(format!("{place}{PRECEDENCE}{text}"))
     }
 }
 
@@ -462,6 +466,12 @@ impl Study {
 const PRECEDENCE: &str = "\
 # What a view says for itself ([[model.views]]) is stronger than what is said for all views
 # ([model.defaults]); options of the command are stronger than both.
+";
+
+/// What a study begins with whose files have no absolute paths.
+const PLACE: &str = "\
+# Files are named from the folder that this study was written in, and are looked for from the folder
+# that it lies in: keep it there.
 ";
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -43,7 +43,7 @@ pub struct PruneRule {
 const FIRST_DROP: usize = 10;
 
 /// Most sweeps that the other factors get on trial.
-const TRIAL: usize = 30;
+pub(crate) const TRIAL: usize = 30;
 
 /// A trial is over once what the bound may still gain, by the ratio of its last gains, is
 /// this many times too little.
@@ -352,12 +352,16 @@ fn after_sweeps(
         let now = model.bound();
         let (last, more) = (gain, now - bound);
         (bound, gain) = (now, more);
-        // a geometric series with the ratio of the last two gains
-        let ratio = (more / last).clamp(0.0, 0.99);
-        let hopeless = bound + HOPE * more * ratio / (1.0 - ratio) < goal;
-        if bound > goal || hopeless || !bound.is_finite() {
+        if bound > goal || hopeless(bound, (last, more), goal) || !bound.is_finite() {
             break;
         }
     }
     Ok(bound)
+}
+
+/// Whether a bound, of which the last two gains are known, will not come to be above `goal`: by
+/// a geometric series with their ratio. Without a first gain (NaN) nobody knows.
+pub(crate) fn hopeless(bound: f64, (last, more): (f64, f64), goal: f64) -> bool {
+    let ratio = (more / last).clamp(0.0, 0.99);
+    bound + HOPE * more * ratio / (1.0 - ratio) < goal
 }

@@ -294,7 +294,7 @@ pub enum ErrorKind {
         "the model holds no data: the engine stochastic left them on disk, or they were left out of the file"
     )]
     DataOnDisk,
-    /// A batch too small for the factors to start from.
+    /// A batch too small for the factors to start from, or whose first steps went astray.
     #[error("a batch of {batch} sample(s) is too small for {factors} factors to start from")]
     SmallBatch {
         /// Samples of the first batch.
@@ -451,7 +451,7 @@ impl Error {
                 factors, samples, ..
             } => format!(
                 "give a larger --batch (1 is all {samples} samples, and a number above 1 so many of them), of \
-                 more than {factors} samples, or ask for fewer factors"
+                 more than {factors} samples, better of ten times as many, or ask for fewer factors"
             ),
             ErrorKind::Numeric(NumericError::BoundFell { .. }) => {
                 "this is a defect of the program, not of your data; please report it".to_owned()

@@ -46,7 +46,8 @@ pub struct FitArgs {
     /// Leave the training data out of the model file.
     #[arg(long, help_heading = "Output")]
     pub no_data: bool,
-    /// Print the study with every default filled in, and stop.
+    /// Print the study with every default filled in, and stop. Its files are named from this
+    /// folder, where it belongs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
 }

@@ -26,7 +26,8 @@ polyview score --truth lipids.csv --predicted p.csv --kind real --lower low.csv 
 polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
 polyview score --truth ill.csv --predicted p.csv --kind binary --positive yes\n  \
 polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
-polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n\n\
+polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n  \
+polyview score --truth wins.csv --predicted p.csv --kind count --trials games.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
 predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
 --decimal-comma are about the truth and the training values. Scores that cannot be computed\n\
@@ -49,8 +50,36 @@ pub struct ScoreArgs {
     pub positive: Option<String>,
     /// The training values (real): R2 is then against each column's mean over
     /// them, as that of fits, reports and choose-k, and not over the true values.
+    /// Fits with intercepts by group take the mean over each group: see --groups.
     #[arg(long, value_name = "FILE", help_heading = "Predictions")]
     pub training: Option<PathBuf>,
+    /// A table about the samples, true and training ones (with --groups).
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "groups",
+        help_heading = "Predictions"
+    )]
+    pub metadata: Option<PathBuf>,
+    /// Column of the metadata that gives each sample its group (with --training):
+    /// R2 is then against each column's mean over the training values of the
+    /// sample's group, as that of fits with intercepts by group.
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires_all = ["metadata", "training"],
+        help_heading = "Predictions"
+    )]
+    pub groups: Option<String>,
+    /// Numbers of trials (count), in a table like the truth: the predictions are
+    /// then probabilities of a success, as those of binomial views are.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["sd", "lower"],
+        help_heading = "Predictions"
+    )]
+    pub trials: Option<PathBuf>,
     /// Lower ends of intervals (real, count).
     #[arg(
         long,

@@ -262,3 +262,62 @@ fn simulated_samples_have_groups() {
     ok(at, "simulate --from n.pv --samples 5 --out-dir none");
     assert!(!at.join("none/groups.csv").exists());
 }
+
+/// Counts of a feature that one group never has: its level there is the other group's, and no
+/// number of twenty digits.
+#[test]
+fn a_feature_that_a_group_lacks() {
+    let dir = folder();
+    let at = dir.path();
+    let counts = get(at, "y.csv");
+    let lacking: Vec<String> = (counts.lines().enumerate())
+        .map(|(i, line)| match line.split_once(',') {
+            // the clinic in the south comes last
+            Some((id, rest)) if i > 18 => {
+                format!("{id},,{}", rest.split_once(',').map_or("", |r| r.1))
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    put(at, "y.csv", lacking.join("\n") + "\n");
+    let largest = |table: &str| {
+        let first = |line: &str| line.split(',').nth(1).and_then(|x| x.parse::<f64>().ok());
+        table.lines().skip(1).filter_map(first).fold(0.0, f64::max)
+    };
+    for likelihood in ["nb", "poisson-log-normal"] {
+        let fit = FIT.replace(":nb", &format!(":{likelihood}"));
+        let err = said(at, &format!("{fit} --out m.pv --force"));
+        assert!(
+            err.contains("data/y: 1 feature(s) have no value in group 'south', first 'y0'"),
+            "{err}"
+        );
+        let filled = ok(at, "impute m.pv --view y --out -");
+        assert!(largest(&filled) < 500.0, "{likelihood}: {filled}");
+        let new = ok(at, "predict m.pv --view x=x.csv --target y --out -");
+        assert!(largest(&new) < 500.0, "{likelihood}: {new}");
+    }
+    let real = FIT
+        .replace("x=x.csv", "x=y.csv")
+        .replace(" --view y=y.csv:nb", ":gaussian");
+    let err = said(at, &format!("{real} --out g.pv"));
+    assert!(
+        err.contains("data/x: 1 feature(s) have no value in group 'south'"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_group_of_two_samples_is_named() {
+    let dir = folder();
+    let at = dir.path();
+    let who = get(at, "who.csv").replace("south", "north");
+    put(
+        at,
+        "who.csv",
+        who.replace("s28,north", "s28,far")
+            .replace("s29,north", "s29,far"),
+    );
+    let err = said(at, &format!("{FIT} --out m.pv"));
+    assert!(err.contains("group 'far' has 2 samples"), "{err}");
+    assert!(!err.contains("group 'north' has"), "{err}");
+}

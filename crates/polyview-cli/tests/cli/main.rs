@@ -37,6 +37,7 @@ mod rank;
 #[cfg(unix)]
 mod readme;
 mod remarks;
+mod score;
 mod sparse;
 mod standard_output;
 mod stochastic;

@@ -103,3 +103,50 @@ fn clusters_have_classifiers_of_their_own() {
     );
     fails(at, "fit --mixture 0 -k 2 --view x=tx.csv --out f.pv", 2);
 }
+
+/// Labels alone leave two of three clusters open: what is predicted from them is better than
+/// the training means, not worse.
+#[test]
+fn labels_alone_leave_clusters_open() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let mut weights = Numbers(5);
+    let w: Vec<[f64; 2]> = (0..12)
+        .map(|_| [2.0 * weights.next(), 2.0 * weights.next()])
+        .collect();
+    let write = |name: &str, samples: usize, seed: u64| {
+        let mut numbers = Numbers(seed);
+        let header: Vec<String> = (0..12).map(|d| format!("x{d}")).collect();
+        let mut x = format!("id,{}\n", header.join(","));
+        let mut y = "id,y\n".to_owned();
+        for n in 0..samples {
+            let centre = [[4.0, 0.0], [-3.0, 3.0], [-3.0, -3.0]][n % 3];
+            // nearly normal, of variance 1
+            let mut normal = || (0..3).map(|_| numbers.next()).sum::<f64>();
+            let z = [centre[0] + normal(), centre[1] + normal()];
+            let _ = write!(x, "s{n}");
+            for [u, v] in &w {
+                let _ = write!(x, ",{:.4}", u * z[0] + v * z[1] + normal());
+            }
+            x.push('\n');
+            let one = numbers.next() < [0.9, -0.9, 0.8][n % 3];
+            let _ = writeln!(y, "s{n},{}", u8::from(one));
+        }
+        put(at, &format!("{name}x.csv"), x);
+        put(at, &format!("{name}y.csv"), y);
+    };
+    write("s", 150, 1);
+    write("t", 90, 2);
+    ok(
+        at,
+        "fit --model sshiba -k 4 --mixture 3 --view x=sx.csv:gaussian --view y=sy.csv:bernoulli --out m.pv",
+    );
+    ok(at, "predict m.pv --view y=ty.csv --target x --out p.csv");
+    let text = ok(
+        at,
+        "score --truth tx.csv --predicted p.csv --kind real --training sx.csv --json",
+    );
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let r2 = json["r2"].as_f64().expect("a number");
+    assert!(r2 > 0.05, "{r2}");
+}

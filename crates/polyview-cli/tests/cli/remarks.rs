@@ -237,3 +237,75 @@ fn one_table_as_two_views_is_told() {
     );
     assert!(!err.contains("the very values"), "{err}");
 }
+
+/// A table with these columns, number n of each in sample n.
+fn columns(at: &Path, name: &str, cell: &dyn Fn(usize, usize) -> String) {
+    let mut text = "id,a,b,c,d,e,f\n".to_owned();
+    for n in 0..N {
+        let _ = write!(text, "p{n}");
+        for d in 0..6 {
+            let _ = write!(text, ",{}", cell(n, d));
+        }
+        text.push('\n');
+    }
+    put(at, name, text);
+}
+
+#[test]
+fn one_step_below_the_others_is_no_code() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let of = |n: usize, d: usize, levels: usize| ((n * 7 + d * 3) % levels) as i64;
+    columns(at, "signs.csv", &|n, d| (of(n, d, 3) - 1).to_string());
+    columns(at, "ages.csv", &|n, d| match n % 9 {
+        0 => "-1".to_owned(),
+        _ => (20 + of(n, d, 40)).to_string(),
+    });
+    let fit = |x: &str| {
+        said(
+            at,
+            &format!("fit --view x={x}:gaussian -k 1 --out m.pv --force"),
+        )
+    };
+    assert!(!fit("signs.csv").contains("stands in"));
+    assert!(fit("ages.csv").contains("-1 stands in"));
+}
+
+#[test]
+fn classes_that_are_one_number_are_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    table(at, "x.csv", &[1.0; 5], 0, 0.0);
+    let mut text = "id,k\n".to_owned();
+    for n in 0..N {
+        let _ = writeln!(text, "p{n},{}", ["1", "2", "1.0"][n % 3]);
+    }
+    put(at, "k.csv", text);
+    let err = said(
+        at,
+        "fit --model sshiba --view x=x.csv:gaussian --view k=k.csv:categorical -k 2 --out m.pv",
+    );
+    assert!(
+        err.contains("the classes '1' and '1.0' differ in how a number is written alone"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_fit_that_came_to_nothing_for_its_scale_names_the_scale() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    table(at, "x.csv", &[0.003; 8], 0, 0.0);
+    let err = said(
+        at,
+        "fit --model mofa --view x=x.csv:gaussian --scaling none --out m.pv",
+    );
+    for part in ["left", "view 'x' is not scaled", "take --scaling view"] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    let err = said(
+        at,
+        "fit --model mofa --view x=x.csv:gaussian --out m.pv --force",
+    );
+    assert!(!err.contains("is not scaled"), "{err}");
+}

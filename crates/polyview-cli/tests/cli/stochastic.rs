@@ -186,3 +186,25 @@ fn epochs_go_on_until_the_bound_rests() {
         "{err}"
     );
 }
+
+/// Large batches come to rest after few steps, before faint factors have handed over what they
+/// hold; they go all the same.
+#[test]
+fn large_batches_keep_no_more_factors_than_the_whole() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    npy(at, "x.npy", 600, 20);
+    let factors = |more: &str| -> usize {
+        let text = ok(
+            at,
+            &format!("fit --view x=x.npy:gaussian -k 8 --json --out m.pv --force {more}"),
+        );
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        json["factors"].as_u64().expect("a number") as usize
+    };
+    let whole = factors("");
+    for batch in ["0.5", "1"] {
+        let found = factors(&format!("--engine stochastic --batch {batch} --seed 2"));
+        assert_eq!(found, whole, "batch {batch}");
+    }
+}

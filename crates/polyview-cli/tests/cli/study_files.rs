@@ -1,6 +1,6 @@
 //! Study files that spell out every choice, and are changed.
 
-use crate::common::{get, ok, put, run};
+use crate::common::{fails, get, ok, put, run};
 
 const FIT: &str = "fit --view x=x.csv --view y=y.csv:bernoulli -k 1";
 
@@ -192,4 +192,33 @@ fn repeated_choices_that_outweigh_others_are_said() {
     let [again, said] = both(at, "fit --spec s.toml --dry-run");
     assert_eq!(said, "");
     assert_eq!(again.matches("scaling = \"none\"").count(), 1, "{again}");
+}
+
+#[test]
+fn a_study_says_where_it_belongs_and_sizes_what_they_are() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", "id,a,b\ns1,1,0\ns2,3,2\ns3,0,5\ns4,2,2\n");
+    let study = ok(at, "fit --view x=x.csv:gaussian -k 1 --dry-run");
+    assert!(
+        study.starts_with("# Files are named from the folder"),
+        "{study}"
+    );
+    let absolute = at.join("x.csv");
+    let words = format!(
+        "fit --view x={}:gaussian -k 1 --dry-run",
+        absolute.display()
+    );
+    assert!(!ok(at, &words).contains("# Files are named"));
+    let err = fails(
+        at,
+        "fit --view x=x.csv:nb{size=abc} --model mofa -k 1 --out m.pv",
+        2,
+    );
+    assert!(err.contains("learnt") && !err.contains("untagged"), "{err}");
+    let study = ok(
+        at,
+        "fit --view x=x.csv:nb{size=3} --model mofa -k 1 --dry-run",
+    );
+    assert!(study.contains("size = 3"), "{study}");
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use polyview_random::StreamKey;
 
 use super::groups::RowGroups;
+use super::levels::{Level, borrowed};
 use super::moments::Stamp;
 use super::state::{State, StateReader, Stateful};
 use crate::error::NumericError;
@@ -193,24 +194,76 @@ impl Bias {
         }
     }
     /// Draws the columns `columns` from their conditional; the numbers as for
-    /// [`Bias::update`].
+    /// [`Bias::update`]. Where groups have intercepts of their own, one of which no data
+    /// speak is not drawn: it keeps the moments of its prior, which
+    /// [`Bias::borrow_levels`] knows.
     pub fn draw(&mut self, columns: Range<usize>, precision: &[f64], rhs: &[f64], key: StreamKey) {
         let Some(prior) = self.prior_precision else {
             return;
         };
         for (i, d) in self.places(columns).enumerate() {
             let variance = 1.0 / (prior + precision[i]);
-            let noise = polyview_random::standard_normal(&mut key.chunk(d as u32).rng());
-            self.mean[d] = variance * rhs[i] + variance.sqrt() * noise;
-            self.variance[d] = 0.0;
+            if self.groups.is_some() && precision[i] == 0.0 {
+                (self.mean[d], self.variance[d]) = (0.0, variance);
+                continue;
+            }
+            self.draw_one(d, variance * rhs[i], variance, key);
         }
         self.drawn = true;
         self.stamp = Stamp::fresh();
     }
+    fn draw_one(&mut self, place: usize, mean: f64, variance: f64, key: StreamKey) {
+        let noise = polyview_random::standard_normal(&mut key.chunk(place as u32).rng());
+        self.mean[place] = mean + variance.sqrt() * noise;
+        self.variance[place] = 0.0;
+    }
     /// Draws all columns from the prior.
     pub fn draw_prior(&mut self, key: StreamKey) {
-        let n = self.mean.len();
-        self.draw(0..self.columns, &vec![0.0; n], &vec![0.0; n], key);
+        let Some(prior) = self.prior_precision else {
+            return;
+        };
+        for d in 0..self.mean.len() {
+            self.draw_one(d, 0.0, 1.0 / prior, key);
+        }
+        self.drawn = true;
+        self.stamp = Stamp::fresh();
+    }
+    /// Gives each intercept of which no data speak, as its group has no cell of the column, the
+    /// level of the column's other groups in place of its vague prior, under which the
+    /// expectation of a count would be without limits. Nothing happens where groups have no
+    /// intercepts of their own, and to columns that no group has.
+    ///
+    /// Groups differ about a column's level by a variance $s$, which all columns of the view
+    /// tell together; the intercept is normal about the mean of the others with weights
+    /// $1/(s + v\_g)$, $v\_g$ their own variances, with variance
+    /// $s + 1/\sum\_g 1/(s + v\_g)$. Where no column has two groups with cells, $s$ is the
+    /// variance of the intercepts between columns, and at most `most` and that of the prior.
+    ///
+    /// This is for what is said after a fit. No data speak of these intercepts, so to a fit
+    /// they do not matter: whatever they are given the others, the bound is the same.
+    pub fn borrow_levels(&mut self, most: f64) {
+        let (Some(prior), Some(groups)) = (self.prior_precision, &self.groups) else {
+            return;
+        };
+        let (count, columns) = (groups.count(), self.columns);
+        // a file may hold fewer digits
+        let idle = |i: usize| self.mean[i] == 0.0 && (self.variance[i] * prior - 1.0).abs() < 1e-6;
+        let known = |g: usize, d: usize| {
+            let i = g * columns + d;
+            (!idle(i)).then(|| Level {
+                mean: self.mean[i],
+                variance: self.variance[i],
+            })
+        };
+        if !(0..self.mean.len()).any(idle) {
+            return;
+        }
+        let found = borrowed(count, columns, known, most.min(prior.recip()));
+        for (g, d, level) in found {
+            self.mean[g * columns + d] = level.mean;
+            self.variance[g * columns + d] = level.variance;
+        }
+        self.stamp = Stamp::fresh();
     }
     /// Sets means and variances.
     pub fn set(&mut self, mean: Vec<f64>, variance: Vec<f64>) {

@@ -5,6 +5,7 @@ mod bias;
 mod equations;
 mod gammas;
 mod groups;
+mod levels;
 mod moments;
 mod order;
 mod predictor;

@@ -20,7 +20,9 @@ pub struct StochasticOptions {
     /// Largest relative change of an epoch's mean bound that counts as none;
     /// twice running it ends the epochs.
     pub tolerance: f64,
-    /// Most exact sweeps after the epochs, each one more visit to every sample.
+    /// Most exact sweeps after the epochs, each one more visit to every sample; those in
+    /// which a factor is out on trial ([`PruneRule::by_bound`](crate::PruneRule::by_bound)) come on
+    /// top, and as many again once one has gone.
     pub exact_sweeps: usize,
     /// Samples that stand together on disk and are read together; 0 = an
     /// eighth of a batch, at most 4096.

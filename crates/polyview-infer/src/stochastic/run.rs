@@ -210,7 +210,11 @@ impl Strategy for Stochastic {
         let outcome = self.outcome(run, report);
         if outcome.is_some() && self.vb.prune.by_bound && !self.tried {
             self.tried = true;
-            if self.drop_needless(run)? && self.exact {
+            let mut dropped = self.drop_needless(run)?;
+            if self.exact {
+                dropped |= self.drop_after_sweeps(run)?;
+            }
+            if dropped && self.exact {
                 // the others take over what the dropped ones explained
                 self.limit += self.options.exact_sweeps;
                 run.disturb();
@@ -285,7 +289,10 @@ impl Stochastic {
 
     /// One sweep of variational Bayes: all samples under the same weights, then
     /// the weights. The bound is that of factors just found and old weights.
-    fn exact_sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, StochasticError> {
+    pub(super) fn exact_sweep(
+        &mut self,
+        run: &mut RunState,
+    ) -> Result<Vec<Term<String>>, StochasticError> {
         let mut mean = Gathered::default();
         for (i, ranges) in self.batches.in_order().into_iter().enumerate() {
             self.load(run, &ranges)?;

@@ -1,12 +1,12 @@
 //! What changes the factors of a stochastic run besides its steps: rotation,
 //! pruning, and factors taken out on trial.
 
-use polyview_core::{Event, RotationSide, RowCov, RowMoments, State};
+use polyview_core::{Event, RotationSide, RowCov, RowMoments, State, Stateful};
 use polyview_linalg::{Mat, PackedRows, SymPacked};
 
 use super::gathered::Gathered;
 use super::{Stochastic, StochasticError};
-use crate::prune::smallest_first;
+use crate::prune::{TRIAL, hopeless, smallest_first};
 use crate::run::RunState;
 
 impl Stochastic {
@@ -105,5 +105,79 @@ impl Stochastic {
         run.model.select(&keep, &vec![1.0; k - 1])?;
         self.select(&keep);
         Ok(true)
+    }
+
+    /// Takes the smallest factor out on trial while the others sweep exactly, and for good where
+    /// the bound, an idle factor in its place, comes to be higher than with it; again until one
+    /// has to stay. Whether any went.
+    ///
+    /// Epochs with few batches take few steps: they come to rest before faint factors have
+    /// handed what they hold to the others, and as long as these do not have it no bound is
+    /// higher without.
+    pub(super) fn drop_after_sweeps(
+        &mut self,
+        run: &mut RunState,
+    ) -> Result<bool, StochasticError> {
+        let mut dropped = false;
+        if run.model.is_guaranteed() {
+            while self.drop_smallest(run)? {
+                dropped = true;
+            }
+        }
+        if dropped {
+            run.previous.clear();
+        }
+        Ok(dropped)
+    }
+
+    fn drop_smallest(&mut self, run: &mut RunState) -> Result<bool, StochasticError> {
+        let k = run.model.k();
+        if k <= 1 {
+            return Ok(false);
+        }
+        let mut with = Gathered::default();
+        for ranges in self.batches.in_order() {
+            self.load(run, &ranges)?;
+            self.locals(run)?;
+            with.add_part(run.model.objective());
+        }
+        let small = smallest_first(&run.model).swap_remove(0);
+        self.load(run, &[])?;
+        let mut before = State::new();
+        run.model.save("", &mut before);
+        let (sums, second) = (self.sums.clone(), self.second.clone());
+        let previous = std::mem::take(&mut run.previous);
+        let entries = run.record.journal.entries.len();
+        let others: Vec<usize> = (0..k).filter(|f| *f != small.factor).collect();
+        run.model.select(&others, &vec![1.0; k - 1])?;
+        self.select(&others);
+        let goal = with.total() - run.model.idle_factor();
+        let (mut bound, mut gain) = (f64::NAN, f64::NAN);
+        for _ in 0..TRIAL {
+            let now = Gathered {
+                terms: self.exact_sweep(run)?,
+            };
+            let gains = (gain, now.total() - bound);
+            (bound, gain) = (now.total(), gains.1);
+            if bound > goal || hopeless(bound, gains, goal) || !bound.is_finite() {
+                break;
+            }
+        }
+        run.record.journal.entries.truncate(entries);
+        if bound > goal {
+            let event = Event::Needless {
+                factor: small.factor + 1,
+                explained: small.explained,
+                gain: bound - goal,
+                left: k - 1,
+            };
+            run.record.journal.note(run.record.sweep, "", event);
+            return Ok(true);
+        }
+        self.load(run, &[])?;
+        run.model.load("", &before.reader())?;
+        (self.sums, self.second) = (sums, second);
+        run.previous = previous;
+        Ok(false)
     }
 }

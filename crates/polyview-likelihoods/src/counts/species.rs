@@ -1,10 +1,13 @@
 //! Counts, as species.
 
+use std::fmt;
+
 use polyview_core::{
     About, DataError, Domain, GammaPrior, Guess, LikelihoodSpecies, Observed, OptionError, Options,
     TermContext, View, ViewTable, ViewTerm, Way,
 };
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Binomial, Curvature, NEEDS, NegativeBinomial, Poisson, PoissonLogNormal};
 use crate::cells::cell_term;
@@ -139,33 +142,57 @@ impl LikelihoodSpecies for PoissonSpecies {
 pub struct NegativeBinomialSpecies;
 
 /// Sizes of counts.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Size {
     /// Known.
     Known(f64),
     /// One for each feature, from the data.
     #[default]
-    #[serde(with = "learnt")]
     Learnt,
 }
 
 /// The word for what is learnt.
-mod learnt {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
+const LEARNT: &str = "learnt";
 
-    const WORD: &str = "learnt";
-
-    pub(super) fn serialize<S: Serializer>(s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(WORD)
-    }
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<(), D::Error> {
-        let word = String::deserialize(d)?;
-        if word == WORD {
-            return Ok(());
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Known(size) => s.serialize_f64(*size),
+            Self::Learnt => s.serialize_str(LEARNT),
         }
-        Err(D::Error::custom(format!("expected a number, or {WORD}")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(ReadSize)
+    }
+}
+
+/// Reads a number, or the word.
+struct ReadSize;
+
+impl Visitor<'_> for ReadSize {
+    type Value = Size;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "size: a number above 0, or the word {LEARNT}")
+    }
+    fn visit_f64<E: Error>(self, size: f64) -> Result<Size, E> {
+        Ok(Size::Known(size))
+    }
+    fn visit_i64<E: Error>(self, size: i64) -> Result<Size, E> {
+        Ok(Size::Known(size as f64))
+    }
+    fn visit_u64<E: Error>(self, size: u64) -> Result<Size, E> {
+        Ok(Size::Known(size as f64))
+    }
+    fn visit_str<E: Error>(self, word: &str) -> Result<Size, E> {
+        if word == LEARNT {
+            Ok(Size::Learnt)
+        } else {
+            Err(E::invalid_value(Unexpected::Str(word), &self))
+        }
     }
 }
 

@@ -53,6 +53,8 @@ pub struct MixtureRows {
     mixture: Mixture,
     moments: RowMoments,
     shares: Arc<Mat<f64>>,
+    /// Whether shares stay what they are.
+    held: bool,
     /// $\sum\_t\varphi\_{nt}\langle\psi\_t\rangle$ of each row, and 1 a column.
     precision: (Vec<f64>, Vec<f64>),
     prepared: Prepared,
@@ -95,6 +97,7 @@ impl MixtureRows {
             mixture,
             moments,
             shares: Arc::new(shares),
+            held: false,
             prepared: Prepared::Nothing,
             key,
         };
@@ -318,6 +321,10 @@ impl RowBlock for MixtureRows {
     fn shares(&self) -> Option<&Arc<Mat<f64>>> {
         Some(&self.shares)
     }
+    fn hold_shares(&mut self, shares: Mat<f64>) {
+        (self.shares, self.held) = (Arc::new(shares), true);
+        self.refresh_precision();
+    }
     /// $\ln\varphi\_{nt} = \langle\ln q\_t\rangle + \tfrac
     /// K2\langle\ln\psi\_t\rangle - \tfrac12\langle\psi\_t\rangle D\_{nt}$ and the
     /// evidence, up to a constant a row (spec/maxmargin-rank 5.5).
@@ -326,6 +333,9 @@ impl RowBlock for MixtureRows {
         evidence: MatRef<'_, f64>,
         _cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
+        if self.held {
+            return Ok(());
+        }
         let mut logs = self.checked(evidence)?;
         normalise(&mut logs);
         self.shares = Arc::new(logs);

@@ -21,14 +21,24 @@ pub(super) fn note_classes(
     }
 }
 
-/// Two names that differ in capitals, or in blanks around them, alone.
+/// Two names that differ in capitals, in blanks around them, or in how a number is written,
+/// alone.
 fn alike(names: &[String]) -> Option<String> {
     let mut seen: BTreeMap<String, &String> = BTreeMap::new();
     names.iter().find_map(|name| {
-        let other = seen.insert(name.trim().to_lowercase(), name)?;
+        let word = name.trim().to_lowercase();
+        let number = word.parse::<f64>().ok().filter(|x| x.is_finite());
+        // no sign of a zero
+        let key = number.map_or_else(|| word.clone(), |x| (x + 0.0).to_string());
+        let other = seen.insert(key, name)?;
+        let what = if other.trim().to_lowercase() == word {
+            "in upper and lower case or in blanks alone"
+        } else {
+            "in how a number is written alone"
+        };
         Some(format!(
-            "the classes '{other}' and '{name}' differ in upper and lower case or in blanks alone, and \
-             count as two: write them alike, if they are the same"
+            "the classes '{other}' and '{name}' differ {what}, and count as two: write them alike, if \
+             they are the same"
         ))
     })
 }
@@ -52,4 +62,21 @@ fn alone(info: &ViewInfo, view: &View) -> Option<String> {
          a class from one sample; if the column holds IDs or free text, leave it out",
         info.observed, info.levels[first]
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn names_that_differ_in_their_spelling_alone_are_named() {
+        let said = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+            alike(&names).unwrap_or_default()
+        };
+        assert!(said(&["Yes", "no", "yes"]).contains("'Yes' and 'yes' differ in upper and lower"));
+        assert!(said(&["1", "2", "1.0"]).contains("'1' and '1.0' differ in how a number"));
+        assert!(said(&["0", "1e2", "100"]).contains("'1e2' and '100'"));
+        assert_eq!(said(&["1", "2", "1.5", "nan", "inf"]), "");
+    }
 }

@@ -3,7 +3,7 @@
 use polyview_core::{Event, FeatureScaling};
 use polyview_infer::Outcome;
 
-use super::Fit;
+use super::{Fit, ViewInfo};
 use crate::error::Result;
 use crate::spec::EngineKind;
 use crate::verbs::ACTIVE_SHARE;
@@ -95,10 +95,17 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
         return Ok(None);
     }
     let with = with_effect(fit)?;
+    let small = unscaled(fit);
+    let scale = small.map_or_else(String::new, |(view, sd)| {
+        format!(
+            "; view '{view}' is not scaled and has standard deviations of {sd:.0e} about, where priors and start are \
+             made for about 1: take --scaling view"
+        )
+    });
     Ok(if with == 0 {
         Some(format!(
             "no factor explains anything: {left} of {asked} is left, its weights zero in every view; there \
-             is nothing in the views that the model sees, or their likelihoods do not suit them"
+             is nothing in the views that the model sees, or their likelihoods do not suit them{scale}"
         ))
     } else if let Some((found, of_noise)) = like_noise(fit)? {
         let percent = |x: f64| 100.0 * x;
@@ -111,7 +118,7 @@ fn collapse(fit: &Fit) -> Result<Option<String>> {
     } else if left == 1 && asked > 1 {
         Some(format!(
             "one factor of {asked} is left: if the data should carry more, see that likelihoods and \
-             scaling suit the views, and try other seeds"
+             scaling suit the views, and try other seeds{scale}"
         ))
     } else {
         None
@@ -178,4 +185,26 @@ impl Fit {
     pub fn may_be_noise(&self) -> bool {
         like_noise(self).is_ok_and(|found| found.is_some())
     }
+}
+
+/// Standard deviations between these suit priors and start.
+const SUITABLE: std::ops::RangeInclusive<f64> = 0.1..=10.0;
+
+/// The view of numbers that is not scaled and is farthest from unit scale, beyond what suits, with
+/// the median standard deviation of its features.
+fn unscaled(fit: &Fit) -> Option<(&str, f64)> {
+    let of = |info: &'_ ViewInfo| {
+        let raw = info.choices.likelihood.is_real()
+            && matches!(info.choices.scaling, FeatureScaling::None);
+        let training = info.training.as_ref().filter(|_| raw)?;
+        let mut sd: Vec<f64> = training.sd.iter().copied().filter(|s| *s > 0.0).collect();
+        sd.sort_by(f64::total_cmp);
+        let middle = *sd.get(sd.len() / 2)?;
+        (!SUITABLE.contains(&middle)).then_some(middle)
+    };
+    let found = fit
+        .views()
+        .iter()
+        .filter_map(|v| Some((v.name.as_str(), of(v)?)));
+    found.max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
 }

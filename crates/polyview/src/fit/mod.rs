@@ -7,6 +7,7 @@ mod convergence;
 mod draws;
 mod endings;
 mod fitting;
+mod group_remarks;
 mod margins;
 mod order;
 mod parts;
@@ -373,7 +374,10 @@ impl Fit {
         let mut model = self.composed.parameters(groups, views, k, parameters)?;
         let read = self.reader_of(state);
         model.load("", &read)?;
-        let Model { factors, views, .. } = model;
+        let Model {
+            factors, mut views, ..
+        } = model;
+        place::borrow_levels(&mut views);
         let mut out = Component {
             factors,
             groups: None,

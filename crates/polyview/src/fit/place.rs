@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use polyview_core::RowGroups;
+use polyview_core::{Domain, RowGroups};
+use polyview_infer::ViewPart;
 use polyview_linalg::Mat;
 
 use super::Component;
@@ -73,5 +74,18 @@ impl Component {
             view.bias.set_groups(groups);
         }
         self.groups = Some(groups.clone());
+    }
+}
+
+/// Gives groups without a cell of a column the level of the others.
+pub(super) fn borrow_levels(views: &mut [ViewPart]) {
+    for view in views {
+        // under a link levels differ by some units, whatever the data; numbers have units
+        // of their own
+        let most = match view.term.domain() {
+            Domain::Reals => f64::INFINITY,
+            _ => 1.0,
+        };
+        view.bias.borrow_levels(most);
     }
 }

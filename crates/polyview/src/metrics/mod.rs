@@ -24,17 +24,19 @@
 //! | a probability of a 1, all scores | [`LabelScore`] |
 //! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`], [`intervals_by_column`] |
 //! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`], [`count_table`] |
+//! | a probability of a success, of counts out of trials | [`binomial_table`] |
 //! | mean and standard deviation of a count | [`count_log_density`], [`CountLaw`] |
 
 mod area;
+mod binomial;
 mod confusion;
-
 mod counts;
 mod labels;
 mod probability;
 mod real;
 
 pub use area::{AucTable, LabelAuc, auc, auc_by_class, auc_by_label};
+pub use binomial::binomial_table;
 pub use confusion::Confusion;
 pub use counts::{
     CountScore, CountTable, count_log_density, count_table, counts, counts_by_column,

@@ -10,6 +10,7 @@ use polyview_linalg::Mat;
 use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 
+use super::components;
 use super::project::WeightUncertainty;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Component, Fit, ViewInfo};
@@ -69,6 +70,66 @@ pub(super) fn block(
     journal: &mut Journal,
 ) -> Result<(Box<dyn RowBlock>, usize)> {
     let (samples, k) = (start.rows(), start.k());
+    let parts = parts_of(fit, component, views, weights)?;
+    let schedule = Schedule::standard(parts.len());
+    // with its covariances, whatever the fit's: exact in one step
+    let groups = component.groups.clone();
+    let groups = groups.unwrap_or_else(|| RowGroups::one(samples));
+    let rows = RowContext::new(&groups);
+    let together = (component.factors).gaussian_for_rows(&rows, start.clone())?;
+    let factors = component.factors.for_rows(&rows, start)?;
+    let several = factors.shares().is_some_and(|s| s.ncols() > 1);
+    let mut model = Model::new(factors, parts, schedule);
+    let mut cx = Context {
+        key: StreamKey::new(fit.run_options().seed),
+        sweep: 0,
+        journal,
+    };
+    let rounds = ProjectionRounds {
+        most,
+        ..ProjectionRounds::default()
+    };
+    if several && component.groups.is_none() {
+        let of_one = |n: usize| {
+            let mine = |v: &View| v.subset(v.name(), &[n as u32]);
+            let views: Vec<Option<View>> = views.iter().map(|v| v.as_ref().map(mine)).collect();
+            let parts = parts_of(fit, component, &views, weights)?;
+            let start = RowMoments::isotropic(Mat::zeros(1, k), 1e-2, 0);
+            let factors =
+                (component.factors).for_rows(&RowContext::new(&RowGroups::one(1)), start)?;
+            let schedule = Schedule::standard(parts.len());
+            Ok(Model::new(factors, parts, schedule))
+        };
+        let way = components::Way {
+            rounds,
+            of_one: &of_one,
+        };
+        let (found, projected) = components::project(&mut model, &way, &mut cx)?;
+        settled(fit, &mut model, &projected, ids)?;
+        finite(found.moments())?;
+        return Ok((found, projected.rounds));
+    }
+    if let Some(together) = together {
+        let own = std::mem::replace(&mut model.factors, together);
+        project_factors(&mut model, rounds, &mut cx)?;
+        let start = model.factors.moments().clone();
+        model.factors = own;
+        model.factors.set_moments(start);
+    }
+    let projected = project_factors(&mut model, rounds, &mut cx)?;
+    settled(fit, &mut model, &projected, ids)?;
+    finite(model.factors.moments())?;
+    Ok((model.factors, projected.rounds))
+}
+
+/// The views of `views` with what the component knows of them.
+fn parts_of(
+    fit: &Fit,
+    component: &Component,
+    views: &[Option<View>],
+    weights: WeightUncertainty,
+) -> Result<Vec<ViewPart>> {
+    let k = component.factors().k();
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
         let Some(view) = view else { continue };
@@ -87,40 +148,18 @@ pub(super) fn block(
             bias: part.bias.clone(),
         });
     }
-    let schedule = Schedule::standard(parts.len());
-    // with its covariances, whatever the fit's: exact in one step
-    let groups = component.groups.clone();
-    let groups = groups.unwrap_or_else(|| RowGroups::one(samples));
-    let rows = RowContext::new(&groups);
-    let together = (component.factors).gaussian_for_rows(&rows, start.clone())?;
-    let factors = component.factors.for_rows(&rows, start)?;
-    let mut model = Model::new(factors, parts, schedule);
-    let mut cx = Context {
-        key: StreamKey::new(fit.run_options().seed),
-        sweep: 0,
-        journal,
-    };
-    let rounds = ProjectionRounds {
-        most,
-        ..ProjectionRounds::default()
-    };
-    if let Some(together) = together {
-        let own = std::mem::replace(&mut model.factors, together);
-        project_factors(&mut model, rounds, &mut cx)?;
-        let start = model.factors.moments().clone();
-        model.factors = own;
-        model.factors.set_moments(start);
-    }
-    let projected = project_factors(&mut model, rounds, &mut cx)?;
-    settled(fit, &mut model, &projected, ids)?;
-    let means = model.factors.moments().mean();
-    if (0..k).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
+    Ok(parts)
+}
+
+fn finite(moments: &RowMoments) -> Result<()> {
+    let means = moments.mean();
+    if (0..means.ncols()).any(|j| means.col(j).iter().any(|x| !x.is_finite())) {
         return Err(Error::from(NumericError::NotFinite {
             block: "factors".into(),
             what: "a projected factor",
         }));
     }
-    Ok((model.factors, projected.rounds))
+    Ok(())
 }
 
 /// An error where factors of samples did not come to rest.

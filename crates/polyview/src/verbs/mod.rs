@@ -13,6 +13,7 @@ mod align;
 mod choose_k;
 mod clusters;
 mod compare;
+mod components;
 mod discrepancies;
 mod explain;
 mod far_off;

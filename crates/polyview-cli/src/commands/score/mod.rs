@@ -3,6 +3,7 @@
 mod binary;
 mod categorical;
 mod count;
+mod groups;
 mod join;
 mod labels;
 mod real;
@@ -32,6 +33,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     if args.training.is_some() && args.kind != ScoreKind::Real {
         return Err(Failure::Usage(
             "--training belongs to --kind real; leave it out".into(),
+        ));
+    }
+    if args.trials.is_some() && args.kind != ScoreKind::Count {
+        return Err(Failure::Usage(
+            "--trials belongs to --kind count; leave it out".into(),
         ));
     }
     if args.positive.is_some() && args.kind != ScoreKind::Binary {

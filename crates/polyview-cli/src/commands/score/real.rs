@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use polyview::metrics::{IntervalTable, intervals_by_column, real_by_column};
 use polyview_io::ReadOptions;
+use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
+use super::groups;
 use super::join::{Cells, Read, cells};
 use super::{figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
@@ -75,10 +77,17 @@ fn training_means(training: &Read, c: &Cells) -> Outcome<Vec<f64>> {
 }
 
 /// What the R2 are against, in words.
-fn reference(training: Option<&Read>) -> String {
+fn reference(training: Option<&Read>, groups: Option<&str>) -> String {
     match training {
+        Some(t) if groups.is_some() => format!(
+            "squared error against each column's mean over the samples of the same {} in {}: the R2 of fits with \
+             intercepts by group",
+            groups.unwrap_or_default(),
+            t.path.display()
+        ),
         Some(t) => format!(
-            "squared error against each column's mean over {}",
+            "squared error against each column's mean over {} (fits with intercepts by group take the mean \
+             over each group: --groups)",
             t.path.display()
         ),
         None => "squared error against each column's mean over the true values themselves: not \
@@ -103,7 +112,18 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let means = (training.as_ref())
         .map(|t| training_means(t, &c))
         .transpose()?;
-    let found = real_by_column(c.truth.as_ref(), c.predicted[0].as_ref(), means.as_deref())?;
+    let found = match (&training, &args.groups) {
+        (Some(training), Some(column)) => {
+            let levels = groups::levels(cli, args, column, training, &c)?;
+            let about = |m: &Mat<f64>| {
+                Mat::from_fn(m.nrows(), m.ncols(), |n, d| m[(n, d)] - levels[(n, d)])
+            };
+            let (truth, predicted) = (about(&c.truth), about(&c.predicted[0]));
+            let none = vec![0.0; c.columns.len()];
+            real_by_column(truth.as_ref(), predicted.as_ref(), Some(&none))?
+        }
+        _ => real_by_column(c.truth.as_ref(), c.predicted[0].as_ref(), means.as_deref())?,
+    };
     let scores = &found.columns;
     let ranges = match files.as_slice() {
         [_, _, upper] => Some(scored(&c, upper)?),
@@ -126,7 +146,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "samples": c.samples.len(),
             "columns": columns,
             "r2": found.all.r2,
-            "r2_against": if means.is_some() { "training" } else { "truth" },
+            "r2_against": match (&means, &args.groups) {
+                (Some(_), Some(_)) => "training groups",
+                (Some(_), None) => "training",
+                (None, _) => "truth",
+            },
             "rmse": found.all.rmse,
             "coverage": ranges.as_ref().and_then(|r| r.all.coverage),
             "mean_width": ranges.as_ref().and_then(|r| r.all.mean_width),
@@ -143,7 +167,10 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     ];
     all.extend(ranges.iter().flat_map(of_all));
     figures(&all)?;
-    prose(format!("R2: {}", reference(training.as_ref())))?;
+    prose(format!(
+        "R2: {}",
+        reference(training.as_ref(), args.groups.as_deref())
+    ))?;
     line("")?;
     let mut header = vec!["column", "values", "R2", "RMSE"];
     if ranges.is_some() {

@@ -223,6 +223,11 @@ pub trait RowBlock: Stateful + Send + Sync {
     fn shares(&self) -> Option<&Arc<Mat<f64>>> {
         None
     }
+    /// Sets [`RowBlock::shares`], rows × components, which [`RowBlock::assign`] leaves as they
+    /// are from then on. Nothing happens under any other prior.
+    fn hold_shares(&mut self, shares: Mat<f64>) {
+        let _ = shares;
+    }
     /// Components of a mixture prior; `None` for every other prior.
     fn mixture(&self) -> Option<MixtureComponents> {
         None

@@ -21,6 +21,7 @@ use restarts::Restarts;
 
 use super::classes::note_classes;
 use super::constants::{LeftOut, leave_out_constants};
+use super::group_remarks::note_thin_groups;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
@@ -247,6 +248,7 @@ impl Fitting {
         }
         if let Some(spec) = composed.spec() {
             note_constant_in_groups(spec, groups.as_ref(), &working.views, &mut journal);
+            note_thin_groups(spec, groups.as_ref(), &working.views, &infos, &mut journal);
         }
         note_twins(&working.views, &mut journal);
         note_idle_groups(&composed, groups.as_ref(), &working.views, &mut journal);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, MissingData, Observed, RowBlock, Scaling,
-    ScalingSums, Schedule, SourceError, State, View, Way,
+    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, Observed, RowBlock,
+    Scaling, ScalingSums, Schedule, SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun};
@@ -23,7 +23,7 @@ use super::{FitRecord, Progress, ViewInfo};
 use crate::build::several;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, Path, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, Path, RunOptions, ViewChoices};
 
 /// Cells of a view that are read at one time where nothing else says how many.
 const CELLS: usize = 1 << 22;
@@ -352,7 +352,8 @@ pub(super) fn begin(
 impl Campaign for StochasticRun {
     fn step(&mut self, given: &mut Given) -> Result<Progress> {
         let limits = &given.composed.options.stochastic;
-        let report = swept(self)?;
+        let report = swept(self);
+        let report = report.map_err(|e| astray(&given.composed.options, given.samples.len(), e))?;
         Ok(Progress::of(&report, limits.epochs + limits.exact_sweeps))
     }
 
@@ -370,6 +371,27 @@ impl Campaign for StochasticRun {
         let journal = std::mem::take(&mut given.journal);
         Ok((vec![state], FitRecord::of(record, journal, bounds)))
     }
+}
+
+/// Batches of fewer samples for each factor may lead the first steps astray.
+const PER_FACTOR: usize = 10;
+
+/// The error of an epoch, which is the batch's where that is small and numbers ran away.
+fn astray(options: &RunOptions, samples: usize, e: Error) -> Error {
+    let batch = options.stochastic.batch_size(samples);
+    let ran_away = matches!(
+        e.kind(),
+        ErrorKind::Numeric(NumericError::NotFinite { .. } | NumericError::Linalg { .. })
+    );
+    if !ran_away || batch >= PER_FACTOR * options.factors {
+        return e;
+    }
+    ErrorKind::SmallBatch {
+        batch,
+        factors: options.factors,
+        samples,
+    }
+    .into()
 }
 
 /// The engine that a fit from blocks needs.

@@ -199,3 +199,58 @@ fn shares_of_views_without_intercepts_by_group_are_about_all_samples() {
     let found = fit.explain().unwrap().total[0];
     assert!((found - own / (own + link)).abs() < 1e-9, "{found}");
 }
+
+/// The second group has no cell of the first feature.
+fn lacking(values: &Mat<f64>) -> Dataset {
+    let hidden = |n: usize, d: usize| group(n) == 1 && d == 0;
+    let value = |n: usize, d: usize| {
+        if hidden(n, d) {
+            f64::NAN
+        } else {
+            values[(n, d)]
+        }
+    };
+    dataset(Mat::from_fn(N, D, value))
+}
+
+/// Under a vague prior of its intercept a feature that a group lacks would be expected in
+/// numbers of twenty digits there.
+#[test]
+fn a_feature_that_a_group_lacks_has_the_level_of_the_other_groups() {
+    let counts = counts([3.0, 3.0]);
+    let counts = lacking(&counts.view("y").unwrap().values().to_owned());
+    let real = lacking(&predictor());
+    let sites = [
+        ("negative-binomial", &counts),
+        ("poisson-log-normal", &counts),
+        ("poisson", &counts),
+        ("gaussian", &real),
+    ];
+    for (likelihood, data) in sites {
+        for engine in [crate::EngineKind::Vb, crate::EngineKind::Gibbs] {
+            if engine == crate::EngineKind::Gibbs && likelihood == "poisson" {
+                continue;
+            }
+            let mut spec = models::mofa(2).with_likelihood("y", likelihood);
+            spec.groups.intercepts = true;
+            (spec.engine, spec.vb.max_sweeps) = (engine, 100);
+            (spec.gibbs.warm_up, spec.gibbs.sweeps) = (50, 40);
+            let fit = crate::fit(data.clone(), spec).unwrap();
+            let filled = fit.impute("y", 0.95).unwrap();
+            let mean = |g: usize| {
+                let rows = (0..N).filter(|n| group(*n) == g);
+                rows.map(|n| filled.values[(n, 0)]).sum::<f64>() / (N / 2) as f64
+            };
+            let (seen, lacking) = (mean(0), mean(1));
+            let within = if likelihood == "gaussian" {
+                (lacking - seen).abs() < 1.5
+            } else {
+                lacking > 0.2 * seen && lacking < 10.0 * seen
+            };
+            assert!(within, "{likelihood} {engine:?}: {lacking} beside {seen}");
+            let journal = &fit.record().journal.entries;
+            let mut said = journal.iter().map(|e| e.event.to_string());
+            assert!(said.any(|e| e.contains("no value in group 'b', first 'y0'")));
+        }
+    }
+}

@@ -201,3 +201,58 @@ fn choices_that_do_not_go_together_are_refused() {
     let one = crate::fit(data.clone(), linear().with_mixture(1)).unwrap();
     assert_eq!(one.clusters().unwrap().sizes, [12.0]);
 }
+
+/// Three clusters, of which a label that is given at random tells two apart from the third.
+fn three(samples: usize, seed: u64) -> Dataset {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut weights = StreamKey::new(11).rng();
+    let w = Mat::from_fn(2, 12, |_, _| standard_normal(&mut weights));
+    let centres = [[4.0, 0.0], [-3.0, 3.0], [-3.0, -3.0]];
+    let z = Mat::from_fn(samples, 2, |n, k| {
+        centres[n % 3][k] + standard_normal(&mut rng)
+    });
+    let x = &z * &w + Mat::from_fn(samples, 12, |_, _| standard_normal(&mut rng));
+    let label = Mat::from_fn(samples, 1, |n, _| {
+        f64::from(u8::from(
+            standard_normal(&mut rng) < [1.6, -1.6, 1.3][n % 3],
+        ))
+    });
+    let one = |name: &str, values: Mat<f64>| Table {
+        name: name.to_owned(),
+        samples: (0..samples).map(|n| format!("s{seed}-{n}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        values,
+        levels: Vec::new(),
+    };
+    let builder = Dataset::builder().view(one("x", x));
+    builder.view(one("y", label)).build().unwrap()
+}
+
+/// Labels alone leave two clusters open. A sample whose factors and cluster followed one another
+/// would be sure of one of them, and the prediction worse than none.
+#[test]
+fn little_is_known_of_a_sample_and_all_clusters_that_may_be_its_own_count() {
+    let (data, new) = (three(150, 1), three(90, 2));
+    let spec = linear().with_mixture(3);
+    let fit = crate::fit(data.clone(), spec).unwrap();
+    let labels = rebuilt(&new, &["y"], |v| table(&new, v));
+    let p = fit.predict(&labels, "x").unwrap();
+    let (truth, known) = (new.view("x").unwrap(), data.view("x").unwrap());
+    let (mut own, mut null) = (0.0, 0.0);
+    for d in 0..12 {
+        let level = known.values().col(d).iter().sum::<f64>() / 150.0;
+        for n in 0..90 {
+            let x = truth.values()[(n, d)];
+            own += (x - p.mean[(n, d)]).powi(2);
+            null += (x - level).powi(2);
+        }
+    }
+    assert!(own < 0.97 * null, "R2 {}", 1.0 - own / null);
+    // a batch does not change a sample's answer
+    let all = fit.project(&labels, &ProjectOptions::default()).unwrap();
+    let alone = rows(&labels, &[7]);
+    let alone = fit.project(&alone, &ProjectOptions::default()).unwrap();
+    for j in 0..all.mean.ncols() {
+        assert!((all.mean[(7, j)] - alone.mean[(0, j)]).abs() < 1e-9);
+    }
+}
