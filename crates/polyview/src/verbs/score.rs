@@ -16,7 +16,7 @@ use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
 use crate::error::Result;
-use crate::fit::{Fit, ViewInfo};
+use crate::fit::Fit;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
