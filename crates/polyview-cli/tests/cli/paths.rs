@@ -35,7 +35,7 @@ fn two_inputs_for_one_view_are_refused() {
     }
     let err = fails(
         at,
-        "fit --engine stochastic --view y=y.csv:gaussian --labels l.csv:bernoulli -k 1 --out m.pv",
+        "fit --model sshiba --engine stochastic --view y=y.csv:gaussian --labels l.csv:bernoulli -k 1 --out m.pv",
         2,
     );
     assert!(

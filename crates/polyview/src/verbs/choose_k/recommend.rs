@@ -82,11 +82,16 @@ pub(in crate::verbs) enum Measure {
 }
 
 impl Measure {
-    /// Whether a mean shortfall is none whatever its error.
-    fn is_rounding(self, shortfall: f64) -> bool {
+    /// Whether a mean shortfall of a best value is none whatever its error: less than one nat
+    /// over all cells of a repeat, which of $R^2$ is that of normal values with the
+    /// variances that are left.
+    fn is_rounding(self, shortfall: f64, best: f64) -> bool {
         match self {
             Self::Density { cells } => shortfall * cells < 1.0,
-            Self::R2 { .. } => shortfall < 1e-6,
+            Self::R2 { cells } => {
+                let left = (1.0 - best).max(f64::EPSILON);
+                0.5 * cells * (shortfall / left).ln_1p() < 1.0
+            }
         }
     }
     fn cells(self) -> f64 {
@@ -156,7 +161,9 @@ impl Judge<'_> {
     /// Whether a number is as good as the best, as far as anybody can tell.
     fn passes(&self, i: usize) -> bool {
         let s = self.shortfall(i);
-        i == self.best() || s.mean <= s.error || self.measure.is_rounding(s.mean)
+        i == self.best()
+            || s.mean <= s.error
+            || self.measure.is_rounding(s.mean, self.value(self.best()))
     }
     /// Whether no table shows a difference from the best.
     fn ties(&self, i: usize) -> bool {
@@ -175,7 +182,11 @@ impl Judge<'_> {
                  ({:.1e} a cell)",
                 s.mean
             ),
-            Measure::R2 { .. } => "nothing but rounding".to_owned(),
+            Measure::R2 { cells } => format!(
+                "what normal values would call less than one nat over the {cells:.0} hidden cells of ranks of a \
+                 repeat ({:.1e} of R2)",
+                s.mean
+            ),
         }
     }
     /// By how much every smaller number than the best falls short.
