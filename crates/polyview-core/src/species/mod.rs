@@ -140,6 +140,8 @@ pub struct Observed<'a> {
     pub mean: f64,
     /// The view, unless it comes block by block.
     pub view: Option<&'a View>,
+    /// The options of its likelihood, those at least that were chosen.
+    pub options: &'a Options,
 }
 
 /// What a data term is made with.

@@ -272,6 +272,12 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
         if_counts(table, false)
     }
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
+        let chosen = data.options.over(&self.defaults());
+        let form = chosen.and_then(|o| o.read::<NegativeBinomialChoices>());
+        if form.is_ok_and(|c| c.form == Form::Expectation) {
+            // its sites are as steep as the counts say
+            return Vec::new();
+        }
         data.view
             .and_then(super::steep::remark)
             .into_iter()

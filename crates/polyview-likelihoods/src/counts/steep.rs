@@ -37,7 +37,7 @@ pub(super) fn remark(view: &View) -> Option<String> {
             "the counts are so large (about {mean:.0} in a typical feature) that the bound of the \
              likelihood negative-binomial is {ratio:.0} times as steep as it should be, above {STEEP}: factors \
              may be lost, and the fit may seem to have converged when it has not; take \
-             poisson-log-normal"
+             poisson-log-normal, or form=expectation"
         )
     })
 }

@@ -258,9 +258,19 @@ fn short(x: f64) -> String {
 }
 
 /// Notes what a view's likelihood says of data like these.
-pub(super) fn note_remarks(info: &ViewInfo, data: &Observed<'_>, journal: &mut Journal) {
-    let species = info.choices.likelihood.species();
-    for note in species.map_or_else(Vec::new, |s| s.remarks(data)) {
+pub(super) fn note_remarks(
+    info: &ViewInfo,
+    (mean, view): (f64, Option<&View>),
+    journal: &mut Journal,
+) {
+    let likelihood = &info.choices.likelihood;
+    let data = Observed {
+        mean,
+        view,
+        options: likelihood.options(),
+    };
+    let species = likelihood.species();
+    for note in species.map_or_else(Vec::new, |s| s.remarks(&data)) {
         journal.note(0, format!("data/{}", info.name), Event::Warning { note });
     }
 }

@@ -9,7 +9,7 @@ mod restarts;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Observed, Rounding, State, View};
+use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Rounding, State, View};
 use polyview_infer::{GibbsChain, Run, Strategy, SweepReport};
 use polyview_linalg::{Mat, on_pool};
 use serde_json::Value;
@@ -237,11 +237,7 @@ impl Fitting {
             if let Some(note) = slips(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
-            let observed = Observed {
-                mean: observed_mean(view),
-                view: Some(view),
-            };
-            note_remarks(info, &observed, &mut journal);
+            note_remarks(info, (observed_mean(view), Some(view)), &mut journal);
             let labels = composed.spec().and_then(|s| s.labels(&info.name));
             note_classes(info, view, labels, &mut journal);
             note_left_out(info, view, &mut journal);

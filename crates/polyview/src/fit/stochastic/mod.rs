@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, Observed, RowBlock,
+    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, RowBlock,
     Scaling, ScalingSums, Schedule, SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
@@ -260,11 +260,7 @@ pub(super) fn learn(
             training: scale.map(ScaleSums::finish),
         };
         note_features(&info, journal);
-        let observed = Observed {
-            mean: sums.mean(),
-            view: None,
-        };
-        note_remarks(&info, &observed, journal);
+        note_remarks(&info, (sums.mean(), None), journal);
         infos.push(info);
     }
     Ok(infos)
