@@ -148,5 +148,5 @@ fn labels_alone_leave_clusters_open() {
     );
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let r2 = json["r2"].as_f64().expect("a number");
-    assert!(r2 > 0.05, "{r2}");
+    assert!(r2 > 0.25, "{r2}");
 }

@@ -151,7 +151,7 @@ fn repeated_choices_that_outweigh_others_are_said() {
     let at = dir.path();
     let study = ok(at, "fit --view x=x.csv -k 1 --dry-run");
     assert!(
-        study.starts_with("# What a view says for itself ([[model.views]]) is stronger"),
+        study.contains("# What a view says for itself ([[model.views]]) is stronger"),
         "{study}"
     );
     let own = "[[model.views]]\nname = \"x\"\n";

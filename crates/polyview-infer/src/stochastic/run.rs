@@ -212,7 +212,9 @@ impl Strategy for Stochastic {
             self.tried = true;
             let mut dropped = self.drop_needless(run)?;
             if self.exact {
-                dropped |= self.drop_after_sweeps(run)?;
+                // what sweeps gain by themselves, as long as the run has not come to rest
+                let drift = (report.change * report.bound.abs().max(1.0)).max(0.0);
+                dropped |= self.drop_after_sweeps(run, drift)?;
             }
             if dropped && self.exact {
                 // the others take over what the dropped ones explained

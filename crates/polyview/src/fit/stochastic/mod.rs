@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, RowBlock,
-    Scaling, ScalingSums, Schedule, SourceError, State, View, Way,
+    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, RowBlock, Scaling,
+    ScalingSums, Schedule, SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun};
