@@ -42,14 +42,26 @@ impl<'a> Mixture<'a> {
         let part = |law: Box<dyn Law + 'a>| (vec![share; law.shape().0], law);
         Self::new(parts.into_iter().map(part).collect())
     }
-    /// Sums what the parts answer, times their shares.
+    /// Sums what the parts answer, times their shares: no more than the largest answer, and no
+    /// less than the smallest, whatever rounding says.
     fn sum(&self, out: &mut [f64], mut answer: impl FnMut(&dyn Law, &mut [f64])) {
         let mut own = vec![0.0; out.len()];
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); out.len()];
         out.fill(0.0);
         for part in &self.parts {
             answer(part.law.as_ref(), &mut own);
-            for ((o, own), share) in out.iter_mut().zip(&own).zip(&part.shares) {
-                *o += share * own;
+            for (i, (own, share)) in own.iter().zip(&part.shares).enumerate() {
+                out[i] += share * own;
+                if *share > 0.0 {
+                    ends[i] = (ends[i].0.min(*own), ends[i].1.max(*own));
+                }
+            }
+        }
+        for (o, (least, most)) in out.iter_mut().zip(ends) {
+            if *o < least {
+                *o = least;
+            } else if *o > most {
+                *o = most;
             }
         }
     }
@@ -164,6 +176,17 @@ mod tests {
             .unwrap()
             .probability(0, &mut mean, &mut variance);
         assert_eq!((mean[0], variance[0]), (-2.0, 4.75));
+    }
+
+    /// Ten tenths add up to less than one, and three shares may add up to more.
+    #[test]
+    fn answers_lie_between_those_of_the_parts() {
+        let sure = || Box::new(Normal(vec![(1.0, 0.5)])) as Box<dyn Law>;
+        let law = Mixture::equal((0..10).map(|_| sure()).collect());
+        assert_eq!(answers(&law, Ask::Mean, &[]), [1.0]);
+        let shares = [0.7, 0.2, 0.1 + 1e-15];
+        let law = Mixture::new(shares.map(|s| (vec![s], sure())).into());
+        assert_eq!(answers(&law, Ask::Mean, &[]), [1.0]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) struct OfForm {
 pub(crate) const FORM: (&str, &str) = (
     "form",
     "what variational Bayes takes for the log density: bound (that of the paper, fast) or \
-     expectation (its own expectation, dozens of times slower, closer)",
+     expectation (its own expectation, closer and slower)",
 );
 
 impl Form {
