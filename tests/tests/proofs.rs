@@ -7,7 +7,7 @@ use polyview_testing::{LikelihoodCheck, PriorCheck};
 use rayon::prelude::*;
 
 /// All that fails, told together.
-fn none_of(failures: Vec<String>) {
+fn none_of(failures: &[String]) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -18,7 +18,7 @@ fn every_likelihood_passes() {
         let check = LikelihoodCheck::new(species).draws(1000);
         check.run().err().map(|failure| failure.to_string())
     });
-    none_of(failures.collect());
+    none_of(&failures.collect::<Vec<_>>());
 }
 
 /// Hyper-priors under which means of draws exist, for those that have vague ones; of the
@@ -51,5 +51,5 @@ fn every_prior_passes() {
         let check = PriorCheck::new(species, role).options(options).draws(draws);
         check.run().err().map(|failure| failure.to_string())
     });
-    none_of(failures.collect());
+    none_of(&failures.collect::<Vec<_>>());
 }

@@ -37,7 +37,7 @@
 //!    [`Way::Gibbs`](polyview_core::Way::Gibbs) is refused. Pseudo-likelihoods have no law of the
 //!    data, and ranks no unit: their samplers are not tested.
 //! 9. **Words and options**: defaults that it takes itself, every option described.
-
+//!
 //! Of a prior: no update of its rows or scales lowers the bound, rows that are kept come back
 //! and change the bound by what they say, states are saved, order and signs of columns do not
 //! matter, and its draws leave the joint distribution alone.

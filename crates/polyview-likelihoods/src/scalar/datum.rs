@@ -266,11 +266,13 @@ pub(super) fn best_predictor<L: ScalarLikelihood>(
     for _ in 0..STEPS {
         let mut step = here.1 / here.2;
         let mut next = at(m + step);
-        while !(next.0 >= here.0) && step.abs() > 1e-9 * (1.0 + m.abs()) {
+        // what is no number has not risen
+        let rose = |next: f64| next >= here.0;
+        while !rose(next.0) && step.abs() > 1e-9 * (1.0 + m.abs()) {
             step *= 0.5;
             next = at(m + step);
         }
-        if !(next.0 >= here.0) || step.abs() <= 1e-6 * (1.0 + m.abs()) {
+        if !rose(next.0) || step.abs() <= 1e-6 * (1.0 + m.abs()) {
             break;
         }
         m += step;

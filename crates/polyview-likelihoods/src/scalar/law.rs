@@ -148,7 +148,7 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
             for i in 1..MOST {
                 let part = ln(peak + i as f64 * direction) - top;
                 sum += part.exp();
-                if !(part > NEGLIGIBLE) {
+                if part.is_nan() || part <= NEGLIGIBLE {
                     break;
                 }
             }
