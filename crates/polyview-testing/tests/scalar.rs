@@ -1,11 +1,15 @@
 //! Likelihoods that are known by their log density alone pass what every likelihood has to.
 
 use polyview_core::{
-    About, DataError, Domain, GammaPrior, LikelihoodSpecies, Options, TermContext, View, ViewTerm,
+    About, Bias, DataError, Domain, GammaPrior, LikelihoodSpecies, Options, Predictor, RowMoments,
+    TermContext, View, ViewTerm,
 };
+use polyview_infer::{GibbsChain, ViewPart};
 use polyview_likelihoods::{Cell, Expected, ScalarLikelihood, ScalarParameter};
+use polyview_linalg::Mat;
+use polyview_random::StreamKey;
 use polyview_special::{Expectation, Real, ln_gamma};
-use polyview_testing::LikelihoodCheck;
+use polyview_testing::{LikelihoodCheck, assemble, normal, weights};
 
 /// Labels by the logistic function.
 #[derive(Clone, Debug)]
@@ -168,4 +172,39 @@ fn varied_counts_pass() {
 #[test]
 fn heavy_tails_pass() {
     passes("student", StudentT);
+}
+
+/// What a term says of a state is of that state, and not of one that was proposed.
+#[test]
+fn the_density_of_a_chain_is_that_of_its_state() {
+    let (n, d, k) = (20, 4, 2);
+    let values = Mat::from_fn(n, d, |n, d| f64::from(u8::from((3 * n + 5 * d) % 7 > 2)));
+    let names = (0..d).map(|d| format!("f{d}")).collect();
+    let view = View::from_values("view", names, values).expect("labels");
+    let part = ViewPart {
+        name: "view".into(),
+        term: Box::new(Expected::new(view, Logistic).expect("a term")),
+        weights: weights(
+            "weights/view".into(),
+            GammaPrior::new(5.0, 4.0),
+            None,
+            RowMoments::point(Mat::zeros(d, k)),
+        ),
+        bias: Bias::gaussian(d, 0, 0.5),
+    };
+    let start = normal(n, k, &mut StreamKey::new(4).rng());
+    let mut chain = GibbsChain::new(assemble(vec![part], start), StreamKey::new(9));
+    for _ in 0..6 {
+        chain.advance().expect("a sweep");
+        let model = chain.model_mut();
+        // the same numbers as another state
+        let factors = RowMoments::point(model.factors.moments().mean().to_owned());
+        let (term, p) = model.views[0].with(model.factors.moments());
+        let held = term.bound(&p).sum();
+        let fresh = term.bound(&Predictor {
+            factors: &factors,
+            ..p
+        });
+        assert!((held - fresh.sum()).abs() < 1e-9, "{held} {}", fresh.sum());
+    }
 }

@@ -308,13 +308,15 @@ pub(super) fn draw(
     let there = excess(block);
     put_back(block, &now)?;
     let here = excess(block);
-    for (i, row) in rows.enumerate() {
+    for (i, row) in rows.clone().enumerate() {
         let u = uniform_open01(&mut chance(cx.key, row).rng());
         // what is no number is not accepted
         if u.ln() < there[i] - here[i] {
             block.retreat(&drawn, row, 0.0)?;
         }
     }
+    // what the terms hold is of the rows that there are
+    around.values(block, rows);
     Ok(())
 }
 

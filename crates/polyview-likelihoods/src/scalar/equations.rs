@@ -207,12 +207,12 @@ impl<L: ScalarLikelihood> Equations for Expected<L> {
         self.check(eq.rhs.is_all_finite())
     }
     fn seal_samples(&mut self, p: &Predictor<'_>) {
-        // all samples were valued where they are now
-        if let Some(values) = self.by_sample.take()
-            && self.handed == self.data.rows()
-        {
-            self.value = Some((self.key(p), values.iter().sum()));
-            self.by_sample = Some(values);
+        // samples were valued where they are now, unless the engine did not ask
+        let values = self.by_sample.take().unwrap_or_default();
+        let total: f64 = values.iter().sum();
+        self.value = None;
+        if values.len() == self.data.rows() && total.is_finite() {
+            self.value = Some((self.key(p), total));
         }
         self.sums = None;
     }
