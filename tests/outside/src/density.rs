@@ -7,7 +7,8 @@ use polyview_core::{
 };
 use polyview_likelihoods::{Cell, Expected, ScalarLikelihood, ScalarParameter};
 use polyview_special::{Real, ln_gamma};
-use serde::{Deserialize, Serialize};
+
+use crate::species::{Choices, OPTIONS};
 
 /// Numbers with Student's t noise of ν degrees of freedom and a scale for each feature.
 #[derive(Clone, Debug)]
@@ -48,12 +49,6 @@ impl ScalarLikelihood for HeavyTails {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeavyTailsSpecies;
 
-/// Its options.
-#[derive(Serialize, Deserialize)]
-struct Choices {
-    nu: f64,
-}
-
 impl LikelihoodSpecies for HeavyTailsSpecies {
     fn name(&self) -> &'static str {
         "heavy-tails"
@@ -63,25 +58,17 @@ impl LikelihoodSpecies for HeavyTailsSpecies {
             line: "real numbers with Student's t noise, by its density",
             needs: "numbers",
             label: "",
-            options: &[("nu", "degrees of freedom, above 2")],
+            options: OPTIONS,
         }
     }
     fn domain(&self) -> Domain {
         Domain::Reals
     }
     fn defaults(&self) -> Options {
-        Options::of(&Choices { nu: 4.0 }).unwrap_or_default()
+        Choices::defaults()
     }
     fn check(&self, options: &Options) -> Result<(), OptionError> {
-        let Choices { nu } = options.read()?;
-        if nu > 2.0 && nu.is_finite() {
-            return Ok(());
-        }
-        Err(OptionError::Value {
-            option: "nu".to_owned(),
-            value: nu.to_string(),
-            needs: "more than 2, so that there is a variance".to_owned(),
-        })
+        Choices::check(options)
     }
     fn term(
         &self,

@@ -12,10 +12,30 @@ use crate::StudentT;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StudentTSpecies;
 
-/// Its options.
+/// Options of Student's t noise, however it is fitted.
 #[derive(Serialize, Deserialize)]
-struct Choices {
-    nu: f64,
+pub(crate) struct Choices {
+    pub(crate) nu: f64,
+}
+
+/// What they are, in words.
+pub(crate) const OPTIONS: &[(&str, &str)] = &[("nu", "degrees of freedom, above 2")];
+
+impl Choices {
+    pub(crate) fn defaults() -> Options {
+        Options::of(&Self { nu: 4.0 }).unwrap_or_default()
+    }
+    pub(crate) fn check(options: &Options) -> Result<(), OptionError> {
+        let Self { nu } = options.read()?;
+        if nu > 2.0 && nu.is_finite() {
+            return Ok(());
+        }
+        Err(OptionError::Value {
+            option: "nu".to_owned(),
+            value: nu.to_string(),
+            needs: "more than 2, so that there is a variance".to_owned(),
+        })
+    }
 }
 
 impl LikelihoodSpecies for StudentTSpecies {
@@ -27,25 +47,17 @@ impl LikelihoodSpecies for StudentTSpecies {
             line: "real numbers with Student's t noise: a few may be far off",
             needs: "numbers",
             label: "",
-            options: &[("nu", "degrees of freedom, above 2")],
+            options: OPTIONS,
         }
     }
     fn domain(&self) -> Domain {
         Domain::Reals
     }
     fn defaults(&self) -> Options {
-        Options::of(&Choices { nu: 4.0 }).unwrap_or_default()
+        Choices::defaults()
     }
     fn check(&self, options: &Options) -> Result<(), OptionError> {
-        let Choices { nu } = options.read()?;
-        if nu > 2.0 && nu.is_finite() {
-            return Ok(());
-        }
-        Err(OptionError::Value {
-            option: "nu".to_owned(),
-            value: nu.to_string(),
-            needs: "more than 2, so that there is a variance".to_owned(),
-        })
+        Choices::check(options)
     }
     fn term(
         &self,
