@@ -52,6 +52,7 @@
 //! | [`SpikeSlabRows`] | entries that are exactly zero or Gaussian, with learnt inclusion probabilities; scales: [`SpikeSlab`] |
 //! | [`Ard`] | $w\_{dk} \sim N(0, \alpha\_k^{-1})$, $\alpha\_k \sim \mathrm{Ga}(a\_0, b\_0)$ |
 //! | [`DoubleArd`] | $w\_{dk} \sim N(0, (\gamma\_d\alpha\_k)^{-1})$, a Gamma precision for each factor and for each feature |
+//! | [`Ridge`] | $w\_{dk} \sim N(0, \alpha^{-1})$ or $N(0, \alpha\_d^{-1})$: precisions that do not know factors apart |
 //! | [`GroupArd`] | $z\_{nk} \sim N(0, 1/\alpha^{g(n)}\_k)$, a Gamma precision for each factor in each group of rows |
 //! | [`ThreeParameterBeta`] | $w\_{dk} \sim N(0, \xi\_{dk})$, a variance for each entry under global scales: the horseshoe |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
@@ -65,6 +66,7 @@ mod double_ard;
 mod fixed;
 mod group_ard;
 mod mixture;
+mod ridge;
 mod rotation;
 mod rows;
 mod shared;
@@ -76,6 +78,7 @@ pub use double_ard::DoubleArd;
 pub use fixed::Fixed;
 pub use group_ard::GroupArd;
 pub use mixture::{Mixture, MixtureOptions, MixtureRows};
+pub use ridge::Ridge;
 pub use rotation::{ColumnPenalty, ColumnRotation};
 pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};
@@ -88,6 +91,7 @@ pub mod species {
     pub use crate::fixed::StandardNormalSpecies;
     pub use crate::group_ard::GroupArdSpecies;
     pub use crate::mixture::MixtureSpecies;
+    pub use crate::ridge::{RidgeByFeatureSpecies, RidgeSpecies};
     pub use crate::rows::SpikeSlabSpecies;
     pub use crate::three_parameter_beta::ThreeParameterBetaSpecies;
 }

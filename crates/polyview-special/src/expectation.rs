@@ -130,17 +130,22 @@ impl Expectation {
         sharpness: f64,
         mut function: impl FnMut(f64) -> f64,
     ) -> f64 {
+        let mut out = 0.0;
+        Self::at_nodes(mean, variance, sharpness, |w, eta| out += w * function(eta));
+        out
+    }
+    /// Visits the nodes of [`Expectation::mean_of`] with their weights, which add up to 1: for
+    /// whoever wants several means of what is worked out once.
+    pub fn at_nodes(mean: f64, variance: f64, sharpness: f64, mut visit: impl FnMut(f64, f64)) {
         let s = variance.max(0.0).sqrt();
         let rule = Rule::of(sharpness * s);
-        let mut out = if rule.centre > 0.0 {
-            rule.centre * function(mean)
-        } else {
-            0.0
-        };
-        for &(u, w) in &rule.pairs {
-            out += w * (function(mean + s * u) + function(mean - s * u));
+        if rule.centre > 0.0 {
+            visit(rule.centre, mean);
         }
-        out
+        for &(u, w) in &rule.pairs {
+            visit(w, mean + s * u);
+            visit(w, mean - s * u);
+        }
     }
 }
 

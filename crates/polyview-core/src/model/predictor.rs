@@ -110,6 +110,13 @@ impl Predictor<'_> {
         out
     }
 
+    /// The variance that uncertain factors alone leave the predictor, weights and intercepts
+    /// being known, for a block, samples × columns: $w S\_n w^\top$.
+    pub fn spread(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        let weights = outer_products(self.weights.mean(), columns);
+        traces(self.factors, samples, &weights)
+    }
+
     /// $\mathrm{Var}\\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {

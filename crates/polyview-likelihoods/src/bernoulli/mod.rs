@@ -11,12 +11,14 @@ mod species;
 
 pub use latent::{LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 
-use polyview_core::Domain;
+use polyview_core::{DataError, Domain, View, ViewTerm};
+use polyview_linalg::Mat;
 use polyview_linalg::simd::dispatch;
 use polyview_random::{ChaCha8Rng, PolyaGamma, uniform_open01};
 use polyview_special::{jaakkola_lambda, log_sigmoid, sigmoid};
 pub use species::{BernoulliSpecies, LatentBernoulliSpecies};
 
+use crate::Expected;
 use crate::ParameterUncertainty;
 use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnSites, LocalMoments, Site,
@@ -174,6 +176,13 @@ impl CellLikelihood for Bernoulli {
     }
     fn predict(&self, _column: usize, mean: f64, variance: f64) -> (f64, f64) {
         moments(self.prediction, mean, variance)
+    }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        Some(Expected::behind(view, self.clone(), Vec::new(), spread))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

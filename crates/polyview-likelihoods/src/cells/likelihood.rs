@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use polyview_core::{Domain, Law, Objective};
+use polyview_core::{DataError, Domain, Law, Objective, View, ViewTerm};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
 
@@ -280,6 +280,16 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     }
     /// Write access to its parameters.
     fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
+        None
+    }
+    /// The term of data whose predictors are uncertain by `spread`, where there is one
+    /// ([`ViewTerm::widened`]).
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        let _ = (view, spread);
         None
     }
     /// The exact augmentation for Gibbs, where there is one.

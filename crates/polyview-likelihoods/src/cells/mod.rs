@@ -348,6 +348,13 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         check_features(view, self.data.columns())?;
         Ok(Box::new(Self::bind(view.clone(), self.likelihood.clone())?))
     }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        self.likelihood.widened(view, spread)
+    }
     fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         if self.likelihood.augmentation().is_some() {
             Some(self)

@@ -1,15 +1,15 @@
 //! Successes out of known numbers of trials.
 
-use polyview_core::{Domain, Law};
+use polyview_core::{DataError, Domain, Law, View, ViewTerm};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, PolyaGamma, binomial};
 use polyview_special::{jaakkola_lambda, ln_gamma, log_sigmoid, sigmoid};
 
 use super::{LARGEST, normal_moments};
-use crate::ParameterUncertainty;
 use crate::bernoulli::{Bernoulli, LOGISTIC_VARIANCE, moments};
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site, jaakkola_slack, predict_cells};
 use crate::laws::Successes;
+use crate::{Expected, ParameterUncertainty};
 
 /// Counts of successes $y \sim \mathrm{Bin}(n, \sigma(\eta))$ with known numbers
 /// of trials ([`View::trials`](polyview_core::View::trials); one where the view
@@ -107,6 +107,13 @@ impl CellLikelihood for Binomial {
         }
         let chance = |mean, variance| normal_moments(mean, variance, sigmoid);
         Box::new(Successes::new(single, (mean, variance), exposure, chance))
+    }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        Some(Expected::behind(view, self.clone(), Vec::new(), spread))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

@@ -1,18 +1,19 @@
 //! Counts that vary more than Poisson counts do.
 
-use polyview_core::{Domain, GammaPrior};
+use polyview_core::{DataError, Domain, GammaPrior, View, ViewTerm};
+use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
 use super::scale::{Scale, moments};
 use super::{NEEDS, is_count, ln_factorial, remark};
-use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
     jaakkola_slack,
 };
 use crate::scalar::ScalarParameter;
+use crate::{Expected, ParameterUncertainty};
 
 /// Counts with mean $e^\eta$ and variance $e^\eta + e^{2\eta}/r$, one size r a
 /// feature.
@@ -232,6 +233,18 @@ impl CellLikelihood for NegativeBinomial {
     }
     fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
         Some(self)
+    }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        Some(Expected::behind(
+            view,
+            self.clone(),
+            crate::cells::ColumnParameters::values(self).to_vec(),
+            spread,
+        ))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

@@ -176,6 +176,28 @@ impl ViewTerm for Grouped {
         let noise = self.group_noise();
         Ok(Box::new(Self::assemble(groups, rows, inner, noise)))
     }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        if let Err(e) = check(view, &self.groups) {
+            return Some(Err(e));
+        }
+        let parts = self.inner.iter().zip(&self.rows).map(|(term, rows)| {
+            let own = |i: usize, d: usize| spread[(rows[i] as usize, d)];
+            let own = Mat::from_fn(rows.len(), spread.ncols(), own);
+            term.widened(&view.subset(view.name(), rows), own)
+        });
+        let inner = parts.collect::<Option<Result<Vec<_>, _>>>()?;
+        let (groups, rows) = (self.groups.clone(), self.rows.clone());
+        let noise = self.group_noise();
+        Some(
+            inner.map(|inner| {
+                Box::new(Self::assemble(groups, rows, inner, noise)) as Box<dyn ViewTerm>
+            }),
+        )
+    }
     fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         let all = self.inner.iter_mut().all(|t| t.as_augmented().is_some());
         all.then_some(self)

@@ -1,13 +1,14 @@
 //! The probit model.
 
-use polyview_core::Domain;
+use polyview_core::{DataError, Domain, View, ViewTerm};
+use polyview_linalg::Mat;
 use polyview_random::{ChaCha8Rng, TruncatedNormal, uniform_open01};
 use polyview_special::{inverse_mills, ln_normal_cdf, normal_cdf};
 
 use super::sign;
-use crate::ParameterUncertainty;
 use crate::bernoulli::{Bernoulli, NEEDS, is_binary, mean_of_cells, remark, smoothed_share};
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site};
+use crate::{Expected, ParameterUncertainty};
 
 /// Zeros and ones with $p(x = 1) = \Phi(\eta)$: a score $f \sim N(\eta, 1)$ of
 /// which the sign is seen (spec/maxmargin-rank section 8).
@@ -103,6 +104,13 @@ impl CellLikelihood for Probit {
         };
         let (one, zero) = (normal_cdf(mean / scale), normal_cdf(-mean / scale));
         (one, one * zero)
+    }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        Some(Expected::behind(view, self.clone(), Vec::new(), spread))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

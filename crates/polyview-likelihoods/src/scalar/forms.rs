@@ -6,7 +6,7 @@ use polyview_random::ChaCha8Rng;
 use polyview_special::{Expectation, Real, digamma, ln_gamma};
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, ScalarLikelihood, ScalarParameter, logistic};
+use super::{Expected, ScalarLikelihood, ScalarParameter, logistic, widened};
 use crate::cells::{Cell, CellLikelihood, ColumnData, cell_term};
 use crate::{Bernoulli, Binomial, NegativeBinomial, Probit};
 
@@ -129,6 +129,22 @@ impl ScalarLikelihood for Bernoulli {
             *e = of_logistic(*e, (data.values[n], 1.0), mean[n], 0.0);
         }
     }
+    fn widened_expectations(
+        &self,
+        data: ColumnData<'_>,
+        _parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        spread: &[f64],
+        out: &mut [Expectation],
+    ) {
+        for (n, out) in out.iter_mut().enumerate() {
+            let sign = if data.values[n] > 0.5 { 1.0 } else { -1.0 };
+            *out = widened::outer(mean[n], variance[n], |eta| {
+                let (value, slope) = widened::ln_logistic(sign * eta, spread[n]);
+                (value, sign * slope)
+            });
+        }
+    }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)
     }
@@ -165,6 +181,26 @@ impl ScalarLikelihood for Probit {
     fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
         let signed = if cell.value > 0.5 { eta } else { -eta };
         signed.ln_normal_cdf()
+    }
+    /// $\mathrm E\,\Phi(\xi) = \Phi(\eta/\sqrt{1 + \kappa})$.
+    fn widened_expectations(
+        &self,
+        data: ColumnData<'_>,
+        parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        spread: &[f64],
+        out: &mut [Expectation],
+    ) {
+        for (n, out) in out.iter_mut().enumerate() {
+            let scale = (1.0 + spread[n]).sqrt().recip();
+            let at = (scale * mean[n], scale * scale * variance[n]);
+            let e = self.expectation(data.cell(n), parameter, at.0, at.1);
+            *out = Expectation {
+                value: e.value,
+                slope: scale * e.slope,
+                curvature: scale * scale * e.curvature,
+            };
+        }
     }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)

@@ -2,10 +2,11 @@
 
 use polyview_core::{Ask, Law, quantile_by_halving};
 use polyview_linalg::Mat;
-use polyview_special::{Dual, Expectation, Real};
+use polyview_special::Expectation;
 
 use super::ScalarLikelihood;
 use super::datum::Table;
+use super::widened::{Grid, peak};
 use crate::cells::Cell;
 
 /// The predictive laws of a block of cells: moments, distribution functions and densities are
@@ -22,9 +23,6 @@ pub struct MixedLaw<L> {
     /// Numbers of trials, where they are known.
     pub(super) trials: Option<Mat<f64>>,
 }
-
-/// Equal steps of the logarithm of a density go on until it is below this share of its peak.
-const NEGLIGIBLE: f64 = -36.0;
 
 impl<L: ScalarLikelihood> MixedLaw<L> {
     fn cell(&self, sample: usize, column: usize, value: f64) -> Cell {
@@ -66,7 +64,7 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
     /// How fast the distribution function at a datum changes with the predictor: with the
     /// width that the datum gives it.
     fn cdf_sharpness(&self, cell: Cell, theta: f64, m: f64, v: f64) -> f64 {
-        let (_, curvature) = self.peak(cell, theta, m, v);
+        let (_, curvature) = peak(&self.likelihood, cell, theta, (m, v));
         (2.0 * curvature.max(0.0).sqrt()).max(self.likelihood.sharpness(theta))
     }
     fn cdf(&self, sample: usize, column: usize, x: f64) -> f64 {
@@ -86,44 +84,9 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         };
         Expectation::mean_of(m, v, sharpness, |eta| self.likelihood.cdf(cell, eta, theta))
     }
-    fn slope(&self, cell: Cell, theta: f64, eta: f64) -> f64 {
-        let theta = Dual::constant(theta);
-        (self.likelihood.ln_density(cell, Dual::variable(eta), theta)).slope
-    }
-    /// Where $\ln p(x\mid\eta) - (\eta - m)^2/2v$ is largest, and $-\partial^2\ln p$ there: by
-    /// halved steps of Newton's.
-    fn peak(&self, cell: Cell, theta: f64, m: f64, v: f64) -> (f64, f64) {
-        const STEPS: usize = 60;
-        let h = 1e-4 / self.likelihood.sharpness(theta).max(1e-12);
-        let ln =
-            |eta: f64| self.likelihood.ln_density(cell, eta, theta) - 0.5 * (eta - m).powi(2) / v;
-        let curvature = |eta: f64| {
-            let (a, b) = (
-                self.slope(cell, theta, eta - h),
-                self.slope(cell, theta, eta + h),
-            );
-            (a - b) / (2.0 * h)
-        };
-        let mut eta = m;
-        let mut here = ln(eta);
-        for _ in 0..STEPS {
-            let c = curvature(eta).max(0.0) + v.recip();
-            let mut step = (self.slope(cell, theta, eta) - (eta - m) / v) / c;
-            while ln(eta + step) < here && step.abs() > 1e-12 * (1.0 + eta.abs()) {
-                step *= 0.5;
-            }
-            if !step.is_finite() || step.abs() <= 1e-9 * (1.0 + eta.abs()) {
-                break;
-            }
-            eta += step;
-            here = ln(eta);
-        }
-        (eta, curvature(eta))
-    }
     /// $\ln\int p(x\mid\eta)N(\eta; m, v)\,d\eta$ by equal steps about the peak (spec/sites
     /// 4.3).
     fn ln_density(&self, sample: usize, column: usize, x: f64) -> f64 {
-        const MOST: usize = 4000;
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
         let cell = self.cell(sample, column, x);
@@ -137,23 +100,9 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         if v < 1e-12 {
             return self.likelihood.ln_density(cell, m, theta);
         }
-        let (peak, curvature) = self.peak(cell, theta, m, v);
-        let width = (curvature.max(0.0) + v.recip()).sqrt().recip();
-        let step = 0.35 * width.min(3.0 / self.likelihood.sharpness(theta));
-        let ln =
-            |eta: f64| self.likelihood.ln_density(cell, eta, theta) - 0.5 * (eta - m).powi(2) / v;
-        let top = ln(peak);
-        let mut sum = 1.0;
-        for direction in [-step, step] {
-            for i in 1..MOST {
-                let part = ln(peak + i as f64 * direction) - top;
-                sum += part.exp();
-                if part.is_nan() || part <= NEGLIGIBLE {
-                    break;
-                }
-            }
-        }
-        top + (sum * step).ln() - 0.5 * (2.0 * std::f64::consts::PI * v).ln()
+        Grid::new(&self.likelihood, cell, theta, (m, v), 0.0)
+            .mixed(m)
+            .0
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `equations` | what they say of rows |
 //! | `parameters` | parameters of columns: steps and draws |
 //! | `law` | predictive laws: [`MixedLaw`] |
+//! | `widened` | densities of data whose predictors are uncertain |
 //! | `logistic` | expectations of the logistic family, in vector instructions |
 //! | `forms` | polyview's own likelihoods in this form |
 //! | `datum` | moments, distribution and draws of a datum from its density alone |
@@ -31,6 +32,7 @@ mod logistic;
 mod parameters;
 mod sites;
 mod term;
+mod widened;
 
 use std::fmt;
 
@@ -138,6 +140,22 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     ) {
         for (n, out) in out.iter_mut().enumerate() {
             *out = self.expectation(data.cell(n), parameter, mean[n], variance[n]);
+        }
+    }
+    /// As [`ScalarLikelihood::expectations`], of $M = \ln\mathrm E\_{N(\xi; \eta, \kappa)}p(x\mid\xi)$ in
+    /// place of the log density: `spread` has κ ≥ 0 of each cell, a variance of the predictor
+    /// beside that which is asked for (spec/sites 5).
+    fn widened_expectations(
+        &self,
+        data: ColumnData<'_>,
+        parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        spread: &[f64],
+        out: &mut [Expectation],
+    ) {
+        for (n, out) in out.iter_mut().enumerate() {
+            let at = (mean[n], variance[n]);
+            *out = widened::expectation(self, data.cell(n), parameter, at, spread[n]);
         }
     }
     /// $\sum F$ of some cells of a column and its derivative in the logarithm of the parameter

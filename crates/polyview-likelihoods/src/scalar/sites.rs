@@ -119,16 +119,9 @@ impl<L: ScalarLikelihood> Expected<L> {
             .enumerate()
             .map(|(j, ((precision, linear), values))| {
                 let d = columns.start + j;
-                let (theta, column) = (self.parameter(d), self.data.column(d));
+                let column = self.data.column(d);
                 let (mean, variance) = (mean.col_as_slice(j), variance.col_as_slice(j));
-                let mut made = vec![Expectation::default(); rows];
-                let data = column.all();
-                (self.likelihood).expectations(
-                    data.part(samples.clone()),
-                    theta,
-                    (mean, variance),
-                    &mut made,
-                );
+                let made = self.expectations(d, samples.clone(), (mean, variance));
                 let mut sum = ColumnSum::default();
                 for i in 0..rows {
                     let n = samples.start + i;
@@ -175,14 +168,9 @@ impl<L: ScalarLikelihood> Expected<L> {
                 .into_par_iter()
                 .map(|j| {
                     let d = block.start + j;
-                    let (theta, column) = (self.parameter(d), self.data.column(d));
-                    let mut made = vec![Expectation::default(); rows];
-                    (self.likelihood).expectations(
-                        column.all().part(samples.clone()),
-                        theta,
-                        (mean.col_as_slice(j), variance.col_as_slice(j)),
-                        &mut made,
-                    );
+                    let column = self.data.column(d);
+                    let moments = (mean.col_as_slice(j), variance.col_as_slice(j));
+                    let made = self.expectations(d, samples.clone(), moments);
                     let value = |(i, e): (usize, &Expectation)| {
                         column.cell(samples.start + i).map_or(0.0, |_| e.value)
                     };

@@ -10,6 +10,7 @@ use polyview_core::{
 };
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
+use polyview_special::Expectation;
 
 use super::ScalarLikelihood;
 use super::equations::FactorSums;
@@ -45,6 +46,8 @@ pub struct Expected<L> {
     pub(super) value: Option<(Key, f64)>,
     /// Whether curvatures below zero are left out.
     pub(super) positive: bool,
+    /// Variances of predictors that belong to the law of the data, samples × columns.
+    spread: Option<Arc<Mat<f64>>>,
 }
 
 impl<L: ScalarLikelihood> Expected<L> {
@@ -86,9 +89,45 @@ impl<L: ScalarLikelihood> Expected<L> {
             by_sample: None,
             value: None,
             positive: false,
+            spread: None,
         };
         term.start_parameters();
         Ok(term)
+    }
+    /// The term of data whose predictors have these variances, samples × columns, beside what a
+    /// predictor says: they are part of the law of the data (spec/sites 5). `parameters` are
+    /// those of the columns, if there are any, and stay.
+    pub(crate) fn behind(
+        view: &View,
+        likelihood: L,
+        parameters: Vec<f64>,
+        spread: Mat<f64>,
+    ) -> Result<Box<dyn ViewTerm>, DataError> {
+        check_features(view, spread.ncols())?;
+        let mut term = Self::bind(view.clone(), likelihood, parameters)?;
+        term.spread = Some(Arc::new(spread));
+        Ok(Box::new(term))
+    }
+    /// Expectations of some cells of a column, whether they are observed or not.
+    pub(super) fn expectations(
+        &self,
+        column: usize,
+        samples: Range<usize>,
+        moments: (&[f64], &[f64]),
+    ) -> Vec<Expectation> {
+        let mut out = vec![Expectation::default(); samples.len()];
+        let theta = self.parameter(column);
+        let of_column = self.data.column(column);
+        let all = of_column.all();
+        let data = all.part(samples.clone());
+        match &self.spread {
+            None => (self.likelihood).expectations(data, theta, moments, &mut out),
+            Some(spread) => {
+                let spread = &spread.col_as_slice(column)[samples];
+                (self.likelihood).widened_expectations(data, theta, moments, spread, &mut out);
+            }
+        }
+        out
     }
     /// The likelihood.
     pub fn likelihood(&self) -> &L {
@@ -162,7 +201,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
                 }
             }
         }
-        if self.likelihood.parameter().is_some() {
+        if self.likelihood.parameter().is_some() && self.spread.is_none() {
             self.update_parameters(p);
             self.changed();
         }
@@ -228,6 +267,14 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
             likelihood,
             self.parameters.clone(),
         )?))
+    }
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        let (likelihood, parameters) = (self.likelihood.clone(), self.parameters.clone());
+        Some(Self::behind(view, likelihood, parameters, spread))
     }
     fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {
         Some(self)

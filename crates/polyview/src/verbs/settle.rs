@@ -6,7 +6,7 @@ use polyview_linalg::on_pool;
 
 use super::latent;
 use super::project::WeightUncertainty;
-use super::settling::Candidate;
+use super::settling::{Candidate, Given};
 use crate::build;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
@@ -47,8 +47,11 @@ impl Fit {
     /// lie on its label's side, by a margin that a new sample, whose label is not
     /// known, does not have. Here the training samples are projected as new
     /// ones are, from all other views alone; then weights, intercepts, scales and noise of the
-    /// targets are brought to their optimum given **these** factors
-    /// (variational Bayes with factors held fixed). Where max-margin ranks say what the factors
+    /// targets are brought to what predicts their data best given **these** factors, whose
+    /// uncertainty is part of the law of the data (spec/sites 5): variational Bayes with factors
+    /// held fixed, on the density $\mathrm E\_{q(z\_n)}p(t\_n\mid Wz\_n)$ where the likelihood
+    /// knows it ([`ViewTerm::widened`](polyview_core::ViewTerm::widened)) or has normal noise, with one
+    /// precision for the weights of each feature. Where max-margin ranks say what the factors
     /// are, their means alone are taken, here and in what is predicted of new samples: a
     /// pair of ranks is no law of data, and the covariances that pairs leave are many times
     /// those of the means about the truth. Every label would pay for them
@@ -83,7 +86,7 @@ impl Fit {
             .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
             .collect();
         let mut journal = Journal::default();
-        let (mut factors, rounds) = latent::block(
+        let (factors, rounds) = latent::block(
             self,
             &component,
             &others,
@@ -91,11 +94,12 @@ impl Fit {
             latent::usual(WeightUncertainty::Variational),
             &mut journal,
         )?;
-        if self.knows_factors_by_pairs(&targets) {
-            let means = without_covariances(factors.moments());
-            factors.move_to(means);
-        }
-        let runs = self.settle_from(&component, &targets, factors)?;
+        let given = if self.knows_factors_by_pairs(&targets) {
+            Given::Means
+        } else {
+            Given::Laws
+        };
+        let runs = self.settle_from(&component, &targets, factors, given)?;
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         for (v, found) in targets.iter().zip(runs.views) {
             self.take_settled(*v, &found, (sweeps, outcome));
@@ -137,6 +141,9 @@ impl Fit {
             }
         };
         if !kept {
+            // covariances may be of another kind than before
+            let rows = format!("views/{name}/weights/");
+            self.components[0].retain(|n, _| !n.starts_with(&rows));
             for (name, array) in found.state.arrays() {
                 self.components[0].put(name, array.clone());
             }

@@ -1,11 +1,15 @@
 //! Views of labels given factors that are known, and whether they tell samples apart.
 
 use polyview_core::{
-    Block, Journal, ParameterUncertainty, RowBlock, RowMoments, Schedule, State, Step, View,
+    Block, GammaPrior, Journal, NoiseScope, ParameterUncertainty, Predictor, RowBlock, RowMoments,
+    Schedule, State, Step, View, ViewTerm,
 };
 use polyview_infer::{Model, Outcome, PruneRule, VbOptions, VbRun, ViewPart};
+use polyview_linalg::{Mat, MatRef};
+use polyview_priors::{Fixed, FullRows, Ridge};
 use polyview_random::StreamKey;
 
+use super::settle::without_covariances;
 use crate::build;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
@@ -49,7 +53,7 @@ impl Candidate {
     }
 }
 
-/// What a run comes to.
+/// What runs come to.
 pub(super) struct Runs {
     /// One a target, in the order of the fit's views.
     pub(super) views: Vec<Candidate>,
@@ -58,82 +62,274 @@ pub(super) struct Runs {
     pub(super) sweeps: usize,
 }
 
+/// What the data of a target are given of factors that did not see them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    /// Means and covariances.
+    Laws,
+    /// The means, taken to be known.
+    Means,
+}
+
+/// One run over a target.
+struct Sweeps {
+    part: ViewPart,
+    outcome: Outcome,
+    sweeps: usize,
+}
+
+/// How often the variances that factors leave the predictors of a target follow its weights,
+/// at most, and the relative change of the weights that ends it.
+const ROUNDS: usize = 60;
+const STILL: f64 = 1e-4;
+/// Prior of the precision of a feature's weights (spec/sites 6).
+const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
+/// Sweeps between two such rounds.
+const SWEEPS_OF_A_ROUND: usize = 10;
+/// Least share of the residual variance about predictions from means that is taken for noise.
+const LEAST_NOISE: f64 = 0.02;
+
 impl Fit {
-    /// Brings weights, intercepts, scales and noise of the views `targets` to their
-    /// optimum given the factors, from where the joint fit has them.
+    /// Brings weights, intercepts, scales and noise of the views `targets` to what predicts
+    /// their data best given the factors, from where the joint fit has them (spec/sites 5).
+    ///
+    /// What is unknown of the factors of a sample is part of the law of its data,
+    /// $p(t\_n\mid W) = \mathrm E\_{q(z\_n)}p(t\_n\mid Wz\_n)$: where a data term knows that
+    /// law for given variances $\kappa\_n = w^\top S\_nw$ of its predictors
+    /// ([`ViewTerm::widened`](polyview_core::ViewTerm::widened)), weights are fitted to the
+    /// means of the factors under it, and $\kappa$ follows until they stand still. At the truth
+    /// the score of each datum has the mean zero whatever $\kappa\_n$, and where all samples are
+    /// as uncertain this is the optimum of the predictive density itself. Noise is fitted to
+    /// the means as well, where it explains for all samples alike what their factors leave, and
+    /// then gives up that part. Every other likelihood is fitted to factors as uncertain as
+    /// they are.
     pub(super) fn settle_from(
         &self,
         component: &Component,
         targets: &[usize],
-        factors: Box<dyn RowBlock>,
+        mut rows: Box<dyn RowBlock>,
+        given: Given,
     ) -> Result<Runs> {
         let data = self.data()?;
-        let groups = build::several(self.groups());
-        let (composed, prediction) = (&self.composed, ParameterUncertainty::Posterior);
-        let views = self.empty_views()?;
-        let mut model = composed.parameters(groups, views, self.k(), prediction)?;
-        model.load_views("", &self.components[0].reader())?;
-        let mut views = Vec::with_capacity(targets.len());
-        for (v, part) in model.views.into_iter().enumerate() {
-            if targets.contains(&v) {
-                let own = &component.views[v];
-                let term = own.term.rebind(&data[v])?;
-                let bias = own.bias.clone();
-                views.push(ViewPart { term, bias, ..part });
+        if given == Given::Means {
+            let means = without_covariances(rows.moments());
+            rows.move_to(means);
+        }
+        let factors = rows.moments().clone();
+        let mut runs = Runs {
+            views: Vec::with_capacity(targets.len()),
+            outcome: Outcome::Converged,
+            sweeps: 0,
+        };
+        for &v in targets {
+            let part = self.part_to_settle(component, v)?;
+            let joint_loss = predicted(&part, &factors, &data[v]).map(|p| p.0);
+            let run = match given {
+                Given::Means => self.sweeps_over(&mut rows, part, SWEEPS)?,
+                Given::Laws => self.settle_to_laws(component, (v, &data[v]), part, &mut rows)?,
+            };
+            let (loss, constant) = predicted(&run.part, &factors, &data[v]).unzip();
+            runs.views.push(Candidate {
+                loss,
+                joint_loss,
+                weights: (run.part.weights.moments().explicit_rows() * self.k()) as f64,
+                constant: constant.unwrap_or(false),
+                state: {
+                    let mut state = State::new();
+                    run.part.give_up("", &mut state);
+                    state.drop_local();
+                    state
+                },
+            });
+            runs.sweeps = runs.sweeps.max(run.sweeps);
+            if run.outcome != Outcome::Converged {
+                runs.outcome = run.outcome;
             }
         }
-        let mut schedule = Schedule::standard(views.len());
+        Ok(runs)
+    }
+
+    /// The part of a view as the joint fit has it, with its data.
+    fn part_to_settle(&self, component: &Component, v: usize) -> Result<ViewPart> {
+        let groups = build::several(self.groups());
+        let prediction = ParameterUncertainty::Posterior;
+        let views = self.empty_views()?;
+        let mut model = (self.composed).parameters(groups, views, self.k(), prediction)?;
+        model.load_views("", &self.components[0].reader())?;
+        let own = &component.views[v];
+        Ok(ViewPart {
+            term: own.term.rebind(&self.data()?[v])?,
+            bias: own.bias.clone(),
+            ..model.views.swap_remove(v)
+        })
+    }
+
+    /// To laws of data that factors leave uncertain.
+    fn settle_to_laws(
+        &self,
+        component: &Component,
+        (v, view): (usize, &View),
+        mut part: ViewPart,
+        rows: &mut Box<dyn RowBlock>,
+    ) -> Result<Sweeps> {
+        let factors = rows.moments().clone();
+        let own = &component.views[v].term;
+        let widened = own.widened(view, spread(&part, &factors)).is_some();
+        let has_noise = part.term.as_noise().is_some() && part.term.domain().is_real();
+        if !(widened || has_noise) {
+            return self.sweeps_over(rows, part, SWEEPS);
+        }
+        rows.move_to(without_covariances(&factors));
+        // the joint fit's prior is of features that make factors, not of what is told by them
+        let start = part.weights.moments().clone();
+        let ridge = Ridge::by_feature(OF_WEIGHTS, start.rows(), start.k());
+        let own_rows = Box::new(FullRows::new(
+            format!("weights/{}", part.name),
+            ridge,
+            start,
+        ));
+        let mut joint: Box<dyn RowBlock> = std::mem::replace(&mut part.weights, own_rows);
+        let mut run = if widened {
+            self.rounds_over(rows, (own.as_ref(), view), part, &factors)?
+        } else {
+            let mut run = self.sweeps_over(rows, part, SWEEPS)?;
+            let spread = spread(&run.part, &factors);
+            less_noise(&mut run.part, &spread);
+            run
+        };
+        rows.move_to(factors);
+        joint.set_moments(run.part.weights.moments().clone());
+        run.part.weights = joint;
+        Ok(run)
+    }
+
+    /// Sweeps over the widened term of a view while the variances that factors leave its
+    /// predictors follow the weights.
+    fn rounds_over(
+        &self,
+        rows: &mut Box<dyn RowBlock>,
+        (own, view): (&dyn ViewTerm, &View),
+        part: ViewPart,
+        factors: &RowMoments,
+    ) -> Result<Sweeps> {
+        let mut run = Sweeps {
+            part,
+            outcome: Outcome::MaxSweeps,
+            sweeps: 0,
+        };
+        for _ in 0..ROUNDS {
+            let before = run.part.weights.moments().mean().to_owned();
+            if let Some(term) = own.widened(view, spread(&run.part, factors)) {
+                run.part.term = term?;
+            }
+            let next = self.sweeps_over(rows, run.part, SWEEPS_OF_A_ROUND)?;
+            run = Sweeps {
+                sweeps: run.sweeps + next.sweeps,
+                ..next
+            };
+            if relative_change(before.as_ref(), run.part.weights.moments().mean()) < STILL {
+                run.outcome = Outcome::Converged;
+                break;
+            }
+            run.outcome = Outcome::MaxSweeps;
+        }
+        Ok(run)
+    }
+
+    /// Sweeps over all of a view but the factors, to the optimum of the bound.
+    fn sweeps_over(
+        &self,
+        rows: &mut Box<dyn RowBlock>,
+        part: ViewPart,
+        most: usize,
+    ) -> Result<Sweeps> {
+        let none = FullRows::new(
+            "factors",
+            Fixed::standard_normal(0),
+            RowMoments::point(Mat::zeros(0, 0)),
+        );
+        let factors = std::mem::replace(rows, Box::new(none));
+        let mut schedule = Schedule::standard(1);
         schedule.sweep.retain(|s| {
             !matches!(
                 s,
                 Step::Rotate | Step::Factors | Step::FactorScales | Step::Prune
             )
         });
-        let vb = &composed.options.vb;
+        let vb = &self.composed.options.vb;
         let options = VbOptions {
             prune: PruneRule::never(),
-            max_sweeps: SWEEPS,
+            max_sweeps: most,
             tolerance: TOLERANCE.min(vb.tolerance),
             movement: MOVEMENT.min(vb.movement),
             ..vb.clone()
         };
-        let key = StreamKey::new(composed.options.seed).chain(CHAIN);
-        let model = Model::new(factors, views, schedule);
+        let key = StreamKey::new(self.composed.options.seed).chain(CHAIN);
+        let model = Model::new(factors, vec![part], schedule);
         let mut run = VbRun::new(model, options, key, Journal::default());
-        let factors = run.model().factors.moments();
-        let parts = run.model().views.iter().zip(targets);
-        let before: Vec<Option<f64>> = parts
-            .map(|(part, v)| Some(predicted(part, factors, &data[*v])?.0))
-            .collect();
         let outcome = loop {
             let report = run.sweep().map_err(Error::from)?;
             if let Some(outcome) = report.outcome {
                 break outcome;
             }
         };
-        let (model, record) = run.into_parts();
-        let mut out = Vec::with_capacity(targets.len());
-        for ((view, v), joint_loss) in model.views.into_iter().zip(targets).zip(before) {
-            let (loss, constant) = predicted(&view, model.factors.moments(), &data[*v]).unzip();
-            out.push(Candidate {
-                loss,
-                joint_loss,
-                weights: (view.weights.moments().explicit_rows() * self.k()) as f64,
-                constant: constant.unwrap_or(false),
-                state: {
-                    let mut state = State::new();
-                    view.give_up("", &mut state);
-                    state.drop_local();
-                    state
-                },
-            });
-        }
-        Ok(Runs {
-            views: out,
+        let (mut model, record) = run.into_parts();
+        *rows = model.factors;
+        Ok(Sweeps {
+            part: model.views.swap_remove(0),
             outcome,
             sweeps: record.sweep,
         })
     }
+}
+
+/// The variances that factors leave the predictors of a view, samples × predictor columns.
+fn spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
+    let p = Predictor {
+        factors,
+        weights: part.weights.moments(),
+        bias: &part.bias,
+    };
+    p.spread(0..factors.rows(), 0..part.term.shape().predictor_columns)
+}
+
+/// The change of weights, relative to the size of all of them.
+fn relative_change(before: MatRef<'_, f64>, after: MatRef<'_, f64>) -> f64 {
+    let (mut change, mut size) = (0.0, 0.0f64);
+    for j in 0..after.ncols() {
+        for (a, b) in after.col(j).iter().zip(before.col(j).iter()) {
+            change += (a - b).powi(2);
+            size += a * a;
+        }
+    }
+    (change / size.max(f64::MIN_POSITIVE)).sqrt()
+}
+
+/// Takes from the noise of residuals about predictions from means what the factors, as far as
+/// they are not known, explain of them: $1/\tau = \kappa - \overline{w^\top Sw}$ (spec/sites 5).
+fn less_noise(part: &mut ViewPart, spread: &Mat<f64>) {
+    let of_column =
+        |d: usize| spread.col_as_slice(d).iter().sum::<f64>() / (spread.nrows().max(1) as f64);
+    let all: Vec<f64> = (0..spread.ncols()).map(of_column).collect();
+    let Some(noise) = part.term.as_noise_mut() else {
+        return;
+    };
+    let by_column = noise.scope() == NoiseScope::Column;
+    let Some(mut gammas) = noise.precisions().cloned() else {
+        return;
+    };
+    for i in 0..gammas.len() {
+        let explained = if by_column {
+            all.get(i).copied().unwrap_or(0.0)
+        } else {
+            all.iter().sum::<f64>() / (all.len().max(1) as f64)
+        };
+        let (shape, rate) = (gammas.shape()[i], gammas.rate()[i]);
+        let residual = rate / shape;
+        let left = (residual - explained).max(LEAST_NOISE * residual);
+        gammas.set(i, shape, rate * left / residual);
+    }
+    noise.share(&gammas);
 }
 
 /// Log loss of the labels of a view, nats over all cells, and whether the same is predicted of all
@@ -143,7 +339,7 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
     if !(domain.is_label() || domain.has_trials()) {
         return None;
     }
-    let p = polyview_core::Predictor {
+    let p = Predictor {
         factors,
         weights: part.weights.moments(),
         bias: &part.bias,

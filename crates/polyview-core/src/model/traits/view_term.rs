@@ -99,6 +99,19 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// # Errors
     /// [`DataError`] when the columns do not fit or a class is unknown.
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError>;
+    /// A term with the same parameters for the data `view`, given the means of factors that
+    /// are uncertain: the variances that they leave the predictors, `spread` (samples ×
+    /// predictor columns), are part of the law of the data,
+    /// $\ln\mathrm E\_{N(\xi; \eta, \kappa)}p(x\mid\xi)$ (spec/sites 5). What it saves is what
+    /// this term loads. `None` where there is no such form.
+    fn widened(
+        &self,
+        view: &View,
+        spread: Mat<f64>,
+    ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        let _ = (view, spread);
+        None
+    }
 
     /// The exact augmentation for Gibbs, where there is one.
     fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {

@@ -33,6 +33,7 @@ mod rest;
 mod settle;
 mod shrinkage;
 mod silent_features;
+mod uncertain;
 mod unobserved;
 
 use polyview_core::{Dataset, Table, View};

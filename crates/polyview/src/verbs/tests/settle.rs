@@ -29,8 +29,8 @@ fn train(x: &Table, y: &Table, spec: ModelSpec) -> Fit {
     crate::fit(data([some(x, 0..TRAIN), some(y, 0..TRAIN)]), spec).unwrap()
 }
 
-/// The two-step estimate by hand: variational regression of the target on the
-/// projected factors, precision of the weights by factor, one noise precision.
+/// The two-step estimate by hand: variational regression of the target on the means of the
+/// projected factors, one precision for its weights, one noise precision.
 #[test]
 fn settled_weights_are_those_of_a_second_step() {
     let (x, _) = tables(false);
@@ -57,19 +57,14 @@ fn settled_weights_are_those_of_a_second_step() {
     let after = fit.weights("y").unwrap();
 
     let (k, y) = (fit.k(), fit.data().unwrap()[1].values().to_owned());
-    let second = |i: usize, j: usize| -> f64 {
-        let of = |n: usize| {
-            z.mean[(n, i)] * z.mean[(n, j)]
-                + z.covariance_of(n).as_slice()[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)]
-        };
-        (0..TRAIN).map(of).sum()
-    };
+    let second =
+        |i: usize, j: usize| -> f64 { (0..TRAIN).map(|n| z.mean[(n, i)] * z.mean[(n, j)]).sum() };
     let n = TRAIN as f64;
     let (mut w, mut cov) = (vec![0.0; k], Mat::<f64>::identity(k, k));
-    let (mut alpha, mut tau, mut b) = (vec![1.0; k], 1.0, 0.0);
+    let (mut alpha, mut tau, mut b) = (1.0, 1.0, 0.0);
     for _ in 0..20_000 {
         let p = Mat::from_fn(k, k, |i, j| {
-            tau * second(i, j) + if i == j { alpha[i] } else { 0.0 }
+            tau * second(i, j) + if i == j { alpha } else { 0.0 }
         });
         let h = Mat::from_fn(k, 1, |i, _| {
             (0..TRAIN)
@@ -93,9 +88,8 @@ fn settled_weights_are_those_of_a_second_step() {
             }
         }
         tau = (1e-6 + 0.5 * n) / (1e-6 + 0.5 * square);
-        for i in 0..k {
-            alpha[i] = (1e-6 + 0.5) / (1e-6 + 0.5 * (w[i] * w[i] + cov[(i, i)]));
-        }
+        let squares: f64 = (0..k).map(|i| w[i] * w[i] + cov[(i, i)]).sum();
+        alpha = (1.0 + 0.5 * k as f64) / (1.0 + 0.5 * squares);
     }
     for i in 0..k {
         assert!(
@@ -106,6 +100,17 @@ fn settled_weights_are_those_of_a_second_step() {
         );
         assert!((after.sd[(0, i)] - cov[(i, i)].sqrt()).abs() < 1e-5);
     }
+    // what factors leave of the target is not noise
+    let spread = |n: usize| z.covariance_of(n).quad(&w);
+    let spread: f64 = (0..TRAIN).map(spread).sum::<f64>() / n;
+    let component = fit.component(0).unwrap();
+    let noise = component.views[1].term.as_noise().unwrap();
+    let found = 1.0 / noise.precisions().unwrap().mean()[0];
+    assert!(spread > 1e-4, "{spread}");
+    assert!(
+        (found - (1.0 / tau - spread)).abs() < 1e-5,
+        "{found} {tau} {spread}"
+    );
     assert!((0..k).any(|i| (before.mean[(0, i)] - w[i]).abs() > 1e-3));
     // and nothing else has changed
     assert_eq!(factors.mean, fit.factors().unwrap().mean);

@@ -1,0 +1,95 @@
+//! Targets of factors of which little is known: what settling is for (spec/sites 5).
+
+use polyview_core::{Dataset, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
+
+use super::discriminative::{data, some};
+use crate::models;
+
+const N: usize = 1300;
+const TRAIN: usize = 300;
+
+/// Twelve features of four factors, whose noise has a standard deviation of 2; a number and
+/// three labels that hang on the factors.
+fn tables(seed: u64) -> [Table; 3] {
+    let mut rng = StreamKey::new(seed).rng();
+    let mut normal =
+        |rows: usize, columns: usize| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
+    let (z, w, slopes) = (normal(N, 4), normal(12, 4), normal(4, 4));
+    let x = &z * w.transpose() + 2.0 * normal(N, 12);
+    let eta = &z * slopes.transpose();
+    let y = Mat::from_fn(N, 1, |n, _| eta[(n, 0)]) + normal(N, 1);
+    let mut rng = StreamKey::new(seed).chain(1).rng();
+    let labels = Mat::from_fn(N, 3, |n, d| {
+        let p = 1.0 / (1.0 + (-1.5 * eta[(n, d + 1)]).exp());
+        f64::from(u8::from(uniform_open01(&mut rng) < p))
+    });
+    let of = |name: &str, values: Mat<f64>| Table {
+        name: name.into(),
+        samples: (0..N).map(|n| format!("s{n:04}")).collect(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    };
+    [of("x", x), of("y", y), of("l", labels)]
+}
+
+/// $R^2$ and slope of the number, its share within 90 % intervals, and log loss of the labels.
+fn judged(tables: &[Table; 3], settle: bool, likelihood: &str) -> [f64; 4] {
+    let [x, y, l] = tables;
+    let mut spec = models::sshiba(6).with_likelihood("l", likelihood);
+    if settle {
+        spec = spec.with_settled("y", true).with_settled("l", true);
+    }
+    let train = [x, y, l].map(|t| some(t, 0..TRAIN));
+    let fit = crate::fit(data(train), spec).unwrap();
+    let new: Dataset = data([some(x, TRAIN..N)]);
+    let p = fit.predict(&new, "y").unwrap();
+    let (lower, upper) = p.interval(0.9).unwrap();
+    let truth = |n: usize| y.values[(TRAIN + n, 0)];
+    let rows = N - TRAIN;
+    let mean = (0..rows).map(truth).sum::<f64>() / rows as f64;
+    let own = (0..rows).map(|n| p.mean[(n, 0)]).sum::<f64>() / rows as f64;
+    let [mut error, mut spread, mut both, mut square, mut inside] = [0.0; 5];
+    for n in 0..rows {
+        error += (truth(n) - p.mean[(n, 0)]).powi(2);
+        spread += (truth(n) - mean).powi(2);
+        both += (p.mean[(n, 0)] - own) * (truth(n) - mean);
+        square += (p.mean[(n, 0)] - own).powi(2);
+        let within = lower[(n, 0)] <= truth(n) && truth(n) <= upper[(n, 0)];
+        inside += f64::from(u8::from(within)) / rows as f64;
+    }
+    let p = fit.predict(&new, "l").unwrap();
+    let mut loss = 0.0;
+    for n in 0..rows {
+        for d in 0..3 {
+            let one = l.values[(TRAIN + n, d)] > 0.5;
+            let p = if one {
+                p.mean[(n, d)]
+            } else {
+                1.0 - p.mean[(n, d)]
+            };
+            loss -= p.ln() / (3 * rows) as f64;
+        }
+    }
+    [1.0 - error / spread, both / square, inside, loss]
+}
+
+#[test]
+fn what_is_settled_is_predicted_by_what_is_known_of_new_samples() {
+    for likelihood in ["bernoulli", "probit"] {
+        let mut gained = 0.0;
+        for seed in [1, 2] {
+            let tables = tables(seed);
+            let joint = judged(&tables, false, likelihood);
+            let [r2, slope, inside, loss] = judged(&tables, true, likelihood);
+            // uncertain factors are no reason to shrink what they are said to do
+            assert!(r2 > joint[0] - 0.01, "{likelihood}: {r2} {}", joint[0]);
+            assert!((0.9..1.12).contains(&slope), "{likelihood}: {slope}");
+            assert!((0.86..0.94).contains(&inside), "{likelihood}: {inside}");
+            gained += joint[3] - loss;
+        }
+        assert!(gained > 0.0, "{likelihood}: {gained}");
+    }
+}
