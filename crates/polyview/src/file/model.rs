@@ -14,7 +14,7 @@ use super::json;
 use super::rounding::{push_rounding, take_rounding};
 use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
-use crate::build;
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::Error;
 use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
@@ -253,7 +253,7 @@ fn take_components(
     file: &mut Container<'_>,
 ) -> Result<Vec<State>, Fault> {
     let empty = (header.views.iter())
-        .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+        .map(|v| assemble::empty_view(&v.name, &v.features, &v.levels))
         .collect::<Result<Vec<View>, Error>>()?;
     let groups = header.groups.as_ref().map(|g| Groups {
         names: g.names.clone(),

@@ -40,7 +40,7 @@ pub(crate) use stochastic::check as stochastic_goes;
 pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
 
-use crate::build;
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{EngineKind, ViewChoices};
@@ -315,7 +315,7 @@ impl Fit {
     pub(crate) fn empty_views(&self) -> Result<Vec<View>> {
         self.views
             .iter()
-            .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+            .map(|v| assemble::empty_view(&v.name, &v.features, &v.levels))
             .collect()
     }
     /// Reads one of the components: what all draws have in common is in the first.
@@ -336,8 +336,8 @@ impl Fit {
         mut see: impl FnMut(&ViewPart) -> Result<()>,
     ) -> Result<()> {
         let v = &self.views[view];
-        let empty = build::empty_view(&v.name, &v.features, &v.levels)?;
-        let groups = build::several(self.groups());
+        let empty = assemble::empty_view(&v.name, &v.features, &v.levels)?;
+        let groups = assemble::several(self.groups());
         let posterior = ParameterUncertainty::Posterior;
         let composed = &self.composed;
         let mut model = composed.parameters(groups, vec![empty], self.k(), posterior)?;
@@ -369,7 +369,7 @@ impl Fit {
                 name: format!("component {index}"),
             })
             .map_err(Error::from)?;
-        let (k, groups) = (self.k(), build::several(self.groups()));
+        let (k, groups) = (self.k(), assemble::several(self.groups()));
         let views = self.empty_views()?;
         let mut model = self.composed.parameters(groups, views, k, parameters)?;
         let read = self.reader_of(state);

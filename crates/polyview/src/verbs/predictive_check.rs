@@ -12,7 +12,7 @@ use polyview_random::{StreamKey, uniform_open01};
 use super::compare::{evenly, thinned};
 use super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of, spread_out};
 use super::simulate::{draw_bias, draw_rows};
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 

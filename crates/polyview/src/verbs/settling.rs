@@ -6,7 +6,7 @@ use polyview_core::{
 use polyview_infer::{Model, Outcome, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_random::StreamKey;
 
-use crate::build;
+use crate::assemble;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
 
@@ -68,7 +68,7 @@ impl Fit {
         factors: Box<dyn RowBlock>,
     ) -> Result<Runs> {
         let data = self.data()?;
-        let groups = build::several(self.groups());
+        let groups = assemble::several(self.groups());
         let (composed, prediction) = (&self.composed, ParameterUncertainty::Posterior);
         let views = self.empty_views()?;
         let mut model = composed.parameters(groups, views, self.k(), prediction)?;

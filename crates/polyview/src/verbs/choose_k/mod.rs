@@ -16,7 +16,7 @@ use hidden::held_out;
 pub(in crate::verbs) use recommend::{Judge, Measure, Singles, best, mean_and_error, recommend};
 
 use super::hold_out::hold_out;
-use crate::build::most_factors;
+use crate::assemble::most_factors;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, Fitting};
