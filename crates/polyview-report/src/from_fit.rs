@@ -1,4 +1,4 @@
-//! From a fitted model to the plain data of a report.
+//! From a fitted model to a report.
 
 use polyview::{
     ACTIVE_SHARE, Clusters, Comparison, ErrorKind, Event as FitEvent, Explained, Finding, Fit,

@@ -1,7 +1,8 @@
 //! Pictures and a self-contained HTML report of a fitted factor model.
 //!
-//! A fit goes in ([`Report::from_fit`]), or tables of numbers ([`Report`]); one HTML page ([`render`]) or single SVG pictures (the `draw_*`
-//! functions, [`pictures`]) come out. Nothing on the page is loaded from elsewhere and nothing runs.
+//! A fit goes in ([`Report::from_fit`]), or tables of numbers ([`Report`]); one HTML page ([`render`]) or
+//! single SVG pictures (the `draw_*` functions, [`pictures`]) come out. Nothing on the page is loaded from
+//! elsewhere and nothing runs.
 //!
 //! ```
 //! use polyview_report::{Grid, Report, Summary, VarianceExplained, ViewSummary, render};
