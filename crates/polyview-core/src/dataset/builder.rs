@@ -42,7 +42,7 @@ impl DatasetBuilder {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds a view, dense ([`Table`]) or sparse ([`SparseTable`]).
+    /// Adds a view, dense ([`Table`]) or sparse ([`SparseTable`](super::SparseTable)).
     #[must_use]
     pub fn view(mut self, table: impl Into<ViewTable>) -> Self {
         self.tables.push(table.into());
