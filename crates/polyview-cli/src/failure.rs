@@ -6,8 +6,6 @@ use std::process::ExitCode;
 use polyview::ErrorKind;
 use thiserror::Error;
 
-use crate::output::aside;
-
 /// A failed command.
 #[derive(Debug, Error)]
 pub enum Failure {
@@ -149,12 +147,6 @@ impl Failure {
             Self::Interrupted { .. } => ExitCode::from(130),
             Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             _ => ExitCode::from(1),
-        }
-    }
-    /// Says it on standard error.
-    pub fn report(&self) {
-        if !matches!(self, Self::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
-            aside(format!("error: {self}"));
         }
     }
 }

@@ -1,25 +1,19 @@
-//! The `polyview` command.
+//! The `polyview` command. Modules know those before them alone: arguments and failures, the choices
+//! of a study, the tables that it names (`inputs`), commands.
 
 mod args;
 mod choice;
-mod codes;
 mod commands;
-mod copies;
-mod counts;
 mod failure;
 mod files;
-mod group_names;
-mod guess;
 mod hdf5;
 mod inputs;
-mod joined;
 mod labels;
 mod output;
 mod preset;
 mod progress;
 mod remarks;
 mod study;
-mod view_table;
 mod written;
 
 use std::process::ExitCode;
@@ -31,7 +25,7 @@ fn main() -> ExitCode {
     match commands::run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.report();
+            output::failed(&failure);
             failure.code()
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use polyview::{Finding, Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices, WeightPrior};
+use polyview::{Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices, WeightPrior};
 use polyview_core::Join;
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::choice::{parsed, species};
 use crate::failure::{Failure, Outcome};
-use crate::inputs::named_file;
-use crate::preset::{KNOWN, preset, without_repeats};
+use crate::preset::{KNOWN, preset};
 
 mod checks;
 mod data;
 mod engines;
 mod read;
 mod values;
+mod write;
 
 use data::{distinct, sources};
-pub use data::{of_view, trials_twice, view_option};
+pub use data::{named_file, of_view, trials_twice, view_option};
 use read::read;
 use values::Beside;
 
@@ -440,39 +440,7 @@ impl Study {
         let all = views.chain([self.metadata.as_ref()]);
         all.flatten().map(PathBuf::as_path)
     }
-
-    /// As a study file, every default filled in. A view has what differs from
-    /// the choices for all, so that a change of these is one of every view.
-    pub fn to_toml(&self) -> Outcome<String> {
-        let failed = |e: toml::ser::Error| Failure::Usage(e.to_string());
-        let mut written = toml::Table::try_from(self).map_err(failed)?;
-        if let Some(toml::Value::Table(model)) = written.get_mut("model")
-            && self.model.factor_prior.finding() == Some(Finding::Components)
-        {
-            // the clusters count, whoever chose how many
-            let mixture = toml::Value::try_from(self.model.mixture).map_err(failed)?;
-            model.insert("mixture".to_owned(), mixture);
-        }
-        let text = toml::to_string(&without_repeats(written)).map_err(failed)?;
-        let mut paths = (self.data.iter()).flat_map(|s| Some(&s.path).into_iter().chain(&s.trials));
-        let here = paths.any(|p| p.is_relative())
-            || self.metadata.as_ref().is_some_and(|p| p.is_relative());
-        let place = if here { PLACE } else { "" };
-        Ok(format!("{place}{PRECEDENCE}{text}"))
-    }
 }
-
-/// What study files begin with.
-const PRECEDENCE: &str = "\
-# What a view says for itself ([[model.views]]) is stronger than what is said for all views
-# ([model.defaults]); options of the command are stronger than both.
-";
-
-/// What a study begins with whose files have no absolute paths.
-const PLACE: &str = "\
-# Files are named from the folder that this study was written in, and are looked for from the folder
-# that it lies in: keep it there.
-";
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

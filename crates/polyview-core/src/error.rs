@@ -1,6 +1,6 @@
 //! Errors of this crate: data, not text.
 
-use polyview_linalg::{LinalgError, SparseError};
+use polyview_linalg::LinalgError;
 use thiserror::Error;
 
 /// What can be wrong with the data of a model.
@@ -279,14 +279,6 @@ pub enum DataError {
         /// Samples of that class.
         samples: usize,
     },
-    /// Entries that make no sparse matrix.
-    #[error("view '{view}': {source}")]
-    Sparse {
-        /// The view.
-        view: String,
-        /// What is wrong with them.
-        source: SparseError,
-    },
     /// A missing cell that holds a value.
     #[error("view '{view}': the missing cell at row {}, column {} holds a value", sample + 1, feature + 1)]
     MissingNotZero {
@@ -296,12 +288,6 @@ pub enum DataError {
         sample: usize,
         /// Column from 0.
         feature: usize,
-    },
-    /// A view whose zeros are stored, or moved from zero.
-    #[error("view '{view}' is not stored sparse about zero")]
-    NotSparse {
-        /// The view.
-        view: String,
     },
     /// Numbers of trials for counts that are stored sparse.
     #[error(

@@ -64,10 +64,10 @@ pub use engine::{
     step_groups, update_factors,
 };
 pub use model::{Model, ViewPart};
-pub use prune::{EmptyFactor, PruneRule, empty_factors};
+pub use prune::PruneRule;
 pub use run::{
-    Audit, FALL, GibbsChain, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy,
-    SweepReport, VbOptions, VbRun,
+    Audit, GibbsChain, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy, SweepReport,
+    VbOptions, VbRun,
 };
 pub use start::{Start, start_factors};
 pub use stochastic::{FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun};

@@ -175,7 +175,7 @@ impl Model {
         self.patterns.as_ref()
     }
     /// Whether samples have precisions of their own.
-    pub fn has_cells(&self) -> bool {
+    pub(crate) fn has_cells(&self) -> bool {
         self.views.iter().any(|v| v.term.by_cells())
     }
     /// The objective by named term: the bound of variational Bayes, or the log

@@ -78,7 +78,7 @@ impl PruneRule {
 
 /// An empty factor and how empty it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EmptyFactor {
+pub(crate) struct EmptyFactor {
     /// Place from 0.
     pub factor: usize,
     /// Largest absolute weight in any view, working units.
@@ -89,7 +89,7 @@ pub struct EmptyFactor {
 
 /// Factors that are empty in every view by `rule`. Shares of a rank view
 /// ([`PruneRule::least_explained`]) ask for [`Model::condition`] first.
-pub fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
+fn empty_factors(model: &Model, rule: &PruneRule) -> Vec<EmptyFactor> {
     let (empty, factors) = sizes(model, rule);
     factors
         .into_iter()

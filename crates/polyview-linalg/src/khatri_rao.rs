@@ -2,7 +2,7 @@
 //!
 //! With precisions that vary by cell, row $d$ needs $G\_d = \sum\_n \omega\_{nd} \langle z\_n z\_n' \rangle$. One Gram
 //! per row wastes the hardware; the packed triangles $\langle z\_n z\_n' \rangle$ side by side are a $P \times N$ matrix,
-//! and all $G\_d$ are its product with $\Omega$. For 0/1 weights [`masked_gram`](crate::masked_gram) is faster still.
+//! and all $G\_d$ are its product with $\Omega$. For 0/1 weights [`masked_sums`](crate::masked_sums) is faster still.
 
 use crate::packed::packed_len;
 use crate::product::matmul;
@@ -96,10 +96,7 @@ pub fn weighted_gram_moments(
 }
 
 /// As [`weighted_gram_moments`], into (or added to) an existing `out`.
-///
-/// # Panics
-/// If the shapes disagree.
-pub fn weighted_gram_moments_into(
+fn weighted_gram_moments_into(
     out: &mut PackedRows,
     omega: MatRef<'_, f64>,
     mean: MatRef<'_, f64>,

@@ -39,8 +39,8 @@
 //! | thousands of $K \times K$ systems | [`solve_rows`], [`factor_rows`], [`draw_rows`] |
 //! | one system | [`SpdFactor`], [`solve_spd`] |
 //! | second moments and their weighted sums | [`khatri_rao()`], [`RowCov`], [`weighted_gram`], [`weighted_gram_moments`] |
-//! | the same for 0/1 weights | [`masked_gram`], [`masked_sums`] |
-//! | products and sums | [`cross`], [`times`], [`gram`], [`row_dots`], [`frobenius_dot`], [`column_sums`] |
+//! | the same for 0/1 weights | [`masked_sums`] |
+//! | products and sums | [`cross`], [`times`], [`gram`], [`frobenius_dot`], [`column_sums`] |
 //! | matrices of few entries, and products with them | [`SparseColumns`], [`sparse_cross`], [`sparse_times_into`] |
 //! | decompositions | [`sym_eigen`], [`thin_svd`], [`thin_qr`], [`inverse`], [`log_abs_det`] |
 //! | leading singular vectors | [`truncated_svd()`], [`LinearOperator`], [`FilledColumns`] |
@@ -89,15 +89,14 @@ pub use decompose::{ThinSvd, inverse, log_abs_det, solve_spd, sym_eigen, thin_qr
 pub use error::LinalgError;
 pub use khatri_rao::{
     RowCov, khatri_rao, weighted_gram, weighted_gram_into, weighted_gram_moments,
-    weighted_gram_moments_into,
 };
 pub use mask::BitMask;
-pub use masked::{add_masked_sums, masked_gram, masked_sums, masked_sums_of};
+pub use masked::{add_masked_sums, masked_sums, masked_sums_of};
 pub use packed::{
     Gather, PackedLanes, PackedRows, SymPacked, packed_dot, packed_index, packed_len, packed_quad,
 };
 pub use product::{
-    column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, row_dots, sum, times,
+    column_square_sums, column_sums, cross, cross_into, frobenius_dot, gram, sum, times,
     times_small, weighted_column_sums,
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};

@@ -19,7 +19,7 @@ mod tests;
 ///
 /// let mask = BitMask::from_fn(10, 2, |r, c| r % 2 == c);
 /// assert_eq!(mask.column_bytes(0), &[0b0101_0101, 0b01]);
-/// assert_eq!((mask.count(), mask.count_row(3), mask.is_full()), (10, 1, false));
+/// assert_eq!((mask.count(), mask.count_col(1), mask.is_full()), (10, 5, false));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BitMask {
@@ -146,14 +146,6 @@ impl BitMask {
     /// If `col` is out of range.
     pub fn count_col(&self, col: usize) -> usize {
         ones(self.column_bytes(col))
-    }
-
-    /// Bits set in row `row`.
-    ///
-    /// # Panics
-    /// If `row` is out of range.
-    pub fn count_row(&self, row: usize) -> usize {
-        (0..self.cols).filter(|&c| self.get(row, c)).count()
     }
 
     /// Bits set in all.

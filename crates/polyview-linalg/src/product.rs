@@ -171,26 +171,6 @@ pub fn gram(z: MatRef<'_, f64>) -> SymPacked {
     SymPacked::from_mat(total.as_ref())
 }
 
-/// $\sum_k a_{rk} b_{rk}$ for every row $r$ of two matrices of one shape.
-///
-/// # Panics
-/// If the shapes differ.
-pub fn row_dots(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
-    assert_eq!(a.shape(), b.shape(), "shapes of row_dots");
-    let mut out = vec![0.0; a.nrows()];
-    out.par_chunks_mut(SUM_BLOCK)
-        .zip(a.par_row_chunks(SUM_BLOCK))
-        .zip(b.par_row_chunks(SUM_BLOCK))
-        .for_each(|((out, a), b)| {
-            for j in 0..a.ncols() {
-                for ((total, x), y) in out.iter_mut().zip(a.col(j).iter()).zip(b.col(j).iter()) {
-                    *total += x * y;
-                }
-            }
-        });
-    out
-}
-
 /// $\mathrm{tr}(A'B)$ of two matrices of one shape, in fixed blocks added in order.
 ///
 /// # Panics

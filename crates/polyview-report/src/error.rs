@@ -29,7 +29,7 @@ pub enum ReportError {
         got: usize,
     },
     /// A number outside its legal range.
-    #[error("{what} of {of:?}: {value} at position {position} is not within {lo} to {hi}")]
+    #[error("{what} of {of:?}: {value} at position {position} is not within 0 to {most}")]
     OutOfRange {
         /// What the number means.
         what: &'static str,
@@ -39,10 +39,8 @@ pub enum ReportError {
         position: usize,
         /// The number.
         value: f64,
-        /// Smallest legal value.
-        lo: f64,
-        /// Largest legal value.
-        hi: f64,
+        /// Largest legal value; the smallest is 0.
+        most: f64,
     },
     /// A factor was asked for that does not exist.
     #[error("factor index {index} was asked for, but there are {factors} factors (counted from 0)")]
@@ -57,12 +55,6 @@ pub enum ReportError {
     Absent {
         /// What is missing.
         what: &'static str,
-    },
-    /// The recommended number of factors is not among those tried.
-    #[error("{recommended} factors are recommended, but that number was not tried")]
-    NotTried {
-        /// The recommended number.
-        recommended: usize,
     },
     /// The report could not be written.
     #[error("the report could not be written")]

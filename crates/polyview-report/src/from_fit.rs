@@ -1,18 +1,16 @@
-//! From a fitted model to the plain data of a report.
+//! From a fitted model to a report.
 
 use polyview::{
-    ACTIVE_SHARE, Clusters, ErrorKind, Explained, Finding, Fit, HeldOut as FitHeldOut, ViewInfo,
+    ACTIVE_SHARE, Clusters, Comparison, ErrorKind, Event as FitEvent, Explained, Finding, Fit,
+    HeldOut as FitHeldOut, Mat, Metadata, MetadataValues, PredictiveCheck, ViewInfo,
 };
-use polyview_core::{Event as FitEvent, Mask, MetadataValues as FitMetadata};
-use polyview_linalg::Mat;
+use polyview_core::Mask;
 
 use crate::svg::number::percent;
-
 use crate::{
-    BoundTrace, Chain, ChainTraces, Coverage, Diagnostic, Event, EventKind, Factors, Grid,
-    GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry, MetadataColumn, MetadataValues,
-    Options, Progress, Report, Severity, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewSummary, ViewWeights,
+    Against, BoundTrace, Chain, ChainTraces, Coverage, Event, EventKind, Factors, Grid,
+    GroupFactors, HeldOut, HeldOutCells, Intervals, Options, Progress, Report, Summary,
+    VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 
 mod choices;
@@ -86,23 +84,13 @@ impl Report {
                 means: grid(&factors.mean),
                 sds: Some(grid(&factors.sd)),
             }),
-            metadata: fit
-                .metadata()
-                .iter()
-                .map(|m| MetadataColumn {
-                    name: m.name.clone(),
-                    unit: String::new(),
-                    values: match &m.values {
-                        FitMetadata::Categories(c) => MetadataValues::Categories(c.clone()),
-                        FitMetadata::Numbers(x) => MetadataValues::Numbers(x.clone()),
-                    },
-                })
+            metadata: (fit.metadata().iter().cloned())
                 .chain(clusters.as_ref().map(cluster_column))
                 .collect(),
             weights,
             inclusion,
             relevance,
-            journal: journal(fit),
+            journal: fit.record().journal.clone(),
             options: Options {
                 active_share: ACTIVE_SHARE,
                 ..Options::default()
@@ -134,6 +122,30 @@ impl Report {
             })
             .collect::<polyview::Result<_>>()?;
         Ok(self)
+    }
+
+    /// Adds posterior predictive checks.
+    #[must_use]
+    pub fn with_checks(mut self, checks: &[PredictiveCheck]) -> Self {
+        self.checks = checks.to_vec();
+        self
+    }
+
+    /// Adds what [`Fit::compare`] found of `fit` against `other`; they are called by their engines
+    /// where these differ.
+    #[must_use]
+    pub fn with_comparison(mut self, fit: &Fit, other: &Fit, found: &Comparison) -> Self {
+        let names = match [engine(fit), engine(other)] {
+            [one, two] if one == two => ["this fit", "the other fit"],
+            engines => engines,
+        };
+        let [name, other] = names.map(str::to_owned);
+        self.comparison = Some(Against {
+            name,
+            other,
+            found: found.clone(),
+        });
+        self
     }
 }
 
@@ -178,17 +190,16 @@ fn grid(m: &Mat<f64>) -> Grid {
 
 /// Which cluster each sample most probably belongs to: something to colour
 /// samples by.
-fn cluster_column(clusters: &Clusters) -> MetadataColumn {
+fn cluster_column(clusters: &Clusters) -> Metadata {
     let names = clusters.labels().into_iter();
-    MetadataColumn {
+    Metadata {
         name: "cluster".to_owned(),
-        unit: String::new(),
         values: MetadataValues::Categories(names.map(|t| Some((t + 1).to_string())).collect()),
     }
 }
 
 /// How it was fitted, in words.
-pub(crate) fn engine(fit: &Fit) -> &'static str {
+fn engine(fit: &Fit) -> &'static str {
     if fit.is_sampled() {
         "Gibbs sampling"
     } else {
@@ -237,7 +248,6 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .chain(normal_scores(fit))
             .collect(),
         options: options(fit),
-        spec_text: None,
     }
 }
 
@@ -300,24 +310,7 @@ fn progress(fit: &Fit) -> Progress {
                 })
                 .collect(),
             warm_up: fit.run_options().gibbs.warm_up,
-            diagnostics: record
-                .convergence()
-                .into_iter()
-                .map(|c| Diagnostic {
-                    worst: if c.quantities > 1 {
-                        c.worst
-                    } else {
-                        String::new()
-                    },
-                    quantity: c.kind,
-                    quantities: c.quantities,
-                    r_hat: c.rhat,
-                    r_hat_median: c.rhat_median,
-                    ess_bulk: c.ess_bulk,
-                    ess_bulk_median: c.ess_bulk_median,
-                    ess_tail: c.ess_tail,
-                })
-                .collect(),
+            diagnostics: record.convergence(),
         });
     }
     let ledger = record.ledgers.first();
@@ -363,7 +356,6 @@ fn variance(e: &Explained, names: &[String]) -> VarianceExplained {
         marginal: grid(&e.marginal),
         joint: e.total.clone(),
         unique: Some(grid(&e.unique)),
-        activity: None,
     }
 }
 
@@ -387,22 +379,4 @@ fn groups(fit: &Fit, names: &[String]) -> polyview::Result<Option<GroupFactors>>
         activity: grid(&fit.group_activity()?.relative()),
         variance,
     }))
-}
-
-fn journal(fit: &Fit) -> Vec<JournalEntry> {
-    fit.record()
-        .journal
-        .entries
-        .iter()
-        .map(|e| JournalEntry {
-            sweep: (e.sweep > 0).then_some(e.sweep),
-            block: e.block.clone(),
-            message: e.event.to_string(),
-            severity: match e.event {
-                FitEvent::BoundFell { .. } | FitEvent::Warning { .. } => Severity::Warning,
-                FitEvent::Jitter { .. } | FitEvent::Data { .. } => Severity::Notice,
-                _ => Severity::Info,
-            },
-        })
-        .collect()
 }

@@ -1,7 +1,8 @@
 //! Pictures and a self-contained HTML report of a fitted factor model.
 //!
-//! Plain numbers go in ([`Report`]); one HTML page ([`render`]) or single SVG pictures (the `draw_*`
-//! functions, [`pictures`]) come out. Nothing on the page is loaded from elsewhere and nothing runs.
+//! A fit goes in ([`Report::from_fit`]), or tables of numbers ([`Report`]); one HTML page ([`render`]) or
+//! single SVG pictures (the `draw_*` functions, [`pictures`]) come out. Nothing on the page is loaded from
+//! elsewhere and nothing runs.
 //!
 //! ```
 //! use polyview_report::{Grid, Report, Summary, VarianceExplained, ViewSummary, render};
@@ -52,6 +53,9 @@
 //! | [`Picture`] | one finished picture: title, description, SVG |
 //! | [`ReportError`] | what does not fit together |
 //!
+//! Results that the facade has whole (checks, comparisons, numbers of factors, metadata, the journal)
+//! are shown as they are: a report holds polyview's own types.
+//!
 //! # Decisions
 //!
 //! **Own drawing layer.** The pictures come from a small SVG layer of this crate (scales, ticks, axes,
@@ -71,7 +75,6 @@
 
 mod error;
 mod figures;
-mod from_checks;
 mod from_fit;
 mod input;
 mod page;
@@ -82,11 +85,9 @@ mod svg;
 pub use error::ReportError;
 pub use figures::{NamedPicture, pictures};
 pub use input::{
-    BoundTrace, Chain, ChainTraces, Check, CheckStatistic, ChooseK, ComparedView, Comparison,
-    Coverage, Diagnostic, Event, EventKind, Factors, Grid, GroupFactors, HeldOut, HeldOutCells,
-    Intervals, JournalEntry, MetadataColumn, MetadataValues, OptionValue, Options, Origin,
-    Progress, Report, Severity, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
-    ViewSummary, ViewWeights,
+    Against, BoundTrace, Chain, ChainTraces, Coverage, Event, EventKind, Factors, Grid,
+    GroupFactors, HeldOut, HeldOutCells, Intervals, OptionValue, Options, Origin, Progress, Report,
+    Summary, VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 pub use page::{render, write_report};
 pub use plots::{

@@ -162,29 +162,11 @@ pub(crate) fn coverage(truth: &[f64], lower: &[f64], upper: &[f64]) -> Option<f6
     (n > 0).then(|| inside as f64 / n as f64)
 }
 
-/// Area under the ROC curve by ranks, ties halved; `None` unless both classes occur.
+/// Area under the ROC curve, ties halved; `None` unless both classes occur.
 pub(crate) fn auc(truth: &[f64], score: &[f64]) -> Option<f64> {
-    let mut pairs: Vec<(f64, bool)> = truth
-        .iter()
-        .zip(score)
-        .filter(|(_, s)| s.is_finite())
-        .map(|(&t, &s)| (s, t > 0.5))
-        .collect();
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let positives = pairs.iter().filter(|p| p.1).count();
-    let negatives = pairs.len() - positives;
-    if positives == 0 || negatives == 0 {
-        return None;
-    }
-    let (mut ranks, mut i) = (0.0, 0);
-    while i < pairs.len() {
-        let end = i + pairs[i..].iter().take_while(|p| p.0 == pairs[i].0).count();
-        let rank = (i + end + 1) as f64 / 2.0;
-        ranks += rank * pairs[i..end].iter().filter(|p| p.1).count() as f64;
-        i = end;
-    }
-    let (p, n) = (positives as f64, negatives as f64);
-    Some((ranks - p * (p + 1.0) / 2.0) / (p * n))
+    let known = truth.iter().zip(score).filter(|(_, s)| s.is_finite());
+    let (truth, score): (Vec<bool>, Vec<f64>) = known.map(|(&t, &s)| (t > 0.5, s)).unzip();
+    polyview::metrics::auc(&truth, &score).ok().flatten()
 }
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 mod support;
 
+use polyview::{Metadata, MetadataValues};
 use polyview_report::{
-    BoundTrace, ChooseK, Coverage, Curve, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
-    Intervals, MetadataColumn, MetadataValues, Options, Picture, ReportError, Share,
-    VarianceExplained, ViewRelevance, ViewWeights, Window, draw_bound, draw_choose_k,
-    draw_correlations, draw_factor_against, draw_factor_pair, draw_held_out, draw_missingness,
-    draw_overlap, draw_relevance, draw_top_weights, draw_variance, draw_variance_by_view,
+    BoundTrace, Coverage, Curve, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells, Intervals,
+    Options, Picture, ReportError, Share, VarianceExplained, ViewRelevance, ViewWeights, Window,
+    draw_bound, draw_choose_k, draw_correlations, draw_factor_against, draw_factor_pair,
+    draw_held_out, draw_missingness, draw_overlap, draw_relevance, draw_top_weights, draw_variance,
+    draw_variance_by_view,
 };
-use support::{Element, check};
+use support::{Element, check, chosen, tried};
 
 fn read(picture: &Picture) -> (Vec<Element>, String) {
     check(&picture.to_svg()).unwrap_or_else(|e| panic!("{}: {e}", picture.title()))
@@ -34,7 +35,6 @@ fn variance() -> VarianceExplained {
         marginal: Grid::new(2, 2, vec![0.4, -0.123, f64::NAN, 0.05]).expect("shape"),
         joint: vec![0.38, -0.071],
         unique: None,
-        activity: None,
     }
 }
 
@@ -109,9 +109,8 @@ fn every_finite_sample_is_one_mark() {
         12
     );
 
-    let column = MetadataColumn {
+    let column = Metadata {
         name: "kind".into(),
-        unit: String::new(),
         values: MetadataValues::Categories(
             (0..n)
                 .map(|i| (i % 5 > 0).then(|| format!("k{}", i % 2)))
@@ -142,9 +141,8 @@ fn a_factor_that_separates_groups_says_so() {
         means: Grid::from_fn(n, 1, |i, _| if i % 2 == 0 { 1.0 } else { -1.0 }),
         sds: None,
     };
-    let column = |values| MetadataColumn {
+    let column = |values| Metadata {
         name: "group".into(),
-        unit: "mm".into(),
         values,
     };
     let sides = (0..n)
@@ -170,7 +168,7 @@ fn a_factor_that_separates_groups_says_so() {
     let (_, text) = read(
         &draw_factor_against(&factors, 0, &column(numbers), &Options::default()).expect("draws"),
     );
-    assert!(text.contains("r = −1.00") && text.contains("group (mm)"));
+    assert!(text.contains("r = −1.00") && text.contains("group"));
 }
 
 #[test]
@@ -392,26 +390,12 @@ fn held_out_figures_are_those_of_the_numbers() {
 }
 
 #[test]
-fn optional_curves_are_refused_when_absent() {
-    let choose = ChooseK {
-        factors: vec![3, 1],
-        score: vec![0.5, 0.25],
-        ..ChooseK::default()
-    };
-    assert!(
-        draw_choose_k(&choose, Curve::Score)
-            .expect("draws")
-            .description()
-            .contains("1: 0.2500; 3: 0.5000")
-    );
-    assert!(matches!(
-        draw_choose_k(&choose, Curve::Bound),
-        Err(ReportError::Absent { .. })
-    ));
-    assert!(matches!(
-        draw_choose_k(&choose, Curve::Stability),
-        Err(ReportError::Absent { .. })
-    ));
+fn curves_of_numbers_of_factors_show_what_is_known() {
+    let score = |k, score| tried(k, [score, f64::NAN, f64::NAN, f64::NAN]);
+    let found = chosen(vec![score(1, 0.25), score(3, 0.5)], "it is best");
+    let of = |curve| draw_choose_k(&found, curve).description().to_owned();
+    assert!(of(Curve::Score).contains("1: 0.2500; 3: 0.5000. Recommended: 3"));
+    assert!(!of(Curve::Bound).contains("3: "));
     assert!(matches!(
         draw_variance(&variance(), Share::Unique),
         Err(ReportError::Absent { .. })
@@ -451,7 +435,6 @@ fn nothing_is_drawn_outside_the_picture() {
         joint: vec![0.5; 12],
         views,
         unique: None,
-        activity: None,
     };
     for picture in [
         draw_overlap(&coverage).expect("draws"),

@@ -10,7 +10,7 @@ use polyview_core::{
 use polyview_infer::Model;
 use polyview_linalg::Mat;
 
-use crate::build::{self, several, without_samples};
+use crate::assemble::{self, several, without_samples};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
 use crate::spec::{Algorithm, ModelSpec, RunOptions, ViewChoices};
@@ -152,7 +152,7 @@ impl Composed {
         groups: Option<&Groups>,
     ) -> Result<Vec<ViewChoices>> {
         match self.spec() {
-            Some(spec) => build::validate_all(spec, views, samples, groups)?,
+            Some(spec) => assemble::validate_all(spec, views, samples, groups)?,
             None => self.options.validate()?,
         }
         let mut choices = self.composer.views(views)?;
@@ -167,7 +167,7 @@ impl Composed {
                     choices.centring = Centring::None;
                     choices.scaling = FeatureScaling::None;
                 }
-                build::view_goes(view, choices, self.options.engine)?;
+                assemble::view_goes(view, choices, self.options.engine)?;
             }
         }
         stochastic_goes(self, views, &choices, samples, groups)?;

@@ -1,5 +1,7 @@
 //! The error of the facade: opaque, with kind, place and advice.
 
+mod advice;
+
 use std::fmt;
 
 use polyview_core::{DataError, NumericError, WriteError, WriteFault};
@@ -342,126 +344,20 @@ impl Error {
     }
     /// The same error with the sweep it happened in.
     #[must_use]
-    pub fn at_sweep(mut self, sweep: usize) -> Self {
+    pub(crate) fn at_sweep(mut self, sweep: usize) -> Self {
         self.0.sweep = Some(sweep);
         self
     }
     /// The same error with the view it happened in.
     #[must_use]
-    pub fn in_view(mut self, view: &str) -> Self {
+    pub(crate) fn in_view(mut self, view: &str) -> Self {
         self.0.view = Some(view.to_owned());
         self
     }
     /// What to do about it, where there is something to say beyond the
     /// message.
     pub fn advice(&self) -> Option<String> {
-        Some(match self.kind() {
-            ErrorKind::NotSettled { steep, .. } if !steep.is_empty() => format!(
-                "fit {} with the likelihood poisson-log-normal, which suits large counts",
-                quoted(steep)
-            ),
-            ErrorKind::NotSettled { views, .. } => format!(
-                "see whether values of that sample in {} are far from those of training, and leave \
-                 the sample or the view out",
-                quoted(views)
-            ),
-            ErrorKind::NoFactors => "ask for at least one factor".to_owned(),
-            ErrorKind::TooManyFactors { most, .. } => {
-                format!("ask for at most {most}; superfluous factors are removed while fitting")
-            }
-            ErrorKind::TooManyComponents { samples, .. } => {
-                format!("ask for at most {samples}; superfluous components stay empty")
-            }
-            ErrorKind::NoClusters => "fit it again with factor-prior = \"mixture\"".to_owned(),
-            ErrorKind::Option { option, .. } => range(option).to_owned(),
-            ErrorKind::NothingToHide { .. } => {
-                "give more samples and features, or hide a larger share: two values stay in every \
-                 feature, and one in every sample"
-                    .to_owned()
-            }
-            ErrorKind::Incompatible { .. } => "change one of the two".to_owned(),
-            ErrorKind::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
-            ErrorKind::UnknownSpecies { .. } => {
-                "name one of them, or add it to the registry (Registry::with, Registry::with_prior)".to_owned()
-            }
-            ErrorKind::UnknownComposer { .. } => {
-                "add it to the registry that the file is read with (Registry::with_composer)"
-                    .to_owned()
-            }
-            ErrorKind::Composed { .. } => {
-                "this is a defect of that composer, not of your data".to_owned()
-            }
-            ErrorKind::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
-            ErrorKind::UnknownView { .. } => "name one of the model's views".to_owned(),
-            ErrorKind::UnknownGroup { known, .. } if known.is_empty() => {
-                "give the samples groups when fitting".to_owned()
-            }
-            ErrorKind::SmallGroup { .. } => {
-                "merge it with another group, leave it out, or let groups share noise and \
-                 intercepts"
-                    .to_owned()
-            }
-            ErrorKind::UnknownGroup { .. } => "name one of the model's groups".to_owned(),
-            ErrorKind::MissingFeatures { .. } => {
-                "give every feature of the model by name; leave unknown values empty".to_owned()
-            }
-            ErrorKind::NoKnownFeature {
-                transposed: true, ..
-            } => "its sample IDs are the features of the model: if samples stand in columns, say so \
-                  (--transposed)"
-                .to_owned(),
-            ErrorKind::NoKnownFeature { .. } => {
-                "check that the header row holds the feature names used when fitting".to_owned()
-            }
-            ErrorKind::NewerFile { .. } => "use a newer release of polyview".to_owned(),
-            ErrorKind::OldCheckpoint { .. } => {
-                "go on with it in the release of polyview that wrote it, or start afresh without it"
-                    .to_owned()
-            }
-            ErrorKind::File { .. } => {
-                "check that it is the right file, restore it from a copy, or make it again"
-                    .to_owned()
-            }
-            ErrorKind::OtherFit { .. } => {
-                "give the data and choices it was made with, or start afresh without it".to_owned()
-            }
-            ErrorKind::SweepsDone { option, done, .. } => {
-                format!("give a larger number to go on with it: {option} above {done}")
-            }
-            ErrorKind::Exists { .. } => {
-                "choose another name, or allow it to be replaced".to_owned()
-            }
-            ErrorKind::Shape { .. } => {
-                "give the height and the width, in this order, whose product is the number of features"
-                    .to_owned()
-            }
-            ErrorKind::NoRelevance { .. } => {
-                "fit it again with selection = \"relevance\"".to_owned()
-            }
-            ErrorKind::NoInclusion { .. } => {
-                "fit it again with selection = \"spike-and-slab\" (--weights spike-slab)".to_owned()
-            }
-            ErrorKind::NoData => {
-                "fit again without --no-data, which leaves them out of the model file".to_owned()
-            }
-            ErrorKind::DataOnDisk => {
-                "fit again with --in-memory, and without --no-data".to_owned()
-            }
-            ErrorKind::SmallBatch {
-                factors, samples, ..
-            } => format!(
-                "give a larger --batch (1 is all {samples} samples, and a number above 1 so many of them), of \
-                 more than {factors} samples, better of ten times as many, or ask for fewer factors"
-            ),
-            ErrorKind::Numeric(NumericError::BoundFell { .. }) => {
-                "this is a defect of the program, not of your data; please report it".to_owned()
-            }
-            ErrorKind::Numeric(_) | ErrorKind::Linalg(_) => {
-                "check the data for extreme values; standardise the features".to_owned()
-            }
-            ErrorKind::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
-            ErrorKind::Data(_) | ErrorKind::Io { .. } | ErrorKind::Source { .. } => return None,
-        })
+        self.kind().advice()
     }
 }
 
@@ -470,38 +366,6 @@ fn are(names: &[String]) -> String {
     match names {
         [one] => format!("is {one}"),
         many => format!("are {}", many.join(", ")),
-    }
-}
-
-/// What to give for an option.
-fn range(option: &str) -> &'static str {
-    match option {
-        "batch" => {
-            "give a share above 0 and at most 1, or a number of samples above 1 and at most all of \
-             them"
-        }
-        "restarts" | "max-sweeps" | "chains" | "sweeps" | "epochs" | "rounds" | "repeats"
-        | "replicates" | "samples" | "mixture.components" | "partners" | "anchors" => {
-            "give a whole number from 1 on"
-        }
-        "thin" => "give a whole number from 1 to the number of sweeps kept (sweeps)",
-        "trials" => "give a whole number from 1 to 1000000000",
-        "learning-rate" => "give a number above 0 and at most 1",
-        "forgetting" | "threshold" => "give a number from 0 on",
-        "relaxation" => "give a number above 0 and below 2",
-        "share" => "give a share above 0 and below 1",
-        "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
-            "give a number above 0 and below 1"
-        }
-        "intercept-precision" | "margin" | "weight" => "give a finite number above 0",
-        "shrinkage-prior"
-        | "inclusion-prior"
-        | "weight-prior"
-        | "relevance-prior"
-        | "noise-prior"
-        | "mixture.precision"
-        | "mixture.concentration" => "give two finite numbers above 0",
-        _ => "see the documentation of the option for its range",
     }
 }
 

@@ -5,7 +5,7 @@ use polyview_core::{Finding, Groups, RowGroups, Setting, View};
 use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::GroupMeans;
 use crate::spec::{Algorithm, EngineKind, Likelihood, ModelSpec};

@@ -25,7 +25,7 @@
 //! | [`metrics`] | scores of predictions against the truth |
 //! | [`prelude`] | what most programs need |
 
-mod build;
+mod assemble;
 mod compose;
 mod error;
 mod faithful;
@@ -40,7 +40,7 @@ mod registry;
 mod spec;
 mod verbs;
 
-pub use build::{most_factors, validate};
+pub use assemble::{most_factors, validate};
 pub use compose::{Composer, ModelContext};
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};

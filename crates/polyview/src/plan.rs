@@ -16,7 +16,7 @@ use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{Compressed, Gaussian, MissingData, NoiseBy, ParameterUncertainty};
 use polyview_linalg::{Mat, cross, sym_eigen, times_small};
 
-use crate::build::{
+use crate::assemble::{
     factor_block, gaussian_options, several, view_part, weight_block, without_samples,
 };
 use crate::compose::Composed;
@@ -240,7 +240,7 @@ impl Plan {
                             v.n_samples(),
                             c.features,
                         ),
-                        None => crate::build::part(
+                        None => crate::assemble::part(
                             spec,
                             groups,
                             v.clone(),

@@ -9,8 +9,8 @@ use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
-use crate::inputs::named_file;
 use crate::remarks::say;
+use crate::study::named_file;
 use crate::written::overwrite;
 use crate::written::write;
 

@@ -15,14 +15,14 @@ use super::explained::{
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
-use crate::inputs::{about_samples, dataset, note_names, read_options, warn_strangers};
-use crate::joined::has_ids;
+use crate::inputs::{
+    about_samples, archive, dataset, has_ids, note_names, read_options, warn_strangers,
+};
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::say;
 use crate::remarks::{Said, note};
 use crate::study::{Source, Study};
-use crate::view_table::archive;
 use crate::written::overwrite;
 
 /// Fits and writes the model file.

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::args::{Cli, KernelArgs, KernelName};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
+use crate::inputs::archive;
 use crate::remarks::{note, warning};
-use crate::view_table::archive;
 use crate::written::overwrite;
 use crate::written::{called, write};
 

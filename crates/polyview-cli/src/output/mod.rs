@@ -6,7 +6,7 @@ mod table;
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 pub use number::{count, nats, number, percent, rounded, share, significant};
 
@@ -78,4 +78,11 @@ pub fn table(header: &[String], rows: &[Vec<String>]) -> Outcome<()> {
 pub fn aside(text: impl AsRef<str>) {
     // nothing is to be done where nobody does
     let _ = writeln!(std::io::stderr().lock(), "{}", text.as_ref());
+}
+
+/// Says on standard error why a command failed; nothing where its reader went away.
+pub fn failed(failure: &Failure) {
+    if !matches!(failure, Failure::Output(e) if e.kind() == std::io::ErrorKind::BrokenPipe) {
+        aside(format!("error: {failure}"));
+    }
 }

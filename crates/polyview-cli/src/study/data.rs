@@ -104,3 +104,15 @@ pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
     }
     Ok((name.to_owned(), rest.into(), None))
 }
+
+/// Parses `VIEW=FILE`.
+pub fn named_file(option: &str, text: &str) -> Outcome<(String, PathBuf)> {
+    text.split_once('=')
+        .filter(|(n, p)| !n.is_empty() && !p.is_empty())
+        .map(|(n, p)| (n.to_owned(), p.into()))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "{option}: '{text}' is not VIEW=FILE, such as genes=table.csv"
+            ))
+        })
+}

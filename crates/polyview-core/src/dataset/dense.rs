@@ -79,7 +79,7 @@ impl DenseValues {
         Arc::ptr_eq(&self.all, &other.all)
     }
     /// A matrix of their own: shared where these are all of one, else a copy.
-    pub fn to_matrix(&self) -> Arc<Mat<f64>> {
+    pub(super) fn to_matrix(&self) -> Arc<Mat<f64>> {
         if self.rows.len() == self.all.nrows() {
             self.all.clone()
         } else {

@@ -1,5 +1,6 @@
 //! Data sets: named views whose samples are joined by their IDs.
 
+mod align;
 mod blocks;
 mod builder;
 mod dense;

@@ -419,32 +419,6 @@ impl View {
     pub fn into_stored(self) -> (String, Vec<String>, Values, Mask) {
         (self.name, self.features, self.values, self.mask)
     }
-    /// The same view with other entries at the places of those that are stored,
-    /// zeros staying zeros: `change(sample, feature, entry)`.
-    ///
-    /// # Errors
-    /// [`DataError::NotSparse`] where the values are not stored sparse or their
-    /// zeros were moved; [`DataError::Sparse`] where an entry is not finite.
-    pub fn map_entries(
-        &self,
-        change: impl FnMut(usize, usize, f64) -> f64,
-    ) -> Result<Self, DataError> {
-        let zeros_stay = |x: &&SparseValues| x.base.iter().all(|b| *b == 0.0);
-        let Some(x) = self.sparse().filter(zeros_stay) else {
-            return Err(DataError::NotSparse {
-                view: self.name.clone(),
-            });
-        };
-        let entries = x.entries.map(change).map_err(|source| DataError::Sparse {
-            view: self.name.clone(),
-            source,
-        })?;
-        let values = SparseValues::new(entries, x.base.clone());
-        Ok(Self {
-            values: Values::Sparse(Arc::new(values)),
-            ..self.clone()
-        })
-    }
     /// The columns `source` of the view under other names, in that order;
     /// `None` is a feature that nothing is known of. As they are stored.
     ///

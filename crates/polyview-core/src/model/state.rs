@@ -75,7 +75,7 @@ impl State {
     }
     /// Adds numbers that move: `shape` has one or two extents, the numbers are
     /// column-major.
-    pub fn put_values(&mut self, name: &str, shape: Vec<usize>, values: Vec<f64>) {
+    pub(super) fn put_values(&mut self, name: &str, shape: Vec<usize>, values: Vec<f64>) {
         let role = self.role;
         let array = StateArray {
             shape,

@@ -21,7 +21,9 @@ use polyview_linalg::MatRef;
 ///
 /// # Errors
 /// [`AlignmentError::NotFinite`].
-pub fn best_assignment(score: MatRef<'_, f64>) -> Result<Vec<Option<usize>>, AlignmentError> {
+pub(super) fn best_assignment(
+    score: MatRef<'_, f64>,
+) -> Result<Vec<Option<usize>>, AlignmentError> {
     all_finite("score", score)?;
     let (rows, columns) = score.shape();
     if rows <= columns {

@@ -1,4 +1,4 @@
-//! Cosines and correlations of columns.
+//! Cosines of columns.
 
 use super::AlignmentError;
 use polyview_linalg::faer::linalg::matmul::matmul;
@@ -43,27 +43,6 @@ pub(super) fn cross(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
         Par::Seq,
     );
     out
-}
-
-/// The columns less their means, at length one; constant columns become zeros.
-pub(super) fn standardised(matrix: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = matrix.to_owned();
-    let rows = out.nrows() as f64;
-    for k in 0..out.ncols() {
-        let largest = out.col(k).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        if largest == 0.0 {
-            continue;
-        }
-        out.col_mut(k).iter_mut().for_each(|x| *x /= largest);
-        let first = out[(0, k)];
-        if out.col(k).iter().all(|&x| x == first) {
-            out.col_mut(k).fill(0.0);
-            continue;
-        }
-        let mean = out.col(k).iter().sum::<f64>() / rows;
-        out.col_mut(k).iter_mut().for_each(|x| *x -= mean);
-    }
-    unit_columns(out.as_ref())
 }
 
 /// Entry by entry absolute values.

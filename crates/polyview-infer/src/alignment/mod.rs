@@ -1,4 +1,4 @@
-//! Identifiability of factors: signs, order and rotation of draws and of restarts.
+//! Identifiability of factors: signs and order of draws and of restarts.
 //!
 //! The likelihood of a factor model depends on $ZW^\top$ only, so factors are known up to their order and signs at best.
 //! Draws from chains, and fits from several starts, must be brought into one order before they can be averaged or
@@ -7,33 +7,24 @@
 //! | question | function |
 //! |---|---|
 //! | which factor of this draw is which of the reference's | [`align_to_reference`] |
-//! | bring all draws of all chains into one order | [`align_chains`] |
-//! | turn a draw onto the reference, where the prior leaves rotation free | [`orthogonal_procrustes`] |
-//! | which true factor was recovered how well | [`match_factors`] |
 //! | do restarts find the same factors | [`stability`] |
 //!
-//! Loadings are $D \times K$, the views stacked; scores are $N \times K$. Factors are compared by the cosine of their
-//! columns, so their scale does not matter, and matched one to one by the Hungarian algorithm ([`best_assignment`]).
+//! Loadings are $D \times K$, the views stacked. Factors are compared by the cosine of their
+//! columns, so their scale does not matter, and matched one to one by the Hungarian algorithm.
 //! Everything is deterministic, ties included: equal candidates are taken in ascending order.
 
 mod assignment;
-mod chains;
 mod compare;
-mod matching;
-mod procrustes;
+mod reference;
 mod signed_permutation;
+mod stability;
 #[cfg(test)]
 mod tests;
 
-pub use assignment::best_assignment;
-pub use chains::{
-    AlignedChains, AlignmentOptions, AlignmentOutcome, Pivot, align_chains, align_to_reference,
-};
-pub use matching::{FactorMatch, Stability, match_factors, stability};
-pub use procrustes::orthogonal_procrustes;
+pub use reference::align_to_reference;
 pub use signed_permutation::SignedPermutation;
+pub use stability::{Stability, stability};
 
-use polyview_linalg::LinalgError;
 use thiserror::Error;
 
 /// What the functions of this module refuse.
@@ -70,23 +61,12 @@ pub enum AlignmentError {
         /// The number found.
         found: usize,
     },
-    /// A pivot that does not exist.
-    #[error("there is no draw {draw} in chain {chain} to align to")]
-    NoSuchPivot {
-        /// Chain asked for.
-        chain: usize,
-        /// Draw asked for.
-        draw: usize,
-    },
     /// Entries that are no permutation, or signs other than 1 and -1.
     #[error("entry {position} does not make a signed permutation")]
     NoPermutation {
         /// First offending entry.
         position: usize,
     },
-    /// A decomposition failed.
-    #[error(transparent)]
-    Linalg(#[from] LinalgError),
 }
 
 fn same(what: &'static str, expected: usize, found: usize) -> Result<(), AlignmentError> {

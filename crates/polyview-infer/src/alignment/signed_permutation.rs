@@ -1,7 +1,7 @@
 //! Reordering and reflecting factors.
 
 use super::{AlignmentError, same};
-use polyview_linalg::{Mat, MatMut, MatRef};
+use polyview_linalg::{Mat, MatRef};
 
 /// A new order and new signs for $K$ factors: new factor $k$ is `signs()[k]` times old factor `order()[k]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,14 +11,6 @@ pub struct SignedPermutation {
 }
 
 impl SignedPermutation {
-    /// The factors as they are.
-    pub fn identity(k: usize) -> Self {
-        Self {
-            of: (0..k).collect(),
-            sign: vec![1.0; k],
-        }
-    }
-
     /// New factor $k$ is `sign[k]` times old factor `of[k]`.
     ///
     /// # Errors
@@ -62,81 +54,9 @@ impl SignedPermutation {
     /// # Errors
     /// [`AlignmentError::Shape`] where `matrix` has not $K$ columns.
     pub fn apply(&self, matrix: MatRef<'_, f64>) -> Result<Mat<f64>, AlignmentError> {
-        let mut out = Mat::zeros(matrix.nrows(), self.factors());
-        self.apply_into(matrix, out.as_mut())?;
-        Ok(out)
-    }
-
-    /// As [`apply`](Self::apply), into `out` of the shape of `matrix`.
-    ///
-    /// # Errors
-    /// [`AlignmentError::Shape`].
-    pub fn apply_into(
-        &self,
-        matrix: MatRef<'_, f64>,
-        mut out: MatMut<'_, f64>,
-    ) -> Result<(), AlignmentError> {
         same("columns to reorder", self.factors(), matrix.ncols())?;
-        same("columns of the output", self.factors(), out.ncols())?;
-        same("rows of the output", matrix.nrows(), out.nrows())?;
-        for (new, (&old, &sign)) in self.of.iter().zip(&self.sign).enumerate() {
-            let target = out.as_mut().col_mut(new);
-            for (y, x) in target.iter_mut().zip(matrix.col(old).iter()) {
-                *y = sign * x;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reorders what has one value per factor and no sign: scales, precisions, inclusion probabilities.
-    ///
-    /// # Errors
-    /// [`AlignmentError::Shape`].
-    pub fn apply_to_values<T: Clone>(&self, values: &[T]) -> Result<Vec<T>, AlignmentError> {
-        same("values to reorder", self.factors(), values.len())?;
-        Ok(self.of.iter().map(|&old| values[old].clone()).collect())
-    }
-
-    /// Reorders and reflects a $K \times K$ covariance or precision on both sides.
-    ///
-    /// # Errors
-    /// [`AlignmentError::Shape`].
-    pub fn apply_to_covariance(&self, matrix: MatRef<'_, f64>) -> Result<Mat<f64>, AlignmentError> {
-        same("rows of a covariance", self.factors(), matrix.nrows())?;
-        same("columns of a covariance", self.factors(), matrix.ncols())?;
-        Ok(Mat::from_fn(self.factors(), self.factors(), |i, j| {
-            self.sign[i] * self.sign[j] * matrix[(self.of[i], self.of[j])]
+        Ok(Mat::from_fn(matrix.nrows(), self.factors(), |i, k| {
+            self.sign[k] * matrix[(i, self.of[k])]
         }))
-    }
-
-    /// What undoes this.
-    pub fn inverse(&self) -> Self {
-        let mut out = Self::identity(self.factors());
-        for (new, (&old, &sign)) in self.of.iter().zip(&self.sign).enumerate() {
-            out.of[old] = new;
-            out.sign[old] = sign;
-        }
-        out
-    }
-
-    /// This first, then `next`.
-    ///
-    /// # Errors
-    /// [`AlignmentError::Shape`] where the numbers of factors differ.
-    pub fn then(&self, next: &Self) -> Result<Self, AlignmentError> {
-        same(
-            "factors of the second permutation",
-            self.factors(),
-            next.factors(),
-        )?;
-        Ok(Self {
-            of: next.of.iter().map(|&middle| self.of[middle]).collect(),
-            sign: next
-                .of
-                .iter()
-                .zip(&next.sign)
-                .map(|(&middle, &sign)| sign * self.sign[middle])
-                .collect(),
-        })
     }
 }

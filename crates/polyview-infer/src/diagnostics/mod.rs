@@ -12,7 +12,6 @@
 //! | how many for the 5% and 95% quantiles | [`ess_tail`] | above 100 a chain |
 //! | how exact is the mean | [`mcse_mean`] | |
 //! | everything at once | [`summary()`] | |
-//! | means and variances without keeping draws | [`RunningMoments`] | |
 //!
 //! ```
 //! use polyview_infer::diagnostics::{rank_normalised_rhat, summary};
@@ -36,7 +35,6 @@ mod ess;
 mod quantiles;
 mod ranks;
 mod rhat;
-mod running;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -44,7 +42,6 @@ mod tests;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_tail, mcse_mean};
 pub use quantiles::quantiles;
 pub use rhat::{rank_normalised_rhat, split_rhat};
-pub use running::{RunningMoments, rhat_of_moments};
 pub use summary::{Summary, summary};
 
 use thiserror::Error;
@@ -56,7 +53,7 @@ pub enum DiagnosticsError {
     /// No chain was given.
     #[error("no chain was given")]
     NoChains,
-    /// Two chains differ in length, or two accumulators in their number of draws.
+    /// Two chains differ in length.
     #[error("chain {chain} has {found} draws, the first has {expected}")]
     UnequalLengths {
         /// First chain that differs.
@@ -69,14 +66,6 @@ pub enum DiagnosticsError {
     /// The chains are too short for the question.
     #[error("at least {needed} draws a chain needed, found {found}")]
     TooFewDraws {
-        /// The least number.
-        needed: usize,
-        /// The number found.
-        found: usize,
-    },
-    /// Too few chains for the question.
-    #[error("at least {needed} chains needed, found {found}")]
-    TooFewChains {
         /// The least number.
         needed: usize,
         /// The number found.
@@ -95,13 +84,5 @@ pub enum DiagnosticsError {
     Probability {
         /// What was given.
         value: f64,
-    },
-    /// A draw of a vector with another number of quantities than the ones before.
-    #[error("expected {expected} quantities, found {found}")]
-    Quantities {
-        /// The number expected.
-        expected: usize,
-        /// The number found.
-        found: usize,
     },
 }

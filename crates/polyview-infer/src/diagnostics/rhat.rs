@@ -34,18 +34,15 @@ pub fn rank_normalised_rhat(chains: &[&[f64]]) -> Result<f64, DiagnosticsError> 
     Ok(bulk.max(folded))
 }
 
+/// $\widehat R$ of the halves; NaN where nothing varies.
 fn rhat(halves: &Halves) -> f64 {
     if halves.is_constant() {
         return f64::NAN;
     }
     let (means, variances): (Vec<f64>, Vec<f64>) = halves.parts().map(mean_and_variance).unzip();
-    rhat_of(halves.length as f64, &means, &variances)
-}
-
-/// $\widehat R$ of chains of `length` draws with these means and variances; NaN where nothing varies.
-pub(super) fn rhat_of(length: f64, means: &[f64], variances: &[f64]) -> f64 {
+    let length = halves.length as f64;
     let within = variances.iter().sum::<f64>() / variances.len() as f64;
-    let between = mean_and_variance(means).1;
+    let between = mean_and_variance(&means).1;
     if within == 0.0 && between == 0.0 {
         return f64::NAN;
     }

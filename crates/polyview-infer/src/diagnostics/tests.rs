@@ -3,8 +3,6 @@ use crate::rotation::test_noise::Noise;
 use proptest::prelude::*;
 use std::f64::consts::PI;
 
-mod running;
-
 /// A stationary first-order autoregression with unit variance.
 fn autoregression(noise: &mut Noise, rho: f64, length: usize) -> Vec<f64> {
     let mut x = noise.normal();

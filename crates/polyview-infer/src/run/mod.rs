@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 pub use gibbs::GibbsChain;
 pub use state::RunState;
-pub use vb::{Audit, FALL, Rotate, VbOptions, VbRun};
+pub(crate) use vb::FALL;
+pub use vb::{Audit, Rotate, VbOptions, VbRun};
 
 use crate::model::Model;
 

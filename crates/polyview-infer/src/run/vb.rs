@@ -86,7 +86,7 @@ pub type VbRun = Run<VbOptions>;
 const BEFORE_RELAXATION: usize = 3;
 
 /// Relative fall of the bound that counts as one.
-pub const FALL: f64 = 1e-9;
+pub(crate) const FALL: f64 = 1e-9;
 
 impl Run<VbOptions> {
     /// A run from a model whose blocks have their starting values.

@@ -235,10 +235,6 @@ impl Gaussian {
     pub fn noise(&self) -> &Gammas {
         &self.noise
     }
-    /// What a noise precision is shared by.
-    pub fn noise_by(&self) -> NoiseBy {
-        self.scope
-    }
     /// Takes over the noise precisions of another term of the same features.
     pub fn set_noise(&mut self, noise: Gammas) {
         self.noise = noise;

@@ -28,9 +28,6 @@ proptest! {
             prop_assert!(mask.ones_in_col(c).eq(ones));
             prop_assert!(mask.zeros_in_col(c).eq(zeros));
         }
-        for r in 0..rows {
-            prop_assert_eq!(mask.count_row(r), (0..cols).filter(|&c| bit(r, c)).count());
-        }
         prop_assert_eq!(&written, &mask);
         prop_assert_eq!(mask.count(), bits.iter().filter(|b| **b).count());
         prop_assert_eq!(mask.is_full(), bits.iter().all(|b| *b));

@@ -9,9 +9,9 @@
 //!
 //! How a column is summed depends on its bits only, so its result does not depend on its neighbours or on threads.
 
+use crate::BitMask;
 use crate::columns::put_column;
 use crate::simd::dispatch;
-use crate::{BitMask, PackedRows};
 use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef};
 use lookup::{Lookup, Scratch};
@@ -31,17 +31,6 @@ mod tests;
 const COLUMN_BLOCK: usize = 5120;
 /// Columns in one task of the sparse pass.
 const SPARSE_BLOCK: usize = 16;
-
-/// Masked Grams $G\_d = \sum\_{n: o\_{nd} = 1} T\_n$ of stored second moments $T\_n$ (`kr`, see
-/// [`khatri_rao`](fn@crate::khatri_rao)), one packed matrix per column of the mask.
-///
-/// # Panics
-/// If `mask` and `kr` differ in rows.
-pub fn masked_gram(mask: &BitMask, kr: &PackedRows) -> PackedRows {
-    let mut out = PackedRows::zeros(mask.cols(), kr.k());
-    masked_sums(mask, kr.as_mat(), out.as_mat_mut());
-    out
-}
 
 /// `out[., d]` = sum of the columns $n$ of `table` ($P \times N$) whose bit $(n, d)$ of `mask` ($N \times D$) is set;
 /// `out` is $P \times D$. Both are fastest column-major.

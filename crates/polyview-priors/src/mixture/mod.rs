@@ -131,7 +131,7 @@ impl Mixture {
             .collect()
     }
     /// $\langle\ln q\_t\rangle$.
-    pub fn log_weights(&self) -> Vec<f64> {
+    pub(crate) fn log_weights(&self) -> Vec<f64> {
         let (ln, not) = (self.sticks.mean_ln(), self.sticks.mean_ln_not());
         let mut before = 0.0;
         (0..self.components())

@@ -2,8 +2,10 @@
 
 mod idle;
 mod nodes;
+mod options;
 mod species;
 
+pub use options::{GlobalScale, ThreeParameterBetaOptions};
 pub use species::ThreeParameterBetaSpecies;
 
 use polyview_core::{
@@ -14,7 +16,6 @@ use polyview_linalg::MatRef;
 use polyview_random::StreamKey;
 use polyview_special::ln_gamma;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use nodes::{AT_REST, Nodes, Variances, draw_ln, draw_variance_ln};
 
@@ -25,55 +26,6 @@ const GLOBAL_STREAMS: u32 = 1 << 31;
 const HYPER_STREAMS: u32 = 3 << 30;
 /// $\ln\Gamma(\tfrac12)$.
 const LN_GAMMA_HALF: f64 = 0.572_364_942_924_700_1;
-
-/// Which entries have a global scale in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GlobalScale {
-    /// Those of a column: loadings, where it is automatic relevance
-    /// determination of the factors (spec/maxmargin-rank 2.4).
-    #[default]
-    Column,
-    /// Those of a row, each with a hierarchy of its own: coefficients of
-    /// classifiers, one task a row (spec/maxmargin-rank 2.4, 2.6).
-    Row,
-    /// All of them.
-    All,
-}
-
-/// Shapes and scopes of a [`ThreeParameterBeta`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ThreeParameterBetaOptions {
-    /// Shape of the variances, $r > 0$: the smaller, the more mass at zero.
-    pub r: f64,
-    /// Shape of their rates, $s > 0$: the smaller, the heavier the tails.
-    pub s: f64,
-    /// Which entries share a global scale.
-    pub global: GlobalScale,
-}
-
-impl Default for ThreeParameterBetaOptions {
-    /// The horseshoe, $r = s = \tfrac12$, with a global scale a column.
-    fn default() -> Self {
-        Self::horseshoe(GlobalScale::Column)
-    }
-}
-
-impl ThreeParameterBetaOptions {
-    /// The horseshoe, $r = s = \tfrac12$.
-    pub const fn horseshoe(global: GlobalScale) -> Self {
-        Self {
-            r: 0.5,
-            s: 0.5,
-            global,
-        }
-    }
-    /// Whether both shapes are positive and finite.
-    pub fn is_proper(&self) -> bool {
-        self.r > 0.0 && self.s > 0.0 && self.r.is_finite() && self.s.is_finite()
-    }
-}
 
 /// The three-parameter beta normal prior (Armagan, Dunson and Clyde 2011),
 /// **the horseshoe at $r = s = \tfrac12$**: a variance for each entry, and a

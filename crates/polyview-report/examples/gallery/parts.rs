@@ -1,10 +1,13 @@
 //! Parts of the reports, simulated.
 
+use polyview::{
+    CheckedStatistic, ComparedMoments, ComparedView, Comparison, Domain, Metadata, MetadataValues,
+    PredictiveCheck, Spreads,
+};
 use polyview_report::{
-    BoundTrace, Check, CheckStatistic, ComparedView, Comparison, Coverage, Event, EventKind,
-    Factors, Grid, HeldOut, HeldOutCells, Intervals, MetadataColumn, MetadataValues, OptionValue,
-    Origin, Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary,
-    ViewWeights,
+    Against, BoundTrace, Coverage, Event, EventKind, Factors, Grid, HeldOut, HeldOutCells,
+    Intervals, OptionValue, Origin, Summary, VarianceExplained, ViewInclusion, ViewRelevance,
+    ViewSummary, ViewWeights,
 };
 
 /// A linear congruential generator: enough for pictures, the same on every machine.
@@ -125,11 +128,10 @@ pub(crate) fn variance() -> VarianceExplained {
         marginal,
         joint,
         unique: Some(unique),
-        activity: None,
     }
 }
 
-pub(crate) fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>) {
+pub(crate) fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<Metadata>) {
     let subtypes = ["luminal A", "luminal B", "basal-like", "HER2-enriched"];
     let (mut subtype, mut age, mut batch, mut means) = (vec![], vec![], vec![], vec![]);
     for _ in 0..n {
@@ -167,19 +169,16 @@ pub(crate) fn factors(n: usize, rng: &mut Lcg) -> (Factors, Vec<MetadataColumn>)
         sds: Some(sds),
     };
     let columns = vec![
-        MetadataColumn {
+        Metadata {
             name: "subtype".into(),
-            unit: String::new(),
             values: MetadataValues::Categories(subtype),
         },
-        MetadataColumn {
-            name: "age at diagnosis".into(),
-            unit: "years".into(),
+        Metadata {
+            name: "age at diagnosis (years)".into(),
             values: MetadataValues::Numbers(age),
         },
-        MetadataColumn {
+        Metadata {
             name: "batch".into(),
-            unit: String::new(),
             values: MetadataValues::Categories(batch),
         },
     ];
@@ -268,7 +267,7 @@ pub(crate) fn weights(rng: &mut Lcg) -> Vec<ViewWeights> {
 }
 
 /// Skewness of features that the model takes for normal, standard deviations that it learns.
-pub(crate) fn check(rng: &mut Lcg) -> Check {
+pub(crate) fn check(rng: &mut Lcg) -> PredictiveCheck {
     let mut statistic = |name: &str, level: f64, spread: f64, off: f64| {
         let replicated: Vec<f64> = (0..60).map(|_| level + spread * rng.normal()).collect();
         let observed: Vec<f64> = replicated
@@ -276,20 +275,22 @@ pub(crate) fn check(rng: &mut Lcg) -> Check {
             .map(|r| r + off + 0.04 * rng.normal())
             .collect();
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-        CheckStatistic {
+        CheckedStatistic {
             name: name.to_owned(),
+            columns: (1..=60).map(|d| format!("P{d}")).collect(),
             lower: replicated.iter().map(|r| r - 0.08).collect(),
             upper: replicated.iter().map(|r| r + 0.08).collect(),
             p: vec![if off > 0.0 { 0.0 } else { 0.4 }; 60],
             mean_observed: mean(&observed),
-            mean_replicated: mean(&replicated),
+            mean_replicated: vec![mean(&replicated)],
             mean_p: if off > 0.0 { 0.0 } else { 0.42 },
             observed,
             replicated,
         }
     };
-    Check {
+    PredictiveCheck {
         view: "protein".into(),
+        kind: Domain::Reals,
         samples: 300,
         replicates: 100,
         part: None,
@@ -301,7 +302,7 @@ pub(crate) fn check(rng: &mut Lcg) -> Check {
 }
 
 /// A fit that is too sure of itself, against a sampler.
-pub(crate) fn comparison(rng: &mut Lcg) -> Comparison {
+pub(crate) fn comparison(rng: &mut Lcg) -> Against {
     let mean: Vec<f64> = (0..1500).map(|_| rng.normal()).collect();
     let other_sd: Vec<f64> = (0..1500).map(|_| 0.3 + 0.1 * rng.uniform()).collect();
     let spreads = |median| Spreads {
@@ -310,21 +311,28 @@ pub(crate) fn comparison(rng: &mut Lcg) -> Comparison {
         lower: 0.5,
         upper: 0.9,
     };
-    Comparison {
+    let predictor = ComparedMoments {
+        other_mean: mean.iter().map(|m| m + 0.1 * rng.normal()).collect(),
+        sd: other_sd.iter().map(|s| 0.7 * s).collect(),
+        mean,
+        other_sd,
+    };
+    Against {
         name: "variational Bayes".into(),
         other: "Gibbs sampling".into(),
-        samples: 300,
-        views: vec![ComparedView {
-            view: "rna".into(),
-            other_mean: mean.iter().map(|m| m + 0.1 * rng.normal()).collect(),
-            sd: other_sd.iter().map(|s| 0.7 * s).collect(),
-            mean,
-            other_sd,
-            correlation: 0.994,
-            predictor: spreads(0.7),
-            weights: spreads(0.93),
-        }],
-        notes: Vec::new(),
+        found: Comparison {
+            samples: 300,
+            views: vec![ComparedView {
+                view: "rna".into(),
+                kind: Domain::Reals,
+                predictor,
+                correlation: 0.994,
+                predictor_spread: spreads(0.7),
+                weights: ComparedMoments::default(),
+                weight_spread: spreads(0.93),
+            }],
+            notes: Vec::new(),
+        },
     }
 }
 
@@ -445,9 +453,5 @@ pub(crate) fn summary(n: usize) -> Summary {
             option("rna", "weights", "spike and slab with ARD", Origin::Default),
             option("fit", "tolerance", "1e-6", Origin::Chosen),
         ],
-        spec_text: Some(
-            "[model]\npreset = \"mofa\"\nfactors = 10\n\n[views.rna]\nlikelihood = \"gaussian\"\n"
-                .into(),
-        ),
     }
 }

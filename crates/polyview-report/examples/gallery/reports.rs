@@ -4,9 +4,9 @@ use super::parts::{
     FACTORS, Lcg, bound, check, comparison, coverage, factors, held_out, inclusion, relevance,
     summary, variance, weights,
 };
+use polyview::{ChooseK, ChooseKRow, Convergence, Event, Journal, Metadata, MetadataValues};
 use polyview_report::{
-    BoundTrace, Chain, ChainTraces, ChooseK, Coverage, Diagnostic, Factors, Grid, JournalEntry,
-    MetadataColumn, MetadataValues, Options, Progress, Report, Severity, Summary,
+    BoundTrace, Chain, ChainTraces, Coverage, Factors, Grid, Options, Progress, Report, Summary,
     VarianceExplained, ViewWeights,
 };
 
@@ -14,12 +14,6 @@ pub(crate) fn variational() -> Report {
     let mut rng = Lcg(7);
     let n = 1000;
     let (factors, metadata) = factors(n, &mut rng);
-    let entry = |sweep, block: &str, message: &str, severity| JournalEntry {
-        sweep,
-        block: block.into(),
-        message: message.into(),
-        severity,
-    };
     let coverage = coverage(n, &mut rng);
     let bound = bound(118, &mut rng);
     let weights = weights(&mut rng);
@@ -38,34 +32,74 @@ pub(crate) fn variational() -> Report {
         inclusion: inclusion(&weights),
         weights,
         relevance: relevance(),
-        correlations: None,
         held_out: held_out(&mut rng),
         checks: vec![check(&mut rng)],
         comparison: Some(comparison(&mut rng)),
-        choose_k: Some(ChooseK {
-            factors: vec![2, 4, 6, 8, 10, 12, 16],
-            score: vec![-1.42, -1.31, -1.24, -1.212, -1.209, -1.213, -1.222],
-            score_error: Some(vec![0.012, 0.011, 0.009, 0.009, 0.009, 0.011, 0.012]),
-            score_name: "held-out log density per cell (nats)".into(),
-            bound: Some(vec![-431_020.0, -421_311.0, -414_004.0, -412_170.0, -412_201.0, -412_236.0, -412_390.0]),
-            stability: Some(vec![0.99, 0.98, 0.98, 0.97, 0.88, 0.79, 0.61]),
-            recommended: Some(8),
-            rule: "fewest factors within one standard error of the best score".into(),
-        }),
-        journal: vec![
-            entry(None, "data", "4 tables joined on sample names: 1000 samples in the union", Severity::Info),
-            entry(Some(32), "factors", "factor 9 removed: largest |weight| 3.1e-4, variance explained 0.002%", Severity::Notice),
-            entry(Some(59), "factors", "factor 10 removed: largest |weight| 8.7e-5, variance explained 0.001%", Severity::Notice),
-            entry(Some(74), "weights/protein", "jitter 1e-10 added to one precision (row 31, pivot 4)", Severity::Warning),
-            entry(Some(118), "fit", "converged", Severity::Info),
-        ],
-        citations: vec![
-            "Argelaguet R. et al. (2018). Multi-Omics Factor Analysis. Molecular Systems Biology 14:e8124.".into(),
-            "The polyview developers (2025). polyview: modular Bayesian factor models for multi-view data.".into(),
-        ],
+        choose_k: Some(choose_k()),
+        journal: journal(),
         versions: vec![("polyview".into(), "0.1.0".into()), ("faer".into(), "0.24.0".into())],
         options: Options::default(),
     }
+}
+
+fn choose_k() -> ChooseK {
+    let tried = [
+        (2, -1.42, 0.012, -431_020.0, 0.99),
+        (4, -1.31, 0.011, -421_311.0, 0.98),
+        (6, -1.24, 0.009, -414_004.0, 0.98),
+        (8, -1.212, 0.009, -412_170.0, 0.97),
+        (10, -1.209, 0.009, -412_201.0, 0.88),
+        (12, -1.213, 0.011, -412_236.0, 0.79),
+        (16, -1.222, 0.012, -412_390.0, 0.61),
+    ];
+    let row = |(factors, density, error, bound, stability)| ChooseKRow {
+        factors,
+        kept: factors as f64,
+        log_density: density,
+        log_density_se: error,
+        robust_density: density,
+        robust_density_se: error,
+        r2: f64::NAN,
+        r2_se: f64::NAN,
+        bound,
+        stability,
+    };
+    ChooseK {
+        rows: tried.map(row).to_vec(),
+        cells: vec![20_000; 5],
+        dense_cells: 20_000.0,
+        ranked: Vec::new(),
+        recommended: 8,
+        reason: "fewest factors within one standard error of the best score".into(),
+        notes: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn journal() -> Journal {
+    let mut journal = Journal::default();
+    let note = "4 tables joined on sample names: 1000 samples in the union".to_owned();
+    journal.note(0, "data", Event::Data { note });
+    for (sweep, factor, largest_weight, explained) in
+        [(32, 9, 3.1e-4, 2e-5), (59, 10, 8.7e-5, 1e-5)]
+    {
+        let pruned = Event::Pruned {
+            factor,
+            largest_weight,
+            explained,
+            left: FACTORS,
+        };
+        journal.note(sweep, "factors", pruned);
+    }
+    let jitter = Event::Jitter {
+        row: 30,
+        pivot: 3,
+        amount: 1e-10,
+    };
+    journal.note(74, "weights/protein", jitter);
+    let outcome = "converged".to_owned();
+    journal.note(118, "", Event::Ended { outcome });
+    journal
 }
 
 pub(crate) fn sampler() -> Report {
@@ -101,12 +135,12 @@ pub(crate) fn sampler() -> Report {
             }
         })
         .collect();
-    let diagnostic = |quantity: &str, r_hat, ess_bulk, ess_tail| Diagnostic {
-        quantity: quantity.into(),
+    let diagnostic = |kind: &str, rhat, ess_bulk, ess_tail| Convergence {
+        kind: kind.into(),
         quantities: 1,
-        worst: String::new(),
-        r_hat,
-        r_hat_median: r_hat,
+        worst: kind.into(),
+        rhat,
+        rhat_median: rhat,
         ess_bulk,
         ess_bulk_median: ess_bulk,
         ess_tail,
@@ -156,9 +190,6 @@ pub(crate) fn sampler() -> Report {
                 })
                 .collect(),
             unique: None,
-            activity: Some(Grid::from_fn(14, FACTORS, |m, k| {
-                f64::from(u8::from((m + k) % 4 == 0 || k == 0))
-            })),
         }),
         factors: Some(factors),
         metadata,
@@ -187,9 +218,8 @@ pub(crate) fn tiny() -> Report {
             means: Grid::from_fn(1, 1, |_, _| 0.3),
             sds: None,
         }),
-        metadata: vec![MetadataColumn {
+        metadata: vec![Metadata {
             name: "group".into(),
-            unit: String::new(),
             values: MetadataValues::Categories(vec![Some("a".into())]),
         }],
         weights: vec![ViewWeights {

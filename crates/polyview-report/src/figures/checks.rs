@@ -28,13 +28,13 @@ pub(crate) fn checks(report: &Report) -> Result<Vec<Figure>, ReportError> {
 }
 
 pub(crate) fn comparison(report: &Report) -> Result<Vec<Figure>, ReportError> {
-    let Some(comparison) = &report.comparison else {
+    let Some(against) = &report.comparison else {
         return Ok(Vec::new());
     };
     let mut panels = Vec::new();
-    for (m, view) in comparison.views.iter().enumerate() {
+    for (m, view) in against.found.views.iter().enumerate() {
         for (stem, moment) in [("mean", Moment::Mean), ("sd", Moment::Spread)] {
-            let picture = draw_compared(comparison, view, moment, &report.options)?;
+            let picture = draw_compared(against, view, moment, &report.options)?;
             panels.push(named(format!("against{}-{stem}", m + 1), picture));
         }
     }
@@ -42,7 +42,7 @@ pub(crate) fn comparison(report: &Report) -> Result<Vec<Figure>, ReportError> {
         "The linear predictor of cells (the score, where the data are labels) in {} against {}: posterior \
          means, then standard deviations. Points below the dashed line of the second kind are cells of which \
          the first is surer.",
-        comparison.name, comparison.other
+        against.name, against.other
     );
     Ok(vec![figure(caption, panels)])
 }

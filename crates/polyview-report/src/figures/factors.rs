@@ -2,13 +2,14 @@
 
 use super::{Figure, NamedPicture, figure, named};
 use crate::ReportError;
-use crate::input::{Factors, MetadataColumn, MetadataValues, Report};
+use crate::input::{Factors, Report};
 use crate::plots::{
     associations, correlations_of, draw_correlations, draw_factor_against, draw_factor_histogram,
     draw_factor_pair, draw_inclusion, draw_relevance, draw_top_weights, has_values,
 };
 use crate::svg::number::count;
 use crate::svg::palette::CATEGORIES;
+use polyview::{Metadata, MetadataValues};
 use std::fmt::Write as _;
 
 /// Pairs among the leading factors.
@@ -24,7 +25,7 @@ pub(crate) fn factors(report: &Report) -> Result<Vec<Figure>, ReportError> {
         return Ok(Vec::new());
     };
     let pairs = leading_pairs(report, factors);
-    let columns: Vec<(usize, &MetadataColumn)> = report
+    let columns: Vec<(usize, &Metadata)> = report
         .metadata
         .iter()
         .enumerate()
@@ -95,7 +96,7 @@ pub(crate) fn factors(report: &Report) -> Result<Vec<Figure>, ReportError> {
     Ok(out)
 }
 
-fn closest_caption(report: &Report, column: &MetadataColumn) -> String {
+fn closest_caption(report: &Report, column: &Metadata) -> String {
     let how = match &column.values {
         MetadataValues::Categories(_) => {
             "Each mark is a sample; the box spans the middle half of the samples, the thick line is the median \
@@ -111,7 +112,11 @@ fn closest_caption(report: &Report, column: &MetadataColumn) -> String {
         "The factors that go most closely with {}. {how}",
         column.name
     );
-    if column.values.len() > report.options.max_points / CATEGORIES {
+    let values = match &column.values {
+        MetadataValues::Categories(v) => v.len(),
+        MetadataValues::Numbers(v) => v.len(),
+    };
+    if values > report.options.max_points / CATEGORIES {
         caption.push_str(
             " In a crowd evenly spaced samples are drawn; boxes and correlations use all.",
         );
@@ -119,7 +124,7 @@ fn closest_caption(report: &Report, column: &MetadataColumn) -> String {
     caption
 }
 
-fn colour_sentence(column: &MetadataColumn) -> String {
+fn colour_sentence(column: &Metadata) -> String {
     match &column.values {
         MetadataValues::Categories(_) => format!("Colour and shape give {}.", column.name),
         MetadataValues::Numbers(_) => format!("Colour gives {}.", column.name),
@@ -130,7 +135,7 @@ fn pair_picture(
     report: &Report,
     factors: &Factors,
     pair: (usize, usize),
-    colour: Option<(usize, &MetadataColumn)>,
+    colour: Option<(usize, &Metadata)>,
 ) -> Result<NamedPicture, ReportError> {
     let picture = draw_factor_pair(factors, pair, colour.map(|c| c.1), &report.options)?;
     let suffix = colour.map_or_else(String::new, |(i, _)| format!("-column{}", i + 1));
@@ -140,7 +145,7 @@ fn pair_picture(
     ))
 }
 
-fn pair_caption(report: &Report, factors: &Factors, column: Option<&MetadataColumn>) -> String {
+fn pair_caption(report: &Report, factors: &Factors, column: Option<&Metadata>) -> String {
     let mut caption =
         "Each mark is a sample, placed by the posterior means of two factors.".to_owned();
     if let Some(column) = column {
@@ -165,7 +170,7 @@ fn pair_caption(report: &Report, factors: &Factors, column: Option<&MetadataColu
 
 /// The factors most strongly associated with a column, strongest first: the strongest in any case,
 /// others from two per cent of shared variance on.
-fn closest_factors(report: &Report, factors: &Factors, column: &MetadataColumn) -> Vec<usize> {
+fn closest_factors(report: &Report, factors: &Factors, column: &Metadata) -> Vec<usize> {
     let mut strength: Vec<(f64, usize)> = (0..factors.names.len())
         .filter_map(|k| {
             Some((
@@ -279,19 +284,14 @@ pub(crate) fn correlations(report: &Report) -> Result<Vec<Figure>, ReportError> 
     if names.len() < 2 {
         return Ok(Vec::new());
     }
-    let (table, source) = match (&report.correlations, &report.factors) {
-        (Some(given), _) => (given.clone(), "as the model gives them"),
-        (None, Some(factors)) => (
-            correlations_of(&factors.means),
-            "of the posterior means over the samples",
-        ),
-        (None, None) => return Ok(Vec::new()),
+    let Some(factors) = &report.factors else {
+        return Ok(Vec::new());
     };
-    let caption = format!(
-        "Correlations between factors, {source}. White cells are what one hopes for: the factors describe \
-         different things. A dark cell off zero says that two factors move together, so read their weights \
-         as a pair."
-    );
+    let table = correlations_of(&factors.means);
+    let caption = "Correlations between factors, of the posterior means over the samples. White cells are what \
+        one hopes for: the factors describe different things. A dark cell off zero says that two factors move \
+        together, so read their weights as a pair."
+        .to_owned();
     Ok(vec![figure(
         caption,
         vec![named(

@@ -40,7 +40,7 @@ pub(crate) struct Figure {
 /// All pictures of a report, in their order on the page, to be saved one by one.
 ///
 /// # Errors
-/// As [`Report::validate`].
+/// When parts of the report do not fit together.
 pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
     report.validate()?;
     let all = [
@@ -56,7 +56,7 @@ pub fn pictures(report: &Report) -> Result<Vec<NamedPicture>, ReportError> {
         held_out(report)?,
         checks(report)?,
         comparison(report)?,
-        choose_k(report)?,
+        choose_k(report),
     ];
     Ok(all.into_iter().flatten().flat_map(|f| f.panels).collect())
 }
@@ -148,14 +148,9 @@ pub(crate) fn variance(report: &Report) -> Result<Vec<Figure>, ReportError> {
              beside large ones in the first table mark factors that others can replace.",
         );
     }
-    let rule = if variance.activity.is_some() {
-        "the model itself gives it a probability of at least one half".to_owned()
-    } else {
-        let rule = rule_of(variance, report.options.active_share);
-        format!("{rule}, by the tables above")
-    };
+    let rule = rule_of(variance, report.options.active_share);
     let reach = format!(
-        "Which factors act in which views. A factor counts as active in a view where {rule}. Joined dots are \
+        "Which factors act in which views. A factor counts as active in a view where {rule}, by the tables above. Joined dots are \
          shared between views; a single triangle is private to one view."
     );
     let activity = named(
@@ -270,37 +265,27 @@ pub(crate) fn held_out(report: &Report) -> Result<Vec<Figure>, ReportError> {
     Ok(vec![figure(caption, panels)])
 }
 
-pub(crate) fn choose_k(report: &Report) -> Result<Vec<Figure>, ReportError> {
-    let Some(choose) = &report.choose_k else {
-        return Ok(Vec::new());
+pub(crate) fn choose_k(report: &Report) -> Vec<Figure> {
+    let Some(found) = &report.choose_k else {
+        return Vec::new();
     };
-    let mut panels = vec![named("choose-score", draw_choose_k(choose, Curve::Score)?)];
-    if choose.bound.is_some() {
-        panels.push(named("choose-bound", draw_choose_k(choose, Curve::Bound)?));
+    let mut panels = vec![named("choose-score", draw_choose_k(found, Curve::Score))];
+    let mut caption =
+        "Fits with different numbers of factors. Bars are ± one standard error. Where the curve \
+        is flat, fewer factors do as well."
+            .to_owned();
+    if Curve::Bound.is_known(found) {
+        panels.push(named("choose-bound", draw_choose_k(found, Curve::Bound)));
     }
-    if choose.stability.is_some() {
-        panels.push(named(
-            "choose-stability",
-            draw_choose_k(choose, Curve::Stability)?,
-        ));
-    }
-    let mut caption = "Fits with different numbers of factors.".to_owned();
-    if choose.score_error.is_some() {
-        caption.push_str(" Bars are ± one standard error.");
-    }
-    caption.push_str(" Where the curve is flat, fewer factors do as well.");
-    if choose.stability.is_some() {
+    if Curve::Stability.is_known(found) {
+        let picture = draw_choose_k(found, Curve::Stability);
+        panels.push(named("choose-stability", picture));
         caption.push_str(" A stability near one says that repeated fits find the same factors.");
     }
-    if let Some(k) = choose.recommended {
-        let _ = write!(
-            caption,
-            " The dashed line and the diamond mark the recommended number, {k}"
-        );
-        if !choose.rule.is_empty() {
-            let _ = write!(caption, " ({})", choose.rule);
-        }
-        caption.push('.');
-    }
-    Ok(vec![figure(caption, panels)])
+    let _ = write!(
+        caption,
+        " The dashed line and the diamond mark the recommended number, {} ({}).",
+        found.recommended, found.reason
+    );
+    vec![figure(caption, panels)]
 }

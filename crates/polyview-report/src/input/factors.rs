@@ -1,10 +1,9 @@
 //! Factors, weights, and what is known about the samples.
 
 use super::Grid;
-use serde::Serialize;
 
 /// Variance explained, as shares: 0.25 is a quarter. Negative values are legal and shown as such.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VarianceExplained {
     /// Names of the views.
     pub views: Vec<String>,
@@ -16,14 +15,10 @@ pub struct VarianceExplained {
     pub joint: Vec<f64>,
     /// Views x factors: share that is lost when only this factor is left out.
     pub unique: Option<Grid>,
-    /// Views x factors: 1 where the model itself says that the factor acts on the view, 0 where it
-    /// does not (or a probability in between). Without it a threshold on `marginal`, rounded as it is
-    /// shown, decides.
-    pub activity: Option<Grid>,
 }
 
 /// What factors do in groups of samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupFactors {
     /// Names of the groups.
     pub groups: Vec<String>,
@@ -37,7 +32,7 @@ pub struct GroupFactors {
 }
 
 /// Posterior of the factors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors {
     /// Names of the samples.
     pub samples: Vec<String>,
@@ -49,43 +44,8 @@ pub struct Factors {
     pub sds: Option<Grid>,
 }
 
-/// Something known about the samples that the model did not see.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MetadataColumn {
-    /// Name of the column.
-    pub name: String,
-    /// Unit of a numeric column; empty if it has none.
-    pub unit: String,
-    /// The values, one per sample, in the order of the factors.
-    pub values: MetadataValues,
-}
-
-/// Values of a metadata column.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum MetadataValues {
-    /// Categories; `None` where not recorded.
-    Categories(Vec<Option<String>>),
-    /// Numbers; `NaN` where not recorded.
-    Numbers(Vec<f64>),
-}
-
-impl MetadataValues {
-    /// Number of samples.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Categories(v) => v.len(),
-            Self::Numbers(v) => v.len(),
-        }
-    }
-
-    /// Whether there is no sample.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// Posterior of the weights of one view.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewWeights {
     /// Name of the view.
     pub view: String,
@@ -98,7 +58,7 @@ pub struct ViewWeights {
 }
 
 /// Which weights of one view are not zero.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewInclusion {
     /// Name of the view.
     pub view: String,
@@ -110,7 +70,7 @@ pub struct ViewInclusion {
 
 /// Relevance of the features of one view, as shares of its median: 2 is twice as relevant as an ordinary
 /// feature.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewRelevance {
     /// Name of the view.
     pub view: String,

@@ -1,10 +1,9 @@
 //! A plain table of numbers.
 
 use crate::ReportError;
-use serde::Serialize;
 
 /// A dense table of numbers, row by row. `NaN` marks a cell that is not available.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
     rows: usize,
     columns: usize,

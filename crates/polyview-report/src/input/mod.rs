@@ -1,6 +1,6 @@
-//! What a report is made from: plain data, nothing of the model's own types.
+//! What a report is made from: results of a fit as the facade gives them, and the tables that
+//! pictures are drawn of.
 
-mod checks;
 mod factors;
 mod grid;
 mod progress;
@@ -8,22 +8,20 @@ mod results;
 mod summary;
 mod validate;
 
-pub use checks::{Check, CheckStatistic, ComparedView, Comparison, Spreads};
 pub use factors::{
-    Factors, GroupFactors, MetadataColumn, MetadataValues, VarianceExplained, ViewInclusion,
-    ViewRelevance, ViewWeights,
+    Factors, GroupFactors, VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
 };
 pub use grid::Grid;
-pub use progress::{BoundTrace, Chain, ChainTraces, Diagnostic, Event, EventKind, Progress};
-pub use results::{ChooseK, HeldOut, HeldOutCells, Intervals};
-pub use summary::{Coverage, JournalEntry, OptionValue, Origin, Severity, Summary, ViewSummary};
+pub use progress::{BoundTrace, Chain, ChainTraces, Event, EventKind, Progress};
+pub use results::{Against, HeldOut, HeldOutCells, Intervals};
+pub use summary::{Coverage, OptionValue, Origin, Summary, ViewSummary};
 
-pub(crate) use validate::{check_factor, shape};
+pub(crate) use validate::{check_factor, checked, compared, known_of, shape};
 
-use serde::Serialize;
+use polyview::{ChooseK, Journal, Metadata, PredictiveCheck};
 
 /// Everything that a report shows. What is absent or empty has no section.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Title of the page.
     pub title: String,
@@ -42,27 +40,23 @@ pub struct Report {
     /// Posterior of the factors.
     pub factors: Option<Factors>,
     /// What is known about the samples, in the order of `factors.samples`.
-    pub metadata: Vec<MetadataColumn>,
+    pub metadata: Vec<Metadata>,
     /// Posterior of the weights, one entry per view.
     pub weights: Vec<ViewWeights>,
     /// Inclusion probabilities of the weights, one entry per view that learnt them.
     pub inclusion: Vec<ViewInclusion>,
     /// Relevance of the features, one entry per view that learnt it.
     pub relevance: Vec<ViewRelevance>,
-    /// Factors x factors: correlations. Computed from the factor means when not given.
-    pub correlations: Option<Grid>,
     /// Held-out predictions, one entry per view.
     pub held_out: Vec<HeldOut>,
     /// Posterior predictive checks, one entry per view.
-    pub checks: Vec<Check>,
+    pub checks: Vec<PredictiveCheck>,
     /// The fit against another one.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<Against>,
     /// Fits with different numbers of factors.
     pub choose_k: Option<ChooseK>,
     /// What happened during the fit.
-    pub journal: Vec<JournalEntry>,
-    /// How to cite the software and the methods, one text each.
-    pub citations: Vec<String>,
+    pub journal: Journal,
     /// Names and versions of the software that took part.
     pub versions: Vec<(String, String)>,
     /// How much to show.
@@ -70,7 +64,7 @@ pub struct Report {
 }
 
 /// How much a report shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Features per factor and view in the pictures of weights.
     pub top_weights: usize,

@@ -1,9 +1,9 @@
 //! How a fit went from sweep to sweep.
 
-use serde::Serialize;
+use polyview::Convergence;
 
 /// How the fit proceeded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
     /// A variational fit: the bound after each sweep.
     Bound(BoundTrace),
@@ -12,7 +12,7 @@ pub enum Progress {
 }
 
 /// The bound after each sweep of a variational fit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoundTrace {
     /// Number of the sweep to which the first value belongs.
     pub first_sweep: usize,
@@ -25,7 +25,7 @@ pub struct BoundTrace {
 }
 
 /// Something that happened in a sweep and may show in the bound.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Sweep in which it happened.
     pub sweep: usize,
@@ -34,7 +34,7 @@ pub struct Event {
 }
 
 /// Kinds of events marked in the picture of the bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A factor was removed.
@@ -46,7 +46,7 @@ pub enum EventKind {
 }
 
 /// Chains of a sampler.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChainTraces {
     /// What is traced and its unit, for instance `log joint density (nats)`.
     pub quantity: String,
@@ -55,11 +55,11 @@ pub struct ChainTraces {
     /// Sweeps at the start of every chain that were not used.
     pub warm_up: usize,
     /// Convergence figures.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<Convergence>,
 }
 
 /// One chain of a sampler.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
     /// Name of the chain.
     pub name: String,
@@ -67,25 +67,4 @@ pub struct Chain {
     pub first_sweep: usize,
     /// One value per kept sweep.
     pub values: Vec<f64>,
-}
-
-/// Convergence figures of the quantities of one kind over all chains; `NaN` if not known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Diagnostic {
-    /// The quantity, or the kind of quantity.
-    pub quantity: String,
-    /// How many there are of this kind.
-    pub quantities: usize,
-    /// Which of them has the largest R-hat; empty for one alone.
-    pub worst: String,
-    /// Largest rank-normalised split R-hat; 1 when chains agree.
-    pub r_hat: f64,
-    /// Median R-hat.
-    pub r_hat_median: f64,
-    /// Smallest effective sample size of the bulk.
-    pub ess_bulk: f64,
-    /// Median effective sample size of the bulk.
-    pub ess_bulk_median: f64,
-    /// Smallest effective sample size of the tails.
-    pub ess_tail: f64,
 }

@@ -1,10 +1,11 @@
-//! Held-out predictions and the choice of the number of factors.
+//! Held-out predictions, and the fit against another one.
+
+use polyview::Comparison;
 
 use super::Grid;
-use serde::Serialize;
 
 /// Predictions of cells that were kept from the model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HeldOut {
     /// Name of the view.
     pub view: String,
@@ -19,7 +20,7 @@ pub struct HeldOut {
 }
 
 /// Held-out cells by the kind of data.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum HeldOutCells {
     /// Numbers (and counts).
     Numeric {
@@ -57,7 +58,7 @@ pub enum HeldOutCells {
 }
 
 /// Central predictive intervals.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
     /// Nominal probability, for instance 0.95.
     pub level: f64,
@@ -67,23 +68,13 @@ pub struct Intervals {
     pub upper: Vec<f64>,
 }
 
-/// Results of fits with different numbers of factors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChooseK {
-    /// Numbers of factors that were tried.
-    pub factors: Vec<usize>,
-    /// Held-out score for each; `NaN` if not known.
-    pub score: Vec<f64>,
-    /// Standard error of the score, not negative; `NaN` where not known.
-    pub score_error: Option<Vec<f64>>,
-    /// What the score is, with its unit, for instance `held-out log density per cell (nats)`.
-    pub score_name: String,
-    /// Bound for each, in nats.
-    pub bound: Option<Vec<f64>>,
-    /// Stability for each: mean absolute correlation of matched factors between repeats, 0 to 1.
-    pub stability: Option<Vec<f64>>,
-    /// The recommended number, one of `factors`.
-    pub recommended: Option<usize>,
-    /// The rule that recommended it, in words.
-    pub rule: String,
+/// The fit against another one of the same data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Against {
+    /// What the fit is called, for instance `variational Bayes`.
+    pub name: String,
+    /// What the other fit is called.
+    pub other: String,
+    /// What was found.
+    pub found: Comparison,
 }

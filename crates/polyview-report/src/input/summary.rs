@@ -1,10 +1,9 @@
 //! What was fitted, to what, and how it went.
 
 use super::Grid;
-use serde::Serialize;
 
 /// The facts at the head of a report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Name of the model, for instance `mofa`.
     pub model: String,
@@ -34,12 +33,10 @@ pub struct Summary {
     pub extra: Vec<(String, String)>,
     /// Every option of the model as it was used.
     pub options: Vec<OptionValue>,
-    /// The specification as text (TOML or JSON), shown as it is.
-    pub spec_text: Option<String>,
 }
 
 /// One view in the summary table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewSummary {
     /// Name of the view.
     pub name: String,
@@ -54,7 +51,7 @@ pub struct ViewSummary {
 }
 
 /// One option of the specification.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OptionValue {
     /// Part of the specification it belongs to; may be empty.
     pub section: String,
@@ -67,7 +64,7 @@ pub struct OptionValue {
 }
 
 /// Who chose the value of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user wrote it.
     Chosen,
@@ -78,35 +75,11 @@ pub enum Origin {
 }
 
 /// Which cells of which samples were observed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
     /// Names of the views.
     pub views: Vec<String>,
     /// Samples x views: share of the view's features observed in the sample, 0 to 1.
     /// 0 says that the sample does not have the view.
     pub observed: Grid,
-}
-
-/// One line of the journal: something that happened during the fit and was not an error.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JournalEntry {
-    /// Sweep in which it happened; `None` before the first.
-    pub sweep: Option<usize>,
-    /// Block concerned, for instance `weights/rna`.
-    pub block: String,
-    /// What happened.
-    pub message: String,
-    /// How much it matters.
-    pub severity: Severity,
-}
-
-/// How much a journal entry matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Severity {
-    /// For the record.
-    Info,
-    /// Changes how results should be read.
-    Notice,
-    /// May make results wrong.
-    Warning,
 }

@@ -1,27 +1,18 @@
-//! Checks that the parts of a report fit together.
+//! Checks that the parts of a report fit together, so that no picture looks for what is not there.
+//! What the numbers mean is the matter of whoever gives them.
+
+use polyview::{CheckedStatistic, ComparedMoments, Metadata, MetadataValues};
 
 use super::{
-    Check, CheckStatistic, ChooseK, ComparedView, Coverage, Factors, Grid, GroupFactors, HeldOut,
-    HeldOutCells, Intervals, MetadataColumn, Report, VarianceExplained, ViewInclusion,
-    ViewRelevance, ViewWeights,
+    Coverage, Factors, Grid, GroupFactors, HeldOut, HeldOutCells, Report, VarianceExplained,
+    ViewInclusion, ViewRelevance, ViewWeights,
 };
 use crate::ReportError;
 
 impl Report {
     /// Checks every part and that the parts agree.
-    ///
-    /// # Errors
-    /// [`ReportError::LengthMismatch`] and [`ReportError::OutOfRange`] name what does not fit;
-    /// [`ReportError::NotTried`] when the recommended number of factors was not tried.
-    pub fn validate(&self) -> Result<(), ReportError> {
-        for view in &self.summary.views {
-            if !view.missing.is_nan() {
-                within("missing share", &view.name, 0, view.missing, 0.0, 1.0)?;
-            }
-        }
-        if let Some(coverage) = &self.coverage {
-            coverage.validate()?;
-        }
+    pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        self.coverage.as_ref().map_or(Ok(()), Coverage::validate)?;
         if let Some(variance) = &self.variance {
             variance.validate()?;
         }
@@ -31,21 +22,17 @@ impl Report {
         if let Some(factors) = &self.factors {
             factors.validate()?;
             for column in &self.metadata {
-                column.validate(factors.samples.len())?;
+                known_of(column, factors.samples.len())?;
             }
         }
-        let names = self.factor_names();
+        let names = self.factor_names().len();
         for weights in &self.weights {
             weights.validate()?;
-            same(
-                "factors in the weights",
-                &weights.view,
-                names.len(),
-                weights.means.columns(),
-            )?;
+            let what = "factors in the weights";
+            same(what, &weights.view, names, weights.means.columns())?;
         }
         for inclusion in &self.inclusion {
-            inclusion.validate(names.len())?;
+            inclusion.validate(names)?;
         }
         for relevance in &self.relevance {
             relevance.validate()?;
@@ -53,28 +40,16 @@ impl Report {
         if let (Some(variance), Some(factors)) = (&self.variance, &self.factors) {
             same("factors", "", factors.names.len(), variance.factors.len())?;
         }
-        if let Some(correlations) = &self.correlations {
-            shape(
-                "factor correlations",
-                "",
-                correlations,
-                names.len(),
-                names.len(),
-            )?;
-        }
         for held_out in &self.held_out {
             held_out.validate()?;
         }
         for check in &self.checks {
             for statistic in &check.statistics {
-                check.validate_one(statistic)?;
+                checked(&check.view, statistic)?;
             }
         }
-        for view in self.comparison.iter().flat_map(|c| &c.views) {
-            view.validate()?;
-        }
-        if let Some(choose) = &self.choose_k {
-            choose.validate()?;
+        for view in self.comparison.iter().flat_map(|c| &c.found.views) {
+            compared(&view.view, &view.predictor)?;
         }
         Ok(())
     }
@@ -87,26 +62,17 @@ impl Report {
         if let Some(variance) = &self.variance {
             return variance.factors.clone();
         }
-        let count = self
-            .weights
-            .first()
-            .map(|w| w.means.columns())
-            .or(self.correlations.as_ref().map(Grid::columns))
-            .unwrap_or(0);
+        let count = self.weights.first().map_or(0, |w| w.means.columns());
         (1..=count).map(|k| format!("Factor {k}")).collect()
     }
 }
 
 impl Coverage {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        same(
-            "views in the coverage",
-            "",
-            self.views.len(),
-            self.observed.columns(),
-        )?;
-        for (i, &v) in self.observed.values().iter().enumerate() {
-            within("observed share", "", i, v, 0.0, 1.0)?;
+        let (views, observed) = (self.views.len(), &self.observed);
+        same("views in the coverage", "", views, observed.columns())?;
+        for (i, &v) in observed.values().iter().enumerate() {
+            within("observed share", "", i, v, 1.0)?;
         }
         Ok(())
     }
@@ -117,12 +83,8 @@ impl GroupFactors {
         let (groups, factors) = (self.groups.len(), self.factors.len());
         shape("activity by group", "", &self.activity, groups, factors)?;
         if !self.variance.is_empty() {
-            same(
-                "groups with variance explained",
-                "",
-                groups,
-                self.variance.len(),
-            )?;
+            let what = "groups with variance explained";
+            same(what, "", groups, self.variance.len())?;
         }
         for variance in &self.variance {
             variance.validate()?;
@@ -135,45 +97,21 @@ impl GroupFactors {
 impl VarianceExplained {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
         let (views, factors) = (self.views.len(), self.factors.len());
-        shape(
-            "marginal variance explained",
-            "",
-            &self.marginal,
-            views,
-            factors,
-        )?;
+        let marginal = &self.marginal;
+        shape("marginal variance explained", "", marginal, views, factors)?;
         same("joint variance explained", "", views, self.joint.len())?;
-        if let Some(unique) = &self.unique {
-            shape("unique variance explained", "", unique, views, factors)?;
-        }
-        if let Some(activity) = &self.activity {
-            shape("activity", "", activity, views, factors)?;
-            for (i, &v) in activity
-                .values()
-                .iter()
-                .enumerate()
-                .filter(|(_, v)| !v.is_nan())
-            {
-                within("activity", "", i, v, 0.0, 1.0)?;
-            }
-        }
-        Ok(())
+        self.unique.as_ref().map_or(Ok(()), |unique| {
+            shape("unique variance explained", "", unique, views, factors)
+        })
     }
 }
 
 impl Factors {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        shape(
-            "factor means",
-            "",
-            &self.means,
-            self.samples.len(),
-            self.names.len(),
-        )?;
+        let (samples, factors) = (self.samples.len(), self.names.len());
+        shape("factor means", "", &self.means, samples, factors)?;
         self.sds.as_ref().map_or(Ok(()), |sds| {
-            let what = "factor standard deviations";
-            shape(what, "", sds, self.samples.len(), self.names.len())?;
-            spreads(what, "", sds.values())
+            shape("factor standard deviations", "", sds, samples, factors)
         })
     }
 
@@ -182,99 +120,39 @@ impl Factors {
     }
 }
 
-impl MetadataColumn {
-    pub(crate) fn validate(&self, samples: usize) -> Result<(), ReportError> {
-        same(
-            "values of the metadata column",
-            &self.name,
-            samples,
-            self.values.len(),
-        )
-    }
-}
-
 impl ViewWeights {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        same(
-            "features",
-            &self.view,
-            self.means.rows(),
-            self.features.len(),
-        )?;
+        let (features, factors) = (self.means.rows(), self.means.columns());
+        same("features", &self.view, features, self.features.len())?;
         self.sds.as_ref().map_or(Ok(()), |sds| {
             let what = "standard deviations of the weights";
-            shape(
-                what,
-                &self.view,
-                sds,
-                self.means.rows(),
-                self.means.columns(),
-            )?;
-            spreads(what, &self.view, sds.values())
+            shape(what, &self.view, sds, features, factors)
         })
     }
 }
 
 impl ViewInclusion {
     pub(crate) fn validate(&self, factors: usize) -> Result<(), ReportError> {
-        let what = "inclusion probabilities";
-        let p = &self.probability;
-        shape(what, &self.view, p, self.features.len(), factors)?;
-        for (i, &p) in p.values().iter().enumerate().filter(|(_, p)| !p.is_nan()) {
-            within(what, &self.view, i / factors.max(1), p, 0.0, 1.0)?;
-        }
-        Ok(())
+        let (what, features) = ("inclusion probabilities", self.features.len());
+        shape(what, &self.view, &self.probability, features, factors)
     }
 }
 
 impl ViewRelevance {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        same(
-            "relevances",
-            &self.view,
-            self.features.len(),
-            self.relevance.len(),
-        )?;
-        spreads("relevances", &self.view, &self.relevance)?;
+        let features = self.features.len();
+        same("relevances", &self.view, features, self.relevance.len())?;
         self.shape.map_or(Ok(()), |[rows, columns]| {
             let pixels = rows.saturating_mul(columns);
-            same("pixels", &self.view, pixels, self.features.len())
+            same("pixels", &self.view, pixels, features)
         })
-    }
-}
-
-impl Check {
-    pub(crate) fn validate_one(&self, s: &CheckStatistic) -> Result<(), ReportError> {
-        for (what, values) in [
-            ("replicated statistics", &s.replicated),
-            ("lower ends of the replicates", &s.lower),
-            ("upper ends of the replicates", &s.upper),
-            ("p-values", &s.p),
-        ] {
-            same(what, &self.view, s.observed.len(), values.len())?;
-        }
-        for (i, &p) in s.p.iter().enumerate().filter(|(_, p)| !p.is_nan()) {
-            within("p-value", &self.view, i, p, 0.0, 1.0)?;
-        }
-        Ok(())
-    }
-}
-
-impl ComparedView {
-    pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        for (what, values) in [
-            ("standard deviations", &self.sd),
-            ("means of the other fit", &self.other_mean),
-            ("standard deviations of the other fit", &self.other_sd),
-        ] {
-            same(what, &self.view, self.mean.len(), values.len())?;
-        }
-        Ok(())
     }
 }
 
 impl HeldOut {
     pub(crate) fn validate(&self) -> Result<(), ReportError> {
+        let view = &self.view;
+        let cells = |what, of: usize, got: usize| same(what, view, of, got);
         match &self.cells {
             HeldOutCells::Numeric {
                 truth,
@@ -282,18 +160,11 @@ impl HeldOut {
                 intervals,
                 ..
             } => {
-                same("predictions", &self.view, truth.len(), predicted.len())?;
-                if let Some(Intervals {
-                    level,
-                    lower,
-                    upper,
-                }) = intervals
-                {
-                    within("level of the intervals", &self.view, 0, *level, 0.0, 1.0)?;
-                    same("lower interval ends", &self.view, truth.len(), lower.len())?;
-                    same("upper interval ends", &self.view, truth.len(), upper.len())?;
-                }
-                Ok(())
+                cells("predictions", truth.len(), predicted.len())?;
+                intervals.as_ref().map_or(Ok(()), |i| {
+                    cells("lower interval ends", truth.len(), i.lower.len())?;
+                    cells("upper interval ends", truth.len(), i.upper.len())
+                })
             }
             HeldOutCells::Binary {
                 truth,
@@ -301,23 +172,11 @@ impl HeldOut {
                 labels,
                 label,
             } => {
-                same("predictions", &self.view, truth.len(), probability.len())?;
+                cells("predictions", truth.len(), probability.len())?;
                 if !labels.is_empty() || !label.is_empty() {
-                    same("labels of cells", &self.view, truth.len(), label.len())?;
-                    let last = labels.len() as f64 - 1.0;
-                    for (i, &l) in label.iter().enumerate() {
-                        within("label index", &self.view, i, l as f64, 0.0, last)?;
-                    }
+                    cells("labels of cells", truth.len(), label.len())?;
                 }
-                for (i, &t) in truth.iter().enumerate() {
-                    if t != 0.0 && t != 1.0 {
-                        return Err(out_of_range("true value", &self.view, i, t, 0.0, 1.0));
-                    }
-                }
-                for (i, &p) in probability.iter().enumerate().filter(|(_, p)| !p.is_nan()) {
-                    within("predicted probability", &self.view, i, p, 0.0, 1.0)?;
-                }
-                Ok(())
+                indexes("label index", view, label, labels.len())
             }
             HeldOutCells::Classes {
                 names,
@@ -325,53 +184,55 @@ impl HeldOut {
                 predicted,
                 probability,
             } => {
-                same("predictions", &self.view, truth.len(), predicted.len())?;
+                cells("predictions", truth.len(), predicted.len())?;
                 if let Some(p) = probability {
                     let what = "probabilities of the classes";
-                    shape(what, &self.view, p, truth.len(), names.len())?;
-                    for (i, &p) in p.values().iter().enumerate().filter(|(_, p)| !p.is_nan()) {
-                        let cell = i / names.len();
-                        within("predicted probability", &self.view, cell, p, 0.0, 1.0)?;
-                    }
+                    shape(what, view, p, truth.len(), names.len())?;
                 }
-                let last = names.len() as f64 - 1.0;
-                for (i, &c) in truth.iter().chain(predicted).enumerate() {
-                    within(
-                        "class index",
-                        &self.view,
-                        i % truth.len(),
-                        c as f64,
-                        0.0,
-                        last,
-                    )?;
-                }
-                Ok(())
+                indexes("class index", view, truth, names.len())?;
+                indexes("class index", view, predicted, names.len())
             }
         }
     }
 }
 
-impl ChooseK {
-    pub(crate) fn validate(&self) -> Result<(), ReportError> {
-        let tried = self.factors.len();
-        same("scores", "", tried, self.score.len())?;
-        for (what, values) in [
-            ("standard errors of the score", &self.score_error),
-            ("bounds", &self.bound),
-            ("stabilities", &self.stability),
-        ] {
-            if let Some(values) = values {
-                same(what, "", tried, values.len())?;
-            }
-        }
-        if let Some(errors) = &self.score_error {
-            spreads("standard error of the score", "", errors)?;
-        }
-        match self.recommended {
-            Some(k) if !self.factors.contains(&k) => Err(ReportError::NotTried { recommended: k }),
-            _ => Ok(()),
-        }
+/// As many values as there are samples.
+pub(crate) fn known_of(column: &Metadata, samples: usize) -> Result<(), ReportError> {
+    let values = match &column.values {
+        MetadataValues::Categories(v) => v.len(),
+        MetadataValues::Numbers(v) => v.len(),
+    };
+    same(
+        "values of the metadata column",
+        &column.name,
+        samples,
+        values,
+    )
+}
+
+/// A statistic has all its numbers for each feature.
+pub(crate) fn checked(view: &str, s: &CheckedStatistic) -> Result<(), ReportError> {
+    for (what, values) in [
+        ("replicated statistics", &s.replicated),
+        ("lower ends of the replicates", &s.lower),
+        ("upper ends of the replicates", &s.upper),
+        ("p-values", &s.p),
+    ] {
+        same(what, view, s.observed.len(), values.len())?;
     }
+    Ok(())
+}
+
+/// Both fits have both moments of each cell.
+pub(crate) fn compared(view: &str, moments: &ComparedMoments) -> Result<(), ReportError> {
+    for (what, values) in [
+        ("standard deviations", &moments.sd),
+        ("means of the other fit", &moments.other_mean),
+        ("standard deviations of the other fit", &moments.other_sd),
+    ] {
+        same(what, view, moments.mean.len(), values.len())?;
+    }
+    Ok(())
 }
 
 pub(crate) fn check_factor(index: usize, factors: usize) -> Result<(), ReportError> {
@@ -393,56 +254,48 @@ pub(crate) fn shape(
     same(what, of, columns, grid.columns())
 }
 
-/// Standard deviations and errors: not negative, `NaN` where not known.
-fn spreads(what: &'static str, of: &str, values: &[f64]) -> Result<(), ReportError> {
-    for (i, &v) in values.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
-        within(what, of, i, v, 0.0, f64::INFINITY)?;
+/// Places among `count` things.
+fn indexes(
+    what: &'static str,
+    of: &str,
+    places: &[usize],
+    count: usize,
+) -> Result<(), ReportError> {
+    let last = count as f64 - 1.0;
+    for (i, &place) in places.iter().enumerate() {
+        within(what, of, i, place as f64, last)?;
     }
     Ok(())
 }
 
+/// A number from 0 to `most`.
 fn within(
     what: &'static str,
     of: &str,
     position: usize,
     value: f64,
-    lo: f64,
-    hi: f64,
+    most: f64,
 ) -> Result<(), ReportError> {
-    if value >= lo && value <= hi {
-        Ok(())
-    } else {
-        Err(out_of_range(what, of, position, value, lo, hi))
+    if (0.0..=most).contains(&value) {
+        return Ok(());
     }
-}
-
-fn out_of_range(
-    what: &'static str,
-    of: &str,
-    position: usize,
-    value: f64,
-    lo: f64,
-    hi: f64,
-) -> ReportError {
-    ReportError::OutOfRange {
+    Err(ReportError::OutOfRange {
         what,
         of: of.to_owned(),
         position,
         value,
-        lo,
-        hi,
-    }
+        most,
+    })
 }
 
 fn same(what: &'static str, of: &str, expected: usize, got: usize) -> Result<(), ReportError> {
     if expected == got {
-        Ok(())
-    } else {
-        Err(ReportError::LengthMismatch {
-            what,
-            of: of.to_owned(),
-            expected,
-            got,
-        })
+        return Ok(());
     }
+    Err(ReportError::LengthMismatch {
+        what,
+        of: of.to_owned(),
+        expected,
+        got,
+    })
 }

@@ -1,12 +1,12 @@
 //! Sections on how far the model is to be trusted.
 
-use super::html::{Break, Page};
-use polyview::CheckedStatistic;
+use polyview::{CheckedStatistic, Spreads};
 
+use super::html::{Break, Page};
 use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
-use crate::input::{Report, Spreads};
+use crate::input::{Against, Report};
 use crate::svg::number::{count, counted, fixed, percent, significant};
 
 pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError> {
@@ -29,17 +29,13 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
         .column("Extreme ones", Kind::Number);
     for check in &report.checks {
         for s in &check.statistics {
-            let defined = s.p.iter().filter(|p| !p.is_nan()).count();
-            let marked =
-                s.p.iter()
-                    .filter(|p| CheckedStatistic::is_extreme(**p))
-                    .count();
+            let (defined, marked) = s.columns_and_extremes();
             let p = fixed(s.mean_p, 3);
             table.row(vec![
                 check.view.as_str().into(),
                 s.name.as_str().into(),
                 significant(s.mean_observed, 3).into(),
-                significant(s.mean_replicated, 3).into(),
+                significant(s.replicated_mean(), 3).into(),
                 if CheckedStatistic::is_extreme(s.mean_p) {
                     Cell::Classed("n Warning", p)
                 } else {
@@ -64,15 +60,13 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
 }
 
 pub(super) fn comparison(page: &mut Page, report: &Report) -> Result<(), ReportError> {
-    let Some(comparison) = &report.comparison else {
+    let Some(Against { name, other, found }) = &report.comparison else {
         return Ok(());
     };
     page.open("against", "Against another fit", Break::Flow);
     page.paragraph(&format!(
-        "{} against {}, on {} that both have.",
-        comparison.name,
-        comparison.other,
-        counted(comparison.samples, "sample")
+        "{name} against {other}, on {} that both have.",
+        counted(found.samples, "sample")
     ));
     let mut table = Table::new("Do the two agree, and which is surer?")
         .column("View", Kind::Text)
@@ -83,41 +77,42 @@ pub(super) fn comparison(page: &mut Page, report: &Report) -> Result<(), ReportE
         .column("median", Kind::Number)
         .column("95%", Kind::Number);
     let mut narrow = Vec::new();
-    for view in &comparison.views {
+    for view in &found.views {
         let rows = [
             (
                 "predictor of cells",
-                view.predictor,
+                view.predictor_spread,
                 fixed(view.correlation, 3),
             ),
-            ("squared length of weights", view.weights, String::new()),
+            (
+                "squared length of weights",
+                view.weight_spread,
+                String::new(),
+            ),
         ];
         for (what, s, correlation) in rows {
             if s.quantities == 0 {
                 continue;
             }
             table.row(spread_row(&view.view, what, s, correlation));
-            if s.median < polyview::Spreads::SMALL {
+            if s.is_small() {
                 narrow.push(format!("{what} in {} ({})", view.view, fixed(s.median, 2)));
             }
         }
     }
     page.table(&table);
     page.note(&format!(
-        "Ratio of sd: posterior standard deviations of {} by those of {}. Both quantities stay the same under \
-         rotations and signs of the factors.",
-        comparison.name, comparison.other
+        "Ratio of sd: posterior standard deviations of {name} by those of {other}. Both quantities stay the \
+         same under rotations and signs of the factors."
     ));
     if !narrow.is_empty() {
         page.paragraph(&format!(
-            "Of these {} has less than {} of the spread of {} (median ratio): {}.",
-            comparison.name,
-            percent(polyview::Spreads::SMALL),
-            comparison.other,
+            "Of these {name} has less than {} of the spread of {other} (median ratio): {}.",
+            percent(Spreads::SMALL),
             narrow.join(", ")
         ));
     }
-    for note in &comparison.notes {
+    for note in &found.notes {
         page.note(note);
     }
     for figure in figures::comparison(report)? {
@@ -135,7 +130,7 @@ fn spread_row(view: &str, what: &str, s: Spreads, correlation: String) -> Vec<Ce
         count(s.quantities).into(),
         correlation.into(),
         fixed(s.lower, 2).into(),
-        if s.median < polyview::Spreads::SMALL {
+        if s.is_small() {
             Cell::Classed("n Warning", median)
         } else {
             median.into()

@@ -4,9 +4,11 @@ use super::html::{Break, Page};
 use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
-use crate::input::{JournalEntry, OptionValue, Origin, Progress, Report, Severity, Summary};
+use crate::input::{OptionValue, Origin, Progress, Report, Summary};
 use crate::plots::combinations;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
+use polyview::Event;
+use polyview_core::Entry;
 
 pub(super) fn fitted(page: &mut Page, summary: &Summary) {
     page.open("fitted", "What was fitted", Break::Flow);
@@ -83,11 +85,6 @@ pub(super) fn fitted(page: &mut Page, summary: &Summary) {
     if !summary.options.is_empty() {
         page.fold("Every option of the model");
         page.table(&options(&summary.options));
-        page.unfold();
-    }
-    if let Some(text) = &summary.spec_text {
-        page.fold("The specification as a file");
-        page.preformatted(text);
         page.unfold();
     }
     page.close();
@@ -182,20 +179,26 @@ pub(super) fn progress(page: &mut Page, report: &Report) {
             .column("ESS, tails, least", Kind::Number)
             .column("Worst one", Kind::Text);
         for d in &chains.diagnostics {
-            let r_hat = fixed(d.r_hat, 3);
+            let r_hat = fixed(d.rhat, 3);
             table.row(vec![
-                d.quantity.as_str().into(),
+                d.kind.as_str().into(),
                 count(d.quantities).into(),
-                if d.r_hat > 1.01 {
+                if d.rhat > 1.01 {
                     Cell::Classed("n Warning", r_hat)
                 } else {
                     r_hat.into()
                 },
-                fixed(d.r_hat_median, 3).into(),
+                fixed(d.rhat_median, 3).into(),
                 fixed(d.ess_bulk, 0).into(),
                 fixed(d.ess_bulk_median, 0).into(),
                 fixed(d.ess_tail, 0).into(),
-                d.worst.as_str().into(),
+                // of one alone its kind says it
+                (if d.quantities > 1 {
+                    d.worst.as_str()
+                } else {
+                    ""
+                })
+                .into(),
             ]);
         }
         page.table(&table);
@@ -209,17 +212,38 @@ pub(super) fn progress(page: &mut Page, report: &Report) {
     page.close();
 }
 
+/// How much an entry of the journal matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Severity {
+    /// For the record.
+    Info,
+    /// Changes how results should be read.
+    Notice,
+    /// May make results wrong.
+    Warning,
+}
+
+impl Severity {
+    fn of(event: &Event) -> Self {
+        match event {
+            Event::BoundFell { .. } | Event::Warning { .. } => Self::Warning,
+            Event::Jitter { .. } | Event::Data { .. } => Self::Notice,
+            _ => Self::Info,
+        }
+    }
+}
+
 pub(super) fn journal(page: &mut Page, report: &Report) {
-    if report.journal.is_empty() {
+    let entries = &report.journal.entries;
+    if entries.is_empty() {
         return;
     }
     page.open("journal", "Journal", Break::Flow);
     let of = |severity| {
-        report
-            .journal
+        let those = entries
             .iter()
-            .filter(|e| e.severity == severity)
-            .count()
+            .filter(|e| Severity::of(&e.event) == severity);
+        those.count()
     };
     page.paragraph(&format!(
         "What happened during the fit and was not an error: {}, {} and {}. Warnings may make results \
@@ -228,29 +252,22 @@ pub(super) fn journal(page: &mut Page, report: &Report) {
         counted(of(Severity::Notice), "notice"),
         counted(of(Severity::Info), "remark"),
     ));
+    let whole = "Journal of the fit";
     let most = report.options.table_rows;
-    if report.journal.len() <= most {
-        page.table(&journal_table(
-            "Journal of the fit",
-            report.journal.iter(),
-            most,
-        ));
+    if entries.len() <= most {
+        page.table(&journal_table(whole, entries.iter(), most));
     } else {
-        let serious = |e: &&JournalEntry| e.severity > Severity::Info;
-        if report.journal.iter().any(|e| serious(&e)) {
-            let entries = report.journal.iter().filter(serious);
+        let serious = |e: &&Entry| Severity::of(&e.event) > Severity::Info;
+        if entries.iter().any(|e| serious(&e)) {
+            let entries = entries.iter().filter(serious);
             page.table(&journal_table(
                 "Warnings and notices",
                 entries,
                 MOST_ENTRIES,
             ));
         }
-        page.fold(&format!("All {} entries", count(report.journal.len())));
-        page.table(&journal_table(
-            "Journal of the fit",
-            report.journal.iter(),
-            MOST_ENTRIES,
-        ));
+        page.fold(&format!("All {} entries", count(entries.len())));
+        page.table(&journal_table(whole, entries.iter(), MOST_ENTRIES));
         page.unfold();
     }
     page.close();
@@ -261,7 +278,7 @@ const MOST_ENTRIES: usize = 1000;
 
 fn journal_table<'a>(
     caption: &str,
-    entries: impl Iterator<Item = &'a JournalEntry>,
+    entries: impl Iterator<Item = &'a Entry>,
     most: usize,
 ) -> Table {
     let mut table = Table::new(caption)
@@ -275,16 +292,19 @@ fn journal_table<'a>(
             left_out += 1;
             continue;
         }
-        let severity = match entry.severity {
+        let severity = match Severity::of(&entry.event) {
             Severity::Info => Cell::Classed("Info", "remark".to_owned()),
             Severity::Notice => Cell::Classed("Notice", "notice".to_owned()),
             Severity::Warning => Cell::Classed("Warning", "warning".to_owned()),
         };
         table.row(vec![
-            entry.sweep.map_or_else(|| "start".to_owned(), count).into(),
+            match entry.sweep {
+                0 => "start".into(),
+                sweep => count(sweep).into(),
+            },
             severity,
             entry.block.as_str().into(),
-            entry.message.as_str().into(),
+            entry.event.to_string().into(),
         ]);
     }
     table.leaving_out(left_out);

@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use crate::figures::Figure;
-use crate::svg::escape::{escaped, push_escaped, push_preformatted};
+use crate::svg::escape::{escaped, push_escaped};
 use std::fmt::Write as _;
 
 /// A picture wider than this scrolls in a box of its own on a narrow screen.
@@ -72,12 +72,6 @@ impl Page {
         self.body.push('>');
         push_escaped(&mut self.body, text);
         let _ = write!(self.body, "</{name}>");
-    }
-
-    pub fn preformatted(&mut self, text: &str) {
-        self.body.push_str("<pre>");
-        push_preformatted(&mut self.body, text);
-        self.body.push_str("</pre>");
     }
 
     /// Starts a stretch in which tables stand beside each other where there is room.

@@ -20,7 +20,7 @@ use std::io;
 /// forbids both. The markup is well-formed XML as well. The same report gives the same bytes.
 ///
 /// # Errors
-/// As [`Report::validate`].
+/// When parts of the report do not fit together.
 pub fn render(report: &Report) -> Result<String, ReportError> {
     report.validate()?;
     let mut page = Page::default();
@@ -37,7 +37,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     result_sections::held_out(&mut page, report)?;
     check_sections::checks(&mut page, report)?;
     check_sections::comparison(&mut page, report)?;
-    result_sections::choose_k(&mut page, report)?;
+    result_sections::choose_k(&mut page, report);
     data_sections::journal(&mut page, report);
     raw_section::raw_numbers(&mut page, report);
     let (contents, sections) = page.finish();
@@ -91,15 +91,6 @@ pub fn write_report(report: &Report, mut to: impl io::Write) -> Result<(), Repor
 
 fn push_footer(out: &mut String, report: &Report) {
     out.push_str("<footer>");
-    if !report.citations.is_empty() {
-        out.push_str("<p>If you use these results, please cite:</p><ul class=\"notes\">");
-        for citation in &report.citations {
-            out.push_str("<li>");
-            push_escaped(out, citation);
-            out.push_str("</li>");
-        }
-        out.push_str("</ul>");
-    }
     let mut software: Vec<String> = report
         .versions
         .iter()

@@ -5,8 +5,11 @@ use super::table::{Cell, Kind, Table};
 use crate::input::{
     Factors, Progress, Report, VarianceExplained, ViewInclusion, ViewRelevance, ViewWeights,
 };
-use crate::plots::{Combination, combinations, leading_features, most_relevant, shown_features};
+use crate::plots::{
+    Combination, SCORE, combinations, leading_features, most_relevant, shown_features,
+};
 use crate::svg::number::{NOT_AVAILABLE, count, fixed, significant};
+use polyview::ChooseK;
 
 pub(super) fn raw_numbers(page: &mut Page, report: &Report) {
     let mut tables: Vec<(String, Vec<Table>)> = Vec::new();
@@ -58,8 +61,8 @@ pub(super) fn raw_numbers(page: &mut Page, report: &Report) {
         let of_view = report.relevance.iter().map(|r| relevance_table(r, most));
         tables.push(("Relevance of the features".into(), of_view.collect()));
     }
-    if let Some(choose) = &report.choose_k {
-        tables.push(("Number of factors".into(), vec![choose_table(choose)]));
+    if let Some(found) = &report.choose_k {
+        tables.push(("Number of factors".into(), vec![choose_table(found)]));
     }
     if tables.is_empty() {
         return;
@@ -189,21 +192,20 @@ fn relevance_table(relevance: &ViewRelevance, most: usize) -> Table {
     table
 }
 
-fn choose_table(choose: &crate::ChooseK) -> Table {
+fn choose_table(found: &ChooseK) -> Table {
     let mut table = Table::new("Fits with different numbers of factors")
         .column("Factors", Kind::Number)
-        .column(choose.score_name.as_str(), Kind::Number)
+        .column(SCORE, Kind::Number)
         .column("Standard error", Kind::Number)
         .column("Bound (nats)", Kind::Number)
         .column("Stability", Kind::Number);
-    let of = |values: &Option<Vec<f64>>, i: usize| values.as_ref().map_or(f64::NAN, |v| v[i]);
-    for (i, &k) in choose.factors.iter().enumerate() {
+    for row in &found.rows {
         table.row(vec![
-            count(k).into(),
-            significant(choose.score[i], 5).into(),
-            significant(of(&choose.score_error, i), 3).into(),
-            fixed(of(&choose.bound, i), 2).into(),
-            fixed(of(&choose.stability, i), 3).into(),
+            count(row.factors).into(),
+            significant(row.robust_density, 5).into(),
+            significant(row.robust_density_se, 3).into(),
+            fixed(row.bound, 2).into(),
+            fixed(row.stability, 3).into(),
         ]);
     }
     table

@@ -4,10 +4,11 @@ use super::html::{Break, Page};
 use super::table::{Cell, Kind, Table};
 use crate::ReportError;
 use crate::figures;
-use crate::input::{Factors, HeldOutCells, MetadataValues, Report, VarianceExplained};
+use crate::input::{Factors, HeldOutCells, Report, VarianceExplained};
 use crate::plots::{Association, Reach, associations, included, reach_of};
 use crate::stats;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
+use polyview::MetadataValues;
 
 pub(super) fn variance(page: &mut Page, report: &Report) -> Result<(), ReportError> {
     let Some(variance) = &report.variance else {
@@ -288,14 +289,13 @@ pub(super) fn held_out(page: &mut Page, report: &Report) -> Result<(), ReportErr
     Ok(())
 }
 
-pub(super) fn choose_k(page: &mut Page, report: &Report) -> Result<(), ReportError> {
+pub(super) fn choose_k(page: &mut Page, report: &Report) {
     if report.choose_k.is_none() {
-        return Ok(());
+        return;
     }
     page.open("choose-k", "Number of factors", Break::Flow);
-    for figure in figures::choose_k(report)? {
+    for figure in figures::choose_k(report) {
         page.figure(&figure);
     }
     page.close();
-    Ok(())
 }

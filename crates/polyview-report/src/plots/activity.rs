@@ -25,14 +25,11 @@ pub(crate) enum Reach {
     All,
 }
 
-/// The reach of factor `k`: by the model's own activity (at least 1/2) where given, else by the share
-/// that it explains alone or that is lost without it, as shown (at least `active_share`).
+/// The reach of factor `k`: by the share that it explains alone or that is lost without it, as shown (at
+/// least `active_share`).
 pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64) -> Reach {
     let active: Vec<usize> = (0..variance.views.len())
         .filter(|&m| {
-            if let Some(activity) = &variance.activity {
-                return activity.at(m, k) >= 0.5;
-            }
             let lost = variance.unique.as_ref().map(|unique| unique.at(m, k));
             Activity::acts(variance.marginal.at(m, k), lost, active_share)
         })
@@ -45,7 +42,7 @@ pub(crate) fn reach_of(variance: &VarianceExplained, k: usize, active_share: f64
     }
 }
 
-/// What makes a factor active in a view, after "where", if the model does not say.
+/// What makes a factor active in a view, after "where".
 pub(crate) fn rule_of(variance: &VarianceExplained, active_share: f64) -> String {
     let share = percent(active_share);
     let lost = if variance.unique.is_some() {
@@ -57,10 +54,10 @@ pub(crate) fn rule_of(variance: &VarianceExplained, active_share: f64) -> String
 }
 
 /// Draws a dot for every view in which a factor is active: shared factors have several dots joined by
-/// a line, private ones a single dot. `active_share` is used when the model gives no activity.
+/// a line, private ones a single dot. A factor acts from `active_share` of a view's variance on.
 ///
 /// # Errors
-/// When names and tables differ in length or an activity lies outside 0 to 1.
+/// When names and tables differ in length.
 pub fn draw_activity(
     variance: &VarianceExplained,
     active_share: f64,
@@ -141,11 +138,7 @@ pub fn draw_activity(
     }
     let height = rows_top + ROW * variance.factors.len() as f64 + 6.0;
     let overhang = if upright { 0.0 } else { right + longest * 0.72 };
-    let rule = if variance.activity.is_some() {
-        "where the model says so".to_owned()
-    } else {
-        format!("where {}", rule_of(variance, active_share))
-    };
+    let rule = rule_of(variance, active_share);
     let sentence: Vec<String> = [
         (counts[3], "active in all views"),
         (counts[2], "in several"),
@@ -156,7 +149,7 @@ pub fn draw_activity(
     .map(|(n, what)| format!("{n} {what}"))
     .collect();
     let description = format!(
-        "Dots mark the views in which a factor is active ({rule}): {}.",
+        "Dots mark the views in which a factor is active (where {rule}): {}.",
         listed(&sentence)
     );
     let full = PANEL.max(right + words).max(overhang);
@@ -175,7 +168,7 @@ mod tests {
     use crate::Grid;
 
     #[test]
-    fn reach_follows_the_threshold_or_the_model() {
+    fn reach_follows_the_threshold() {
         let mut v = VarianceExplained {
             views: vec!["a".into(), "b".into(), "c".into()],
             factors: (1..=4).map(|k| k.to_string()).collect(),
@@ -200,7 +193,6 @@ mod tests {
             .expect("shape"),
             joint: vec![0.3; 3],
             unique: None,
-            activity: None,
         };
         let reach: Vec<Reach> = (0..4).map(|k| reach_of(&v, k, 0.01)).collect();
         assert_eq!(
@@ -227,7 +219,5 @@ mod tests {
         }));
         assert_eq!(reach_of(&v, 1, 0.01), Reach::All);
         assert_eq!(reach_of(&v, 0, 0.01), Reach::Shared(vec![0, 1]));
-        v.activity = Some(Grid::from_fn(3, 4, |m, k| if m == k { 0.9 } else { 0.1 }));
-        assert_eq!(reach_of(&v, 2, 0.01), Reach::Private(2));
     }
 }

@@ -1,13 +1,14 @@
 //! Two numbers for each thing, around the line where they are the same.
 
 use crate::ReportError;
-use crate::input::{Check, CheckStatistic, ComparedView, Comparison, Options};
+use crate::input::{Against, Options, checked, compared};
 use crate::svg::axis::{Axis, PlaneSpec, nothing, plane};
 use crate::svg::canvas::{Canvas, Path};
 use crate::svg::marker::{Marker, points};
 use crate::svg::number::{counted, drawable, fixed};
 use crate::svg::picture::{PANEL, Picture};
 use crate::svg::scale::{Extent, TickKind};
+use polyview::{CheckedStatistic, ComparedView, PredictiveCheck};
 use std::fmt::Write as _;
 
 /// Points up to which each shows its bar.
@@ -39,13 +40,13 @@ struct Square<'a> {
 /// their 95% quantile, against that of the data.
 ///
 /// # Errors
-/// When lengths differ or a p-value is no probability.
+/// When lengths differ.
 pub fn draw_check(
-    check: &Check,
-    statistic: &CheckStatistic,
+    check: &PredictiveCheck,
+    statistic: &CheckedStatistic,
     options: &Options,
 ) -> Result<Picture, ReportError> {
-    check.validate_one(statistic)?;
+    checked(&check.view, statistic)?;
     let notes = vec![
         format!("p of the mean = {}", fixed(statistic.mean_p, 3)),
         format!(
@@ -70,7 +71,7 @@ pub fn draw_check(
 }
 
 /// Features whose data lie outside the range of the replicates.
-fn outside(s: &CheckStatistic) -> usize {
+fn outside(s: &CheckedStatistic) -> usize {
     (0..s.observed.len())
         .filter(|&d| s.observed[d] < s.lower[d] || s.observed[d] > s.upper[d])
         .count()
@@ -82,39 +83,40 @@ fn outside(s: &CheckStatistic) -> usize {
 /// # Errors
 /// When lengths differ.
 pub fn draw_compared(
-    comparison: &Comparison,
+    against: &Against,
     view: &ComparedView,
     moment: Moment,
     options: &Options,
 ) -> Result<Picture, ReportError> {
-    view.validate()?;
+    let (cells, spread) = (&view.predictor, view.predictor_spread);
+    compared(&view.view, cells)?;
     let (what, x, y, note) = match moment {
         Moment::Mean => (
             "mean",
-            &view.other_mean,
-            &view.mean,
+            &cells.other_mean,
+            &cells.mean,
             format!("correlation {}", fixed(view.correlation, 3)),
         ),
         Moment::Spread => (
             "sd",
-            &view.other_sd,
-            &view.sd,
+            &cells.other_sd,
+            &cells.sd,
             format!(
                 "median ratio {}, from {} to {}",
-                fixed(view.predictor.median, 2),
-                fixed(view.predictor.lower, 2),
-                fixed(view.predictor.upper, 2)
+                fixed(spread.median, 2),
+                fixed(spread.lower, 2),
+                fixed(spread.upper, 2)
             ),
         ),
     };
     let square = Square {
         title: format!("Predictor of {} in two fits: {what}", view.view),
         heading: &view.view,
-        notes: vec![note, counted(view.mean.len(), "cell")],
+        notes: vec![note, counted(cells.mean.len(), "cell")],
         what: "cell",
         axes: [
-            format!("{what}, {}", comparison.other),
-            format!("{what}, {}", comparison.name),
+            format!("{what}, {}", against.other),
+            format!("{what}, {}", against.name),
         ],
         x,
         y,

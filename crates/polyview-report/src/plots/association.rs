@@ -1,7 +1,7 @@
 //! How strongly a factor goes with something known about the samples.
 
-use crate::input::{MetadataColumn, MetadataValues};
 use crate::stats::{self, CorrelationRatio};
+use polyview::{Metadata, MetadataValues};
 use std::collections::BTreeMap;
 
 /// Strength of an association.
@@ -41,7 +41,7 @@ impl Association {
 
 /// The association of factor values with a column; `None` when there is too little to say. All
 /// categories count, however rare.
-pub(crate) fn associations(values: &[f64], column: &MetadataColumn) -> Option<Association> {
+pub(crate) fn associations(values: &[f64], column: &Metadata) -> Option<Association> {
     match &column.values {
         MetadataValues::Numbers(numbers) => stats::correlation(values, numbers)
             .map(|(r, samples)| Association::Correlation { r, samples }),

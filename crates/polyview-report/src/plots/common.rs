@@ -1,11 +1,11 @@
 //! Pieces that several pictures share.
 
-use crate::input::{MetadataColumn, MetadataValues};
 use crate::svg::legend::{Entry, Sample};
 use crate::svg::marker::Marker;
 use crate::svg::number::{count, drawable};
 use crate::svg::palette::{CATEGORIES, step_of};
 use crate::svg::scale::Extent;
+use polyview::{Metadata, MetadataValues};
 use std::collections::BTreeMap;
 
 /// Colour class and shape of one group of samples.
@@ -113,7 +113,7 @@ pub(crate) enum Colouring {
 }
 
 /// The colouring for a column; numbers that are all missing leave every sample without colour.
-pub(crate) fn coloured_by(column: Option<&MetadataColumn>) -> Colouring {
+pub(crate) fn coloured_by(column: Option<&Metadata>) -> Colouring {
     let Some(column) = column else {
         return Colouring::Plain;
     };
@@ -130,7 +130,7 @@ pub(crate) fn coloured_by(column: Option<&MetadataColumn>) -> Colouring {
             Colouring::Numbers {
                 step,
                 extent,
-                title: titled(&column.name, &column.unit),
+                title: column.name.clone(),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! One factor against something known about the samples.
 
 use super::association::{Association, associations};
-use super::common::{Colouring, Grouping, coloured_by, spaced, titled};
+use super::common::{Colouring, Grouping, coloured_by, spaced};
 use crate::ReportError;
-use crate::input::{Factors, MetadataColumn, MetadataValues, Options};
+use crate::input::{Factors, Options, known_of};
 use crate::stats;
 use crate::svg::axis::{Axis, Frame, PlaneSpec, nothing, panel_title, plane, x_axis};
 use crate::svg::canvas::{Anchor, BOLD_TITLE, Canvas, TEXT};
@@ -12,6 +12,7 @@ use crate::svg::number::{count, counted, drawable, fixed, significant};
 use crate::svg::picture::{PANEL, Picture};
 use crate::svg::scale::{Extent, Linear, TickKind};
 use crate::svg::text::{Labels, joined};
+use polyview::{Metadata, MetadataValues};
 use std::fmt::Write as _;
 
 /// Draws one factor against a metadata column: a strip of points and a box (median, quartiles,
@@ -23,12 +24,12 @@ use std::fmt::Write as _;
 pub fn draw_factor_against(
     factors: &Factors,
     factor: usize,
-    column: &MetadataColumn,
+    column: &Metadata,
     options: &Options,
 ) -> Result<Picture, ReportError> {
     factors.validate()?;
     factors.check_factor(factor)?;
-    column.validate(factors.samples.len())?;
+    known_of(column, factors.samples.len())?;
     let values = factors.means.column(factor);
     let name = &factors.names[factor];
     let association = associations(&values, column);
@@ -50,7 +51,7 @@ pub fn draw_factor_against(
 fn by_category(
     name: &str,
     values: &[f64],
-    column: &MetadataColumn,
+    column: &Metadata,
     grouping: &Grouping,
     association: Option<Association>,
     options: &Options,
@@ -193,7 +194,7 @@ fn jitter(i: usize) -> f64 {
 fn by_number(
     name: &str,
     values: &[f64],
-    column: &MetadataColumn,
+    column: &Metadata,
     numbers: &[f64],
     association: Option<Association>,
     options: &Options,
@@ -213,14 +214,13 @@ fn by_number(
     };
     let mut canvas = Canvas::new();
     let heading = joined(name, " against ", &column.name, BOLD_TITLE, PANEL - 60.0);
-    let x_title = titled(&column.name, &column.unit);
     let spec = PlaneSpec {
         width: PANEL,
         height: HEIGHT,
         title: &heading,
         notes: &[],
         x: Axis {
-            title: &x_title,
+            title: &column.name,
             extent: extent(numbers),
             kind: TickKind::Any,
         },
@@ -330,7 +330,7 @@ pub fn draw_factor_histogram(factors: &Factors, factor: usize) -> Result<Picture
 }
 
 /// Whether a column colours anything at all.
-pub(crate) fn has_values(column: &MetadataColumn) -> bool {
+pub(crate) fn has_values(column: &Metadata) -> bool {
     match coloured_by(Some(column)) {
         Colouring::Plain => false,
         Colouring::Groups(g) => !g.names.is_empty(),

@@ -25,7 +25,7 @@ const SQUARES: usize = 48;
 /// frequency against predicted probability. Classes: a table of true against predicted class.
 ///
 /// # Errors
-/// When lengths differ or probabilities, binary values or class indexes are out of range.
+/// When lengths differ, or a cell is of a label or class without a name.
 pub fn draw_held_out(held_out: &HeldOut, options: &Options) -> Result<Picture, ReportError> {
     held_out.validate()?;
     Ok(match &held_out.cells {

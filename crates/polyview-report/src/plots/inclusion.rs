@@ -67,7 +67,7 @@ pub(crate) fn shown_features(
 /// description says how many weights of each factor are probably not zero.
 ///
 /// # Errors
-/// When names and tables differ in length, and for a probability that is none.
+/// When names and tables differ in length.
 pub fn draw_inclusion(
     inclusion: &ViewInclusion,
     weights: Option<&ViewWeights>,
@@ -172,7 +172,7 @@ mod tests {
         assert!(picture.to_svg().contains("g4") && !picture.to_svg().contains("g5"));
         assert!(draw_inclusion(&blocks(), None, &names[..1], 4).is_err());
         let mut wrong = blocks();
-        wrong.probability = Grid::from_fn(6, 2, |_, _| 1.5);
+        wrong.probability = Grid::from_fn(5, 2, |_, _| 0.5);
         assert!(draw_inclusion(&wrong, None, &names, 4).is_err());
         wrong.probability = Grid::from_fn(6, 2, |_, _| f64::NAN);
         assert!(draw_inclusion(&wrong, None, &names, 4).is_ok());

@@ -28,6 +28,7 @@ pub use against::{Moment, draw_check, draw_compared};
 pub(crate) use association::{Association, associations};
 pub use bound::{Window, draw_bound};
 pub use chains::draw_chains;
+pub(crate) use choose_k::SCORE;
 pub use choose_k::{Curve, draw_choose_k};
 pub(crate) use correlation::correlations_of;
 pub use correlation::draw_correlations;

@@ -47,7 +47,7 @@ struct Curve<'a> {
 /// for other data, for classes without probabilities, and where no label has both ones and zeros.
 ///
 /// # Errors
-/// When lengths differ or probabilities or binary values are out of range.
+/// When lengths differ, or a cell is of a label or class without a name.
 pub fn draw_roc(held_out: &HeldOut) -> Result<Option<Picture>, ReportError> {
     const HEIGHT: f64 = 344.0;
     held_out.validate()?;

@@ -2,7 +2,7 @@
 
 use super::common::{Colouring, coloured_by, spaced};
 use crate::ReportError;
-use crate::input::{Factors, MetadataColumn, Options};
+use crate::input::{Factors, Options, known_of};
 use crate::stats;
 use crate::svg::axis::{Axis, Plane, PlaneSpec, nothing, plane};
 use crate::svg::canvas::{Anchor, BOLD_TITLE, Canvas, Path};
@@ -13,6 +13,7 @@ use crate::svg::palette::STEPS;
 use crate::svg::picture::{PANEL, Picture};
 use crate::svg::scale::{Extent, Linear, TickKind};
 use crate::svg::text::joined;
+use polyview::Metadata;
 use std::fmt::Write as _;
 
 /// Samples up to which every one has its own error bars.
@@ -28,7 +29,7 @@ const LAYERS: usize = 6;
 pub fn draw_factor_pair(
     factors: &Factors,
     pair: (usize, usize),
-    colour: Option<&MetadataColumn>,
+    colour: Option<&Metadata>,
     options: &Options,
 ) -> Result<Picture, ReportError> {
     const HEIGHT: f64 = 300.0;
@@ -36,7 +37,7 @@ pub fn draw_factor_pair(
     factors.check_factor(pair.0)?;
     factors.check_factor(pair.1)?;
     if let Some(column) = colour {
-        column.validate(factors.samples.len())?;
+        known_of(column, factors.samples.len())?;
     }
     let (x, y) = (factors.means.column(pair.0), factors.means.column(pair.1));
     let whole: Vec<usize> = (0..x.len())

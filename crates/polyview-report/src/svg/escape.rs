@@ -19,22 +19,6 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// As [`push_escaped`], but keeps line ends and tabs: for `<pre>`.
-pub(crate) fn push_preformatted(out: &mut String, text: &str) {
-    for line in text.split_inclusive('\n') {
-        let body = line.strip_suffix('\n').unwrap_or(line);
-        for (i, piece) in body.split('\t').enumerate() {
-            if i > 0 {
-                out.push('\t');
-            }
-            push_escaped(out, piece.trim_end_matches('\r'));
-        }
-        if body.len() < line.len() {
-            out.push('\n');
-        }
-    }
-}
-
 /// Owned form of [`push_escaped`].
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -65,12 +49,5 @@ mod tests {
             "a\u{FFFD}b\u{FFFD}c\u{FFFD}"
         );
         assert_eq!(escaped("two\nlines\t."), "two lines .");
-    }
-
-    #[test]
-    fn preformatted_text_keeps_its_lines() {
-        let mut out = String::new();
-        push_preformatted(&mut out, "a = 1\r\n\tb < 2\n");
-        assert_eq!(out, "a = 1\n\tb &lt; 2\n");
     }
 }

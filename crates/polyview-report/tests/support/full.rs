@@ -1,10 +1,14 @@
 //! A report with every part.
 
+use crate::support::{chosen, tried};
+use polyview::{
+    CheckedStatistic, ComparedMoments, ComparedView, Comparison, Domain, Event as FitEvent,
+    Journal, Metadata, MetadataValues, PredictiveCheck, Spreads,
+};
 use polyview_report::{
-    BoundTrace, Check, CheckStatistic, ChooseK, ComparedView, Comparison, Coverage, Event,
-    EventKind, Factors, Grid, GroupFactors, HeldOut, HeldOutCells, Intervals, JournalEntry,
-    MetadataColumn, MetadataValues, OptionValue, Options, Origin, Progress, Report, Severity,
-    Spreads, Summary, VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
+    Against, BoundTrace, Coverage, Event, EventKind, Factors, Grid, GroupFactors, HeldOut,
+    HeldOutCells, Intervals, OptionValue, Options, Origin, Progress, Report, Summary,
+    VarianceExplained, ViewInclusion, ViewRelevance, ViewSummary, ViewWeights,
 };
 
 /// `stem 1`, `stem 2`, ...
@@ -55,7 +59,6 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 value: format!("v{tag}"),
                 origin: Origin::Default,
             }],
-            spec_text: Some(format!("a = 1\n# {tag}\n")),
         },
         coverage: Some(Coverage {
             views: views.clone(),
@@ -106,7 +109,6 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             marginal: Grid::from_fn(3, factors, |m, k| 0.1 * wave(m, k)),
             joint: vec![0.4, -0.1, 0.2],
             unique: Some(Grid::from_fn(3, factors, |m, k| 0.05 * wave(m, k))),
-            activity: None,
         }),
         factors: Some(Factors {
             samples: names(&format!("sample{tag}"), samples),
@@ -117,18 +119,16 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             })),
         }),
         metadata: vec![
-            MetadataColumn {
+            Metadata {
                 name: format!("group{tag}"),
-                unit: String::new(),
                 values: MetadataValues::Categories(
                     (0..samples)
                         .map(|i| (i % 7 != 3).then(|| format!("category {}{tag}", i % 13)))
                         .collect(),
                 ),
             },
-            MetadataColumn {
+            Metadata {
                 name: format!("age{tag}"),
-                unit: format!("years{tag}"),
                 values: MetadataValues::Numbers(
                     (0..samples)
                         .map(|i| if i % 5 == 2 { f64::NAN } else { wave(i, 3) })
@@ -163,7 +163,6 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
                 shape: (m == 1).then_some([1, features]),
             })
             .collect(),
-        correlations: None,
         held_out: vec![
             HeldOut {
                 view: format!("numbers{tag}"),
@@ -204,70 +203,68 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
             },
         ],
         checks: vec![
-            Check {
+            PredictiveCheck {
                 view: format!("numbers{tag}"),
+                kind: Domain::Reals,
                 samples,
                 replicates: 100,
                 part: Some(format!("a part{tag}")),
                 statistics: vec![statistic(features), statistic(1)],
             },
-            Check {
+            PredictiveCheck {
                 view: format!("trials{tag}"),
-                ..Check::default()
+                kind: Domain::Reals,
+                samples: 0,
+                replicates: 0,
+                part: None,
+                statistics: Vec::new(),
             },
         ],
-        comparison: Some(Comparison {
+        comparison: Some(Against {
             name: format!("this{tag}"),
             other: format!("that{tag}"),
-            samples,
-            views: vec![compared(features * samples, &format!("numbers{tag}"))],
-            notes: vec![format!("some differ{tag}")],
+            found: Comparison {
+                samples,
+                views: vec![compared(features * samples, &format!("numbers{tag}"))],
+                notes: vec![format!("some differ{tag}")],
+            },
         }),
-        choose_k: Some(ChooseK {
-            factors: vec![2, 4, 8],
-            score: vec![-2.0, -1.0, -1.1],
-            score_error: Some(vec![0.1, 0.1, 0.2]),
-            score_name: format!("score{tag}"),
-            bound: Some(vec![-9.0, -8.0, -8.5]),
-            stability: Some(vec![1.0, 0.9, 0.4]),
-            recommended: Some(4),
-            rule: format!("one standard error{tag}"),
-        }),
-        journal: vec![
-            JournalEntry {
-                sweep: None,
-                block: format!("data{tag}"),
-                message: format!("read{tag}"),
-                severity: Severity::Info,
-            },
-            JournalEntry {
-                sweep: Some(4),
-                block: "factors".into(),
-                message: "removed".into(),
-                severity: Severity::Notice,
-            },
-            JournalEntry {
-                sweep: Some(5),
-                block: "weights".into(),
-                message: "jitter".into(),
-                severity: Severity::Warning,
-            },
-        ],
-        citations: vec![format!("A paper, https://doi.org/10.1000/1{tag}")],
+        choose_k: Some(chosen(
+            vec![
+                tried(2, [-2.0, 0.1, -9.0, 1.0]),
+                tried(4, [-1.0, 0.1, -8.0, 0.9]),
+                tried(8, [-1.1, 0.2, -8.5, 0.4]),
+            ],
+            &format!("one standard error{tag}"),
+        )),
+        journal: journal(tag),
         versions: vec![(format!("polyview{tag}"), "0.1.0".into())],
         options: Options::default(),
     }
 }
 
+/// A remark, a notice and a warning.
+fn journal(tag: &str) -> Journal {
+    let mut journal = Journal::default();
+    let note = format!("read{tag}");
+    journal.note(0, format!("data{tag}"), FitEvent::Note { note });
+    let note = "removed".to_owned();
+    journal.note(4, "factors", FitEvent::Data { note });
+    let note = "jitter".to_owned();
+    journal.note(5, "weights", FitEvent::Warning { note });
+    journal
+}
+
 /// A statistic of some features, the first one undefined.
-fn statistic(features: usize) -> CheckStatistic {
+fn statistic(features: usize) -> CheckedStatistic {
     let of = |by: f64| -> Vec<f64> {
         (0..features)
             .map(|d| if d == 0 { f64::NAN } else { wave(d, 1) + by })
             .collect()
     };
-    CheckStatistic {
+    CheckedStatistic {
         name: "skewness".into(),
+        columns: names("feature", features),
         observed: of(0.3),
         replicated: of(0.0),
         lower: of(-0.2),
@@ -277,7 +274,7 @@ fn statistic(features: usize) -> CheckStatistic {
             .map(|x| if x.is_nan() { *x } else { 0.01 })
             .collect(),
         mean_observed: 0.3,
-        mean_replicated: 0.0,
+        mean_replicated: vec![0.0],
         mean_p: 0.012,
     }
 }
@@ -292,12 +289,16 @@ fn compared(cells: usize, view: &str) -> ComparedView {
     };
     ComparedView {
         view: view.into(),
-        mean: of(0.0),
-        sd: of(0.5),
-        other_mean: of(0.01),
-        other_sd: of(0.8),
+        kind: Domain::Reals,
+        predictor: ComparedMoments {
+            mean: of(0.0),
+            sd: of(0.5),
+            other_mean: of(0.01),
+            other_sd: of(0.8),
+        },
         correlation: 0.987,
-        predictor: ratio(0.612),
-        weights: ratio(0.951),
+        predictor_spread: ratio(0.612),
+        weights: ComparedMoments::default(),
+        weight_spread: ratio(0.951),
     }
 }

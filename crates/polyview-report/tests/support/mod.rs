@@ -1,5 +1,6 @@
 //! A small XML reader for tests: it accepts less than XML does, and refuses what is not well-formed.
 
+use polyview::{ChooseK, ChooseKRow};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One start tag with its attributes.
@@ -209,5 +210,35 @@ fn is_geometry(key: &str, value: &str) -> bool {
         }
         "transform" => !value.contains("NaN") && !value.contains("inf"),
         _ => true,
+    }
+}
+
+/// A number of factors with its score, standard error, bound and stability.
+pub fn tried(factors: usize, [score, error, bound, stability]: [f64; 4]) -> ChooseKRow {
+    ChooseKRow {
+        factors,
+        kept: factors as f64,
+        log_density: score,
+        log_density_se: error,
+        robust_density: score,
+        robust_density_se: error,
+        r2: f64::NAN,
+        r2_se: f64::NAN,
+        bound,
+        stability,
+    }
+}
+
+/// Fits of several numbers of factors, the second of which is recommended, or the only one.
+pub fn chosen(rows: Vec<ChooseKRow>, reason: &str) -> ChooseK {
+    ChooseK {
+        recommended: rows.get(1).or(rows.first()).map_or(0, |r| r.factors),
+        rows,
+        cells: vec![100],
+        dense_cells: 100.0,
+        ranked: Vec::new(),
+        reason: reason.to_owned(),
+        notes: Vec::new(),
+        warnings: Vec::new(),
     }
 }

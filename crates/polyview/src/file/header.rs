@@ -7,7 +7,7 @@ use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use crate::build::{check_shape, priors_go};
+use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Diagnostic, Fit, FitRecord};

@@ -8,6 +8,7 @@ mod disk;
 mod fault;
 mod header;
 mod json;
+mod ledger;
 mod model;
 mod rounding;
 mod scores;

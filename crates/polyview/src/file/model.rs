@@ -1,8 +1,8 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    FeatureScaling, Groups, Ledger, LedgerRow, Mask, Metadata, MetadataValues,
-    ParameterUncertainty, Role, Rounding, Scaling, State, Stateful, View,
+    FeatureScaling, Groups, Mask, Metadata, MetadataValues, ParameterUncertainty, Role, Rounding,
+    Scaling, State, Stateful, View,
 };
 use polyview_infer::Model;
 
@@ -11,10 +11,11 @@ use super::container::{Container, Sealed, Stored, Tensor, Values};
 use super::fault::Fault;
 use super::header::{ColumnValues, DataKind, Kind, ModelHeader, ViewHeader};
 use super::json;
+use super::ledger::{push_ledger, take_ledger};
 use super::rounding::{push_rounding, take_rounding};
 use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
-use crate::build;
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::Error;
 use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
@@ -125,34 +126,6 @@ fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
     kind
 }
 
-fn push_ledger(tensors: &mut Vec<Tensor<'_>>, place: &str, ledger: &Ledger) -> Result<(), Fault> {
-    let terms = ledger.names.len();
-    if ledger.rows.iter().any(|r| r.values.len() != terms) {
-        return Err(Fault::Record("terms of a ledger"));
-    }
-    let mut values = Vec::with_capacity(terms * ledger.rows.len());
-    for row in &ledger.rows {
-        values.extend(row.values.iter().copied());
-    }
-    let column = |of: fn(&LedgerRow) -> f64| {
-        Values::Vector(ledger.rows.iter().map(of).collect::<Vec<f64>>().into())
-    };
-    tensors.push(Tensor::new(
-        format!("{place}/terms"),
-        Values::Rows([ledger.rows.len(), terms], values),
-    ));
-    tensors.push(Tensor::new(format!("{place}/total"), column(|r| r.total)));
-    tensors.push(Tensor::new(
-        format!("{place}/sweep"),
-        column(|r| r.sweep as f64),
-    ));
-    tensors.push(Tensor::new(
-        format!("{place}/factors"),
-        column(|r| r.factors as f64),
-    ));
-    Ok(())
-}
-
 /// The fit in a file. Everything is checked before anything is built.
 pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     let mut file = Container::read(bytes)?;
@@ -253,7 +226,7 @@ fn take_components(
     file: &mut Container<'_>,
 ) -> Result<Vec<State>, Fault> {
     let empty = (header.views.iter())
-        .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+        .map(|v| assemble::empty_view(&v.name, &v.features, &v.levels))
         .collect::<Result<Vec<View>, Error>>()?;
     let groups = header.groups.as_ref().map(|g| Groups {
         names: g.names.clone(),
@@ -471,35 +444,4 @@ fn take_metadata(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec<M
         });
     }
     Ok(out)
-}
-
-fn take_ledger(names: &[String], place: &str, file: &mut Container<'_>) -> Result<Ledger, Fault> {
-    let name = |of: &str| format!("{place}/{of}");
-    let total = file.take(&name("total"))?.to_array(&name("total"))?.values;
-    let rows = total.len();
-    let terms = file
-        .take(&name("terms"))?
-        .matrix(&name("terms"), rows, names.len())?;
-    let mut count = |of: &str| -> Result<Vec<usize>, Fault> {
-        let name = name(of);
-        let values = file.take(&name)?.numbers(&name, &[rows])?;
-        let whole = |x: &f64| *x >= 0.0 && *x < 1e15 && x.fract() == 0.0;
-        if values.iter().all(whole) {
-            Ok(values.into_iter().map(|x| x as usize).collect())
-        } else {
-            Err(Fault::values(&name, "holds a value that is no count"))
-        }
-    };
-    let (sweep, factors) = (count("sweep")?, count("factors")?);
-    Ok(Ledger {
-        names: names.to_vec(),
-        rows: (0..rows)
-            .map(|r| LedgerRow {
-                sweep: sweep[r],
-                factors: factors[r],
-                values: (0..names.len()).map(|t| terms[(r, t)]).collect(),
-                total: total[r],
-            })
-            .collect(),
-    })
 }

@@ -12,7 +12,7 @@ use super::order::by_variance;
 use super::states::{saved_parameters, share};
 use super::traced::{Quantity, quantities, values};
 use super::{Diagnostic, FitRecord};
-use crate::build::empty_view;
+use crate::assemble::empty_view;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 

@@ -3,7 +3,7 @@
 use polyview_core::{Event, Groups, Journal, Mask, RowGroups, View};
 
 use super::ViewInfo;
-use crate::build::several;
+use crate::assemble::several;
 use crate::spec::ModelSpec;
 
 /// Groups of fewer samples than this know next to nothing of noise and intercepts of

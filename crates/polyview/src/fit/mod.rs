@@ -19,12 +19,13 @@ mod states;
 mod stochastic;
 mod traced;
 mod training;
+mod view_info;
 
 use std::sync::Arc;
 
 use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowBlock, RowGroups,
-    RowMoments, Scaling, State, StateReader, Stateful, View, ViewTerm,
+    RowMoments, State, StateReader, Stateful, View, ViewTerm,
 };
 use polyview_infer::{Model, Outcome, ViewPart};
 use polyview_likelihoods::ParameterUncertainty;
@@ -39,39 +40,12 @@ pub(crate) use states::{saved_parameters, share};
 pub(crate) use stochastic::check as stochastic_goes;
 pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
+pub use view_info::ViewInfo;
 
-use crate::build;
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{EngineKind, ViewChoices};
-
-/// What a fit knows about one of its views.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ViewInfo {
-    /// Name.
-    pub name: String,
-    /// Feature names, one a column of the data.
-    pub features: Vec<String>,
-    /// Class names of a categorical view; empty for every other.
-    pub levels: Vec<String>,
-    /// Choices it was fitted with.
-    pub choices: ViewChoices,
-    /// How working units came from data units.
-    pub scaling: Scaling,
-    /// Observed cells.
-    pub observed: usize,
-    /// Where the training values of each feature lay, which new data are held
-    /// against; none of labels and of successes, and where an earlier file, saved
-    /// without its data, does not say.
-    pub training: Option<TrainingScale>,
-    /// Places of the features that were observed in no training sample, in order:
-    /// the model knows nothing of them, and predicts nothing.
-    pub unobserved: Vec<usize>,
-    /// Names of the features of the training data that did not vary: they are not in the
-    /// model. None of earlier files, which did not keep them.
-    #[serde(default)]
-    pub left_out: Vec<String>,
-}
+use crate::spec::EngineKind;
 
 /// What happened in a fit, in words and numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,33 +142,6 @@ impl ComponentView {
         let (mean, columns) = (self.bias.mean().to_vec(), self.bias.mean().len());
         self.bias.set(mean, vec![0.0; columns]);
         self
-    }
-}
-
-impl ViewInfo {
-    /// What is predicted of the view and, unless components have weights of
-    /// their own, what the weights have a row for: the features, or the classes
-    /// of a categorical view.
-    pub fn columns(&self) -> &[String] {
-        if self.levels.is_empty() {
-            &self.features
-        } else {
-            &self.levels
-        }
-    }
-    /// Whether a feature was observed in any training sample.
-    pub fn knows(&self, feature: usize) -> bool {
-        self.unobserved.binary_search(&feature).is_err()
-    }
-    /// What is to be said of the features that were never observed, if there are
-    /// any.
-    pub fn unobserved_note(&self) -> Option<String> {
-        let first = &self.features[*self.unobserved.first()?];
-        Some(format!(
-            "{} feature(s) have no observed value in the training data, first '{first}': nothing is \
-             known of them, and nothing is predicted",
-            self.unobserved.len()
-        ))
     }
 }
 
@@ -315,7 +262,7 @@ impl Fit {
     pub(crate) fn empty_views(&self) -> Result<Vec<View>> {
         self.views
             .iter()
-            .map(|v| build::empty_view(&v.name, &v.features, &v.levels))
+            .map(|v| assemble::empty_view(&v.name, &v.features, &v.levels))
             .collect()
     }
     /// Reads one of the components: what all draws have in common is in the first.
@@ -336,8 +283,8 @@ impl Fit {
         mut see: impl FnMut(&ViewPart) -> Result<()>,
     ) -> Result<()> {
         let v = &self.views[view];
-        let empty = build::empty_view(&v.name, &v.features, &v.levels)?;
-        let groups = build::several(self.groups());
+        let empty = assemble::empty_view(&v.name, &v.features, &v.levels)?;
+        let groups = assemble::several(self.groups());
         let posterior = ParameterUncertainty::Posterior;
         let composed = &self.composed;
         let mut model = composed.parameters(groups, vec![empty], self.k(), posterior)?;
@@ -369,7 +316,7 @@ impl Fit {
                 name: format!("component {index}"),
             })
             .map_err(Error::from)?;
-        let (k, groups) = (self.k(), build::several(self.groups()));
+        let (k, groups) = (self.k(), assemble::several(self.groups()));
         let views = self.empty_views()?;
         let mut model = self.composed.parameters(groups, views, k, parameters)?;
         let read = self.reader_of(state);

@@ -7,7 +7,7 @@ use polyview_linalg::{Mat, SymPacked};
 use polyview_special::digamma;
 
 use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
-use crate::build;
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::spec::{EngineKind, ModelSpec, WeightPrior};
@@ -82,7 +82,7 @@ impl Fit {
         let empty = parts
             .views
             .iter()
-            .map(|v| build::empty_view(&v.name, &v.features, &[]))
+            .map(|v| assemble::empty_view(&v.name, &v.features, &[]))
             .collect::<Result<Vec<View>>>()?;
         let groups = parts.groups.as_ref();
         let composed = Composed::from(parts.spec.clone());
@@ -147,7 +147,7 @@ impl Fit {
 impl FitParts {
     /// Number of groups, where they make a difference.
     fn several(&self) -> Option<usize> {
-        build::several(self.groups.as_ref()).map(|g| g.names.len())
+        assemble::several(self.groups.as_ref()).map(|g| g.names.len())
     }
     /// Where the noise of a view stands in the state of its term: once, or once
     /// a group.

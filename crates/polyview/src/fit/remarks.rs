@@ -5,7 +5,7 @@ use polyview_core::{
 };
 
 use super::{ViewInfo, cells};
-use crate::build::several;
+use crate::assemble::several;
 use crate::compose::Composed;
 use crate::spec::ModelSpec;
 

@@ -12,7 +12,7 @@ use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
 use super::ViewInfo;
-use crate::build::several;
+use crate::assemble::several;
 use crate::compose::Composed;
 use crate::error::Result;
 use crate::faithful;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use polyview_core::{Centring, FeatureScaling, NoiseBy, OptionError, Options};
+use polyview_core::{Centring, FeatureScaling, NoiseBy, Options};
 use serde::{Deserialize, Serialize};
 
 use super::{Likelihood, WeightPrior};
@@ -98,19 +98,6 @@ impl PartialEq for ViewChoices {
 }
 
 impl ViewChoices {
-    /// Options of a likelihood that this view, or every view of these defaults, may be of.
-    ///
-    /// # Errors
-    /// [`OptionError`] for a type that is no table.
-    pub fn set_options<T: Serialize>(
-        &mut self,
-        species: &str,
-        options: &T,
-    ) -> Result<(), OptionError> {
-        let options = Options::of(options)?;
-        self.options.insert(species.to_owned(), options);
-        Ok(())
-    }
     /// The same with the options of its likelihood beside it, as they are written.
     #[must_use]
     pub fn spelled(mut self) -> Self {

@@ -314,8 +314,13 @@ impl ModelSpec {
             v.choices.selection.check()?;
             let choices = self.view(&v.name);
             choices.likelihood.check()?;
-            crate::build::no_sampler(self.engine, &v.name, &choices.likelihood)?;
-            crate::build::cannot_settle(self.engine, &v.name, &choices, faithful::refuses(self))?;
+            crate::assemble::no_sampler(self.engine, &v.name, &choices.likelihood)?;
+            crate::assemble::cannot_settle(
+                self.engine,
+                &v.name,
+                &choices,
+                faithful::refuses(self),
+            )?;
         }
         let ShrinkageShapes { r, s } = self.shrinkage_prior;
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {

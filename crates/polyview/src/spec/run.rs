@@ -63,7 +63,7 @@ impl ModelSpec {
     }
     /// The same model with these choices of how the fit goes about its work.
     #[must_use]
-    pub fn with_run_options(self, options: RunOptions) -> Self {
+    pub(crate) fn with_run_options(self, options: RunOptions) -> Self {
         Self {
             factors: options.factors,
             seed: options.seed,

@@ -3,7 +3,7 @@
 use polyview_core::{RowContext, RowGroups, RowMoments};
 use polyview_linalg::Mat;
 
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::Result;
 use crate::fit::Fit;
 

@@ -2,7 +2,7 @@
 
 use polyview_core::{Dataset, Groups, RowGroups};
 
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 

@@ -2,17 +2,21 @@
 //! against those that it was fitted to (Gelman, Meng, Stern 1996, "Posterior
 //! predictive assessment of model fitness via realized discrepancies").
 
+mod observed;
+
 use std::sync::Arc;
 
-use polyview_core::{Block, Domain, Predictor, RowGroups, RowMoments, View, ViewTerm};
+use polyview_core::{Domain, Predictor, RowGroups, RowMoments};
 use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 
+use observed::{Observed, Pair};
+
 use super::compare::{evenly, thinned};
-use super::discrepancies::{agreement, of_counts, of_numbers, separation, share_of, spread_out};
+use super::discrepancies::spread_out;
 use super::simulate::{draw_bias, draw_rows};
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 
@@ -22,8 +26,6 @@ const GROUP: u32 = 2;
 const VIEW: u32 = 8;
 /// Most columns of a view whose statistics are kept.
 const COLUMNS: usize = 1000;
-/// Pairs of samples of a feature whose order is looked at.
-const PAIRS: usize = 500;
 
 /// Choices of [`Fit::predictive_checks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,25 +117,6 @@ pub struct PredictiveCheck {
     pub part: Option<String>,
     /// The statistics.
     pub statistics: Vec<CheckedStatistic>,
-}
-
-/// A statistic of the data and of the replicate under one draw, column by column.
-struct Pair {
-    name: &'static str,
-    values: Vec<(f64, f64)>,
-}
-
-/// One view of the training data, as far as it is looked at.
-struct Observed<'a> {
-    view: &'a View,
-    /// Places of the samples.
-    rows: &'a [u32],
-    /// Successes out of trials, with those of these samples.
-    out_of_trials: Option<View>,
-    /// Places of the columns.
-    columns: Vec<usize>,
-    /// Of ranks the pairs of rows of each column, the smaller value first.
-    pairs: Vec<Vec<(usize, usize)>>,
 }
 
 impl Fit {
@@ -288,152 +271,6 @@ impl Fit {
             component.share(&Arc::new(drawn));
         }
         draw_rows(&component.factors().subset(rows), key.block(FACTORS))
-    }
-}
-
-impl Observed<'_> {
-    /// Which part of so many features and samples is looked at, where not all.
-    fn part(&self, features: usize, samples: usize) -> Option<String> {
-        let left = |kept: usize, of: usize, most: usize, what: &str| {
-            (kept < of && kept >= most).then(|| format!("{kept} of {of} {what}, evenly spread"))
-        };
-        let rows = self.rows.len();
-        let features = left(self.columns.len(), features, COLUMNS, "features");
-        let samples = left(rows, samples, rows, "samples");
-        let pairs = (!self.pairs.is_empty())
-            .then(|| format!("{PAIRS} pairs of samples of each feature, at most"));
-        let parts: Vec<String> = [features, samples, pairs].into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
-    }
-    /// Values of a column of the data and of a replicate where there are data.
-    fn column(&self, column: usize, replicate: &Mat<f64>) -> (Vec<f64>, Vec<f64>) {
-        let cells = self.rows.iter().enumerate();
-        cells
-            .filter_map(|(i, &n)| {
-                Some((self.view.value(n as usize, column)?, replicate[(i, column)]))
-            })
-            .unzip()
-    }
-    /// Statistics of columns of numbers.
-    fn of_columns<const S: usize>(
-        &self,
-        names: [&'static str; S],
-        replicate: &Mat<f64>,
-        of: fn(&[f64]) -> [f64; S],
-    ) -> Vec<Pair> {
-        let mut out = names.map(|name| Pair {
-            name,
-            values: Vec::with_capacity(self.columns.len()),
-        });
-        for &d in &self.columns {
-            let (x, y) = self.column(d, replicate);
-            let both = of(&x).into_iter().zip(of(&y));
-            for (pair, both) in out.iter_mut().zip(both) {
-                pair.values.push(both);
-            }
-        }
-        out.into_iter().collect()
-    }
-    fn numbers(&self, replicate: &Mat<f64>) -> Vec<Pair> {
-        let names = ["standard deviation", "skewness", "largest distance"];
-        self.of_columns(names, replicate, of_numbers)
-    }
-    fn counts(&self, replicate: &Mat<f64>) -> Vec<Pair> {
-        let names = ["share of zeros", "variance over mean", "largest count"];
-        self.of_columns(names, replicate, of_counts)
-    }
-    /// Draws the pairs of samples whose order is looked at: of different values.
-    fn draw_pairs(&mut self, key: StreamKey) {
-        let count = self.rows.len();
-        let of = |&d: &usize| {
-            let mut rng = key.chunk(d as u32).rng();
-            let mut below = || ((uniform_open01(&mut rng) * count as f64) as usize).min(count - 1);
-            let mut out = Vec::with_capacity(PAIRS);
-            // features with few values or many ties have fewer pairs
-            for _ in 0..4 * PAIRS {
-                let (i, j) = (below(), below());
-                let value = |i: usize| self.view.value(self.rows[i] as usize, d);
-                if let (Some(x), Some(y)) = (value(i), value(j))
-                    && x != y
-                {
-                    out.push(if x < y { (i, j) } else { (j, i) });
-                    if out.len() == PAIRS {
-                        break;
-                    }
-                }
-            }
-            out
-        };
-        self.pairs = self.columns.iter().map(of).collect();
-    }
-    /// What a replicate keeps of the order of the data, and of that of another
-    /// replicate under the same parameters.
-    fn ranks(&self, replicate: &Mat<f64>, second: &Mat<f64>) -> Vec<Pair> {
-        let columns = self.columns.iter().zip(&self.pairs);
-        let values = columns.map(|(&d, pairs)| {
-            let (y, s) = (replicate.col_as_slice(d), second.col_as_slice(d));
-            let kept = |ordered: &dyn Fn(usize, usize) -> f64| agreement(pairs, ordered, y);
-            // the pairs are those of the data, the smaller value first
-            (kept(&|_, _| -1.0), kept(&|i, j| s[i] - s[j]))
-        });
-        vec![Pair {
-            name: "order agreement",
-            values: values.collect(),
-        }]
-    }
-    fn labels(&self, term: &dyn ViewTerm, p: &Predictor<'_>, replicate: &Mat<f64>) -> Vec<Pair> {
-        let (mut shares, mut apart) = (Vec::new(), Vec::new());
-        let rows = self.rows.len();
-        for &d in &self.columns {
-            let probability = term.law(p, &Block::new(0..rows, d..d + 1)).means();
-            let (x, y) = self.column(d, replicate);
-            let (q, _) = self.column_of(d, probability.col_as_slice(0));
-            shares.push((share_of(1.0, &x), share_of(1.0, &y)));
-            apart.push((separation(&x, &q), separation(&y, &q)));
-        }
-        vec![
-            Pair {
-                name: "share of ones",
-                values: shares,
-            },
-            Pair {
-                name: "separation",
-                values: apart,
-            },
-        ]
-    }
-    /// Some numbers of the samples, and the values of a column, where there are
-    /// data.
-    fn column_of(&self, column: usize, of: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let cells = self.rows.iter().zip(of);
-        cells
-            .filter_map(|(&n, q)| Some((*q, self.view.value(n as usize, column)?)))
-            .unzip()
-    }
-    fn classes(&self, term: &dyn ViewTerm, p: &Predictor<'_>, replicate: &Mat<f64>) -> Vec<Pair> {
-        let classes = self.view.levels().len();
-        let probability = term.law(p, &Block::new(0..self.rows.len(), 0..1)).means();
-        let (x, y) = self.column(0, replicate);
-        let cells = self.rows.iter().enumerate();
-        let known: Vec<usize> = cells
-            .filter(|(_, n)| self.view.value(**n as usize, 0).is_some())
-            .map(|(i, _)| i)
-            .collect();
-        let own = |codes: &[f64]| {
-            let of = |(i, c): (&usize, &f64)| probability[(*i, *c as usize)];
-            known.iter().zip(codes).map(of).sum::<f64>() / known.len() as f64
-        };
-        let share = |c: usize| (share_of(c as f64, &x), share_of(c as f64, &y));
-        vec![
-            Pair {
-                name: "share of the class",
-                values: (0..classes).map(share).collect(),
-            },
-            Pair {
-                name: "probability of the own class",
-                values: vec![(own(&x), own(&y))],
-            },
-        ]
     }
 }
 

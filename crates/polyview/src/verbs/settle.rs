@@ -7,7 +7,7 @@ use polyview_linalg::on_pool;
 use super::latent;
 use super::project::WeightUncertainty;
 use super::settling::{Candidate, Given};
-use crate::build;
+use crate::assemble;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::fit::{Component, Fit, ViewInfo};
@@ -242,15 +242,15 @@ impl Fit {
         let mut places = Vec::with_capacity(targets.len());
         for name in targets {
             let (at, info) = self.view(name)?;
-            if let Some(with) = build::never_settled(&info.choices, mofapy2) {
-                return Err(build::not_settled(&info.name, &with));
+            if let Some(with) = assemble::never_settled(&info.choices, mofapy2) {
+                return Err(assemble::not_settled(&info.name, &with));
             }
             if !places.contains(&at) {
                 places.push(at);
             }
             if places.len() == self.views.len() {
                 let with = "a model without another view, which factors could come from";
-                return Err(build::not_settled(&info.name, with));
+                return Err(assemble::not_settled(&info.name, with));
             }
         }
         Ok(places)

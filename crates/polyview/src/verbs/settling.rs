@@ -10,7 +10,7 @@ use polyview_priors::{Fixed, FullRows, Ridge};
 use polyview_random::StreamKey;
 
 use super::settle::without_covariances;
-use crate::build;
+use crate::assemble;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
 
@@ -151,7 +151,7 @@ impl Fit {
 
     /// The part of a view as the joint fit has it, with its data.
     fn part_to_settle(&self, component: &Component, v: usize) -> Result<ViewPart> {
-        let groups = build::several(self.groups());
+        let groups = assemble::several(self.groups());
         let prediction = ParameterUncertainty::Posterior;
         let views = self.empty_views()?;
         let mut model = (self.composed).parameters(groups, views, self.k(), prediction)?;

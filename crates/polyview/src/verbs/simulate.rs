@@ -8,7 +8,7 @@ use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_
 use serde::{Deserialize, Serialize};
 
 use super::latent;
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{ComponentView, Fit, ViewInfo};
 

@@ -7,8 +7,7 @@ use polyview_linalg::Mat;
 use super::join::{Cells, Read};
 use crate::args::{Cli, ScoreArgs};
 use crate::failure::{Failure, Outcome};
-use crate::group_names::group_names;
-use crate::inputs::about_samples;
+use crate::inputs::{about_samples, group_names};
 use crate::remarks::say;
 
 /// The mean of each column over the training samples of each sample's group, samples × columns;

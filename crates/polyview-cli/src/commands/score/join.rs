@@ -9,9 +9,8 @@ use polyview_linalg::Mat;
 
 use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
-use crate::joined::same_or_named;
+use crate::inputs::{archive, same_or_named};
 use crate::remarks::say;
-use crate::view_table::archive;
 
 /// A table and its file.
 pub struct Read {

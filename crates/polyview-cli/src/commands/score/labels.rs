@@ -11,7 +11,7 @@ use super::join::{Read, shared};
 use crate::args::{Cli, ScoreArgs};
 use crate::commands::tables::{CHOSEN, PROBABILITY_OF, SCORE};
 use crate::failure::{Failure, Outcome};
-use crate::view_table::zeros_and_ones;
+use crate::inputs::zeros_and_ones;
 
 /// The column of probabilities as older files have it.
 const PROBABILITY: &str = "probability";

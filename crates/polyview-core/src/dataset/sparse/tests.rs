@@ -1,4 +1,4 @@
-use polyview_linalg::{Repeats, SparseError};
+use polyview_linalg::Repeats;
 
 use super::super::{Centring, Dataset, FeatureScaling, Scaling};
 use super::*;
@@ -141,23 +141,6 @@ fn tables_join_by_names() {
 fn what_does_not_fit_is_refused() {
     let short = View::from_sparse("y", names("f", 1), values());
     assert!(matches!(short, Err(DataError::LengthMismatch { .. })));
-    let [dense, sparse] = both();
-    let moved = Scaling {
-        offset: vec![1.0; D],
-        ..Scaling::identity(D)
-    };
-    for view in [dense, moved.apply(sparse.clone())] {
-        let mapped = view.map_entries(|_, _, x| 2.0 * x);
-        assert!(matches!(mapped, Err(DataError::NotSparse { .. })));
-    }
-    let broken = sparse.map_entries(|_, _, _| f64::NAN);
-    assert!(matches!(
-        broken,
-        Err(DataError::Sparse {
-            source: SparseError::NotFinite { .. },
-            ..
-        })
-    ));
     let entries = SparseColumns::from_triplets(2, 1, &[(1, 0, 3.0)], Repeats::Refuse);
     let entries = entries.expect("sparse");
     let parts = |base: Vec<f64>, rows: Vec<bool>| {

@@ -7,7 +7,7 @@ use polyview_core::{BlockSource, FeatureScaling, Journal};
 use polyview_linalg::{Mat, on_pool};
 
 use super::{Fitting, Given};
-use crate::build::fit_factors;
+use crate::assemble::fit_factors;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic;

@@ -31,7 +31,7 @@ use super::start::start;
 use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, FitRecord, ViewInfo};
-use crate::build::{WorkingData, fit_factors};
+use crate::assemble::{WorkingData, fit_factors};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;

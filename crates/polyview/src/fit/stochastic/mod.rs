@@ -20,7 +20,7 @@ use super::start::start;
 use super::states::given_up_parameters;
 use super::training::ScaleSums;
 use super::{FitRecord, Progress, ViewInfo};
-use crate::build::several;
+use crate::assemble::several;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::{EngineKind, ModelSpec, Path, RunOptions, ViewChoices};

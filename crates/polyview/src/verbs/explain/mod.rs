@@ -10,7 +10,7 @@ use polyview_linalg::Mat;
 use super::align::Aligned;
 use super::latent;
 use super::project::WeightUncertainty;
-use crate::build::several;
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use deviance::column_blocks;

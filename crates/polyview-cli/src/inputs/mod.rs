@@ -1,27 +1,42 @@
-//! Reading data sets.
+//! Reading data sets. Modules here know the choices of a study, and no study knows them.
 
-use std::collections::{BTreeMap, HashSet};
+mod about;
+mod archive;
+mod codes;
+mod copies;
+mod counts;
+mod group_names;
+mod guess;
+mod joined;
+mod view_table;
+
+pub use about::{about_samples, warn_strangers};
+pub use archive::archive;
+pub use counts::Trials;
+pub use group_names::group_names;
+pub use joined::{has_ids, same_or_named};
+pub use view_table::zeros_and_ones;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use polyview::{Algorithm, Fit, Likelihood};
-use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, Join, Metadata, View, ViewTable};
-use polyview_io::{Orientation, ReadOptions, read_metadata_with};
+use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, Join, View, ViewTable};
+use polyview_io::{Orientation, ReadOptions};
 
 use crate::args::{Cli, DataArgs};
 use crate::choice;
-use crate::codes::codes;
-use crate::copies::copies;
-use crate::counts::Trials;
 use crate::failure::{Failure, Outcome};
-use crate::group_names::{Present, group_names};
-use crate::guess::Guess;
-use crate::hdf5;
-use crate::joined::{built, ids_or_places};
 use crate::labels::{self, labels_option};
-use crate::remarks::say;
-use crate::remarks::{note, warning};
-use crate::study::{Study, of_view, trials_twice, view_option};
-use crate::view_table::{Likely, view, words};
+use crate::remarks::{note, say, warning};
+use crate::study::{Study, named_file, of_view, trials_twice, view_option};
+use about::Column;
+use codes::codes;
+use copies::copies;
+use group_names::Present;
+use guess::Guess;
+use joined::{built, ids_or_places};
+use view_table::{Likely, view, words};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
 /// the study then has them.
@@ -131,69 +146,6 @@ pub fn note_names(
                 lines[at]
             ),
         );
-    }
-}
-
-/// What is to be said of a table about samples that knows none of these; where
-/// it knows the `features` of the views instead, samples stand in columns.
-pub fn strangers<'a>(
-    about: &[Column],
-    samples: &[String],
-    mut features: impl Iterator<Item = &'a String>,
-) -> Option<String> {
-    let known: HashSet<&String> = samples.iter().collect();
-    let ids = &about.first()?.0;
-    let none = ids.iter().all(|id| !known.contains(id));
-    let first = |ids: &[String]| ids.first().cloned().unwrap_or_default();
-    none.then(|| {
-        let about: HashSet<&String> = ids.iter().collect();
-        let mend = match features.find(|f| about.contains(f)) {
-            Some(f) => format!(
-                "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
-            ),
-            None => match other_case(ids, samples) {
-                Some((a, b)) => format!(
-                    "'{a}' and '{b}' differ in upper and lower case alone: write the IDs alike"
-                ),
-                None => "give the same IDs to both".to_owned(),
-            },
-        };
-        format!(
-            "none of its samples is one of the data (first ones: '{}' and '{}'); {mend}",
-            first(ids),
-            first(samples)
-        )
-    })
-}
-
-/// Two IDs that differ in upper and lower case alone.
-fn other_case<'a>(ids: &'a [String], samples: &'a [String]) -> Option<(&'a String, &'a String)> {
-    let small: BTreeMap<String, &String> = samples.iter().map(|s| (s.to_lowercase(), s)).collect();
-    ids.iter()
-        .find_map(|id| Some((id, *small.get(&id.to_lowercase())?)))
-}
-
-/// Warns of a table about samples that knows none of these, and says where it knows some.
-pub fn warn_strangers<'a>(
-    cli: &Cli,
-    path: Option<&Path>,
-    about: &[Column],
-    samples: &[String],
-    features: impl Iterator<Item = &'a String>,
-) {
-    if let (Some(path), Some(what)) = (path, strangers(about, samples, features)) {
-        warning(cli, format!("{}: {what}", path.display()));
-    } else if let Some(path) = path {
-        let known: HashSet<&String> = about.iter().flat_map(|(ids, _)| ids).collect();
-        let lacking: Vec<&String> = samples.iter().filter(|s| !known.contains(s)).collect();
-        if let Some(first) = lacking.first() {
-            let (few, all) = (lacking.len(), samples.len());
-            let what = format!("{few} of the {all} samples are not in it, first '{first}'");
-            note(
-                cli,
-                format!("{}: {what}: nothing is known about them", path.display()),
-            );
-        }
     }
 }
 
@@ -410,32 +362,4 @@ fn with_metadata(
         builder = builder.metadata(ids, column);
     }
     Ok((builder, columns))
-}
-
-/// A column about samples, and their IDs.
-pub type Column = (Vec<String>, Metadata);
-
-/// Columns about the samples, of a table or of an HDF5 file.
-pub fn about_samples(cli: &Cli, path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
-    match hdf5::metadata(path)? {
-        Some((columns, notes)) => {
-            for text in notes {
-                note(cli, format!("{}: {text}", path.display()));
-            }
-            Ok(columns)
-        }
-        None => Ok(read_metadata_with(path, format)?),
-    }
-}
-
-/// Parses `VIEW=FILE`.
-pub fn named_file(option: &str, text: &str) -> Outcome<(String, PathBuf)> {
-    text.split_once('=')
-        .filter(|(n, p)| !n.is_empty() && !p.is_empty())
-        .map(|(n, p)| (n.to_owned(), p.into()))
-        .ok_or_else(|| {
-            Failure::Usage(format!(
-                "{option}: '{text}' is not VIEW=FILE, such as genes=table.csv"
-            ))
-        })
 }

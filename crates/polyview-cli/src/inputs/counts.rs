@@ -8,8 +8,8 @@ use polyview_core::{Table, ViewTable};
 use polyview_io::{ReadOptions, read_table};
 use polyview_linalg::Mat;
 
+use super::archive::archive;
 use crate::failure::{Failure, Outcome};
-use crate::view_table::archive;
 
 /// Counts above this are refused.
 const LARGEST: f64 = 1e9;

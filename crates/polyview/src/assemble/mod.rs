@@ -1,4 +1,5 @@
-//! From data and choices to the parts of a model.
+//! Assembles a model: from a data set and the choices of a specification to terms, row blocks and a
+//! schedule.
 
 mod checks;
 mod rows;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use polyview_core::{DataError, Join, Metadata, MetadataValues};
 
+use super::about::{Column, strangers};
 use crate::failure::Failure;
-use crate::inputs::{Column, strangers};
 
 /// The group of each row of a column.
 pub fn group_names(column: &Metadata) -> Vec<Option<String>> {

@@ -6,9 +6,9 @@ use polyview::{Likelihood, Registry};
 use polyview_core::ViewTable;
 use polyview_io::{Content, IoError, NumberHint, ReadOptions, read_table, read_view};
 
+use super::archive::archive;
 use crate::failure::Outcome;
 use crate::hdf5;
-use crate::view_table::archive;
 
 /// A table and what it looks like.
 pub struct Guess {

@@ -5,9 +5,9 @@ use std::path::Path;
 use polyview_core::{DataError, Dataset, DatasetBuilder};
 use polyview_io::{ReadOptions, has_sample_ids};
 
+use super::archive::archive;
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
-use crate::view_table::archive;
 
 /// Whether the samples of a file have IDs, rather than numbers that its reader gave them.
 pub fn has_ids(path: &Path) -> Outcome<bool> {

@@ -1,14 +1,15 @@
 //! The table of one view, and what is said of cells that its likelihood does not take.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use polyview::Likelihood;
 use polyview_core::ViewTable;
 use polyview_io::{IoError, NumberHint, ReadOptions, read_table, read_view};
 
-use crate::counts::{self, Trials};
+use super::archive::archive;
+use super::counts::{self, Trials};
+use super::guess::{as_classes, is_bit};
 use crate::failure::{Failure, Outcome};
-use crate::guess::{as_classes, is_bit};
 use crate::hdf5;
 use crate::study::{Source, Study};
 
@@ -160,18 +161,5 @@ pub fn zeros_and_ones(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()>
             found: format!("{x} is neither 0 nor 1; {mend}"),
         }),
         None => Ok(()),
-    }
-}
-
-/// The archive of `FILE.npz#ARRAY`, and options that ask for that array; any
-/// other path as it is.
-pub fn archive(path: &Path, mut options: ReadOptions) -> (PathBuf, ReadOptions) {
-    let parts = path.to_str().and_then(|p| p.rsplit_once('#'));
-    match parts {
-        Some((file, array)) if file.to_ascii_lowercase().ends_with(".npz") && !path.exists() => {
-            options.array = Some(array.to_owned());
-            (file.into(), options)
-        }
-        _ => (path.to_owned(), options),
     }
 }

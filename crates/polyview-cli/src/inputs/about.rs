@@ -1,0 +1,92 @@
+//! Tables about samples: their columns, and what is to be said where their samples are not those of
+//! the data.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use polyview_core::Metadata;
+use polyview_io::{ReadOptions, read_metadata_with};
+
+use crate::args::Cli;
+use crate::failure::Outcome;
+use crate::hdf5;
+use crate::remarks::{note, warning};
+
+/// A column about samples, and their IDs.
+pub type Column = (Vec<String>, Metadata);
+
+/// Columns about the samples, of a table or of an HDF5 file.
+pub fn about_samples(cli: &Cli, path: &Path, format: &ReadOptions) -> Outcome<Vec<Column>> {
+    match hdf5::metadata(path)? {
+        Some((columns, notes)) => {
+            for text in notes {
+                note(cli, format!("{}: {text}", path.display()));
+            }
+            Ok(columns)
+        }
+        None => Ok(read_metadata_with(path, format)?),
+    }
+}
+
+/// What is to be said of a table about samples that knows none of these; where
+/// it knows the `features` of the views instead, samples stand in columns.
+pub fn strangers<'a>(
+    about: &[Column],
+    samples: &[String],
+    mut features: impl Iterator<Item = &'a String>,
+) -> Option<String> {
+    let known: HashSet<&String> = samples.iter().collect();
+    let ids = &about.first()?.0;
+    let none = ids.iter().all(|id| !known.contains(id));
+    let first = |ids: &[String]| ids.first().cloned().unwrap_or_default();
+    none.then(|| {
+        let about: HashSet<&String> = ids.iter().collect();
+        let mend = match features.find(|f| about.contains(f)) {
+            Some(f) => format!(
+                "'{f}' is the name of a feature there: if samples stand in columns, say so (--transposed)"
+            ),
+            None => match other_case(ids, samples) {
+                Some((a, b)) => format!(
+                    "'{a}' and '{b}' differ in upper and lower case alone: write the IDs alike"
+                ),
+                None => "give the same IDs to both".to_owned(),
+            },
+        };
+        format!(
+            "none of its samples is one of the data (first ones: '{}' and '{}'); {mend}",
+            first(ids),
+            first(samples)
+        )
+    })
+}
+
+/// Two IDs that differ in upper and lower case alone.
+fn other_case<'a>(ids: &'a [String], samples: &'a [String]) -> Option<(&'a String, &'a String)> {
+    let small: BTreeMap<String, &String> = samples.iter().map(|s| (s.to_lowercase(), s)).collect();
+    ids.iter()
+        .find_map(|id| Some((id, *small.get(&id.to_lowercase())?)))
+}
+
+/// Warns of a table about samples that knows none of these, and says where it knows some.
+pub fn warn_strangers<'a>(
+    cli: &Cli,
+    path: Option<&Path>,
+    about: &[Column],
+    samples: &[String],
+    features: impl Iterator<Item = &'a String>,
+) {
+    if let (Some(path), Some(what)) = (path, strangers(about, samples, features)) {
+        warning(cli, format!("{}: {what}", path.display()));
+    } else if let Some(path) = path {
+        let known: HashSet<&String> = about.iter().flat_map(|(ids, _)| ids).collect();
+        let lacking: Vec<&String> = samples.iter().filter(|s| !known.contains(s)).collect();
+        if let Some(first) = lacking.first() {
+            let (few, all) = (lacking.len(), samples.len());
+            let what = format!("{few} of the {all} samples are not in it, first '{first}'");
+            note(
+                cli,
+                format!("{}: {what}: nothing is known about them", path.display()),
+            );
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! A study as a file.
+
+use polyview::Finding;
+
+use super::Study;
+use crate::failure::{Failure, Outcome};
+use crate::preset::without_repeats;
+
+/// What study files begin with.
+const PRECEDENCE: &str = "\
+# What a view says for itself ([[model.views]]) is stronger than what is said for all views
+# ([model.defaults]); options of the command are stronger than both.
+";
+
+/// What a study begins with whose files have no absolute paths.
+const PLACE: &str = "\
+# Files are named from the folder that this study was written in, and are looked for from the folder
+# that it lies in: keep it there.
+";
+
+impl Study {
+    /// As a study file, every default filled in. A view has what differs from
+    /// the choices for all, so that a change of these is one of every view.
+    pub fn to_toml(&self) -> Outcome<String> {
+        let failed = |e: toml::ser::Error| Failure::Usage(e.to_string());
+        let mut written = toml::Table::try_from(self).map_err(failed)?;
+        if let Some(toml::Value::Table(model)) = written.get_mut("model")
+            && self.model.factor_prior.finding() == Some(Finding::Components)
+        {
+            // the clusters count, whoever chose how many
+            let mixture = toml::Value::try_from(self.model.mixture).map_err(failed)?;
+            model.insert("mixture".to_owned(), mixture);
+        }
+        let text = toml::to_string(&without_repeats(written)).map_err(failed)?;
+        let mut paths = (self.data.iter()).flat_map(|s| Some(&s.path).into_iter().chain(&s.trials));
+        let here = paths.any(|p| p.is_relative())
+            || self.metadata.as_ref().is_some_and(|p| p.is_relative());
+        let place = if here { PLACE } else { "" };
+        Ok(format!("{place}{PRECEDENCE}{text}"))
+    }
+}

@@ -1,0 +1,151 @@
+//! What to do about an error.
+
+use polyview_core::NumericError;
+
+use super::{ErrorKind, quoted};
+
+impl ErrorKind {
+    /// What to do about it, where there is something to say beyond the
+    /// message.
+    pub(super) fn advice(&self) -> Option<String> {
+        Some(match self {
+            Self::NotSettled { steep, .. } if !steep.is_empty() => format!(
+                "fit {} with the likelihood poisson-log-normal, which suits large counts",
+                quoted(steep)
+            ),
+            Self::NotSettled { views, .. } => format!(
+                "see whether values of that sample in {} are far from those of training, and leave \
+                 the sample or the view out",
+                quoted(views)
+            ),
+            Self::NoFactors => "ask for at least one factor".to_owned(),
+            Self::TooManyFactors { most, .. } => {
+                format!("ask for at most {most}; superfluous factors are removed while fitting")
+            }
+            Self::TooManyComponents { samples, .. } => {
+                format!("ask for at most {samples}; superfluous components stay empty")
+            }
+            Self::NoClusters => "fit it again with factor-prior = \"mixture\"".to_owned(),
+            Self::Option { option, .. } => range(option).to_owned(),
+            Self::NothingToHide { .. } => {
+                "give more samples and features, or hide a larger share: two values stay in every \
+                 feature, and one in every sample"
+                    .to_owned()
+            }
+            Self::Incompatible { .. } => "change one of the two".to_owned(),
+            Self::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
+            Self::UnknownSpecies { .. } => {
+                "name one of them, or add it to the registry (Registry::with, Registry::with_prior)".to_owned()
+            }
+            Self::UnknownComposer { .. } => {
+                "add it to the registry that the file is read with (Registry::with_composer)"
+                    .to_owned()
+            }
+            Self::Composed { .. } => {
+                "this is a defect of that composer, not of your data".to_owned()
+            }
+            Self::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
+            Self::UnknownView { .. } => "name one of the model's views".to_owned(),
+            Self::UnknownGroup { known, .. } if known.is_empty() => {
+                "give the samples groups when fitting".to_owned()
+            }
+            Self::SmallGroup { .. } => {
+                "merge it with another group, leave it out, or let groups share noise and \
+                 intercepts"
+                    .to_owned()
+            }
+            Self::UnknownGroup { .. } => "name one of the model's groups".to_owned(),
+            Self::MissingFeatures { .. } => {
+                "give every feature of the model by name; leave unknown values empty".to_owned()
+            }
+            Self::NoKnownFeature {
+                transposed: true, ..
+            } => "its sample IDs are the features of the model: if samples stand in columns, say so \
+                  (--transposed)"
+                .to_owned(),
+            Self::NoKnownFeature { .. } => {
+                "check that the header row holds the feature names used when fitting".to_owned()
+            }
+            Self::NewerFile { .. } => "use a newer release of polyview".to_owned(),
+            Self::OldCheckpoint { .. } => {
+                "go on with it in the release of polyview that wrote it, or start afresh without it"
+                    .to_owned()
+            }
+            Self::File { .. } => {
+                "check that it is the right file, restore it from a copy, or make it again"
+                    .to_owned()
+            }
+            Self::OtherFit { .. } => {
+                "give the data and choices it was made with, or start afresh without it".to_owned()
+            }
+            Self::SweepsDone { option, done, .. } => {
+                format!("give a larger number to go on with it: {option} above {done}")
+            }
+            Self::Exists { .. } => {
+                "choose another name, or allow it to be replaced".to_owned()
+            }
+            Self::Shape { .. } => {
+                "give the height and the width, in this order, whose product is the number of features"
+                    .to_owned()
+            }
+            Self::NoRelevance { .. } => {
+                "fit it again with selection = \"relevance\"".to_owned()
+            }
+            Self::NoInclusion { .. } => {
+                "fit it again with selection = \"spike-and-slab\" (--weights spike-slab)".to_owned()
+            }
+            Self::NoData => {
+                "fit again without --no-data, which leaves them out of the model file".to_owned()
+            }
+            Self::DataOnDisk => {
+                "fit again with --in-memory, and without --no-data".to_owned()
+            }
+            Self::SmallBatch {
+                factors, samples, ..
+            } => format!(
+                "give a larger --batch (1 is all {samples} samples, and a number above 1 so many of them), of \
+                 more than {factors} samples, better of ten times as many, or ask for fewer factors"
+            ),
+            Self::Numeric(NumericError::BoundFell { .. }) => {
+                "this is a defect of the program, not of your data; please report it".to_owned()
+            }
+            Self::Numeric(_) | Self::Linalg(_) => {
+                "check the data for extreme values; standardise the features".to_owned()
+            }
+            Self::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
+            Self::Data(_) | Self::Io { .. } | Self::Source { .. } => return None,
+        })
+    }
+}
+
+/// What to give for an option.
+fn range(option: &str) -> &'static str {
+    match option {
+        "batch" => {
+            "give a share above 0 and at most 1, or a number of samples above 1 and at most all of \
+             them"
+        }
+        "restarts" | "max-sweeps" | "chains" | "sweeps" | "epochs" | "rounds" | "repeats"
+        | "replicates" | "samples" | "mixture.components" | "partners" | "anchors" => {
+            "give a whole number from 1 on"
+        }
+        "thin" => "give a whole number from 1 to the number of sweeps kept (sweeps)",
+        "trials" => "give a whole number from 1 to 1000000000",
+        "learning-rate" => "give a number above 0 and at most 1",
+        "forgetting" | "threshold" => "give a number from 0 on",
+        "relaxation" => "give a number above 0 and below 2",
+        "share" => "give a share above 0 and below 1",
+        "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
+            "give a number above 0 and below 1"
+        }
+        "intercept-precision" | "margin" | "weight" => "give a finite number above 0",
+        "shrinkage-prior"
+        | "inclusion-prior"
+        | "weight-prior"
+        | "relevance-prior"
+        | "noise-prior"
+        | "mixture.precision"
+        | "mixture.concentration" => "give two finite numbers above 0",
+        _ => "see the documentation of the option for its range",
+    }
+}
