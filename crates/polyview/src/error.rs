@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use polyview_baselines::BaselineError;
 use polyview_core::{DataError, NumericError, WriteError, WriteFault};
 use polyview_infer::StochasticError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
+
+use crate::metrics::MetricError;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -20,6 +23,68 @@ pub enum ErrorKind {
     /// Linear algebra outside of a block.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// A plain predictor of a cross-validation.
+    #[error("a plain predictor: {0}")]
+    Baseline(#[from] BaselineError),
+    /// Predictions that have no score.
+    #[error("view '{view}': {source}")]
+    Score {
+        /// The view.
+        view: String,
+        /// What is wrong with them.
+        source: MetricError,
+    },
+    /// More folds than there is to part.
+    #[error("{of} {what} cannot be parted into {folds} folds")]
+    TooManyFolds {
+        /// Folds asked for.
+        folds: usize,
+        /// What is parted: `samples` or `groups`.
+        what: &'static str,
+        /// How many there are.
+        of: usize,
+    },
+    /// Labels or classes that all samples share.
+    #[error("view '{view}' has one class alone: there is nothing to tell apart")]
+    OneClass {
+        /// The view.
+        view: String,
+    },
+    /// Samples of which nothing is known but the targets.
+    #[error(
+        "{count} of {samples} sample(s), first '{sample}', have no observed value outside the targets, so that nothing predicts these"
+    )]
+    OnlyTargets {
+        /// ID of the first.
+        sample: String,
+        /// How many there are.
+        count: usize,
+        /// Number of all samples.
+        samples: usize,
+    },
+    /// A column about the samples that the data do not have.
+    #[error(
+        "the data have no column '{column}' about their samples; there {}",
+        are(known)
+    )]
+    UnknownMetadata {
+        /// The name asked for.
+        column: String,
+        /// Columns that there are.
+        known: Vec<String>,
+    },
+    /// What went wrong in one fold of a cross-validation.
+    #[error("fold {fold} of repeat {repeat}, {method}: {source}")]
+    Fold {
+        /// The repeat, from 1.
+        repeat: usize,
+        /// The fold, from 1.
+        fold: usize,
+        /// What was fitted.
+        method: String,
+        /// What went wrong.
+        source: Box<Error>,
+    },
     /// No factor was asked for.
     #[error("the number of factors is 0")]
     NoFactors,
@@ -366,6 +431,22 @@ impl Error {
                 quoted(views)
             ),
             ErrorKind::NoFactors => "ask for at least one factor".to_owned(),
+            ErrorKind::TooManyFolds { what, of, .. } if *of > 1 => {
+                format!("ask for 2 to {of} folds, as many as there are {what}")
+            }
+            ErrorKind::TooManyFolds { what, .. } => format!("give more {what}"),
+            ErrorKind::OneClass { .. } => {
+                "leave it out of the targets and of what folds are stratified by, or give samples of another class".to_owned()
+            }
+            ErrorKind::OnlyTargets { .. } => {
+                "leave such samples out, or keep those alone that all views have (--join intersection)".to_owned()
+            }
+            ErrorKind::UnknownMetadata { known, .. } if known.is_empty() => {
+                "give a table about the samples (--metadata)".to_owned()
+            }
+            ErrorKind::UnknownMetadata { .. } => "name one of them".to_owned(),
+            // what went wrong there has its own
+            ErrorKind::Fold { .. } => return None,
             ErrorKind::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }
@@ -456,7 +537,10 @@ impl Error {
             ErrorKind::Numeric(NumericError::BoundFell { .. }) => {
                 "this is a defect of the program, not of your data; please report it".to_owned()
             }
-            ErrorKind::Numeric(_) | ErrorKind::Linalg(_) => {
+            ErrorKind::Numeric(_)
+            | ErrorKind::Linalg(_)
+            | ErrorKind::Baseline(_)
+            | ErrorKind::Score { .. } => {
                 "check the data for extreme values; standardise the features".to_owned()
             }
             ErrorKind::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
@@ -468,6 +552,7 @@ impl Error {
 /// Names in a sentence.
 fn are(names: &[String]) -> String {
     match names {
+        [] => "is none".to_owned(),
         [one] => format!("is {one}"),
         many => format!("are {}", many.join(", ")),
     }
@@ -489,6 +574,8 @@ fn range(option: &str) -> &'static str {
         "learning-rate" => "give a number above 0 and at most 1",
         "forgetting" | "threshold" => "give a number from 0 on",
         "relaxation" => "give a number above 0 and below 2",
+        "folds" => "give a whole number from 2 on",
+        "models" => "give one at least, each with a name of its own",
         "share" => "give a share above 0 and below 1",
         "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
             "give a number above 0 and below 1"

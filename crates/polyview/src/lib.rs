@@ -70,10 +70,12 @@ pub use spec::{
 pub use verbs::{
     ACTIVE_SHARE, Activity, ActivityBasis, CheckOptions, CheckedStatistic, ChooseK, ChooseKOptions,
     ChooseKProgress, ChooseKRow, ChooseKStage, Clusters, ComparedMoments, ComparedView, Comparison,
-    Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions,
-    Projection, Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
-    choose_k_composed, default_candidates, hold_out,
+    CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
+    CrossValidateRow, CrossValidateScore, CrossValidateSummary, Explained, FactorKind,
+    GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedRanks,
+    PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection, Selection, Settled,
+    SimulateOptions, Spreads, WeightUncertainty, choose_k, choose_k_composed, cross_validate,
+    default_candidates, hold_out,
 };
 
 /// Fits a model to its end.
