@@ -72,7 +72,9 @@ fn direction(slope: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec
     }
     if let Some((_, bend, curvature)) = memory.back() {
         let scale = curvature / dot(bend, bend);
-        q.iter_mut().for_each(|x| *x *= scale);
+        for x in &mut q {
+            *x *= scale;
+        }
     }
     for ((step, bend, curvature), share) in memory.iter().zip(shares.into_iter().rev()) {
         let back = dot(bend, &q) / curvature;

@@ -263,9 +263,9 @@ fn scores(x: MatRef<'_, f64>, beta: &Mat<f64>) -> Mat<f64> {
     let mut out = times_small(x, beta.subrows(1, beta.nrows() - 1));
     for d in 0..out.ncols() {
         let intercept = beta[(0, d)];
-        out.col_as_slice_mut(d)
-            .iter_mut()
-            .for_each(|s| *s += intercept);
+        for s in out.col_as_slice_mut(d) {
+            *s += intercept;
+        }
     }
     out
 }

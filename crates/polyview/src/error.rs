@@ -445,8 +445,6 @@ impl Error {
                 "give a table about the samples (--metadata)".to_owned()
             }
             ErrorKind::UnknownMetadata { .. } => "name one of them".to_owned(),
-            // what went wrong there has its own
-            ErrorKind::Fold { .. } => return None,
             ErrorKind::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }
@@ -544,7 +542,11 @@ impl Error {
                 "check the data for extreme values; standardise the features".to_owned()
             }
             ErrorKind::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
-            ErrorKind::Data(_) | ErrorKind::Io { .. } | ErrorKind::Source { .. } => return None,
+            // what went wrong in a fold has its own
+            ErrorKind::Data(_)
+            | ErrorKind::Io { .. }
+            | ErrorKind::Source { .. }
+            | ErrorKind::Fold { .. } => return None,
         })
     }
 }

@@ -22,6 +22,7 @@
 //! | [`Composer`] | a model that no specification says, put together by hand |
 //! | [`fit`](fit()), [`Fitting`] | fits, at once or sweep by sweep |
 //! | [`Fit`] | the posterior and its verbs |
+//! | [`cross_validate`] | models and plain predictors on the same folds |
 //! | [`metrics`] | scores of predictions against the truth |
 //! | [`prelude`] | what most programs need |
 

@@ -11,7 +11,7 @@ fn simulated(n: usize, p: usize) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
     let labels = Mat::from_fn(n, 1, |n, _| {
         f64::from(u8::from(uniform_open01(&mut rng) < logistic_of(s[n])))
     });
-    let numbers = Mat::from_fn(n, 1, |n, _| 1000.0 + s[n] + 0.5 * standard_normal(&mut rng));
+    let numbers = Mat::from_fn(n, 1, |n, _| 1000.0 + s[n] + 4.0 * standard_normal(&mut rng));
     (x, labels, numbers)
 }
 

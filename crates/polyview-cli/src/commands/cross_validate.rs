@@ -106,7 +106,7 @@ fn further(args: &CrossValidateArgs, text: &str, study: &Study) -> Outcome<Cross
         let mut model = args.model.clone();
         model.choices.model = Some(name);
         Study::new(args.spec.as_deref(), &args.data, &model)?
-    } else if text.ends_with(".toml") {
+    } else if Path::new(text).extension().is_some_and(|end| end == "toml") {
         let mut other = Study::new(Some(Path::new(text)), &args.data, &ModelArgs::default())?;
         // the data are those of the first model
         other

@@ -1,6 +1,7 @@
 //! What `cross-validate` prints, writes and refuses.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 
 use crate::common::{fails, get, ok, put, run, said};
@@ -13,6 +14,8 @@ fn noise(i: usize) -> f64 {
     x ^= x >> 29;
     (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
+
+type Cell<'a> = &'a dyn Fn(usize, usize) -> String;
 
 /// `x.csv` and `y.csv` of numbers with two factors in common, `l.csv` of two labels, `c.csv` of three classes, `m.csv` with the
 /// patients, two samples each.
@@ -37,7 +40,6 @@ fn folder(samples: usize) -> tempfile::TempDir {
         }
         .to_owned()
     };
-    type Cell<'a> = &'a dyn Fn(usize, usize) -> String;
     let tables: [(&str, &[usize], Cell<'_>); 5] = [
         ("x", &[0, 1, 2, 3, 4], &number),
         ("y", &[20, 21, 22], &number),
@@ -50,7 +52,7 @@ fn folder(samples: usize) -> tempfile::TempDir {
         let mut text = format!("id{}\n", named.collect::<String>());
         for n in 0..samples {
             let cells: Vec<String> = columns.iter().map(|d| cell(n, *d)).collect();
-            text.push_str(&format!("s{n},{}\n", cells.join(",")));
+            let _ = writeln!(text, "s{n},{}", cells.join(","));
         }
         put(dir.path(), &format!("{name}.csv"), text);
     }
@@ -108,7 +110,7 @@ fn labels_are_predicted_beside_plain_predictors() {
             ("mean", "auc") => assert_eq!(value, 0.5),
             ("sshiba", "auc") => assert!(value > 0.7, "{row:?}"),
             (_, "error") => {
-                *cells.entry(&row[3]).or_default() += row[6].parse::<usize>().expect("cells")
+                *cells.entry(&row[3]).or_default() += row[6].parse::<usize>().expect("cells");
             }
             _ => {}
         }
@@ -296,8 +298,8 @@ fn what_cannot_be_is_said_with_the_mend() {
         fails(at, &format!("{views} {words}"), 2);
     }
     // all labels alike; a sample that has labels alone
-    let ones: String = (0..30).map(|n| format!("s{n},1\n")).collect();
-    put(at, "ones.csv", format!("id,l\n{ones}"));
+    let ones: Vec<String> = (0..30).map(|n| format!("s{n},1")).collect();
+    put(at, "ones.csv", format!("id,l\n{}\n", ones.join("\n")));
     let labels = "cross-validate --model sshiba --view x=x.csv:gaussian -k 2 --target l --view l=";
     let error = fails(at, &format!("{labels}ones.csv:bernoulli"), 1);
     assert!(error.contains("view 'l' has one class alone"), "{error}");

@@ -42,7 +42,7 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
                 done.add(
                     truth.name(),
                     "softly thresholded SVD",
-                    cells.by_svd(completed)?,
+                    cells.by_svd(completed),
                 );
             }
         }
@@ -229,7 +229,7 @@ impl<'a> Cells<'a> {
         Ok(out)
     }
     /// Each cell as the decomposition completes it: nothing is said of how sure it is.
-    fn by_svd(&self, completed: &Mat<f64>) -> Result<Vec<Scored>> {
+    fn by_svd(&self, completed: &Mat<f64>) -> Vec<Scored> {
         let count = self.places.len();
         let said = |(n, d): (usize, usize)| -> Vec<f64> {
             if self.kind.has_classes() {
@@ -249,7 +249,7 @@ impl<'a> Cells<'a> {
         if self.kind.is_label() {
             out.push((Score::Error, self.error(&said), count));
         }
-        Ok(out)
+        out
     }
     /// Share of labels that one half, or of classes that the largest, gets wrong.
     fn error(&self, said: &dyn Fn((usize, usize)) -> Vec<f64>) -> f64 {

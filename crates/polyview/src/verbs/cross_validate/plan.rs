@@ -31,6 +31,13 @@ pub(super) struct Job {
     pub(super) what: What,
 }
 
+impl Job {
+    /// Whether it is the first of all.
+    pub(super) fn is_first(&self) -> bool {
+        (self.repeat, self.fold, self.what) == (0, 0, What::Model(0))
+    }
+}
+
 /// A cross-validation that has been looked at and may begin.
 pub(super) struct Plan<'a> {
     pub(super) data: &'a Dataset,
@@ -162,10 +169,6 @@ impl<'a> Plan<'a> {
             }
         }
         out
-    }
-    /// Whether it is the first job of all.
-    pub(super) fn is_first(&self, job: &Job) -> bool {
-        (job.repeat, job.fold, job.what) == (0, 0, What::Model(0))
     }
     /// What a job fits, in words.
     pub(super) fn name(&self, job: &Job) -> String {

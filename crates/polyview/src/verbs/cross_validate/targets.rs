@@ -286,8 +286,10 @@ mod tests {
     /// What is said of samples is the same whatever they have of the targets.
     #[test]
     fn targets_of_new_samples_are_not_looked_at() {
-        let model = || vec![CrossValidateModel::new("m", models::sshiba(3))];
-        let (data, models) = (data(), model());
+        let spec = models::sshiba(3)
+            .with_likelihood("y", "bernoulli")
+            .with_likelihood("z", "categorical");
+        let (data, models) = (data(), [CrossValidateModel::new("m", spec)]);
         let options = CrossValidateOptions {
             targets: ["w", "y", "z"].map(str::to_owned).to_vec(),
             folds: 4,

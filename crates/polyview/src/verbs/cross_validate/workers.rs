@@ -76,7 +76,7 @@ impl<'a> Teller<'a> {
     ) -> Result<Fit> {
         self.tell(plan, job, 0);
         let mut fitting = Fitting::of(data, composed)?;
-        if plan.is_first(job) {
+        if job.is_first() {
             done.remarks = fitting.journal().remarks().collect();
         }
         let mut sweep = 0;

@@ -5,6 +5,7 @@ use polyview_linalg::{Mat, Threads, solve_spd};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use super::{cells, simulated, table};
+use crate::CrossValidateScore::{Coverage, DevianceExplained, LogDensity};
 use crate::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateScore, ErrorKind,
     ModelSpec, cross_validate, hold_out, metrics, models,
@@ -23,7 +24,16 @@ fn bibfa() -> Vec<CrossValidateModel> {
 }
 
 fn sshiba() -> Vec<CrossValidateModel> {
-    vec![CrossValidateModel::new("sshiba", models::sshiba(3))]
+    sshiba_of(with_labels(models::sshiba(3)))
+}
+
+fn sshiba_of(spec: ModelSpec) -> Vec<CrossValidateModel> {
+    vec![CrossValidateModel::new("sshiba", spec)]
+}
+
+fn with_labels(spec: ModelSpec) -> ModelSpec {
+    spec.with_likelihood("labels", "bernoulli")
+        .with_likelihood("class", "categorical")
 }
 
 fn validated(
@@ -229,7 +239,8 @@ fn logistic_regression_is_that_of_newtons_method() {
     let data = labelled(90)
         .with_views(&["view1", "view2", "labels"])
         .unwrap();
-    let found = validated(&data, &sshiba(), &options(&["labels"], 3));
+    let spec = models::sshiba(3).with_likelihood("labels", "bernoulli");
+    let found = validated(&data, &sshiba_of(spec), &options(&["labels"], 3));
     let fold: Vec<usize> = found.folds[0].iter().map(|f| f - 1).collect();
     let view = data.view("labels").unwrap();
     for f in 0..3 {
@@ -298,7 +309,7 @@ fn folds_keep_shares_and_groups() {
                 max_sweeps: 2,
                 ..crate::VbOptions::default()
             },
-            ..models::sshiba(1)
+            ..with_labels(models::sshiba(1))
         };
         validated(&data, &[CrossValidateModel::new("m", quick)], &options).folds
     };
@@ -339,7 +350,8 @@ fn classes_have_error_and_log_loss() {
     let data = labelled(80)
         .with_views(&["view1", "view2", "class"])
         .unwrap();
-    let found = validated(&data, &sshiba(), &options(&["class"], 4));
+    let spec = models::sshiba(3).with_likelihood("class", "categorical");
+    let found = validated(&data, &sshiba_of(spec), &options(&["class"], 4));
     let methods: Vec<&str> = (found.summary.iter())
         .filter(|s| s.score == CrossValidateScore::Error)
         .map(|s| s.method.as_str())
@@ -420,7 +432,6 @@ fn counts_have_deviances_and_densities() {
             .find(|s| s.method == method && s.score == score);
         own.map_or(f64::NAN, |s| s.mean)
     };
-    use CrossValidateScore::{Coverage, DevianceExplained, LogDensity};
     assert!(mean("mean", DevianceExplained).abs() < 1e-12);
     for method in ["mofa", "mofa, two steps", "ridge regression"] {
         assert!(
