@@ -71,12 +71,14 @@ fn labelled(samples: usize) -> Dataset {
             x[(n, d)] - x[(n, 0)].min(1.0) + noise > 1.5 * d as f64 - 1.0,
         ))
     });
+    let centre = |d: usize| x.col_as_slice(d).iter().sum::<f64>() / samples as f64;
     let classes = Mat::from_fn(samples, 1, |n, _| {
-        let noise = 0.5 * standard_normal(&mut rng);
-        if x[(n, 1)] + noise > 3.0 {
+        let mut above =
+            |d: usize, least: f64| x[(n, d)] - centre(d) + 0.3 * standard_normal(&mut rng) > least;
+        if above(1, 0.5) {
             2.0
         } else {
-            f64::from(u8::from(x[(n, 2)] + noise > 1.0))
+            f64::from(u8::from(above(2, 0.0)))
         }
     });
     let metadata = Metadata {
