@@ -139,6 +139,12 @@ fn the_penalty_is_that_of_the_least_loss_of_the_folds() {
         let best = tuning.penalties.iter().copied();
         let best = best.min_by(|a, b| loss_of(kind, *a).total_cmp(&loss_of(kind, *b)));
         assert_eq!(fit.penalties(), [best.unwrap()], "{kind:?}");
+        let alone = with(best.unwrap(), 60);
+        let alone = by_target(kind, x.as_ref(), y.as_ref(), &alone).unwrap();
+        for i in 0..=25 {
+            let gap = fit.coefficients()[(i, 0)] - alone.coefficients()[(i, 0)];
+            assert!(gap.abs() < 1e-3, "{kind:?} {i}: {gap}");
+        }
         assert!((1.0..1000.0).contains(&best.unwrap()), "{best:?}");
     }
 }
