@@ -19,7 +19,6 @@
 //! table by cross-validation inside them.
 
 mod data;
-mod folds;
 mod linear;
 mod options;
 mod protocol;
@@ -28,12 +27,12 @@ mod score;
 
 use std::error::Error;
 
+use polyview_baselines::{parts, stratified};
 use polyview_linalg::Threads;
 
 use crate::sheet::{Printed, Sheet};
 
 use self::data::{Half, classed, labelled};
-use self::folds::{parts, stratified};
 use self::linear::{Inputs, Linear};
 use self::options::Options;
 use self::protocol::{Way, score_of};
@@ -94,7 +93,7 @@ fn tables(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
                     train.len(),
                     test.len()
                 ))?;
-                block(o, out, "", &halves(o, train, test), &UNPUBLISHED)?;
+                block(o, out, "", &halves(o, train, test)?, &UNPUBLISHED)?;
             }
             Ok(())
         }
@@ -132,28 +131,28 @@ fn block(
 }
 
 /// The two halves, or folds of the first.
-fn halves(o: &Options, train: Half, test: Half) -> Pairs {
-    match o.validate {
+fn halves(o: &Options, train: Half, test: Half) -> Result<Pairs, Box<dyn Error>> {
+    Ok(match o.validate {
         None => vec![(train, test)],
-        Some(folds) => cross_validation(&train, folds, o.seed),
-    }
+        Some(folds) => return cross_validation(&train, folds, o.seed),
+    })
 }
 
-fn cross_validation(half: &Half, folds: usize, seed: u64) -> Pairs {
-    let fold = stratified(half.indicators().as_ref(), folds, seed);
-    (0..folds)
+fn cross_validation(half: &Half, folds: usize, seed: u64) -> Result<Pairs, Box<dyn Error>> {
+    let fold = stratified(half.indicators().as_ref(), folds, seed)?;
+    Ok((0..folds)
         .map(|f| {
             let (inside, outside) = parts(&fold, f);
             (half.rows(&outside), half.rows(&inside))
         })
-        .collect()
+        .collect())
 }
 
 /// Table 7 (spec/sshiba 6.4), and the semi-supervised figure of table 9.
 fn sshiba_7(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     let (train, test) = labelled(&o.data)?;
     score::head(out, "SSHIBA table 7, yeast (semi-supervised: table 9)")?;
-    let whole = halves(o, train, test);
+    let whole = halves(o, train, test)?;
     let ways = [
         ("predictive", Way::Predictive, Some(0.66)),
         ("semi-supervised", Way::SemiSupervised, Some(0.68)),
@@ -184,7 +183,7 @@ fn sshiba_7(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     // each fifth of the training samples once the training set
     let mut fifths = Vec::new();
     for (train, test) in &whole {
-        let fold = stratified(train.indicators().as_ref(), 5, o.seed);
+        let fold = stratified(train.indicators().as_ref(), 5, o.seed)?;
         for f in 0..o.repeats.min(5) {
             let (inside, _) = parts(&fold, f);
             fifths.push((train.rows(&inside), test.clone()));
@@ -226,7 +225,7 @@ fn sshiba_9(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         "SSHIBA table 9, yeast, 50 % of training inputs missing",
     )?;
     let mut pairs = Vec::new();
-    for (train, test) in halves(o, train, test) {
+    for (train, test) in halves(o, train, test)? {
         for r in 0..o.repeats {
             let hidden = train.clone().hiding(0.5, o.seed.wrapping_add(r as u64));
             pairs.push((hidden, test.clone()));
@@ -264,7 +263,7 @@ fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         o,
         out,
         "diet: ",
-        &cross_validation(&all, 5, o.seed),
+        &cross_validation(&all, 5, o.seed)?,
         &UNPUBLISHED,
     )?;
     let all = classed(
@@ -279,7 +278,7 @@ fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         o,
         out,
         "genotype: ",
-        &cross_validation(&all, 5, o.seed),
+        &cross_validation(&all, 5, o.seed)?,
         &UNPUBLISHED,
     )?;
 
@@ -303,7 +302,7 @@ fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         out,
         "breast-tcga, subtype; proteins absent from the test half",
     )?;
-    block(o, out, "subtype: ", &halves(o, train, test), &UNPUBLISHED)?;
+    block(o, out, "subtype: ", &halves(o, train, test)?, &UNPUBLISHED)?;
 
     let all = classed(&o.data.join("landsat"), "", &["pixels"], "class", None)?;
     score::head(out, "landsat, 5-fold")?;
@@ -311,7 +310,7 @@ fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         o,
         out,
         "landsat: ",
-        &cross_validation(&all, 5, o.seed),
+        &cross_validation(&all, 5, o.seed)?,
         &UNPUBLISHED,
     )
 }

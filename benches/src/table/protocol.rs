@@ -86,7 +86,7 @@ pub fn score_of(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Scor
                 })
                 .collect();
             let (a, b): (Vec<&Table>, Vec<&Table>) = common.into_iter().unzip();
-            let (x, new) = linear::design(&a, &b);
+            let (x, new) = linear::design(&a, &b)?;
             let y = train.indicators();
             if let Way::Linear(kind, inputs) = way {
                 let (x, new) = linear::reduced(inputs, x, y.as_ref(), new)?;
@@ -97,7 +97,7 @@ pub fn score_of(way: Way, train: &Half, test: &Half, o: &Options) -> Result<Scor
                 let components = if inputs == Inputs::All {
                     f64::NAN
                 } else {
-                    x.ncols() as f64 - 1.0
+                    x.ncols() as f64
                 };
                 Score {
                     factors: components,

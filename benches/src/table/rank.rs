@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use polyview::models::Table1;
 use polyview::{Fit, ModelSpec, ProjectOptions, ViewChoices, metrics};
+use polyview_baselines::{BaselineError, parts, stratified};
 use polyview_core::Table;
 use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
 use polyview_linalg::Mat;
 
 use super::data::{build, rows};
-use super::folds::{parts, stratified};
 use super::linear::{self, Linear};
 use super::options::Options;
 use crate::sheet::{NOTHING, Printed};
@@ -77,16 +77,15 @@ pub fn digits(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     } else {
         let (x, y) = three_and_five(&o.data, "")?;
         for r in 0..o.repeats {
-            tasks.push(split(&x, &y, 2, 0, o.seed + r as u64));
+            tasks.push(split(&x, &y, 2, 0, o.seed + r as u64)?);
         }
     }
     if let Some(folds) = o.validate {
-        let of = |t: &Task| -> Vec<Task> {
-            (0..folds)
-                .map(|f| split(&t.x[0], &t.y[0], folds, f, o.seed))
-                .collect()
+        let of = |t: &Task| {
+            let of_fold = |f| split(&t.x[0], &t.y[0], folds, f, o.seed);
+            (0..folds).map(of_fold).collect::<Vec<_>>()
         };
-        tasks = tasks.iter().flat_map(of).collect();
+        tasks = tasks.iter().flat_map(of).collect::<Result<_, _>>()?;
     }
     let [a, b] = [0, 1].map(|h| tasks.first().map_or(0, |t| t.y[h].len()));
     head(
@@ -120,7 +119,7 @@ pub fn expression(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> 
         let folds = o.validate.unwrap_or(10).min(y.len());
         let tasks: Vec<Task> = (0..folds)
             .map(|f| split(&x, &y, folds, f, o.seed))
-            .collect();
+            .collect::<Result<_, _>>()?;
         head(out, &format!("{}: {column}, {folds} folds", o.table))?;
         block(o, out, &tasks, &[None; 7])?;
     }
@@ -173,14 +172,20 @@ fn three_and_five(folder: &Path, half: &str) -> Result<(Table, Vec<bool>), Box<d
 }
 
 /// One fold to test, the others to train.
-fn split(x: &Table, y: &[bool], folds: usize, fold: usize, seed: u64) -> Task {
+fn split(
+    x: &Table,
+    y: &[bool],
+    folds: usize,
+    fold: usize,
+    seed: u64,
+) -> Result<Task, BaselineError> {
     let one = Mat::from_fn(y.len(), 1, |n, _| f64::from(u8::from(y[n])));
-    let (test, train) = parts(&stratified(one.as_ref(), folds, seed), fold);
+    let (test, train) = parts(&stratified(one.as_ref(), folds, seed)?, fold);
     let of = |part: &[usize]| part.iter().map(|&n| y[n]).collect();
-    Task {
+    Ok(Task {
         x: [rows(x, &train), rows(x, &test)],
         y: [of(&train), of(&test)],
-    }
+    })
 }
 
 fn head(out: &mut Printed, title: &str) -> std::io::Result<()> {
@@ -373,7 +378,7 @@ fn two_step(
 
 fn logistic(x: &Table, new: &Table, task: &Task) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
     let y = Mat::from_fn(x.samples.len(), 1, |n, _| f64::from(u8::from(task.y[0][n])));
-    let (x, new) = linear::design(&[x], &[new]);
+    let (x, new) = linear::design(&[x], &[new])?;
     let p = linear::fit_and_score(Linear::Logistic, x.as_ref(), y.as_ref(), new.as_ref())?;
     Ok((p.col_as_slice(0).to_vec(), 0.5))
 }

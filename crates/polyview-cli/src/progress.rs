@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use polyview::{ChooseKProgress, Progress};
+use polyview::{ChooseKProgress, CrossValidateProgress, Progress};
 
 use crate::output::aside;
 
@@ -76,6 +76,14 @@ impl Bar {
         self.put(elapsed, (p.work_done, p.work), || of_comparison(p, elapsed));
     }
 
+    /// Shows where a cross-validation is.
+    pub fn cross_validate(&self, p: &CrossValidateProgress) {
+        let elapsed = self.started.elapsed();
+        self.put(elapsed, (p.done, p.fits), || {
+            with_time_left(p, (p.done, p.fits), elapsed)
+        });
+    }
+
     fn put(&self, elapsed: Duration, (at, of): (usize, usize), text: impl Fn() -> String) {
         match &self.shown {
             Shown::Terminal(bar) => {
@@ -117,18 +125,27 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
     )
 }
 
-/// Where a comparison is. Fits take about as long as they have factors; before
-/// the first is done nothing is known.
+/// Where a comparison is. Fits take about as long as they have factors.
 fn of_comparison(p: &ChooseKProgress, elapsed: Duration) -> String {
+    with_time_left(p, (p.work_done, p.work), elapsed)
+}
+
+/// Where something is that is so much of its whole work, and the time left by that; before the
+/// first fit is done nothing is known.
+fn with_time_left(
+    what: &impl std::fmt::Display,
+    (done, work): (usize, usize),
+    elapsed: Duration,
+) -> String {
     let elapsed = elapsed.as_secs_f64();
-    let left = match p.work_done {
+    let left = match done {
         0 => "time left known after the first fit".to_owned(),
         done => {
-            let rest = p.work.saturating_sub(done) as f64;
+            let rest = work.saturating_sub(done) as f64;
             format!("about {} left", duration(elapsed * rest / done as f64))
         }
     };
-    format!("{p}, {} elapsed, {left}", duration(elapsed))
+    format!("{what}, {} elapsed, {left}", duration(elapsed))
 }
 
 /// A time in words, with as many digits as such a time deserves.

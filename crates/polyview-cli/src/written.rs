@@ -60,6 +60,32 @@ pub fn write(
     Ok(write_matrix(path, &matrix, &options)?)
 }
 
+/// Writes rows of words under the names of their columns.
+pub fn write_rows(path: &Path, header: &[&str], rows: &[Vec<String>], force: bool) -> Outcome<()> {
+    let options = WriteOptions {
+        overwrite: overwrite(force),
+        corner: header.first().copied().unwrap_or_default().to_owned(),
+        ..WriteOptions::default()
+    };
+    let column = |j: usize| rows.iter().map(|r| r.get(j).cloned()).collect();
+    let table = StringTable {
+        name: String::new(),
+        samples: rows.iter().filter_map(|r| r.first().cloned()).collect(),
+        columns: header.iter().skip(1).map(|h| (*h).to_owned()).collect(),
+        values: (1..header.len()).map(column).collect(),
+    };
+    print_or_write(path, &table, &options)
+}
+
+fn print_or_write(path: &Path, table: &StringTable, options: &WriteOptions) -> Outcome<()> {
+    if is_stdout(path) {
+        let mut text = Vec::new();
+        print_string_table(&mut text, table, options)?;
+        return bytes(&text);
+    }
+    Ok(write_string_table(path, table, options)?)
+}
+
 /// Writes columns of words, each with its name.
 pub fn write_columns(
     path: &Path,
@@ -78,12 +104,7 @@ pub fn write_columns(
         columns,
         values,
     };
-    if is_stdout(path) {
-        let mut text = Vec::new();
-        print_string_table(&mut text, &table, &options)?;
-        return bytes(&text);
-    }
-    Ok(write_string_table(path, &table, &options)?)
+    print_or_write(path, &table, &options)
 }
 
 /// Overwrite policy of `--force`.

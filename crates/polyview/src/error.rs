@@ -4,10 +4,13 @@ mod advice;
 
 use std::fmt;
 
+use polyview_baselines::BaselineError;
 use polyview_core::{DataError, NumericError, WriteError, WriteFault};
 use polyview_infer::StochasticError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
+
+use crate::metrics::MetricError;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -22,6 +25,68 @@ pub enum ErrorKind {
     /// Linear algebra outside of a block.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// A plain predictor of a cross-validation.
+    #[error("a plain predictor: {0}")]
+    Baseline(#[from] BaselineError),
+    /// Predictions that have no score.
+    #[error("view '{view}': {source}")]
+    Score {
+        /// The view.
+        view: String,
+        /// What is wrong with them.
+        source: MetricError,
+    },
+    /// More folds than there is to part.
+    #[error("{of} {what} cannot be parted into {folds} folds")]
+    TooManyFolds {
+        /// Folds asked for.
+        folds: usize,
+        /// What is parted: `samples` or `groups`.
+        what: &'static str,
+        /// How many there are.
+        of: usize,
+    },
+    /// Labels or classes that all samples share.
+    #[error("view '{view}' has one class alone: there is nothing to tell apart")]
+    OneClass {
+        /// The view.
+        view: String,
+    },
+    /// Samples of which nothing is known but the targets.
+    #[error(
+        "{count} of {samples} sample(s), first '{sample}', have no observed value outside the targets, so that nothing predicts these"
+    )]
+    OnlyTargets {
+        /// ID of the first.
+        sample: String,
+        /// How many there are.
+        count: usize,
+        /// Number of all samples.
+        samples: usize,
+    },
+    /// A column about the samples that the data do not have.
+    #[error(
+        "the data have no column '{column}' about their samples; there {}",
+        are(known)
+    )]
+    UnknownMetadata {
+        /// The name asked for.
+        column: String,
+        /// Columns that there are.
+        known: Vec<String>,
+    },
+    /// What went wrong in one fold of a cross-validation.
+    #[error("fold {fold} of repeat {repeat}, {method}: {source}")]
+    Fold {
+        /// The repeat, from 1.
+        repeat: usize,
+        /// The fold, from 1.
+        fold: usize,
+        /// What was fitted.
+        method: String,
+        /// What went wrong.
+        source: Box<Error>,
+    },
     /// No factor was asked for.
     #[error("the number of factors is 0")]
     NoFactors,
@@ -364,6 +429,7 @@ impl Error {
 /// Names in a sentence.
 fn are(names: &[String]) -> String {
     match names {
+        [] => "is none".to_owned(),
         [one] => format!("is {one}"),
         many => format!("are {}", many.join(", ")),
     }

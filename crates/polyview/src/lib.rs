@@ -22,6 +22,7 @@
 //! | [`Composer`] | a model that no specification says, put together by hand |
 //! | [`fit`](fit()), [`Fitting`] | fits, at once or sweep by sweep |
 //! | [`Fit`] | the posterior and its verbs |
+//! | [`cross_validate`] | models and plain predictors on the same folds |
 //! | [`metrics`] | scores of predictions against the truth |
 //! | [`prelude`] | what most programs need |
 
@@ -70,10 +71,12 @@ pub use spec::{
 pub use verbs::{
     ACTIVE_SHARE, Activity, ActivityBasis, CheckOptions, CheckedStatistic, ChooseK, ChooseKOptions,
     ChooseKProgress, ChooseKRow, ChooseKStage, Clusters, ComparedMoments, ComparedView, Comparison,
-    Explained, FactorKind, GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation,
-    PredictOptions, PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions,
-    Projection, Selection, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
-    choose_k_composed, default_candidates, hold_out,
+    CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
+    CrossValidateRow, CrossValidateScore, CrossValidateSummary, Explained, FactorKind,
+    GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedRanks,
+    PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection, Selection, Settled,
+    SimulateOptions, Spreads, WeightUncertainty, choose_k, choose_k_composed, cross_validate,
+    default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

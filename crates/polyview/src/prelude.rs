@@ -20,10 +20,10 @@
 
 pub use crate::models;
 pub use crate::{
-    CheckOptions, ChooseKOptions, Composer, EngineKind, Error, ErrorKind, Fit, Fitting,
-    GibbsOptions, Likelihood, ModelContext, ModelSpec, Overwrite, ParameterUncertainty,
-    PredictOptions, Prediction, ProjectOptions, Registry, RunOptions, SimulateOptions, ViewChoices,
-    ViewSpec, choose_k, choose_k_composed, hold_out,
+    CheckOptions, ChooseKOptions, Composer, CrossValidateModel, CrossValidateOptions, EngineKind,
+    Error, ErrorKind, Fit, Fitting, GibbsOptions, Likelihood, ModelContext, ModelSpec, Overwrite,
+    ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, Registry, RunOptions,
+    SimulateOptions, ViewChoices, ViewSpec, choose_k, choose_k_composed, cross_validate, hold_out,
 };
 pub use polyview_core::{
     Bias, Dataset, Groups, Metadata, MetadataValues, Options, RowBlock, RowMoments, Schedule,

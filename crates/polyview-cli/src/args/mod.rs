@@ -2,6 +2,7 @@
 //! verbs share.
 
 mod choose_k;
+mod cross_validate;
 mod data;
 mod datasets;
 mod demo;
@@ -24,6 +25,7 @@ mod simulate;
 mod tests;
 
 pub use choose_k::ChooseKArgs;
+pub use cross_validate::CrossValidateArgs;
 pub use data::{DataArgs, FormatArgs};
 pub use datasets::DatasetsArgs;
 pub use demo::DemoArgs;
@@ -108,6 +110,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Compare numbers of factors and recommend one.
     ChooseK(ChooseKArgs),
+    /// Compare a model with plain predictors on samples or cells that none of them has seen.
+    CrossValidate(CrossValidateArgs),
     /// Similarities of samples to reference points, as a table to fit.
     Kernel(KernelArgs),
     /// Draw data from a model.

@@ -37,7 +37,7 @@ impl ModelName {
 }
 
 /// What to fit and how.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ModelArgs {
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -54,7 +54,7 @@ pub struct ModelArgs {
 }
 
 /// The model and its parts.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Model")]
 pub struct ChoiceArgs {
     /// The model [default: bibfa].
@@ -109,7 +109,7 @@ pub struct ChoiceArgs {
 }
 
 /// Priors of weights and factors.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Priors")]
 pub struct PriorArgs {
     /// Prior of the weights, of all views or of one: ard (precisions by
@@ -134,7 +134,7 @@ pub struct PriorArgs {
 }
 
 /// How the posterior is computed.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Engine")]
 pub struct EngineArgs {
     /// Variational Bayes, Gibbs sampling, or variational Bayes by batches of
@@ -163,7 +163,7 @@ pub struct EngineArgs {
 }
 
 /// When a fit of the bound ends.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Convergence")]
 pub struct ConvergenceArgs {
     /// Most sweeps [default: 2000].
@@ -183,7 +183,7 @@ pub struct ConvergenceArgs {
 }
 
 /// Options of the sampler.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gibbs sampling (--engine gibbs)")]
 pub struct GibbsArgs {
     /// Chains [default: 2].
@@ -201,7 +201,7 @@ pub struct GibbsArgs {
 }
 
 /// Options of batches.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Batches of samples (--engine stochastic)")]
 pub struct StochasticArgs {
     /// Samples of a batch, as a share or as a number above 1 [default: 0.05].

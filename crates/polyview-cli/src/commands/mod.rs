@@ -1,6 +1,7 @@
 //! One file a verb.
 
 mod choose_k;
+mod cross_validate;
 mod datasets;
 mod demo;
 mod explained;
@@ -40,6 +41,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::Export(a) => export::run(cli, a),
         Command::Import(a) => import::run(cli, a),
         Command::ChooseK(a) => choose_k::run(cli, a),
+        Command::CrossValidate(a) => cross_validate::run(cli, a),
         Command::Kernel(a) => kernel::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),

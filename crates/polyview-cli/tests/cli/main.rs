@@ -8,6 +8,7 @@ mod choose_k;
 mod common;
 #[cfg(unix)]
 mod counts;
+mod cross_validate;
 mod datasets;
 #[cfg(unix)]
 mod full_disk;

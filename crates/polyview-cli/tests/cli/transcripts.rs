@@ -119,6 +119,7 @@ fn help() {
         "import",
         "kernel",
         "choose-k",
+        "cross-validate",
         "simulate",
         "demo",
         "datasets",

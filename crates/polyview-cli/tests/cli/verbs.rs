@@ -256,8 +256,17 @@ fn completions_and_help() {
     let dir = tempfile::tempdir().expect("a folder");
     assert!(ok(dir.path(), "completions bash").contains("polyview"));
     for verb in [
-        "fit", "project", "predict", "impute", "inspect", "report", "export", "choose-k",
-        "simulate", "demo",
+        "fit",
+        "project",
+        "predict",
+        "impute",
+        "inspect",
+        "report",
+        "export",
+        "choose-k",
+        "cross-validate",
+        "simulate",
+        "demo",
     ] {
         assert!(
             ok(dir.path(), &format!("{verb} --help")).contains("xample"),

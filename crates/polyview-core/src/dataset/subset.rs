@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use polyview_linalg::{Mat, MatRef};
 
-use super::{Mask, SparseValues, Values, View};
+use super::{Dataset, Groups, Mask, Metadata, MetadataValues, SparseValues, Values, View};
+use crate::error::DataError;
 
 impl View {
     /// The same view of some samples, in that order, called `name`. Samples that
@@ -67,9 +68,125 @@ impl View {
     }
 }
 
+impl Dataset {
+    /// The data of some samples, in that order: of their groups those that they belong to, in
+    /// order of first appearance, and their metadata. A sample or a view may have nothing
+    /// observed in it ([`Dataset::check_observed`] refuses such).
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    #[must_use]
+    pub fn subset(&self, samples: &[u32]) -> Self {
+        let of = |n: &u32| *n as usize;
+        let groups = self.groups.as_ref().map(|groups| {
+            let mut names: Vec<String> = Vec::new();
+            let of_sample = samples.iter().map(|n| {
+                let name = &groups.names[groups.of_sample[of(n)] as usize];
+                let known = names.iter().position(|g| g == name);
+                let at = known.unwrap_or_else(|| {
+                    names.push(name.clone());
+                    names.len() - 1
+                });
+                at as u32
+            });
+            let of_sample = of_sample.collect();
+            Groups { names, of_sample }
+        });
+        let column = |m: &Metadata| Metadata {
+            name: m.name.clone(),
+            values: match &m.values {
+                MetadataValues::Categories(v) => {
+                    MetadataValues::Categories(samples.iter().map(|n| v[of(n)].clone()).collect())
+                }
+                MetadataValues::Numbers(v) => {
+                    MetadataValues::Numbers(samples.iter().map(|n| v[of(n)]).collect())
+                }
+            },
+        };
+        Self {
+            samples: samples
+                .iter()
+                .map(|n| self.samples[of(n)].clone())
+                .collect(),
+            views: (self.views.iter())
+                .map(|v| v.subset(v.name().to_owned(), samples))
+                .collect(),
+            groups,
+            metadata: self.metadata.iter().map(column).collect(),
+            journal: self.journal.clone(),
+        }
+    }
+    /// The same samples with some of the views, those of these names in the order of the data
+    /// set. A sample may have nothing observed in them.
+    ///
+    /// # Errors
+    /// [`DataError::UnknownView`]; [`DataError::NoViews`] where no name is given.
+    pub fn with_views(&self, names: &[&str]) -> Result<Self, DataError> {
+        if let Some(name) = names.iter().find(|name| self.view(name).is_none()) {
+            let view = (*name).to_owned();
+            return Err(DataError::UnknownView { view });
+        }
+        if names.is_empty() {
+            return Err(DataError::NoViews);
+        }
+        let mut next = self.clone();
+        next.views.retain(|v| names.contains(&v.name()));
+        Ok(next)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use polyview_linalg::Mat;
+
     use super::*;
+    use crate::Table;
+
+    #[test]
+    fn samples_keep_their_groups_and_metadata_and_views_their_order() {
+        let table = |name: &str| Table {
+            name: name.to_owned(),
+            samples: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            features: vec!["x".to_owned()],
+            values: Mat::from_fn(4, 1, |n, _| if n == 3 { f64::NAN } else { n as f64 }),
+            levels: Vec::new(),
+        };
+        let groups = [("a", "g"), ("b", "h"), ("c", "i"), ("d", "h")];
+        let groups = groups.map(|(s, g)| (s.to_owned(), g.to_owned())).to_vec();
+        let column = Metadata {
+            name: "age".to_owned(),
+            values: MetadataValues::Numbers(vec![1.0, 2.0, 3.0, 4.0]),
+        };
+        let data = Dataset::builder()
+            .view(table("p"))
+            .view(table("q"))
+            .view(table("r"))
+            .groups(groups)
+            .metadata(table("p").samples, column)
+            .new_samples()
+            .build()
+            .expect("data");
+        let part = data.subset(&[3, 2, 1]);
+        assert_eq!(part.samples(), ["d", "c", "b"]);
+        let groups = part.groups().expect("groups");
+        assert_eq!(groups.names, ["h", "i"]);
+        assert_eq!(groups.of_sample, [0, 1, 0]);
+        assert_eq!(part.views()[1].value(2, 0), Some(1.0));
+        assert_eq!(part.views()[1].value(0, 0), None);
+        assert_eq!(
+            part.metadata()[0].values,
+            MetadataValues::Numbers(vec![4.0, 3.0, 2.0])
+        );
+        let few = part.with_views(&["r", "p"]).expect("views");
+        let names: Vec<&str> = few.views().iter().map(View::name).collect();
+        assert_eq!(names, ["p", "r"]);
+        assert_eq!(few.n_samples(), 3);
+        assert!(matches!(
+            data.with_views(&["s"]),
+            Err(DataError::UnknownView { .. })
+        ));
+        assert!(matches!(data.with_views(&[]), Err(DataError::NoViews)));
+    }
 
     #[test]
     fn samples_keep_their_cells_and_trials() {

@@ -19,6 +19,20 @@ impl ErrorKind {
                 quoted(views)
             ),
             Self::NoFactors => "ask for at least one factor".to_owned(),
+            Self::TooManyFolds { what, of, .. } if *of > 1 => {
+                format!("ask for 2 to {of} folds, as many as there are {what}")
+            }
+            Self::TooManyFolds { what, .. } => format!("give more {what}"),
+            Self::OneClass { .. } => {
+                "leave it out of the targets and of what folds are stratified by, or give samples of another class".to_owned()
+            }
+            Self::OnlyTargets { .. } => {
+                "leave such samples out, or keep those alone that all views have (--join intersection)".to_owned()
+            }
+            Self::UnknownMetadata { known, .. } if known.is_empty() => {
+                "give a table about the samples (--metadata)".to_owned()
+            }
+            Self::UnknownMetadata { .. } => "name one of them".to_owned(),
             Self::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }
@@ -109,11 +123,12 @@ impl ErrorKind {
             Self::Numeric(NumericError::BoundFell { .. }) => {
                 "this is a defect of the program, not of your data; please report it".to_owned()
             }
-            Self::Numeric(_) | Self::Linalg(_) => {
+            Self::Numeric(_) | Self::Linalg(_) | Self::Baseline(_) | Self::Score { .. } => {
                 "check the data for extreme values; standardise the features".to_owned()
             }
             Self::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
-            Self::Data(_) | Self::Io { .. } | Self::Source { .. } => return None,
+            // what went wrong in a fold has its own
+            Self::Data(_) | Self::Io { .. } | Self::Source { .. } | Self::Fold { .. } => return None,
         })
     }
 }
@@ -134,6 +149,8 @@ fn range(option: &str) -> &'static str {
         "learning-rate" => "give a number above 0 and at most 1",
         "forgetting" | "threshold" => "give a number from 0 on",
         "relaxation" => "give a number above 0 and below 2",
+        "folds" => "give a whole number from 2 on",
+        "models" => "give one at least, each with a name of its own",
         "share" => "give a share above 0 and below 1",
         "tolerance" | "movement" | "stochastic tolerance" | "local-tolerance" | "level" => {
             "give a number above 0 and below 1"

@@ -1,6 +1,6 @@
 //! The verbs of a fitted model: project, predict, impute, explain, simulate,
 //! hold out and score, check the model against its own replicates, compare two fits,
-//! choose the number of factors, rotate.
+//! choose the number of factors, cross-validate, rotate.
 //!
 //! Everything comes out in data units. With one component (variational Bayes)
 //! the formulas are those of spec/sshiba 4; with several (Gibbs draws) the
@@ -14,6 +14,7 @@ mod choose_k;
 mod clusters;
 mod compare;
 mod components;
+mod cross_validate;
 mod discrepancies;
 mod explain;
 mod far_off;
@@ -47,6 +48,10 @@ pub use choose_k::{
 };
 pub use clusters::Clusters;
 pub use compare::{ComparedMoments, ComparedView, Comparison, Spreads};
+pub use cross_validate::{
+    CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
+    CrossValidateRow, CrossValidateScore, CrossValidateSummary, cross_validate,
+};
 pub use explain::Explained;
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};

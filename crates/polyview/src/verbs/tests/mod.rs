@@ -6,6 +6,7 @@ mod choose;
 mod compare;
 mod count_notes;
 mod counts;
+mod cross_validate;
 mod discriminative;
 mod endings;
 mod explain;

@@ -1,0 +1,261 @@
+//! `polyview cross-validate`.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use polyview::{
+    CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateRow, CrossValidateScore,
+    CrossValidateSummary, cross_validate,
+};
+use polyview_core::ensure_writable;
+
+use clap::ValueEnum;
+
+use crate::args::{Cli, CrossValidateArgs, ModelArgs, ModelName};
+use crate::failure::{Failure, Outcome};
+use crate::inputs::dataset;
+use crate::output::{json, line, number, prose, significant, table};
+use crate::preset::KNOWN;
+use crate::progress::Bar;
+use crate::remarks::{Said, say};
+use crate::study::{Study, set};
+use crate::written::{called, is_stdout, overwrite, shortest, write_rows};
+
+/// Refuses what no comparison can be made with.
+fn check(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
+    if let Some(share) = args.hide.filter(|p| !(*p > 0.0 && *p < 1.0)) {
+        return Err(Failure::Usage(format!(
+            "--hide: {share} is not allowed; give a share above 0 and below 1"
+        )));
+    }
+    let Some(out) = &args.out else {
+        return Ok(());
+    };
+    if is_stdout(out) && cli.json {
+        return Err(Failure::Usage(
+            "--out -: standard output holds the JSON of --json; leave one of them out".into(),
+        ));
+    }
+    if !is_stdout(out) {
+        ensure_writable(out, overwrite(args.force)).map_err(polyview::Error::from)?;
+    }
+    Ok(())
+}
+
+/// Compares a model with plain predictors on samples or cells that neither has seen.
+pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
+    check(cli, args)?;
+    let mut study = Study::new(args.spec.as_deref(), &args.data, &args.model)?;
+    for idle in study.idle_options(&args.model)? {
+        say(cli, idle);
+    }
+    let data = dataset(cli, &mut study)?;
+    for idle in study.idle_on_views(&args.model)? {
+        say(cli, idle);
+    }
+    let mut said = Said::default();
+    said.journal(cli, data.journal());
+    let mut options = CrossValidateOptions {
+        targets: args.target.clone(),
+        folds: args.folds,
+        repeats: args.repeats,
+        seed: study.model.seed,
+        stratify: args.stratify.clone(),
+        keep_together: args.keep_together.clone(),
+        baselines: !args.no_baselines,
+        two_steps: !args.no_two_steps,
+        ..CrossValidateOptions::default()
+    };
+    set(&mut options.share, args.hide);
+    let mut models = vec![CrossValidateModel::new(
+        study.model.model.clone(),
+        study.model.clone(),
+    )];
+    for other in &args.against {
+        models.push(further(args, other, &study)?);
+    }
+    let bar = Mutex::new(Bar::new(cli.quiet));
+    let found = cross_validate(&data, &models, &options, &|p| {
+        if let Ok(bar) = bar.lock() {
+            bar.cross_validate(p);
+        }
+    })?;
+    if let Ok(bar) = bar.lock() {
+        bar.clear();
+    }
+    said.answer(cli, &found.notes, &found.warnings);
+    if let Some(out) = &args.out {
+        write(out, &found, args.force)?;
+    }
+    if cli.json {
+        return json(&serde_json::to_value(&found).unwrap_or_default());
+    }
+    if args.out.as_deref().is_some_and(is_stdout) {
+        return Ok(());
+    }
+    print(&found, &options, data.n_samples())?;
+    match &args.out {
+        Some(out) => prose(format!("every fold is in {}", called(out))),
+        None => Ok(()),
+    }
+}
+
+/// A further model for the data of a study: a preset with the same options, or the choices of a study file.
+fn further(args: &CrossValidateArgs, text: &str, study: &Study) -> Outcome<CrossValidateModel> {
+    let mut other = if let Ok(name) = ModelName::from_str(text, false) {
+        let mut model = args.model.clone();
+        model.choices.model = Some(name);
+        Study::new(args.spec.as_deref(), &args.data, &model)?
+    } else if Path::new(text).extension().is_some_and(|end| end == "toml") {
+        let mut other = Study::new(Some(Path::new(text)), &args.data, &ModelArgs::default())?;
+        // the data are those of the first model
+        other
+            .data
+            .retain(|s| study.data.iter().any(|known| known.name == s.name));
+        other
+    } else {
+        return Err(Failure::Usage(format!(
+            "--against: '{text}' is no model; name one ({}), or a study file (FILE.toml)",
+            KNOWN.join(", ")
+        )));
+    };
+    for source in &study.data {
+        // guessed or given for the first model, unless this one is told otherwise
+        if other.likelihood(&source.name).is_none() {
+            other.guess(&source.name, study.model.view(&source.name).likelihood);
+        }
+        if let Some(labels) = study.model.labels(&source.name) {
+            other.model = other.model.with_labels(&source.name, labels.clone());
+        }
+    }
+    let name = Path::new(text).file_stem().and_then(|s| s.to_str());
+    Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
+}
+
+/// Writes the scores of every fold.
+fn write(path: &Path, found: &CrossValidate, force: bool) -> Outcome<()> {
+    let header = [
+        "repeat", "fold", "target", "method", "score", "value", "cells",
+    ];
+    let row = |r: &CrossValidateRow| {
+        vec![
+            r.repeat.to_string(),
+            r.fold.to_string(),
+            r.target.clone(),
+            r.method.clone(),
+            r.score.name().to_owned(),
+            shortest(r.value),
+            r.cells.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
+    write_rows(path, &header, &rows, force)
+}
+
+/// What a column of the table holds, in words.
+fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
+    match score {
+        CrossValidateScore::Auc => (
+            "AUC",
+            "area under the ROC curve, mean over labels or classes that have both kinds in a fold; larger is better",
+        ),
+        CrossValidateScore::LogLoss => (
+            "log loss",
+            "mean of -ln(probability of what came), nats; smaller is better",
+        ),
+        CrossValidateScore::Error => (
+            "error",
+            "share of labels or classes that the most probable one gets wrong; smaller is better",
+        ),
+        CrossValidateScore::R2 => (
+            "R2",
+            "share of the squared distances from the training means that is explained; larger is better",
+        ),
+        CrossValidateScore::MeanSquaredError => (
+            "squared error",
+            "mean squared error in the data's own units; smaller is better",
+        ),
+        CrossValidateScore::Coverage => (
+            "coverage",
+            "share of values inside their 90 % intervals; 0.9 is right",
+        ),
+        CrossValidateScore::LogDensity => (
+            "log density",
+            "mean log density of a cell, nats; larger is better",
+        ),
+        CrossValidateScore::Deviance => (
+            "deviance",
+            "mean Poisson deviance of a count; smaller is better",
+        ),
+        CrossValidateScore::DevianceExplained => (
+            "explained",
+            "share of the deviance from the mean training counts that is explained; larger is better",
+        ),
+    }
+}
+
+/// A table for each target, and what its columns are.
+fn print(found: &CrossValidate, options: &CrossValidateOptions, samples: usize) -> Outcome<()> {
+    let mut scores: Vec<CrossValidateScore> = Vec::new();
+    let of_target = found.summary.chunk_by(|a, b| a.target == b.target);
+    for (i, of_target) in of_target.enumerate() {
+        if i > 0 {
+            line("")?;
+        }
+        let mut own: Vec<CrossValidateScore> = of_target.iter().map(|s| s.score).collect();
+        own.sort_unstable();
+        own.dedup();
+        let header: Vec<String> = std::iter::once(of_target[0].target.clone())
+            .chain(own.iter().map(|s| words(*s).0.to_owned()))
+            .collect();
+        let rows: Vec<Vec<String>> = of_target
+            .chunk_by(|a, b| a.method == b.method)
+            .map(|of_method| {
+                let cell = |score: &CrossValidateScore| {
+                    let found = of_method.iter().find(|s| s.score == *score);
+                    found.map_or_else(|| "-".to_owned(), with_error)
+                };
+                std::iter::once(of_method[0].method.clone())
+                    .chain(own.iter().map(cell))
+                    .collect()
+            })
+            .collect();
+        table(&header, &rows)?;
+        scores.extend(own);
+    }
+    scores.sort_unstable();
+    scores.dedup();
+    line("")?;
+    let times = options.folds * options.repeats;
+    prose(if options.targets.is_empty() {
+        format!(
+            "mean ± standard error over {times} times that {:.0} % of the cells were hidden",
+            100.0 * options.share
+        )
+    } else {
+        format!(
+            "mean ± standard error over {} folds of {samples} samples{}, each predicted by fits of all others",
+            options.folds,
+            match options.repeats {
+                1 => String::new(),
+                n => format!(", parted {n} times"),
+            }
+        )
+    })?;
+    for score in scores {
+        let (name, what) = words(score);
+        prose(format!("{name}: {what}"))?;
+    }
+    Ok(())
+}
+
+/// A mean and its standard error.
+fn with_error(s: &CrossValidateSummary) -> String {
+    if !s.standard_error.is_finite() {
+        return number(s.mean);
+    }
+    // what differs by rounding alone does not differ
+    let differs = s.standard_error > 1e-12 * s.mean.abs();
+    let error = if differs { s.standard_error } else { 0.0 };
+    format!("{} ± {}", number(s.mean), significant(error, 2))
+}

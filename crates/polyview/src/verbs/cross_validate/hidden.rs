@@ -1,0 +1,267 @@
+//! Cells hidden at random, predicted from those that are left.
+
+use polyview_baselines::{SoftImputeOptions, class_frequencies, frequencies, means, soft_impute};
+use polyview_core::{Dataset, Domain, View};
+use polyview_linalg::Mat;
+
+use super::CrossValidateScore as Score;
+use super::inputs::{columns, side_by_side};
+use super::plan::{Job, Plan, What};
+use super::workers::{Done, Scored, Teller};
+use crate::error::Result;
+use crate::metrics::CountLaw;
+use crate::verbs::hold_out::hold_out;
+use crate::verbs::score::HeldOut;
+
+/// Does a job.
+pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Done> {
+    let options = plan.options;
+    let number = job.repeat * options.folds + job.fold;
+    let seed = options.seed.wrapping_add(number as u64);
+    let left = hold_out(plan.data, options.share, seed)?.data;
+    let mut done = Done::default();
+    match job.what {
+        What::Model(m) => {
+            let model = &plan.models[m];
+            let fit = teller.fit(plan, job, (left, model.composed.clone()), &mut done)?;
+            for found in fit.held_out_score(plan.data)? {
+                done.add(&found.view, &model.name, of_model(&found));
+            }
+        }
+        What::TwoSteps(_) => {}
+        What::Baselines => {
+            teller.tell(plan, job, 0);
+            let completed = completed(plan, &left)?;
+            for (at, completed) in completed.iter().enumerate() {
+                let (truth, left) = (&plan.data.views()[at], &left.views()[at]);
+                let cells = Cells::new(truth, left, plan.kinds[at]);
+                if cells.places.is_empty() {
+                    continue;
+                }
+                done.add(truth.name(), "mean", cells.by_means()?);
+                done.add(
+                    truth.name(),
+                    "softly thresholded SVD",
+                    cells.by_svd(completed),
+                );
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// The scores of a model on one view.
+fn of_model(found: &HeldOut) -> Vec<Scored> {
+    let cells = found.cells;
+    let mut out = vec![(Score::R2, found.r2, cells)];
+    if found.kind.is_label() {
+        out.push((Score::LogLoss, -found.log_density, cells));
+        out.push((Score::Error, 1.0 - found.accuracy, cells));
+    } else {
+        out.push((Score::LogDensity, found.log_density, cells));
+    }
+    if found.kind.is_count() {
+        out.push((Score::DevianceExplained, found.deviance_explained, cells));
+    }
+    out
+}
+
+/// The columns of each view as the softly thresholded decomposition of all of them completes them.
+fn completed(plan: &Plan<'_>, left: &Dataset) -> Result<Vec<Mat<f64>>> {
+    let parts: Vec<Mat<f64>> = (left.views().iter().zip(&plan.kinds))
+        .map(|(view, kind)| columns(view, *kind))
+        .collect();
+    let all = side_by_side(&parts, left.n_samples());
+    let found = soft_impute(all.as_ref(), &SoftImputeOptions::default())?.completed;
+    let mut first = 0;
+    Ok(parts
+        .iter()
+        .map(|part| {
+            let own = found.subcols(first, part.ncols()).to_owned();
+            first += part.ncols();
+            own
+        })
+        .collect())
+}
+
+/// The hidden cells of a view.
+struct Cells<'a> {
+    truth: &'a View,
+    left: &'a View,
+    kind: Domain,
+    /// Samples and features; features of which nothing is left are not among them.
+    places: Vec<(usize, usize)>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(truth: &'a View, left: &'a View, kind: Domain) -> Self {
+        let samples = truth.n_samples();
+        let known = |d: &usize| (0..samples).any(|n| left.is_observed(n, *d));
+        let hidden = |n: usize, d: usize| truth.is_observed(n, d) && !left.is_observed(n, d);
+        let places = (0..truth.n_features()).filter(known).flat_map(|d| {
+            let rows = (0..samples).filter(move |&n| hidden(n, d));
+            rows.map(move |n| (n, d))
+        });
+        Self {
+            truth,
+            left,
+            kind,
+            places: places.collect(),
+        }
+    }
+    fn value(&self, (n, d): (usize, usize)) -> f64 {
+        self.truth.value(n, d).unwrap_or(f64::NAN)
+    }
+    /// Means of the features, or shares of classes, of what is left: of successes shares of the trials.
+    fn centres(&self) -> Vec<f64> {
+        means(self.shares().as_ref())
+    }
+    /// What is left, classes one column each, successes as shares, counts as they are.
+    fn shares(&self) -> Mat<f64> {
+        if self.kind.is_count() && !self.kind.has_trials() {
+            return self.left.to_values_with_nan();
+        }
+        columns(self.left, self.kind)
+    }
+    /// The truth of a cell, column by column: the value, or zeros and a one.
+    fn truth_of(&self, place: (usize, usize)) -> Vec<f64> {
+        let value = self.value(place);
+        if self.kind.has_classes() {
+            let levels = self.truth.levels().len();
+            return (0..levels)
+                .map(|c| f64::from(u8::from(value == c as f64)))
+                .collect();
+        }
+        vec![value]
+    }
+    /// $R^2$ of what is said of each cell, column by column, as [`HeldOut::r2`] has it.
+    fn r2(&self, said: &dyn Fn((usize, usize)) -> Vec<f64>) -> f64 {
+        let centres = self.centres();
+        let (mut errors, mut scatter) = (0.0, 0.0);
+        for &(n, d) in &self.places {
+            let truth = self.truth_of((n, d));
+            for (c, (x, predicted)) in truth.iter().zip(said((n, d))).enumerate() {
+                let centre = if self.kind.has_classes() {
+                    centres[c]
+                } else {
+                    self.unit(n, d) * centres[d]
+                };
+                errors += (x - predicted).powi(2);
+                scatter += (x - centre).powi(2);
+            }
+        }
+        if scatter > 0.0 {
+            1.0 - errors / scatter
+        } else {
+            f64::NAN
+        }
+    }
+    /// Trials of a cell of successes; 1 of all others.
+    fn unit(&self, n: usize, d: usize) -> f64 {
+        if self.kind.has_trials() {
+            self.truth.trials_of(n, d)
+        } else {
+            1.0
+        }
+    }
+    /// Each cell at the mean of its feature.
+    fn by_means(&self) -> Result<Vec<Scored>> {
+        let count = self.places.len();
+        let centres = self.centres();
+        let r2 = self.r2(&|(n, d)| {
+            if self.kind.has_classes() {
+                centres.clone()
+            } else {
+                vec![self.unit(n, d) * centres[d]]
+            }
+        });
+        let mut out = vec![(Score::R2, r2, count)];
+        let shares = self.shares();
+        let ln: f64 = if self.kind.has_classes() {
+            let of = class_frequencies(&self.left.classes(), self.truth.levels().len())?;
+            let ln = |place: &(usize, usize)| of[self.value(*place) as usize].ln();
+            self.places.iter().map(ln).sum()
+        } else if self.kind.is_label() {
+            let of = frequencies(shares.as_ref());
+            let p = |place: &(usize, usize)| {
+                let p = of[place.1];
+                if self.value(*place) == 1.0 {
+                    p
+                } else {
+                    1.0 - p
+                }
+            };
+            self.places.iter().map(|place| p(place).ln()).sum()
+        } else if self.kind.has_trials() {
+            f64::NAN
+        } else {
+            let squares = Mat::from_fn(shares.nrows(), shares.ncols(), |n, d| {
+                (shares[(n, d)] - centres[d]).powi(2)
+            });
+            let variances = means(squares.as_ref());
+            let floor = 0.5 / shares.nrows() as f64;
+            let ln = |&(n, d): &(usize, usize)| {
+                let (x, v) = (self.value((n, d)), variances[d]);
+                if self.kind.is_count() {
+                    return CountLaw::new(centres[d].max(floor), v).ln_density(x);
+                }
+                -0.5 * ((x - centres[d]).powi(2) / v + (std::f64::consts::TAU * v).ln())
+            };
+            self.places.iter().map(ln).sum()
+        };
+        let ln = ln / count as f64;
+        if self.kind.is_label() {
+            out.push((Score::LogLoss, -ln, count));
+            out.push((
+                Score::Error,
+                self.error(&|(_, d)| {
+                    if self.kind.has_classes() {
+                        centres.clone()
+                    } else {
+                        vec![centres[d]]
+                    }
+                }),
+                count,
+            ));
+        } else {
+            out.push((Score::LogDensity, ln, count));
+        }
+        Ok(out)
+    }
+    /// Each cell as the decomposition completes it: nothing is said of how sure it is.
+    fn by_svd(&self, completed: &Mat<f64>) -> Vec<Scored> {
+        let count = self.places.len();
+        let said = |(n, d): (usize, usize)| -> Vec<f64> {
+            if self.kind.has_classes() {
+                return (0..completed.ncols())
+                    .map(|c| completed[(n, c)].clamp(0.0, 1.0))
+                    .collect();
+            }
+            let x = completed[(n, d)];
+            vec![match self.kind {
+                kind if kind.is_label() => x.clamp(0.0, 1.0),
+                kind if kind.has_trials() => self.unit(n, d) * x.clamp(0.0, 1.0),
+                kind if kind.is_count() => x.exp_m1().max(0.0),
+                _ => x,
+            }]
+        };
+        let mut out = vec![(Score::R2, self.r2(&said), count)];
+        if self.kind.is_label() {
+            out.push((Score::Error, self.error(&said), count));
+        }
+        out
+    }
+    /// Share of labels that one half, or of classes that the largest, gets wrong.
+    fn error(&self, said: &dyn Fn((usize, usize)) -> Vec<f64>) -> f64 {
+        let wrong = self.places.iter().filter(|place| {
+            let (said, truth) = (said(**place), self.value(**place));
+            if self.kind.has_classes() {
+                let best = (1..said.len()).fold(0, |b, c| if said[c] > said[b] { c } else { b });
+                best as f64 != truth
+            } else {
+                (said[0] > 0.5) != (truth == 1.0)
+            }
+        });
+        wrong.count() as f64 / self.places.len() as f64
+    }
+}

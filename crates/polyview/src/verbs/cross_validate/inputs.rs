@@ -1,0 +1,35 @@
+//! Views as plain predictors see them.
+
+use polyview_core::{Domain, View};
+use polyview_linalg::Mat;
+
+/// The columns of a view for a linear model, samples × columns, `NaN` where a cell is missing: numbers and labels as
+/// they are, classes one column each, counts as $\ln(1 + x)$, successes as shares of their trials.
+pub(super) fn columns(view: &View, kind: Domain) -> Mat<f64> {
+    let samples = view.n_samples();
+    if kind.has_classes() {
+        let classes = view.classes();
+        return Mat::from_fn(samples, view.levels().len(), |n, c| {
+            classes[n].map_or(f64::NAN, |own| f64::from(u8::from(own == c)))
+        });
+    }
+    Mat::from_fn(samples, view.n_features(), |n, d| {
+        let value = view.value(n, d).unwrap_or(f64::NAN);
+        match kind {
+            kind if kind.has_trials() => value / view.trials_of(n, d),
+            kind if kind.is_count() => value.ln_1p(),
+            _ => value,
+        }
+    })
+}
+
+/// Matrices of the same rows side by side.
+pub(super) fn side_by_side(parts: &[Mat<f64>], rows: usize) -> Mat<f64> {
+    let places: Vec<(usize, usize)> = (parts.iter().enumerate())
+        .flat_map(|(part, m)| (0..m.ncols()).map(move |d| (part, d)))
+        .collect();
+    Mat::from_fn(rows, places.len(), |n, d| {
+        let (part, d) = places[d];
+        parts[part][(n, d)]
+    })
+}

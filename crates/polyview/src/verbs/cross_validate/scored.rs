@@ -1,0 +1,224 @@
+//! Predictions of a target against the truth.
+
+use polyview_core::{Domain, View};
+use polyview_linalg::Mat;
+
+use super::CrossValidateScore as Score;
+use super::targets::rows;
+use super::workers::Scored;
+use crate::error::{ErrorKind, Result};
+use crate::metrics::{self, MetricError, poisson_unit};
+
+/// A view that is predicted: its training samples, and those of the fold.
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) kind: Domain,
+    pub(super) training: View,
+    pub(super) test: View,
+}
+
+/// What is said of the samples of the fold, samples × features (or classes), in data units.
+pub(super) struct Predicted {
+    pub(super) mean: Mat<f64>,
+    pub(super) sd: Option<Mat<f64>>,
+    /// Lower and upper ends.
+    pub(super) interval: Option<(Mat<f64>, Mat<f64>)>,
+}
+
+impl Predicted {
+    pub(super) fn means(mean: Mat<f64>) -> Self {
+        Self {
+            mean,
+            sd: None,
+            interval: None,
+        }
+    }
+}
+
+impl Target {
+    pub(super) fn new(view: &View, kind: Domain, training: &[u32], test: &[u32]) -> Self {
+        Self {
+            name: view.name().to_owned(),
+            kind,
+            training: rows(view, training),
+            test: rows(view, test),
+        }
+    }
+    /// Names of what is predicted: features, or classes.
+    pub(super) fn columns(&self) -> &[String] {
+        if self.kind.has_classes() {
+            self.training.levels()
+        } else {
+            self.training.features()
+        }
+    }
+    /// Mean training counts, none below half a count in all training samples: what has never been counted is not
+    /// impossible.
+    pub(super) fn count_means(&self) -> Vec<f64> {
+        let floor = 0.5 / self.training.n_samples().max(1) as f64;
+        let known = self.training.to_values_with_nan();
+        let means = polyview_baselines::means(known.as_ref());
+        means.into_iter().map(|m| m.max(floor)).collect()
+    }
+    /// True values, `NaN` where there is none or nothing is predicted.
+    fn truth(&self, predicted: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(predicted.nrows(), predicted.ncols(), |n, d| {
+            let known = predicted[(n, d)].is_finite();
+            let value = self.test.value(n, d).filter(|_| known);
+            value.unwrap_or(f64::NAN)
+        })
+    }
+}
+
+/// The scores of predictions; what is not defined is `NaN`.
+pub(super) fn scores(target: &Target, predicted: &Predicted) -> Result<Vec<Scored>> {
+    let found = match target.kind {
+        kind if kind.has_classes() => of_classes(target, &predicted.mean),
+        kind if kind.is_label() => of_labels(target, &predicted.mean),
+        kind if kind.is_count() => of_counts(target, predicted),
+        _ => of_numbers(target, predicted),
+    };
+    found.map_err(|e| {
+        ErrorKind::Score {
+            view: target.name.clone(),
+            source: e,
+        }
+        .into()
+    })
+}
+
+fn or_nan(x: Option<f64>) -> f64 {
+    x.unwrap_or(f64::NAN)
+}
+
+/// Mean of what there is; `NaN` without any.
+fn mean_of(x: &[f64]) -> f64 {
+    x.iter().sum::<f64>() / x.len() as f64
+}
+
+fn of_labels(target: &Target, mean: &Mat<f64>) -> std::result::Result<Vec<Scored>, MetricError> {
+    let truth = target.truth(mean);
+    let (mut areas, mut all, mut all_p, mut of_areas) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for d in 0..mean.ncols() {
+        let (mut own, mut p) = (Vec::new(), Vec::new());
+        for n in (0..mean.nrows()).filter(|&n| !truth[(n, d)].is_nan()) {
+            own.push(truth[(n, d)] == 1.0);
+            p.push(mean[(n, d)].clamp(0.0, 1.0));
+        }
+        if let Some(area) = metrics::auc(&own, &p)? {
+            areas.push(area);
+            of_areas += own.len();
+        }
+        all.append(&mut own);
+        all_p.append(&mut p);
+    }
+    let wrong = all.iter().zip(&all_p).filter(|(t, p)| **t != (**p > 0.5));
+    let share = wrong.count() as f64 / all.len() as f64;
+    let loss = metrics::log_loss(&all, &all_p)?.mean;
+    Ok(vec![
+        (Score::Auc, mean_of(&areas), of_areas),
+        (Score::LogLoss, or_nan(loss), all.len()),
+        (Score::Error, share, all.len()),
+    ])
+}
+
+fn of_classes(target: &Target, mean: &Mat<f64>) -> std::result::Result<Vec<Scored>, MetricError> {
+    let classes = target.test.classes();
+    let known: Vec<usize> = (0..mean.nrows())
+        .filter(|&n| classes[n].is_some())
+        .collect();
+    let most_probable = |n: usize| {
+        (1..mean.ncols()).fold(0, |best, c| {
+            if mean[(n, c)] > mean[(n, best)] {
+                c
+            } else {
+                best
+            }
+        })
+    };
+    let wrong = known
+        .iter()
+        .filter(|&&n| classes[n] != Some(most_probable(n)));
+    let share = wrong.count() as f64 / known.len() as f64;
+    let mut areas = Vec::new();
+    for c in 0..mean.ncols() {
+        let own: Vec<bool> = known.iter().map(|&n| classes[n] == Some(c)).collect();
+        let p: Vec<f64> = known.iter().map(|&n| mean[(n, c)]).collect();
+        areas.extend(metrics::auc(&own, &p)?);
+    }
+    let loss = metrics::class_log_loss(&classes, mean.as_ref())?.mean;
+    Ok(vec![
+        (Score::Auc, mean_of(&areas), known.len()),
+        (Score::LogLoss, or_nan(loss), known.len()),
+        (Score::Error, share, known.len()),
+    ])
+}
+
+fn of_numbers(
+    target: &Target,
+    predicted: &Predicted,
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let truth = target.truth(&predicted.mean);
+    let known = target.training.to_values_with_nan();
+    let means = polyview_baselines::means(known.as_ref());
+    let all = metrics::real_by_column(truth.as_ref(), predicted.mean.as_ref(), Some(&means))?.all;
+    let mut out = vec![
+        (Score::R2, or_nan(all.r2), all.count),
+        (
+            Score::MeanSquaredError,
+            or_nan(all.rmse.map(|e| e * e)),
+            all.count,
+        ),
+    ];
+    out.extend(coverage(&truth, predicted)?);
+    Ok(out)
+}
+
+fn of_counts(
+    target: &Target,
+    predicted: &Predicted,
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let mean = &predicted.mean;
+    let truth = target.truth(mean);
+    let null = target.count_means();
+    let (mut own, mut of_means, mut count) = (0.0, 0.0, 0usize);
+    for d in 0..mean.ncols() {
+        for n in (0..mean.nrows()).filter(|&n| !truth[(n, d)].is_nan()) {
+            own += poisson_unit(truth[(n, d)], mean[(n, d)]);
+            of_means += poisson_unit(truth[(n, d)], null[d]);
+            count += 1;
+        }
+    }
+    let explained = if of_means > 0.0 {
+        1.0 - own / of_means
+    } else {
+        f64::NAN
+    };
+    let mut out = vec![
+        (Score::Deviance, own / count as f64, count),
+        (Score::DevianceExplained, explained, count),
+    ];
+    if let Some(sd) = &predicted.sd {
+        let flat = |m: &Mat<f64>| -> Vec<f64> {
+            (0..m.ncols())
+                .flat_map(|d| m.col_as_slice(d).to_vec())
+                .collect()
+        };
+        let (truth, mean, sd) = (flat(&truth), flat(mean), flat(sd));
+        let density = metrics::count_log_density(&truth, &mean, &sd)?;
+        out.push((Score::LogDensity, or_nan(density), count));
+    }
+    out.extend(coverage(&truth, predicted)?);
+    Ok(out)
+}
+
+fn coverage(
+    truth: &Mat<f64>,
+    predicted: &Predicted,
+) -> std::result::Result<Option<Scored>, MetricError> {
+    let Some((lower, upper)) = &predicted.interval else {
+        return Ok(None);
+    };
+    let found = metrics::intervals_by_column(truth.as_ref(), lower.as_ref(), upper.as_ref())?.all;
+    Ok(Some((Score::Coverage, or_nan(found.coverage), found.count)))
+}

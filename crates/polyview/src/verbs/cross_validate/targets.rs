@@ -1,0 +1,351 @@
+//! Targets of the samples of a fold, predicted from their other views.
+
+use std::sync::Arc;
+
+use polyview_baselines::{
+    Design, Tuning, class_frequencies, frequencies, logistic, means, multinomial, ridge,
+};
+use polyview_core::{Dataset, Domain, View};
+use polyview_linalg::Mat;
+
+use super::inputs::{columns, side_by_side};
+use super::plan::{Job, Plan, What, two_steps};
+use super::scored::{Predicted, Target, scores};
+use super::workers::{Done, Teller};
+use crate::compose::Composed;
+use crate::error::Result;
+use crate::fit::Fit;
+use crate::verbs::project::ProjectOptions;
+
+/// Probability of the intervals that are scored.
+const LEVEL: f64 = 0.9;
+
+/// The halves of a fold.
+struct Halves<'a> {
+    plan: &'a Plan<'a>,
+    training: Vec<u32>,
+    test: Vec<u32>,
+}
+
+impl<'a> Halves<'a> {
+    fn new(plan: &'a Plan<'a>, job: &Job) -> Self {
+        let (test, training) = plan.samples(job);
+        Self {
+            plan,
+            training,
+            test,
+        }
+    }
+    /// All that is known of the training samples.
+    fn seen(&self) -> Dataset {
+        self.plan.data.subset(&self.training)
+    }
+    /// Some samples without the targets.
+    fn inputs(&self, samples: &[u32]) -> Result<Dataset> {
+        Ok(self
+            .plan
+            .data
+            .subset(samples)
+            .with_views(&self.plan.others)?)
+    }
+    fn targets(&self) -> Vec<Target> {
+        let wanted = self.plan.options.targets.iter();
+        let views = wanted.filter_map(|name| self.plan.data.view(name));
+        views
+            .map(|v| Target::new(v, self.plan.kind(v.name()), &self.training, &self.test))
+            .collect()
+    }
+    /// What a regression says of a target from these features of both halves, and its name.
+    fn regression(
+        &self,
+        target: &Target,
+        [x, new]: [&Mat<f64>; 2],
+    ) -> Result<(&'static str, Predicted)> {
+        let design = Design::learn(x.as_ref())?;
+        let (x, new) = (design.apply(x.as_ref())?, design.apply(new.as_ref())?);
+        let labels = if target.kind.is_label() {
+            columns(&target.training, target.kind)
+        } else {
+            Mat::zeros(self.training.len(), 0)
+        };
+        let tuning = Tuning::new(self.plan.inner(&self.training, &labels)?);
+        let y = columns(&target.training, target.kind);
+        if target.kind.has_classes() {
+            let classes = target.training.classes();
+            let count = target.training.levels().len();
+            let fit = multinomial(x.as_ref(), &classes, count, &tuning)?;
+            let mean = fit.predict(new.as_ref())?;
+            return Ok(("multinomial regression", Predicted::means(mean)));
+        }
+        if target.kind.is_label() {
+            let fit = logistic(x.as_ref(), y.as_ref(), &tuning)?;
+            let mean = fit.predict(new.as_ref())?;
+            return Ok(("logistic regression", Predicted::means(mean)));
+        }
+        let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
+        let mut mean = fit.predict(new.as_ref())?;
+        if target.kind.is_count() {
+            let fitted = fit.predict(x.as_ref())?;
+            for d in 0..mean.ncols() {
+                let floor = 0.5 / self.training.len() as f64;
+                let factor = smearing(y.col_as_slice(d), fitted.col_as_slice(d));
+                for value in mean.col_as_slice_mut(d) {
+                    *value = (value.exp() * factor - 1.0).max(floor);
+                }
+            }
+        }
+        Ok(("ridge regression", Predicted::means(mean)))
+    }
+}
+
+/// Mean of the exponentials of residuals, by which means of logarithms become means of the numbers
+/// themselves (Duan 1983).
+fn smearing(truth: &[f64], fitted: &[f64]) -> f64 {
+    let residuals = truth.iter().zip(fitted).map(|(t, f)| t - f);
+    let known: Vec<f64> = residuals.filter(|r| !r.is_nan()).map(f64::exp).collect();
+    known.iter().sum::<f64>() / known.len() as f64
+}
+
+/// Does a job.
+pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Done> {
+    let halves = Halves::new(plan, job);
+    let mut done = Done::default();
+    let targets = halves.targets();
+    for (at, method, predicted) in predictions(&halves, &targets, job, (teller, &mut done))? {
+        let found = scores(&targets[at], &predicted)?;
+        done.add(&targets[at].name, &method, found);
+    }
+    Ok(done)
+}
+
+/// What the methods of a job say of the targets: the place of the target, the method, and that.
+fn predictions(
+    halves: &Halves<'_>,
+    targets: &[Target],
+    job: &Job,
+    (teller, done): (&Teller<'_>, &mut Done),
+) -> Result<Vec<(usize, String, Predicted)>> {
+    let plan = halves.plan;
+    let mut out = Vec::new();
+    match job.what {
+        What::Model(m) => {
+            let model = &plan.models[m];
+            let fit = teller.fit(plan, job, (halves.seen(), model.composed.clone()), done)?;
+            let new = halves.inputs(&halves.test)?;
+            for (at, target) in targets.iter().enumerate() {
+                out.push((at, model.name.clone(), predicted(&fit, &new, target)?));
+            }
+        }
+        What::TwoSteps(m) => {
+            let model = &plan.models[m];
+            let seen = halves.inputs(&halves.training)?;
+            let new = halves.inputs(&halves.test)?;
+            let composed = without(&model.composed, &plan.others);
+            let fit = teller.fit(plan, job, (seen.clone(), composed), done)?;
+            let factors = |data| Ok(fit.project(data, &ProjectOptions::default())?.mean);
+            let factors: [Result<Mat<f64>>; 2] = [&seen, &new].map(factors);
+            let [x, new] = factors;
+            let (x, new) = (x?, new?);
+            for (at, target) in targets.iter().enumerate() {
+                let (_, predicted) = halves.regression(target, [&x, &new])?;
+                out.push((at, two_steps(&model.name), predicted));
+            }
+        }
+        What::Baselines => {
+            teller.tell(plan, job, 0);
+            let [x, new] = [&halves.training, &halves.test].map(|samples| {
+                let data = plan.data.subset(samples);
+                let views = data.views().iter();
+                let others = views.filter(|v| plan.others.contains(&v.name()));
+                let parts: Vec<Mat<f64>> =
+                    others.map(|v| columns(v, plan.kind(v.name()))).collect();
+                side_by_side(&parts, samples.len())
+            });
+            for (at, target) in targets.iter().enumerate() {
+                out.push((at, "mean".to_owned(), mean(target)?));
+                let (name, predicted) = halves.regression(target, [&x, &new])?;
+                out.push((at, name.to_owned(), predicted));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The same model without the choices of views that it does not see.
+fn without(composed: &Composed, keep: &[&str]) -> Composed {
+    let Some(spec) = composed.spec() else {
+        return Composed::new(Arc::clone(&composed.composer), composed.options.clone());
+    };
+    let mut spec = spec.clone();
+    spec.views.retain(|v| keep.contains(&v.name.as_str()));
+    spec.into()
+}
+
+/// What a fit says of a target, in the order of its features; `NaN` of those that it left out.
+fn predicted(fit: &Fit, new: &Dataset, target: &Target) -> Result<Predicted> {
+    let found = fit.predict(new, &target.name)?;
+    let place: Vec<Option<usize>> = (target.columns().iter())
+        .map(|name| found.features.iter().position(|f| f == name))
+        .collect();
+    let ordered = |of: &Mat<f64>| {
+        Mat::from_fn(of.nrows(), place.len(), |n, d| {
+            place[d].map_or(f64::NAN, |at| of[(n, at)])
+        })
+    };
+    let interval = if target.kind.is_label() {
+        None
+    } else {
+        let (lower, upper) = found.interval(LEVEL)?;
+        Some((ordered(&lower), ordered(&upper)))
+    };
+    Ok(Predicted {
+        mean: ordered(&found.mean),
+        sd: Some(ordered(&found.sd)),
+        interval,
+    })
+}
+
+/// The means of the training samples, or their shares.
+fn mean(target: &Target) -> Result<Predicted> {
+    let view = &target.training;
+    let rows = target.test.n_samples();
+    let known = view.to_values_with_nan();
+    let all = |of: Vec<f64>| Mat::from_fn(rows, of.len(), |_, d| of[d]);
+    Ok(match target.kind {
+        kind if kind.has_classes() => {
+            let of = class_frequencies(&view.classes(), view.levels().len())?;
+            Predicted::means(all(of))
+        }
+        kind if kind.is_label() => Predicted::means(all(frequencies(known.as_ref()))),
+        Domain::Counts { .. } => {
+            let means = target.count_means();
+            let squares = Mat::from_fn(known.nrows(), known.ncols(), |n, d| {
+                (known[(n, d)] - means[d]).powi(2)
+            });
+            let of = polyview_baselines::means(squares.as_ref());
+            Predicted {
+                sd: Some(all(of.into_iter().map(f64::sqrt).collect())),
+                ..Predicted::means(all(means))
+            }
+        }
+        _ => Predicted::means(all(means(known.as_ref()))),
+    })
+}
+
+/// A view of some of its samples.
+pub(super) fn rows(view: &View, samples: &[u32]) -> View {
+    view.subset(view.name().to_owned(), samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_core::Table;
+
+    use super::*;
+    use crate::models;
+    use crate::verbs::cross_validate::{CrossValidateModel, CrossValidateOptions};
+
+    /// Two views of numbers with two factors in common, one of labels, one of classes.
+    fn data() -> Dataset {
+        let noise = |i: usize| ((i * 7919 + i * i * 31) % 1009) as f64 / 504.5 - 1.0;
+        let factor = |n: usize, k: usize| noise(11 * n + 5 * k + 3);
+        let table = |name: &str, columns: usize, cell: &dyn Fn(usize, usize) -> f64| Table {
+            name: name.to_owned(),
+            samples: (0..40).map(|n| format!("s{n}")).collect(),
+            features: (0..columns).map(|d| format!("{name}{d}")).collect(),
+            values: Mat::from_fn(40, columns, cell),
+            levels: Vec::new(),
+        };
+        let numbers = |shift: usize| {
+            move |n: usize, d: usize| {
+                let w = |k: usize| noise(100 + shift + 13 * d + k);
+                3.0 * (factor(n, 0) * w(0) + factor(n, 1) * w(1)) + 0.3 * noise(n * 17 + d + shift)
+            }
+        };
+        let classes = Table {
+            levels: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            ..table("z", 1, &|n, _| {
+                if factor(n, 0) > 0.3 {
+                    2.0
+                } else {
+                    f64::from(u8::from(factor(n, 1) > 0.0))
+                }
+            })
+        };
+        Dataset::builder()
+            .view(table("x", 6, &numbers(0)))
+            .view(table("w", 3, &numbers(1000)))
+            .view(table("y", 2, &|n, d| {
+                f64::from(u8::from(factor(n, d) > 0.0))
+            }))
+            .view(classes)
+            .build()
+            .expect("data")
+    }
+
+    /// What is said of samples is the same whatever they have of the targets.
+    #[test]
+    fn targets_of_new_samples_are_not_looked_at() {
+        let spec = models::sshiba(3)
+            .with_likelihood("y", "bernoulli")
+            .with_likelihood("z", "categorical");
+        let (data, models) = (data(), [CrossValidateModel::new("m", spec)]);
+        let options = CrossValidateOptions {
+            targets: ["w", "y", "z"].map(str::to_owned).to_vec(),
+            folds: 4,
+            ..CrossValidateOptions::default()
+        };
+        let plan = Plan::new(&data, &models, &options).expect("a plan");
+        let inside: Vec<u32> = (0..40)
+            .filter(|&n| plan.folds[0][n as usize] == 2)
+            .collect();
+        // other numbers, other labels and classes, and holes
+        let mut other = data.clone();
+        for name in ["w", "y", "z"] {
+            let view = data.view(name).expect("a view");
+            let values = Mat::from_fn(40, view.n_features(), |n, d| {
+                let x = view.value(n, d).unwrap_or(0.0);
+                match (inside.contains(&(n as u32)), name) {
+                    (false, _) => x,
+                    (true, "w") => 5.0 - x,
+                    (true, "y") => 1.0 - x,
+                    (true, _) => (x + 1.0) % 3.0,
+                }
+            });
+            let changed = view.with_values(values).expect("a view");
+            let changed = changed.hiding(|n, d| (n, d) == (inside[0] as usize, 0));
+            other = other.with_view(changed).expect("data");
+        }
+        let mut changed = Plan::new(&other, &models, &options).expect("a plan");
+        changed.folds.clone_from(&plan.folds);
+        let silent = |_: &crate::CrossValidateProgress| {};
+        let teller = Teller::new(&silent, 1);
+        for what in [What::Model(0), What::TwoSteps(0), What::Baselines] {
+            let said = |plan: &Plan<'_>| {
+                let job = Job {
+                    repeat: 0,
+                    fold: 2,
+                    what,
+                };
+                let halves = Halves::new(plan, &job);
+                let targets = halves.targets();
+                let told = (&teller, &mut Done::default());
+                predictions(&halves, &targets, &job, told).expect("predictions")
+            };
+            let (before, after) = (said(&plan), said(&changed));
+            assert_eq!(before.len(), after.len());
+            for ((_, method, a), (_, _, b)) in before.iter().zip(&after) {
+                assert_eq!(a.mean, b.mean, "{method}");
+                assert_eq!((&a.sd, &a.interval), (&b.sd, &b.interval), "{method}");
+            }
+            // and what the scores are of is not the same
+            let job = Job {
+                repeat: 0,
+                fold: 2,
+                what,
+            };
+            let [a, b] = [&plan, &changed].map(|p| run(p, &job, &teller).expect("scores").scores);
+            assert_ne!(a, b);
+        }
+    }
+}
