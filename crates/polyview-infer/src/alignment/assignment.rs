@@ -9,16 +9,6 @@ use polyview_linalg::MatRef;
 /// `score` is $R \times C$, finite. Entry $r$ of the result is the column of row $r$; where $R > C$, $R - C$ rows get
 /// none. Cost $O(\min(R, C)^2 \max(R, C))$.
 ///
-/// ```
-/// use polyview_infer::alignment::best_assignment;
-/// use polyview_linalg::faer::mat;
-///
-/// // Row 0 would like column 0 best, but giving it up costs less than what row 1 would lose.
-/// let score = mat![[0.9, 0.8], [0.7, 0.1]];
-/// assert_eq!(best_assignment(score.as_ref())?, vec![Some(1), Some(0)]);
-/// # Ok::<(), polyview_infer::alignment::AlignmentError>(())
-/// ```
-///
 /// # Errors
 /// [`AlignmentError::NotFinite`].
 pub(super) fn best_assignment(
@@ -93,4 +83,19 @@ fn assign(score: MatRef<'_, f64>) -> Vec<usize> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use polyview_linalg::faer::mat;
+
+    use super::*;
+
+    /// Row 0 would like column 0 best, but giving it up costs less than what row 1 would lose.
+    #[test]
+    fn a_row_gives_way_where_another_loses_more() {
+        let score = mat![[0.9, 0.8], [0.7, 0.1]];
+        let found = best_assignment(score.as_ref());
+        assert_eq!(found.ok(), Some(vec![Some(1), Some(0)]));
+    }
 }

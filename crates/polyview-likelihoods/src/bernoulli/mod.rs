@@ -182,7 +182,7 @@ impl CellLikelihood for Bernoulli {
         view: &View,
         spread: Mat<f64>,
     ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
-        Some(Expected::behind(view, self.clone(), Vec::new(), spread))
+        Some(Expected::behind(view, *self, Vec::new(), spread))
     }
     fn augmentation(&self) -> Option<&dyn CellAugmentation> {
         Some(self)

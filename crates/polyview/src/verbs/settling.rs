@@ -75,7 +75,7 @@ pub(super) enum Given {
 struct Sweeps {
     part: ViewPart,
     outcome: Outcome,
-    sweeps: usize,
+    count: usize,
 }
 
 /// How often the variances that factors leave the predictors of a target follow its weights,
@@ -141,7 +141,7 @@ impl Fit {
                     state
                 },
             });
-            runs.sweeps = runs.sweeps.max(run.sweeps);
+            runs.sweeps = runs.sweeps.max(run.count);
             if run.outcome != Outcome::Converged {
                 runs.outcome = run.outcome;
             }
@@ -215,7 +215,7 @@ impl Fit {
         let mut run = Sweeps {
             part,
             outcome: Outcome::MaxSweeps,
-            sweeps: 0,
+            count: 0,
         };
         for _ in 0..ROUNDS {
             let before = run.part.weights.moments().mean().to_owned();
@@ -224,7 +224,7 @@ impl Fit {
             }
             let next = self.sweeps_over(rows, run.part, SWEEPS_OF_A_ROUND)?;
             run = Sweeps {
-                sweeps: run.sweeps + next.sweeps,
+                count: run.count + next.count,
                 ..next
             };
             if relative_change(before.as_ref(), run.part.weights.moments().mean()) < STILL {
@@ -278,7 +278,7 @@ impl Fit {
         Ok(Sweeps {
             part: model.views.swap_remove(0),
             outcome,
-            sweeps: record.sweep,
+            count: record.sweep,
         })
     }
 }

@@ -93,3 +93,57 @@ fn what_is_settled_is_predicted_by_what_is_known_of_new_samples() {
         assert!(gained > 0.0, "{likelihood}: {gained}");
     }
 }
+
+/// Groups of samples with intercepts of their own: their terms are widened one by one.
+#[test]
+fn groups_are_settled_too() {
+    let [x, _, l] = tables(3);
+    let groups = |from: usize, to: usize| {
+        let of = |n: usize| {
+            (
+                x.samples[n].clone(),
+                if n.is_multiple_of(3) { "a" } else { "b" }.to_owned(),
+            )
+        };
+        (from..to).map(of).collect()
+    };
+    // another level in one of the groups
+    let raised = Table {
+        values: Mat::from_fn(N, 3, |n, d| {
+            if n.is_multiple_of(6) {
+                1.0
+            } else {
+                l.values[(n, d)]
+            }
+        }),
+        ..l
+    };
+    let data = Dataset::builder()
+        .view(some(&x, 0..TRAIN))
+        .view(some(&raised, 0..TRAIN))
+        .groups(groups(0, TRAIN))
+        .build()
+        .unwrap();
+    let loss = |settle: bool| {
+        let spec = models::sshiba(6).with_settled("l", settle);
+        let fit = crate::fit(data.clone(), spec).unwrap();
+        let new = Dataset::builder()
+            .view(some(&x, TRAIN..N))
+            .groups(groups(TRAIN, N))
+            .build()
+            .unwrap();
+        let p = fit.predict(&new, "l").unwrap();
+        let mut loss = 0.0;
+        for n in 0..N - TRAIN {
+            for d in 0..3 {
+                let one = raised.values[(TRAIN + n, d)] > 0.5;
+                let p = p.mean[(n, d)];
+                loss -= if one { p } else { 1.0 - p }.ln() / (3 * (N - TRAIN)) as f64;
+            }
+        }
+        loss
+    };
+    let (joint, settled) = (loss(false), loss(true));
+    assert!(settled < joint + 0.002, "{settled} {joint}");
+    assert!(settled < 0.65, "{settled}");
+}
