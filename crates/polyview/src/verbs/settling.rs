@@ -182,7 +182,12 @@ impl Fit {
         rows.move_to(without_covariances(&factors));
         // the joint fit's prior is of features that make factors, not of what is told by them
         let start = part.weights.moments().clone();
-        let ridge = Ridge::by_feature(OF_WEIGHTS, start.rows(), start.k());
+        let ridge = if start.implicit_rows() > 0 {
+            // rows that nobody keeps have no precision of their own
+            Ridge::new(OF_WEIGHTS, start.k())
+        } else {
+            Ridge::by_feature(OF_WEIGHTS, start.rows(), start.k())
+        };
         let own_rows = Box::new(FullRows::new(
             format!("weights/{}", part.name),
             ridge,

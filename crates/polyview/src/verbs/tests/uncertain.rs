@@ -125,7 +125,9 @@ fn groups_are_settled_too() {
         .build()
         .unwrap();
     let loss = |settle: bool| {
-        let spec = models::sshiba(6).with_settled("l", settle);
+        let spec = models::sshiba(6)
+            .with_likelihood("l", "bernoulli")
+            .with_settled("l", settle);
         let fit = crate::fit(data.clone(), spec).unwrap();
         let new = Dataset::builder()
             .view(some(&x, TRAIN..N))
@@ -138,6 +140,7 @@ fn groups_are_settled_too() {
             for d in 0..3 {
                 let one = raised.values[(TRAIN + n, d)] > 0.5;
                 let p = p.mean[(n, d)];
+                assert!((0.0..=1.0).contains(&p), "{n} {d} {p} {}", one);
                 loss -= if one { p } else { 1.0 - p }.ln() / (3 * (N - TRAIN)) as f64;
             }
         }
@@ -146,4 +149,19 @@ fn groups_are_settled_too() {
     let (joint, settled) = (loss(false), loss(true));
     assert!(settled < joint + 0.002, "{settled} {joint}");
     assert!(settled < 0.65, "{settled}");
+}
+
+/// Features that do not vary, or that nobody saw, are no obstacle.
+#[test]
+fn views_with_silent_features_are_settled() {
+    let [x, y, _] = tables(4);
+    let more = Table {
+        features: ["y0", "constant", "unseen"].map(str::to_owned).to_vec(),
+        values: Mat::from_fn(N, 3, |n, d| [y.values[(n, 0)], 2.5, f64::NAN][d]),
+        ..y
+    };
+    let train = [&x, &more].map(|t| some(t, 0..TRAIN));
+    let fit = crate::fit(data(train), models::sshiba(4).with_settled("y", true)).unwrap();
+    let p = fit.predict(&data([some(&x, TRAIN..N)]), "y").unwrap();
+    assert!(p.mean[(0, 0)].is_finite() && p.sd[(0, 0)] > 0.0);
 }
