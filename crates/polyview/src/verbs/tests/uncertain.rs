@@ -140,7 +140,7 @@ fn groups_are_settled_too() {
             for d in 0..3 {
                 let one = raised.values[(TRAIN + n, d)] > 0.5;
                 let p = p.mean[(n, d)];
-                assert!((0.0..=1.0).contains(&p), "{n} {d} {p} {}", one);
+                assert!((0.0..=1.0).contains(&p), "{n} {d} {p} {one}");
                 loss -= if one { p } else { 1.0 - p }.ln() / (3 * (N - TRAIN)) as f64;
             }
         }
