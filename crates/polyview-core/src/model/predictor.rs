@@ -111,7 +111,8 @@ impl Predictor<'_> {
     }
 
     /// The variance that uncertain factors alone leave the predictor, weights and intercepts
-    /// being known, for a block, samples × columns: $w S\_n w^\top$.
+    /// being known, for a block, samples × columns, in squared units of the predictor:
+    /// $w S\_n w^\top$.
     pub fn spread(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         let weights = outer_products(self.weights.mean(), columns);
         traces(self.factors, samples, &weights)

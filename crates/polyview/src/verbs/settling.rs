@@ -121,8 +121,10 @@ impl Fit {
             outcome: Outcome::Converged,
             sweeps: 0,
         };
-        for &v in targets {
-            let part = self.part_to_settle(component, v)?;
+        for (&v, part) in targets
+            .iter()
+            .zip(self.parts_to_settle(component, targets)?)
+        {
             let joint_loss = predicted(&part, &factors, &data[v]).map(|p| p.0);
             let run = match given {
                 Given::Means => self.sweeps_over(&mut rows, part, SWEEPS)?,
@@ -149,19 +151,23 @@ impl Fit {
         Ok(runs)
     }
 
-    /// The part of a view as the joint fit has it, with its data.
-    fn part_to_settle(&self, component: &Component, v: usize) -> Result<ViewPart> {
+    /// The parts of the targets as the joint fit has them, with their data.
+    fn parts_to_settle(&self, component: &Component, targets: &[usize]) -> Result<Vec<ViewPart>> {
+        let data = self.data()?;
         let groups = assemble::several(self.groups());
         let prediction = ParameterUncertainty::Posterior;
         let views = self.empty_views()?;
         let mut model = (self.composed).parameters(groups, views, self.k(), prediction)?;
         model.load_views("", &self.components[0].reader())?;
-        let own = &component.views[v];
-        Ok(ViewPart {
-            term: own.term.rebind(&self.data()?[v])?,
-            bias: own.bias.clone(),
-            ..model.views.swap_remove(v)
-        })
+        let mut parts = Vec::with_capacity(targets.len());
+        for (v, part) in model.views.into_iter().enumerate() {
+            if targets.contains(&v) {
+                let own = &component.views[v];
+                let (term, bias) = (own.term.rebind(&data[v])?, own.bias.clone());
+                parts.push(ViewPart { term, bias, ..part });
+            }
+        }
+        Ok(parts)
     }
 
     /// To laws of data that factors leave uncertain.
@@ -175,7 +181,9 @@ impl Fit {
         let factors = rows.moments().clone();
         let own = &component.views[v].term;
         let widened = own.widened(view, spread(&part, &factors)).is_some();
-        let has_noise = part.term.as_noise().is_some() && part.term.domain().is_real();
+        // noise that groups have of their own is no list of precisions
+        let noise = part.term.as_noise().and_then(|n| n.precisions());
+        let has_noise = noise.is_some() && part.term.domain().is_real();
         if !(widened || has_noise) {
             return self.sweeps_over(rows, part, SWEEPS);
         }
@@ -199,7 +207,7 @@ impl Fit {
         } else {
             let mut run = self.sweeps_over(rows, part, SWEEPS)?;
             let spread = spread(&run.part, &factors);
-            less_noise(&mut run.part, &spread);
+            less_noise(&mut run.part, view, &spread);
             run
         };
         rows.move_to(factors);
@@ -312,9 +320,13 @@ fn relative_change(before: MatRef<'_, f64>, after: MatRef<'_, f64>) -> f64 {
 
 /// Takes from the noise of residuals about predictions from means what the factors, as far as
 /// they are not known, explain of them: $1/\tau = \kappa - \overline{w^\top Sw}$ (spec/sites 5).
-fn less_noise(part: &mut ViewPart, spread: &Mat<f64>) {
-    let of_column =
-        |d: usize| spread.col_as_slice(d).iter().sum::<f64>() / (spread.nrows().max(1) as f64);
+/// The mean is over the observed cells.
+fn less_noise(part: &mut ViewPart, view: &View, spread: &Mat<f64>) {
+    let of_column = |d: usize| {
+        let seen = (0..spread.nrows()).filter(|n| view.is_observed(*n, d));
+        let (sum, count) = seen.fold((0.0, 0.0), |(s, c), n| (s + spread[(n, d)], c + 1.0));
+        sum / f64::max(count, 1.0)
+    };
     let all: Vec<f64> = (0..spread.ncols()).map(of_column).collect();
     let Some(noise) = part.term.as_noise_mut() else {
         return;

@@ -103,7 +103,11 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// are uncertain: the variances that they leave the predictors, `spread` (samples ×
     /// predictor columns), are part of the law of the data,
     /// $\ln\mathrm E\_{N(\xi; \eta, \kappa)}p(x\mid\xi)$ (spec/sites 5). What it saves is what
-    /// this term loads. `None` where there is no such form.
+    /// this term loads. `None` where there is no such form; `spread` is in squared units of
+    /// the predictor.
+    ///
+    /// # Errors
+    /// Inside: [`DataError`] as of [`ViewTerm::rebind`].
     fn widened(
         &self,
         view: &View,
