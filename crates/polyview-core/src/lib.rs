@@ -65,7 +65,7 @@ pub use law::{
 pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
-    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows, Link,
+    Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows, LevelPrior, Link,
     MixtureComponents, Noise, NoiseScope, NormalEquations, Objective, OrderStatistics,
     PatternGrams, PatternTable, PrecisionView, Predictor, Role, RotationSide, RotationTerm, Rounds,
     RowBlock, RowContext, RowCov, RowGroups, RowMoments, Rule, SAMPLE_BLOCK, ScalePrior, Side,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Mask, NumericError, Objective, Of, PatternTable, Predictor, RowBlock, RowMoments,
-    Schedule, State, StateReader, Stateful, Step, Term, ViewId, ViewTerm,
+    Bias, LevelPrior, Mask, NumericError, Objective, Of, PatternTable, Predictor, RowBlock,
+    RowMoments, Schedule, State, StateReader, Stateful, Step, Term, ViewId, ViewTerm,
 };
 use rayon::prelude::*;
 
@@ -36,6 +36,9 @@ impl ViewPart {
             bias = Bias::gaussian(columns, 0, own.precision);
             if let Some(start) = own.start {
                 bias.set(start, vec![0.0; columns]);
+            }
+            if own.alike {
+                bias = bias.with_learnt_prior(LevelPrior::default());
             }
         }
         Self {

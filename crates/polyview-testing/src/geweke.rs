@@ -132,6 +132,15 @@ fn statistics(model: &mut Model) -> Vec<f64> {
         }
         out.push(v.bias.mean()[0]);
         out.push(v.bias.mean()[0].powi(2));
+        if let (true, Some(precision)) = (v.bias.learns_prior(), v.bias.prior_precision()) {
+            let level = v.bias.prior_mean(0);
+            out.extend([
+                level,
+                level * level,
+                precision.ln(),
+                level * v.bias.mean()[0],
+            ]);
+        }
         out.push(of(&format!("likelihood/{}", v.name)));
         let mean: f64 = (0..v.weights.moments().explicit_rows())
             .map(|d| v.weights.moments().mean()[(d, 0)] * model.factors.moments().mean()[(0, 0)])

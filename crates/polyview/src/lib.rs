@@ -64,8 +64,8 @@ pub use polyview_priors::{BetaPrior, MixtureOptions};
 pub use registry::{ComposerReader, Registry};
 pub use spec::{
     Algorithm, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions, GroupChoices,
-    Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named, Path, Posterior, PriorKind,
-    RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
+    InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named, Path, Posterior,
+    PriorKind, RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
 };
 
 pub use verbs::{

@@ -1,5 +1,6 @@
 //! The intercepts of one view: $b\_d \sim N(0, 1/\beta)$, spec/sshiba G7, U3;
-//! or one for each group of samples, $b\_{gd} \sim N(0, 1/\beta)$, spec/mofa C.3.
+//! or one for each group of samples, $b\_{gd} \sim N(0, 1/\beta)$, spec/mofa C.3;
+//! or about a level and with a spread that are learnt, $b\_d \sim N(\mu, 1/\lambda)$, spec/sites 7.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use polyview_random::StreamKey;
 
 use super::groups::RowGroups;
+use super::hierarchy::{Hierarchy, LevelPrior};
 use super::levels::{Level, borrowed};
 use super::moments::Stamp;
 use super::state::{State, StateReader, Stateful};
@@ -29,7 +31,10 @@ pub struct Bias {
     variance: Vec<f64>,
     implicit: usize,
     implicit_variance: f64,
+    /// Where it is learnt, its expectation.
     prior_precision: Option<f64>,
+    /// Level and spread, where they are learnt.
+    hierarchy: Option<Hierarchy>,
     drawn: bool,
     stamp: Stamp,
 }
@@ -78,9 +83,72 @@ impl Bias {
             implicit,
             implicit_variance: 0.0,
             prior_precision,
+            hierarchy: None,
             drawn: prior_precision.is_none(),
             stamp: Stamp::fresh(),
         }
+    }
+    /// The same intercepts about a level and with a spread that are learnt from all columns of
+    /// the view (spec/sites 7), which start at what the present means say. Nothing happens where
+    /// there are no intercepts to learn.
+    #[must_use]
+    pub fn with_learnt_prior(mut self, prior: LevelPrior) -> Self {
+        if self.is_present() {
+            self.hierarchy = Some(Hierarchy::new(self.per_column(), prior));
+            self.update_prior();
+        }
+        self
+    }
+    #[cfg(test)]
+    pub(super) fn hierarchy(&self) -> Option<&Hierarchy> {
+        self.hierarchy.as_ref()
+    }
+    /// Whether level and spread of the intercepts are learnt.
+    pub fn learns_prior(&self) -> bool {
+        self.hierarchy.is_some()
+    }
+    /// Prior mean of an intercept ([`Bias::place`]): the level of its group.
+    #[inline]
+    pub fn prior_mean(&self, place: usize) -> f64 {
+        self.hierarchy
+            .as_ref()
+            .map_or(0.0, |h| h.level(place / self.columns.max(1)))
+    }
+    /// Prior means of the intercepts of some columns, group after group.
+    pub fn prior_means(&self, columns: Range<usize>) -> Vec<f64> {
+        self.places(columns).map(|d| self.prior_mean(d)).collect()
+    }
+    /// Whether no data speak of an intercept: its moments are those of its prior.
+    fn is_idle(&self, place: usize) -> bool {
+        let prior = self.prior_precision.unwrap_or(0.0);
+        // a file may hold fewer digits
+        let off = self.mean[place] - self.prior_mean(place);
+        off * off * prior < 1e-12 && (self.variance[place] * prior - 1.0).abs() < 1e-6
+    }
+    /// Sets level and spread to their optimum, where they are learnt.
+    pub fn update_prior(&mut self) {
+        self.change_prior(|hierarchy, mean, variance| hierarchy.update(mean, variance));
+    }
+    /// Draws level and spread, where they are learnt, from their conditionals.
+    pub fn draw_prior_parameters(&mut self, key: StreamKey) {
+        self.change_prior(|hierarchy, mean, variance| hierarchy.draw(mean, variance, key));
+    }
+    /// Intercepts of which no data speak follow their prior.
+    fn change_prior(&mut self, change: impl FnOnce(&mut Hierarchy, &[f64], &[f64])) {
+        let Some(mut hierarchy) = self.hierarchy.take() else {
+            return;
+        };
+        self.hierarchy = Some(hierarchy.clone());
+        let idle: Vec<usize> = (0..self.mean.len()).filter(|i| self.is_idle(*i)).collect();
+        change(&mut hierarchy, &self.mean, &self.variance);
+        let precision = hierarchy.precision();
+        for i in idle {
+            self.mean[i] = hierarchy.level(i / self.columns.max(1));
+            self.variance[i] = precision.recip();
+        }
+        self.prior_precision = Some(precision);
+        self.hierarchy = Some(hierarchy);
+        self.stamp = Stamp::fresh();
     }
     /// Whether there are intercepts to learn.
     pub fn is_present(&self) -> bool {
@@ -135,6 +203,7 @@ impl Bias {
             implicit: 0,
             implicit_variance: 0.0,
             prior_precision: self.prior_precision,
+            hierarchy: self.hierarchy.as_ref().map(|h| h.of_group(group)),
             drawn: self.drawn,
             stamp: Stamp::fresh(),
         }
@@ -181,7 +250,7 @@ impl Bias {
         };
         for (i, d) in self.places(columns).enumerate() {
             self.variance[d] = 1.0 / (prior + precision[i]);
-            self.mean[d] = self.variance[d] * rhs[i];
+            self.mean[d] = self.variance[d] * (rhs[i] + prior * self.prior_mean(d));
         }
         self.drawn = false;
         self.stamp = Stamp::fresh();
@@ -204,10 +273,11 @@ impl Bias {
         for (i, d) in self.places(columns).enumerate() {
             let variance = 1.0 / (prior + precision[i]);
             if self.groups.is_some() && precision[i] == 0.0 {
-                (self.mean[d], self.variance[d]) = (0.0, variance);
+                (self.mean[d], self.variance[d]) = (self.prior_mean(d), variance);
                 continue;
             }
-            self.draw_one(d, variance * rhs[i], variance, key);
+            let mean = variance * (rhs[i] + prior * self.prior_mean(d));
+            self.draw_one(d, mean, variance, key);
         }
         self.drawn = true;
         self.stamp = Stamp::fresh();
@@ -217,13 +287,18 @@ impl Bias {
         self.mean[place] = mean + variance.sqrt() * noise;
         self.variance[place] = 0.0;
     }
-    /// Draws all columns from the prior.
+    /// Draws all columns from the prior, whose level and spread come first where they are
+    /// learnt.
     pub fn draw_prior(&mut self, key: StreamKey) {
+        if let Some(hierarchy) = &mut self.hierarchy {
+            hierarchy.draw_prior(key);
+            self.prior_precision = Some(hierarchy.precision());
+        }
         let Some(prior) = self.prior_precision else {
             return;
         };
         for d in 0..self.mean.len() {
-            self.draw_one(d, 0.0, 1.0 / prior, key);
+            self.draw_one(d, self.prior_mean(d), 1.0 / prior, key);
         }
         self.drawn = true;
         self.stamp = Stamp::fresh();
@@ -246,8 +321,7 @@ impl Bias {
             return;
         };
         let (count, columns) = (groups.count(), self.columns);
-        // a file may hold fewer digits
-        let idle = |i: usize| self.mean[i] == 0.0 && (self.variance[i] * prior - 1.0).abs() < 1e-6;
+        let idle = |i: usize| self.is_idle(i);
         let known = |g: usize, d: usize| {
             let i = g * columns + d;
             (!idle(i)).then(|| Level {
@@ -315,6 +389,9 @@ impl Bias {
             return 0.0;
         };
         let n = self.mean.len() as f64;
+        if let Some(hierarchy) = &self.hierarchy {
+            return hierarchy.bound(&self.mean, &self.variance, self.drawn);
+        }
         let quadratic = -0.5 * prior * self.second_moment(None, 1.0);
         if self.drawn {
             return quadratic + 0.5 * n * (prior.ln() - (2.0 * std::f64::consts::PI).ln());
@@ -341,6 +418,9 @@ impl Stateful for Bias {
                 f64::from(u8::from(self.drawn)),
             ],
         );
+        if let Some(hierarchy) = &self.hierarchy {
+            hierarchy.save(&format!("{prefix}/prior"), state);
+        }
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         let mean = state.vec(&format!("{prefix}/mean"))?;
@@ -357,6 +437,8 @@ impl Stateful for Bias {
         self.implicit_variance = rest[1];
         self.prior_precision = (rest[2] > 0.0).then_some(rest[2]);
         self.drawn = rest[3] != 0.0;
+        // what was saved says itself whether level and spread were learnt
+        self.hierarchy = Hierarchy::read(&format!("{prefix}/prior"), state, self.per_column())?;
         self.stamp = Stamp::fresh();
         Ok(())
     }

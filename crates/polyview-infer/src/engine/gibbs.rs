@@ -43,6 +43,9 @@ impl Engine for Gibbs {
             None => bias.draw(columns, precision, rhs, cx.key),
         }
     }
+    fn bias_prior(&self, bias: &mut Bias, cx: &mut Context<'_>) {
+        bias.draw_prior_parameters(cx.key);
+    }
     fn noise(
         &self,
         term: &mut dyn ViewTerm,

@@ -44,6 +44,8 @@ pub trait Engine: Sync {
         around: Option<&mut AroundBias<'_>>,
         cx: &mut Context<'_>,
     );
+    /// Level and spread of a view's intercepts, where they are learnt.
+    fn bias_prior(&self, bias: &mut Bias, cx: &mut Context<'_>);
     /// Noise precisions of some columns.
     ///
     /// # Errors

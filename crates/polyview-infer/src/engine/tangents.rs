@@ -363,20 +363,21 @@ pub(super) fn ascend_bias(
 ) {
     let columns = around.columns.clone();
     let prior = bias.prior_precision().unwrap_or(0.0);
+    let levels = bias.prior_means(columns.clone());
     // intercepts that were known, as at the start, have no entropy
     let known = bias.of_columns(columns.clone()).iter().all(|b| b.1 == 0.0);
     let parts = |bias: &Bias, values: Vec<f64>| {
-        let own = |(m, v): (f64, f64)| {
+        let own = |((m, v), level): ((f64, f64), &f64)| {
             if known {
                 0.0
             } else {
-                0.5 * v.ln() - 0.5 * prior * (m * m + v)
+                0.5 * v.ln() - 0.5 * prior * ((m - level).powi(2) + v)
             }
         };
         Parts {
             exact: vec![0.0; values.len()],
             values,
-            own: (bias.of_columns(columns.clone()).into_iter())
+            own: (bias.of_columns(columns.clone()).into_iter().zip(&levels))
                 .map(own)
                 .collect(),
         }

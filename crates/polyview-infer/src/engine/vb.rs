@@ -44,6 +44,9 @@ impl Engine for Vb {
             None => bias.update(columns, precision, rhs),
         }
     }
+    fn bias_prior(&self, bias: &mut Bias, _cx: &mut Context<'_>) {
+        bias.update_prior();
+    }
     fn noise(
         &self,
         term: &mut dyn ViewTerm,

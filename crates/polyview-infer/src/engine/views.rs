@@ -180,6 +180,10 @@ fn pass(
             term.equations().absorb(block, &p);
         }
     }
+    if has(Step::Bias(v)) && bias.learns_prior() {
+        cx.key = key(base, Step::Bias(v));
+        engine.bias_prior(bias, cx);
+    }
     let p = Predictor {
         factors: factors.moments(),
         weights: weights.moments(),

@@ -289,6 +289,7 @@ impl ViewSums {
                 }
             }
         }
+        bias.update_prior();
         if let Some(noise) = &mut noise {
             if scope == Some(NoiseScope::View) {
                 let (count, sum) = self.noise[0];

@@ -234,6 +234,12 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn intercept_precision(&self) -> f64 {
         1.0
     }
+    /// Whether columns tell level and spread of each other's intercepts
+    /// ([`Intercepts::alike`](polyview_core::Intercepts::alike)): unless said otherwise those of
+    /// labels and counts do.
+    fn columns_are_alike(&self) -> bool {
+        !self.domain().is_real()
+    }
     /// What is remarkable about a feature with these observed cells, in words
     /// for the journal.
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {

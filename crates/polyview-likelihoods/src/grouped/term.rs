@@ -51,9 +51,11 @@ impl ViewTerm for Grouped {
     /// Where no group has intercepts of its own, the mean of the groups', by their
     /// samples.
     fn intercepts(&self) -> Intercepts {
+        let first = self.inner.first().map(|t| t.intercepts());
         let mut out = Intercepts {
-            precision: self.inner.first().map_or(1.0, |t| t.intercepts().precision),
-            ..Intercepts::default()
+            start: None,
+            start_by_group: None,
+            ..first.unwrap_or_default()
         };
         let all: f64 = self.groups.sizes().iter().sum();
         let (mut mean, mut by_group): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());

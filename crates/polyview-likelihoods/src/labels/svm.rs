@@ -104,6 +104,9 @@ impl CellLikelihood for BayesianSvm {
         let (mean, count) = mean_of_cells(cells);
         remark(mean, count)
     }
+    fn columns_are_alike(&self) -> bool {
+        false
+    }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
     }

@@ -207,6 +207,10 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn intercept_precision(&self) -> f64 {
         if self.domain().is_real() { 1.0 } else { 0.01 }
     }
+    /// As [`CellLikelihood::columns_are_alike`](crate::CellLikelihood::columns_are_alike).
+    fn columns_are_alike(&self) -> bool {
+        !self.domain().is_real()
+    }
     /// Size r of counts whose variance at a mean μ is $\mu + \mu^2/r$, where they have one.
     fn size(&self, parameter: f64) -> Option<f64> {
         let _ = parameter;

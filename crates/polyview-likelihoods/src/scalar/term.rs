@@ -181,6 +181,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
             start: Some((0..self.data.columns()).map(start).collect()),
             start_by_group: None,
             precision: self.likelihood.intercept_precision(),
+            alike: self.likelihood.columns_are_alike(),
         }
     }
     fn link(&self, _group: Option<usize>, column: usize, level: f64) -> Link {

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use polyview_core::{
-    Bias, Context, Domain, GammaPrior, Journal, LikelihoodSpecies, MissingData, NoiseBy,
-    NumericError, Options, ParameterUncertainty, Predictor, RowGroups, RowMoments, State, Stateful,
-    TermContext, View, ViewTerm, Way,
+    Bias, Context, Domain, GammaPrior, Journal, LevelPrior, LikelihoodSpecies, MissingData,
+    NoiseBy, NumericError, Options, ParameterUncertainty, Predictor, RowGroups, RowMoments, State,
+    Stateful, TermContext, View, ViewTerm, Way,
 };
 use polyview_infer::{Audit, Model, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_linalg::Mat;
@@ -158,7 +158,7 @@ impl<'a> Subject<'a> {
         let shape = term.shape();
         let columns = shape.predictor_columns;
         let intercepts = term.intercepts();
-        let bias = if !term.has_intercepts() {
+        let mut bias = if !term.has_intercepts() {
             Bias::absent(columns)
         } else if let Some(groups) = groups {
             Bias::by_group(columns, groups, 0.5)
@@ -169,6 +169,13 @@ impl<'a> Subject<'a> {
             }
             bias
         };
+        if intercepts.alike {
+            // no vaguer than the data of these tests can bear
+            bias = bias.with_learnt_prior(LevelPrior {
+                precision: 2.0,
+                spread: GammaPrior::new(6.0, 4.0),
+            });
+        }
         let name = self.view.name().to_owned();
         let part = ViewPart {
             weights: weights(

@@ -14,7 +14,8 @@ pub(crate) use rows::{factor_block, weight_block};
 pub(crate) use terms::gaussian_options;
 
 use polyview_core::{
-    Bias, Dataset, FeatureScaling, Groups, Identified, Options, Rounding, Scaling, Schedule, View,
+    Bias, Dataset, FeatureScaling, Groups, Identified, LevelPrior, Options, Rounding, Scaling,
+    Schedule, View,
 };
 use polyview_core::{RowGroups, RowMoments, ViewTerm};
 use polyview_infer::{Model, ViewPart};
@@ -24,7 +25,7 @@ use polyview_linalg::Mat;
 use crate::compose::{Composer, ModelContext};
 use crate::error::Result;
 use crate::fit::GroupMeans;
-use crate::spec::{Algorithm, Intercepts, ModelSpec, ViewChoices};
+use crate::spec::{Algorithm, InterceptPrior, Intercepts, ModelSpec, ViewChoices};
 use terms::term;
 
 /// A data set in working units, with the way back.
@@ -108,6 +109,9 @@ pub(crate) fn view_part(
     if let (true, Some(start)) = (bias.is_present(), start) {
         let variance = bias.variance().to_vec();
         bias.set(start, variance);
+    }
+    if of_term.alike && spec.intercept_prior == InterceptPrior::Learnt {
+        bias = bias.with_learnt_prior(LevelPrior::default());
     }
     Ok(ViewPart {
         name: name.to_owned(),

@@ -173,6 +173,20 @@ pub struct GroupChoices {
     pub intercepts: bool,
 }
 
+/// What is known of intercepts before there are data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InterceptPrior {
+    /// In views of labels and counts $b\_d \sim N(\mu, 1/\lambda)$, both learnt from all features of
+    /// the view: those that are rare tell each other how rare (spec/sites 7). In all others as
+    /// [`InterceptPrior::Fixed`].
+    #[default]
+    Learnt,
+    /// $b\_d \sim N(0, 1/\beta)$ with the model's precision
+    /// ([`ModelSpec::intercept_precision`](crate::ModelSpec::intercept_precision)).
+    Fixed,
+}
+
 /// Whether each feature has an intercept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -7,7 +7,7 @@ mod named;
 mod prior;
 mod run;
 
-pub use choices::{GroupChoices, Intercepts, ShrinkageShapes, ViewChoices};
+pub use choices::{GroupChoices, InterceptPrior, Intercepts, ShrinkageShapes, ViewChoices};
 pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
 pub use likelihood::{Likelihood, Likelihoods};
 pub use named::{Described, Kind, Named};
@@ -51,6 +51,9 @@ pub struct ModelSpec {
     /// of it for binary views, per squared unit of log-odds
     /// ([`Intercepts::precision`](polyview_core::Intercepts::precision)).
     pub intercept_precision: f64,
+    /// Whether views of labels and counts learn level and spread of their intercepts in place of
+    /// that precision.
+    pub intercept_prior: InterceptPrior,
     /// Prior of the precision of the weights, one a view and factor.
     pub weight_prior: GammaPrior,
     /// Prior of the precisions of single features, where a view selects
@@ -129,6 +132,7 @@ impl Default for ModelSpec {
             join: Join::default(),
             intercepts: Intercepts::default(),
             intercept_precision: 1.0,
+            intercept_prior: InterceptPrior::default(),
             weight_prior: GammaPrior::new(1e-6, 1e-6),
             relevance_prior: GammaPrior::new(1e-6, 1e-6),
             shrinkage_prior: ShrinkageShapes::default(),

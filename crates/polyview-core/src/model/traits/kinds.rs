@@ -64,6 +64,10 @@ pub struct Intercepts {
     /// ([`Bias`](crate::Bias)): 1 where a predictor has working units, less
     /// where its natural unit makes that prior too narrow.
     pub precision: f64,
+    /// Whether the columns are alike enough to tell level and spread of each other's
+    /// intercepts (spec/sites 7), which then are learnt in place of that prior
+    /// ([`Bias::with_learnt_prior`](crate::Bias::with_learnt_prior)).
+    pub alike: bool,
 }
 
 impl Default for Intercepts {
@@ -72,6 +76,7 @@ impl Default for Intercepts {
             start: None,
             start_by_group: None,
             precision: 1.0,
+            alike: false,
         }
     }
 }

@@ -227,6 +227,7 @@ impl ViewTerm for LatentBernoulli {
             start: Some((0..self.labels.ncols()).map(start).collect()),
             start_by_group: None,
             precision: Bernoulli::INTERCEPT_PRECISION,
+            alike: false,
         }
     }
     fn domain(&self) -> Domain {
