@@ -19,34 +19,35 @@ fn of_logistic(b: Expectation, (x, n): (f64, f64), mean: f64, constant: f64) -> 
     }
 }
 
-/// What gamma functions say of counts of one size: counts repeat, so the last is kept.
+/// What gamma functions say of counts of one size: counts repeat, so small ones are kept.
 struct Gammas {
     size: f64,
     ln: f64,
-    digamma: f64,
-    last: (f64, f64, f64),
+    small: [f64; Self::SMALL],
 }
 
 impl Gammas {
+    const SMALL: usize = 32;
+
     fn new(size: f64) -> Self {
         Self {
             size,
             ln: ln_gamma(size),
-            digamma: digamma(size),
-            last: (f64::NAN, 0.0, 0.0),
+            small: [f64::NAN; Self::SMALL],
         }
     }
-    /// $\ln\frac{\Gamma(y + r)}{\Gamma(r)y!}$ and its derivative in r.
-    fn of(&mut self, y: f64) -> (f64, f64) {
-        if y != self.last.0 {
-            let r = self.size;
-            self.last = (
-                y,
-                ln_gamma(y + r) - self.ln - ln_gamma(y + 1.0),
-                digamma(y + r) - self.digamma,
-            );
+    /// $\ln\frac{\Gamma(y + r)}{\Gamma(r)y!}$.
+    fn ways(&mut self, y: f64) -> f64 {
+        let made = |own: &Self| ln_gamma(y + own.size) - own.ln - ln_gamma(y + 1.0);
+        if y >= Self::SMALL as f64 {
+            return made(self);
         }
-        (self.last.1, self.last.2)
+        // counts are whole numbers from zero on
+        let at = y as usize;
+        if self.small[at].is_nan() {
+            self.small[at] = made(self);
+        }
+        self.small[at]
     }
 }
 
@@ -124,7 +125,7 @@ impl ScalarLikelihood for Bernoulli {
         (mean, variance): (&[f64], &[f64]),
         out: &mut [Expectation],
     ) {
-        logistic::softplus(mean, variance, 0.0, out);
+        logistic::softplus(mean, variance, 0.0, |_| 1.0, out);
         for (n, e) in out.iter_mut().enumerate() {
             *e = of_logistic(*e, (data.values[n], 1.0), mean[n], 0.0);
         }
@@ -247,7 +248,7 @@ impl ScalarLikelihood for Binomial {
         (mean, variance): (&[f64], &[f64]),
         out: &mut [Expectation],
     ) {
-        logistic::softplus(mean, variance, 0.0, out);
+        logistic::softplus(mean, variance, 0.0, |i| data.cell(i).trials, out);
         for (i, e) in out.iter_mut().enumerate() {
             let Cell {
                 value: x,
@@ -302,22 +303,24 @@ impl ScalarLikelihood for NegativeBinomial {
         out: &mut [Expectation],
     ) {
         let ln_size = size.ln();
-        logistic::softplus(mean, variance, ln_size, out);
+        logistic::softplus(mean, variance, ln_size, |n| data.values[n] + size, out);
         let mut gammas = Gammas::new(size);
         for (n, e) in out.iter_mut().enumerate() {
             let y = data.values[n];
-            *e = of_logistic(*e, (y, y + size), mean[n] - ln_size, gammas.of(y).0);
+            *e = of_logistic(*e, (y, y + size), mean[n] - ln_size, gammas.ways(y));
         }
     }
     fn profile(&self, cells: &[Cell], size: f64, (mean, variance): (&[f64], &[f64])) -> (f64, f64) {
         let ln_size = size.ln();
         let mut made = vec![Expectation::default(); cells.len()];
-        logistic::softplus(mean, variance, ln_size, &mut made);
+        let weight = |n: usize| cells[n].value + size;
+        logistic::softplus(mean, variance, ln_size, weight, &mut made);
         let mut gammas = Gammas::new(size);
+        let of_size = digamma(size);
         let (mut value, mut slope) = (0.0, 0.0);
         for ((cell, e), m) in cells.iter().zip(&made).zip(mean) {
             let y = cell.value;
-            let (choose, by_size) = gammas.of(y);
+            let (choose, by_size) = (gammas.ways(y), digamma(y + size) - of_size);
             value += y * (m - ln_size) - (y + size) * e.value + choose;
             slope += size * (by_size - e.value) - y + (y + size) * e.slope;
         }
