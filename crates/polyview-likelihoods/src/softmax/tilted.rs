@@ -2,8 +2,10 @@
 
 use polyview_linalg::packed_index;
 
-/// Largest difference between the two sides of the equation that the optimum solves.
+/// Largest difference between the two sides of the equation that the optimum solves, and the one
+/// from which a single step leads there: steps double the digits, and the bound is flat.
 const STILL: f64 = 1e-14;
+const NEAR: f64 = 1e-7;
 /// Most steps, and halvings of one.
 const STEPS: usize = 60;
 const HALVINGS: usize = 40;
@@ -154,6 +156,12 @@ impl Tilted {
                 break;
             }
             self.newton(v);
+            if off <= NEAR {
+                for (a, step) in self.a.iter_mut().zip(&self.step) {
+                    *a += step;
+                }
+                break;
+            }
             let mut rate = 1.0;
             let mut lower = false;
             for _ in 0..HALVINGS {
