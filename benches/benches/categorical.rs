@@ -5,7 +5,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use polyview_core::{
     Bias, Block, Context, Journal, NormalEquations, Predictor, RowMoments, View, ViewTerm,
 };
-use polyview_likelihoods::{Categorical, CategoricalOptions};
+use polyview_likelihoods::{CategoricalProbit, CategoricalProbitOptions};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 use std::hint::black_box;
@@ -31,7 +31,7 @@ fn classes(c: &mut Criterion) {
     let codes = Mat::from_fn(SAMPLES, 1, |n, _| (n * 37 % CLASSES) as f64);
     let term = View::from_values("classes", vec!["class".into()], codes)
         .and_then(|v| v.with_levels((0..CLASSES).map(|c| c.to_string()).collect()))
-        .and_then(|v| Categorical::new(&v, CategoricalOptions::default()));
+        .and_then(|v| CategoricalProbit::new(&v, CategoricalProbitOptions::default()));
     let Ok(mut term) = term else { return };
     let mut journal = Journal::default();
     let mut cx = Context {

@@ -1,8 +1,10 @@
 //! Categorical views of random models.
 
-use polyview_core::{Bias, GammaPrior, RowMoments, View};
+use polyview_core::{Bias, GammaPrior, RowMoments, View, ViewTerm};
 use polyview_infer::ViewPart;
-use polyview_likelihoods::{Categorical, CategoricalOptions};
+use polyview_likelihoods::{
+    CategoricalProbit, CategoricalProbitOptions, ParameterUncertainty, Softmax,
+};
 use polyview_linalg::Mat;
 use polyview_priors::{Ard, FullRows};
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -61,11 +63,27 @@ pub fn random_view(samples: usize, classes: usize, missing: f64, seed: u64) -> V
     view_of_codes("classes", &draw_codes(&z, &w, &b, missing, seed), classes)
 }
 
-/// The part of a categorical view, weights at zero.
-pub fn part(view: &View, options: CategoricalOptions, k: usize, bias: Option<f64>) -> ViewPart {
+/// The part of a view of classes by the multinomial probit, weights at zero.
+pub fn part(
+    view: &View,
+    options: CategoricalProbitOptions,
+    k: usize,
+    bias: Option<f64>,
+) -> ViewPart {
+    let term = CategoricalProbit::new(view, options).expect("two classes");
+    part_of(view, Box::new(term), k, bias)
+}
+
+/// The part of a view of classes by softmax, weights at zero.
+pub fn softmax_part(view: &View, k: usize, bias: Option<f64>) -> ViewPart {
+    let term = Softmax::new(view, ParameterUncertainty::Posterior).expect("two classes");
+    part_of(view, Box::new(term), k, bias)
+}
+
+fn part_of(view: &View, term: Box<dyn ViewTerm>, k: usize, bias: Option<f64>) -> ViewPart {
     let (name, classes) = (view.name().to_owned(), view.levels().len());
     ViewPart {
-        term: Box::new(Categorical::new(view, options).expect("two classes")),
+        term,
         weights: Box::new(FullRows::new(
             format!("weights/{name}"),
             Ard::new(GammaPrior::new(1.2, 0.9), k),

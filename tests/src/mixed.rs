@@ -3,9 +3,9 @@
 use polyview_core::{Bias, DataError, GammaPrior, RowGroups, RowMoments, View, ViewTerm};
 use polyview_infer::ViewPart;
 use polyview_likelihoods::{
-    BayesianSvm, Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions,
-    GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData, NegativeBinomial,
-    NoiseBy, PairPolicy, Probit, Rank, RankOptions,
+    BayesianSvm, Bernoulli, CategoricalProbit, CategoricalProbitOptions, Cells, Gaussian,
+    GaussianOptions, GroupNoise, Grouped, LatentBernoulli, LatentBernoulliOptions, MissingData,
+    NegativeBinomial, NoiseBy, PairPolicy, Probit, Rank, RankOptions,
 };
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
@@ -146,11 +146,11 @@ impl MixedView {
                 Box::new(LatentBernoulli::new(view.clone(), options).expect("labels"))
             }
             Species::Classes => {
-                let options = CategoricalOptions {
+                let options = CategoricalProbitOptions {
                     missing,
-                    ..CategoricalOptions::default()
+                    ..CategoricalProbitOptions::default()
                 };
-                Box::new(Categorical::new(view, options).expect("two classes"))
+                Box::new(CategoricalProbit::new(view, options).expect("two classes"))
             }
             // all pairs: which ones does not depend on the samples' places
             Species::Ranks => {

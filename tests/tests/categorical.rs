@@ -8,7 +8,7 @@ use polyview_infer::{
     GibbsChain, Model, PruneRule, Rotate, Vb, VbOptions, VbRun, ViewPart, run_steps, update_factors,
 };
 use polyview_likelihoods::{
-    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+    CategoricalProbit, CategoricalProbitOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
     ParameterUncertainty,
 };
 use polyview_linalg::{Mat, Threads};
@@ -51,7 +51,7 @@ impl Study {
             .collect();
         view_of_codes("classes", &codes, self.classes)
     }
-    fn parts(&self, view: &View, options: CategoricalOptions) -> Vec<ViewPart> {
+    fn parts(&self, view: &View, options: CategoricalProbitOptions) -> Vec<ViewPart> {
         let d = self.real.n_features();
         let gaussian = GaussianOptions {
             noise: NoiseBy::View,
@@ -72,7 +72,7 @@ impl Study {
             part(view, options, K, Some(1.0)),
         ]
     }
-    fn model(&self, view: &View, options: CategoricalOptions) -> Model {
+    fn model(&self, view: &View, options: CategoricalProbitOptions) -> Model {
         let start = normal(self.codes.len(), K, &mut StreamKey::new(9).rng());
         assemble(self.parts(view, options), start)
     }
@@ -107,8 +107,8 @@ fn probabilities(model: &Model) -> Mat<f64> {
     v.term.law(&p, &block).means()
 }
 
-fn plain() -> CategoricalOptions {
-    CategoricalOptions::default()
+fn plain() -> CategoricalProbitOptions {
+    CategoricalProbitOptions::default()
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_missing_class_is_an_absent_row() {
 #[test]
 fn marginal_equals_impute_on_complete_data_and_is_above_it_elsewhere() {
     let s = study(60, 5, 4, 8);
-    let imputing = CategoricalOptions {
+    let imputing = CategoricalProbitOptions {
         missing: MissingData::Impute,
         ..plain()
     };
@@ -284,7 +284,7 @@ fn column(codes: &[f64]) -> Mat<f64> {
 fn uncertain_scores_temper_probabilities() {
     let s = study(60, 3, 3, 10);
     let of = |prediction| {
-        let options = CategoricalOptions {
+        let options = CategoricalProbitOptions {
             prediction,
             ..plain()
         };
@@ -345,7 +345,7 @@ fn bits_do_not_depend_on_threads_and_survive_a_state() {
         let view = rows(samples)
             .and_then(|v| v.with_levels((0..5).map(|c| format!("class{c}")).collect()))
             .expect("a view");
-        let mut term = Categorical::new(&view, plain()).expect("nothing to object to");
+        let mut term = CategoricalProbit::new(&view, plain()).expect("nothing to object to");
         let loaded = term.load("views/classes/term", &states[0].reader());
         assert_eq!(loaded.is_ok(), fits);
     }
@@ -387,7 +387,7 @@ fn class_names_travel_by_name() {
             .relevel(trained.levels(), UnknownClass::Error)
             .is_ok()
     );
-    let term = Categorical::new(&trained, plain()).expect("three classes");
+    let term = CategoricalProbit::new(&trained, plain()).expect("three classes");
     assert!(term.rebind(&new).is_ok());
     assert!(matches!(
         term.rebind(&strange).map(|_| ()),
@@ -421,7 +421,7 @@ fn bad_classes_are_refused() {
     ));
     let one = levelled(&[1.0, f64::NAN, 1.0], &["a", "b"]).expect("codes");
     assert_eq!(
-        Categorical::new(&one, plain()).map(|_| ()),
+        CategoricalProbit::new(&one, plain()).map(|_| ()),
         Err(DataError::OneClass {
             view: "diet".into(),
             class: "b".into(),

@@ -3,7 +3,7 @@
 use polyview_core::{Bias, GammaPrior, RowBlock, RowGroups, RowMoments, Schedule, View};
 use polyview_infer::{Model, ViewPart};
 use polyview_likelihoods::{
-    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+    CategoricalProbit, CategoricalProbitOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::Mat;
 use polyview_priors::{
@@ -77,16 +77,16 @@ fn build_classes(missing: MissingData, with_holes: bool) -> Model {
             _ => (n % 3) as f64,
         })
         .collect();
-    let options = CategoricalOptions {
+    let options = CategoricalProbitOptions {
         missing,
-        ..CategoricalOptions::default()
+        ..CategoricalProbitOptions::default()
     };
     let Model { mut views, .. } = build(Holes::None, NoiseBy::View, MissingData::Marginal, false);
     views.truncate(1);
     views.push(ViewPart {
         name: "c".into(),
         term: Box::new(
-            Categorical::new(&view_of_codes("c", &codes, 3), options).expect("three classes"),
+            CategoricalProbit::new(&view_of_codes("c", &codes, 3), options).expect("three classes"),
         ),
         weights: Box::new(FullRows::new(
             "weights/c",

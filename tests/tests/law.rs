@@ -2,7 +2,7 @@
 
 use polyview_core::{Bias, Context, GammaPrior, Journal, NormalEquations, Predictor, ViewTerm};
 use polyview_likelihoods::{
-    Categorical, CategoricalOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
+    CategoricalProbit, CategoricalProbitOptions, Gaussian, GaussianOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::{Mat, packed_len};
 use polyview_random::StreamKey;
@@ -76,11 +76,11 @@ fn categorical_terms_obey_the_law() {
                 (polyview_core::Mask::Rows(r), MissingData::Marginal) => Some(r.clone()),
                 _ => None,
             };
-            let options = CategoricalOptions {
+            let options = CategoricalProbitOptions {
                 missing,
-                ..CategoricalOptions::default()
+                ..CategoricalProbitOptions::default()
             };
-            let mut term = Categorical::new(&view, options).expect("two classes");
+            let mut term = CategoricalProbit::new(&view, options).expect("two classes");
             for (seed, refreshed) in [(0, false), (1, true), (7, true)] {
                 if refreshed {
                     let (z, w) = (rows(9, seed), rows(classes, seed + 1));

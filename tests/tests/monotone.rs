@@ -6,7 +6,7 @@ use polyview_core::{Context, Journal, RowGroups};
 use polyview_infer::{
     Audit, Engine, Gibbs, PruneRule, Vb, VbOptions, VbRun, run_steps, step_groups,
 };
-use polyview_likelihoods::{CategoricalOptions, MissingData, NoiseBy};
+use polyview_likelihoods::{CategoricalProbitOptions, MissingData, NoiseBy};
 use polyview_random::StreamKey;
 use polyview_tests::{
     Case, Holes, ViewCase, assemble, categorical, gaussian_parts, model, normal, run, sparse, views,
@@ -122,7 +122,7 @@ proptest! {
         case.samples = case.samples.max(2);
         if alone { case.views.clear(); }
         let view = categorical::random_view(case.samples, classes, share, case.seed);
-        let options = CategoricalOptions { missing, ..CategoricalOptions::default() };
+        let options = CategoricalProbitOptions { missing, ..CategoricalProbitOptions::default() };
         let mut parts = gaussian_parts(&case, views(&case, 2));
         parts.push(categorical::part(&view, options, case.k, bias));
         let key = StreamKey::new(case.seed);
@@ -142,7 +142,7 @@ proptest! {
         let mut parts = gaussian_parts(&case, views(&case, 2));
         if let Some(classes) = classes {
             let view = categorical::random_view(case.samples, classes, 0.2, case.seed);
-            parts.push(categorical::part(&view, CategoricalOptions::default(), case.k, Some(1.0)));
+            parts.push(categorical::part(&view, CategoricalProbitOptions::default(), case.k, Some(1.0)));
         }
         let groups = groups.map(|g| {
             let of_row = (0..case.samples).map(|n| (n % g) as u32).collect();

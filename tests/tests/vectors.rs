@@ -6,7 +6,7 @@ use polyview_core::{
 };
 use polyview_infer::{Model, PruneRule, Rotate, VbOptions, VbRun, ViewPart};
 use polyview_likelihoods::{
-    Categorical, CategoricalOptions, Gaussian, GaussianOptions, LatentBernoulli,
+    CategoricalProbit, CategoricalProbitOptions, Gaussian, GaussianOptions, LatentBernoulli,
     LatentBernoulliOptions, MissingData, NoiseBy, ScoreStart,
 };
 use polyview_linalg::Mat;
@@ -171,7 +171,8 @@ fn missing_real() {
 #[test]
 fn categorical() {
     let view = view_of_codes("c", &[0.0, 2.0, 1.0], 3);
-    let mut term = Categorical::new(&view, CategoricalOptions::default()).expect("classes");
+    let mut term =
+        CategoricalProbit::new(&view, CategoricalProbitOptions::default()).expect("classes");
     // the vector starts from one-hot scores
     let mut state = State::new();
     let codes = [0, 2, 1];

@@ -201,7 +201,7 @@ impl Options {
             };
         }
         let likelihood = if half.is_classes() {
-            "categorical"
+            "categorical-probit"
         } else {
             &self.likelihood
         };

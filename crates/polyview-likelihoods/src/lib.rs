@@ -25,7 +25,8 @@
 //!
 //! | type | data | site on $\eta$ |
 //! |---|---|---|
-//! | [`Categorical`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
+//! | [`Softmax`] | one of C classes | $H = \mathrm{diag}(a) - aa^\top$ of all classes, $h = e\_t - a + Hm$ |
+//! | [`CategoricalProbit`] | one of C classes | $\omega = 1$, $h = \langle x\rangle$, the latent scores |
 //! | [`Gaussian`] | real numbers | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle x$ |
 //! | [`Cells`] of [`Bernoulli`] | 0 or 1 | $\omega = 2\lambda(\xi)$ or $\mathrm{PG}(1, \eta)$, $h = x - \tfrac12$ |
 //! | [`Cells`] of [`BayesianSvm`] | 0 or 1 | $\omega = \langle v^2\rangle^{-1/2}$ or $\mathrm{IG}(1/\lvert v\rvert, 1)$, $v = 1 - y\eta$, $h = y(1 + \omega)$ |
@@ -58,9 +59,10 @@ mod laws;
 mod pseudo;
 mod rank;
 mod scalar;
+mod softmax;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
-pub use categorical::{Categorical, CategoricalOptions};
+pub use categorical::{CategoricalProbit, CategoricalProbitOptions};
 pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
     ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
@@ -77,18 +79,20 @@ pub use rank::{
     rank_term,
 };
 pub use scalar::{Expected, MixedLaw, ScalarLikelihood, ScalarParameter};
+pub use softmax::Softmax;
 
 /// Likelihoods that describe themselves ([`LikelihoodSpecies`](polyview_core::LikelihoodSpecies)),
 /// for a registry.
 pub mod species {
     pub use crate::bernoulli::{BernoulliSpecies, LatentBernoulliSpecies};
-    pub use crate::categorical::CategoricalSpecies;
+    pub use crate::categorical::CategoricalProbitSpecies;
     pub use crate::counts::{
         BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
     };
     pub use crate::gaussian::GaussianSpecies;
     pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
     pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
+    pub use crate::softmax::SoftmaxSpecies;
 }
 
 /// Runs the example of the README.

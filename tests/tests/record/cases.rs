@@ -14,13 +14,14 @@ const NEW: usize = 5;
 const SWEEPS: usize = 12;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [&str; 12] = [
+pub const LIKELIHOODS: [&str; 13] = [
     "gaussian",
     "bernoulli",
     "bernoulli-latent",
     "svm",
     "probit",
     "categorical",
+    "categorical-probit",
     "poisson",
     "negative-binomial",
     "poisson-log-normal",
@@ -70,10 +71,14 @@ pub struct Case {
     pub spec: ModelSpec,
 }
 
+fn has_classes(likelihood: &str) -> bool {
+    likelihood.starts_with("categorical")
+}
+
 /// Values of a view of so many columns.
 fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f64> {
     let (rows, columns) = (eta.nrows(), eta.ncols());
-    if likelihood == "categorical" {
+    if has_classes(likelihood) {
         // the class of the largest noisy score
         return Mat::from_fn(rows, 1, |n, _| {
             let mut best = (0, f64::NEG_INFINITY);
@@ -145,7 +150,7 @@ fn data(
             }
         }
     }
-    let classes = if likelihood == "categorical" { 3 } else { 0 };
+    let classes = if has_classes(likelihood) { 3 } else { 0 };
     let (old, later) = (0..TRAINING, TRAINING..all);
     let mut training = Dataset::builder()
         .view(table("x", old.clone(), &x, 0))
@@ -180,7 +185,7 @@ fn short(mut spec: ModelSpec) -> ModelSpec {
 
 fn case(name: String, (likelihood, kind): (&'static str, Kind), spec: ModelSpec) -> Case {
     let features = match (likelihood, spec.path) {
-        ("categorical", _) => [7, 3],
+        _ if has_classes(likelihood) => [7, 3],
         // more features than samples
         (_, Path::CompressFeatures) => [60, 45],
         _ => [7, 6],

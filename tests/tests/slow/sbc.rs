@@ -6,8 +6,8 @@
 use polyview_core::{Bias, GammaPrior, PrecisionView, RowMoments, Schedule, State, View};
 use polyview_infer::{GibbsChain, Model, ViewPart};
 use polyview_likelihoods::{
-    Bernoulli, Categorical, CategoricalOptions, Cells, Gaussian, GaussianOptions, LatentBernoulli,
-    LatentBernoulliOptions, MissingData, NoiseBy,
+    Bernoulli, CategoricalProbit, CategoricalProbitOptions, Cells, Gaussian, GaussianOptions,
+    LatentBernoulli, LatentBernoulliOptions, MissingData, NoiseBy,
 };
 use polyview_linalg::{Mat, Threads};
 use polyview_priors::{Fixed, FullRows};
@@ -179,9 +179,9 @@ impl Composition {
             missing: self.missing,
             ..LatentBernoulliOptions::default()
         };
-        let classes = CategoricalOptions {
+        let classes = CategoricalProbitOptions {
             missing: self.missing,
-            ..CategoricalOptions::default()
+            ..CategoricalProbitOptions::default()
         };
         let terms: [Box<dyn polyview_core::ViewTerm>; 3] = [
             Box::new(Gaussian::new(view("real", &data.real), real)),
@@ -195,7 +195,7 @@ impl Composition {
                 )
             },
             Box::new(
-                Categorical::new(&view_of_codes("class", &data.codes, COLUMNS[2]), classes)
+                CategoricalProbit::new(&view_of_codes("class", &data.codes, COLUMNS[2]), classes)
                     .expect("two classes"),
             ),
         ];

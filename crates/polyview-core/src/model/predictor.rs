@@ -118,6 +118,13 @@ impl Predictor<'_> {
         traces(self.factors, samples, &weights)
     }
 
+    /// $\mathrm{tr}\\,S\_nM$ of symmetric matrices, samples × matrices: for
+    /// $M = \tfrac12(w\_c^\top w\_d + w\_d^\top w\_c)$ the covariance that uncertain factors
+    /// give the predictors of two columns, in squared units of the predictor.
+    pub fn spread_along(&self, samples: Range<usize>, matrices: &PackedRows) -> Mat<f64> {
+        traces(self.factors, samples, matrices)
+    }
+
     /// $\mathrm{Var}\\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {

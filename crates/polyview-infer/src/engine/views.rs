@@ -105,6 +105,7 @@ fn pass(
     let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
     let with_weights = has(Step::Weights(v));
     let with_tangents = term.as_tangents().is_some();
+    let coupled = term.as_tangents().is_some_and(|t| t.couples_columns());
     if with_weights {
         cx.key = key(base, Step::Weights(v));
         let p = Predictor {
@@ -115,7 +116,9 @@ fn pass(
         term.equations().weight_gram(&p, &mut eq)?;
         weights.prepare(&eq, cx)?;
     }
-    let width = if eq.own {
+    let width = if coupled {
+        1
+    } else if eq.own {
         own_column_block(shape.samples)
     } else {
         column_block(shape.samples)

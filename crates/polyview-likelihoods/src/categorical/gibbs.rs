@@ -3,11 +3,11 @@
 use polyview_core::{Augmented, Context, NumericError, Predictor};
 use polyview_random::{Rng, StreamKey, TruncatedNormal, standard_normal};
 
-use super::Categorical;
+use super::CategoricalProbit;
 use super::scores::{Block, predictor_rows};
 use crate::MissingData;
 
-impl Categorical {
+impl CategoricalProbit {
     /// Log density of a drawn row besides its squared distance.
     fn drawn_offset(&self, present: bool) -> f64 {
         if present {
@@ -50,7 +50,7 @@ impl Categorical {
     }
 }
 
-impl Augmented for Categorical {
+impl Augmented for CategoricalProbit {
     fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let key = cx.key;
         self.drawn = true;

@@ -25,7 +25,7 @@ mod quadrature;
 mod scores;
 mod species;
 
-pub use species::CategoricalSpecies;
+pub use species::CategoricalProbitSpecies;
 pub(crate) use species::is_few;
 
 use polyview_core::{
@@ -44,7 +44,7 @@ use quadrature::Rule;
 
 /// Choices of a categorical view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CategoricalOptions {
+pub struct CategoricalProbitOptions {
     /// Treatment of missing classes.
     pub missing: MissingData,
     /// How class probabilities are predicted: P8, correlations between scores
@@ -54,11 +54,11 @@ pub struct CategoricalOptions {
 
 /// Data term of a categorical view.
 #[derive(Clone, Debug)]
-pub struct Categorical {
+pub struct CategoricalProbit {
     name: String,
     levels: Vec<String>,
     classes: Vec<Option<usize>>,
-    options: CategoricalOptions,
+    options: CategoricalProbitOptions,
     layer: Gaussian,
     /// One a sample, nats; zero where the class is missing.
     offsets: Vec<f64>,
@@ -67,14 +67,14 @@ pub struct Categorical {
     rule: Rule,
 }
 
-impl Categorical {
+impl CategoricalProbit {
     /// The term of a view with class names ([`View::levels`]). Classes without
     /// a sample keep their place: the data push their probability down.
     ///
     /// # Errors
     /// [`DataError::NotCategorical`] without class names,
     /// [`DataError::OneClass`] when all observed samples are of one class.
-    pub fn new(view: &View, options: CategoricalOptions) -> Result<Self, DataError> {
+    pub fn new(view: &View, options: CategoricalProbitOptions) -> Result<Self, DataError> {
         let term = Self::of_classes(view, options)?;
         let mut seen = term.classes.iter().flatten();
         if let Some(first) = seen.next()
@@ -89,7 +89,7 @@ impl Categorical {
     }
     /// Scores start at U9 with $m\_n = 0$: the class in front by the same
     /// distance for every sample.
-    fn of_classes(view: &View, options: CategoricalOptions) -> Result<Self, DataError> {
+    fn of_classes(view: &View, options: CategoricalProbitOptions) -> Result<Self, DataError> {
         let levels = view.levels().to_vec();
         if levels.is_empty() {
             return Err(DataError::NotCategorical {
@@ -138,7 +138,7 @@ impl Categorical {
         self.layer.scores()
     }
     /// How class probabilities are predicted.
-    pub fn options(&self) -> CategoricalOptions {
+    pub fn options(&self) -> CategoricalProbitOptions {
         self.options
     }
     fn not_finite(&self) -> NumericError {
@@ -149,7 +149,7 @@ impl Categorical {
     }
 }
 
-impl ViewTerm for Categorical {
+impl ViewTerm for CategoricalProbit {
     fn shape(&self) -> ViewShape {
         ViewShape {
             samples: self.classes.len(),
@@ -206,7 +206,7 @@ impl ViewTerm for Categorical {
     }
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError> {
         let matched = view.relevel(&self.levels, UnknownClass::Error)?;
-        let options = CategoricalOptions {
+        let options = CategoricalProbitOptions {
             missing: MissingData::Marginal,
             ..self.options
         };
@@ -220,7 +220,7 @@ impl ViewTerm for Categorical {
     }
 }
 
-impl Rounds for Categorical {
+impl Rounds for CategoricalProbit {
     fn refresh_locals(
         &mut self,
         p: &Predictor<'_>,
@@ -230,7 +230,7 @@ impl Rounds for Categorical {
     }
 }
 
-impl Stateful for Categorical {
+impl Stateful for CategoricalProbit {
     fn save(&self, prefix: &str, state: &mut State) {
         state.local(|state| {
             state.put_mat(&format!("{prefix}/local/scores"), self.layer.scores());

@@ -6,7 +6,7 @@ use polyview_core::{NumericError, Predictor};
 use polyview_linalg::Mat;
 use rayon::prelude::*;
 
-use super::Categorical;
+use super::CategoricalProbit;
 use super::probabilities::class_probabilities;
 use crate::{MissingData, ParameterUncertainty};
 
@@ -55,7 +55,7 @@ pub(super) struct Block {
     pub(super) offsets: Vec<f64>,
 }
 
-impl Categorical {
+impl CategoricalProbit {
     /// Replaces the scores block by block: `make(block number, samples)` in
     /// parallel, then written in order.
     pub(super) fn replace_scores(

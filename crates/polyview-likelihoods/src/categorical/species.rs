@@ -1,16 +1,16 @@
-//! Classes, as a species.
+//! Classes by a multinomial probit, as a species.
 
 use polyview_core::{
-    About, DataError, Domain, Guess, LikelihoodSpecies, Options, TermContext, View, ViewTable,
-    ViewTerm, Way,
+    About, DataError, Domain, LikelihoodSpecies, Options, TermContext, View, ViewTable, ViewTerm,
+    Way,
 };
 use std::collections::BTreeSet;
 
-use super::{Categorical, CategoricalOptions};
+use super::{CategoricalProbit, CategoricalProbitOptions};
 
-/// [`Categorical`] as a species.
+/// [`CategoricalProbit`] as a species.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CategoricalSpecies;
+pub struct CategoricalProbitSpecies;
 
 /// Most values that a column of codes of classes is thought to have.
 const FEW: usize = 10;
@@ -25,9 +25,9 @@ pub(crate) fn is_few(table: &ViewTable) -> bool {
     table.features().len() == 1 && whole && few
 }
 
-impl LikelihoodSpecies for CategoricalSpecies {
+impl LikelihoodSpecies for CategoricalProbitSpecies {
     fn name(&self) -> &'static str {
-        "categorical"
+        "categorical-probit"
     }
     fn about(&self) -> About {
         About {
@@ -47,24 +47,16 @@ impl LikelihoodSpecies for CategoricalSpecies {
             _ => None,
         }
     }
-    fn guess(&self, table: &ViewTable) -> Option<Guess> {
-        let words = !table.levels().is_empty();
-        (words || is_few(table)).then(|| Guess {
-            strength: if words { 3 } else { 0 },
-            why: format!("one column of words, {} classes", table.levels().len()),
-            when: "they are classes",
-        })
-    }
     fn term(
         &self,
         view: View,
         _options: &Options,
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
-        let options = CategoricalOptions {
+        let options = CategoricalProbitOptions {
             missing: cx.missing,
             prediction: cx.prediction,
         };
-        Ok(Box::new(Categorical::new(&view, options)?))
+        Ok(Box::new(CategoricalProbit::new(&view, options)?))
     }
 }

@@ -353,8 +353,9 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn widened(
         &self,
         view: &View,
-        spread: Mat<f64>,
+        at: &Predictor<'_>,
     ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        let spread = at.spread(0..view.n_samples(), 0..self.data.columns());
         self.likelihood.widened(view, spread)
     }
     fn as_augmented(&mut self) -> Option<&mut dyn Augmented> {

@@ -134,6 +134,9 @@ impl Tangents for Grouped {
             }
         }
     }
+    fn couples_columns(&self) -> bool {
+        self.coupled
+    }
     fn be_positive(&mut self, positive: bool) {
         for term in &mut self.inner {
             if let Some(tangents) = term.as_tangents() {

@@ -74,6 +74,8 @@ pub struct Grouped {
     pass: Option<Arc<Vec<RowMoments>>>,
     /// Whether equations are tangents at the present factors.
     tangents: bool,
+    /// Whether those of columns hang together.
+    coupled: bool,
 }
 
 impl Grouped {
@@ -120,6 +122,9 @@ impl Grouped {
         noise: GroupNoise,
     ) -> Self {
         let tangents = inner.iter_mut().any(|t| t.as_tangents().is_some());
+        let couples =
+            |t: &mut Box<dyn ViewTerm>| t.as_tangents().is_some_and(|t| t.couples_columns());
+        let coupled = inner.iter_mut().any(couples);
         let shared = match (noise, &inner[..]) {
             (GroupNoise::Shared, [first, ..]) => {
                 first.as_noise().and_then(|n| n.precisions().cloned())
@@ -133,6 +138,7 @@ impl Grouped {
             parts: Mutex::default(),
             pass: None,
             tangents,
+            coupled,
             groups,
             rows,
             inner,

@@ -181,15 +181,15 @@ impl ViewTerm for Grouped {
     fn widened(
         &self,
         view: &View,
-        spread: Mat<f64>,
+        at: &Predictor<'_>,
     ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
         if let Err(e) = check(view, &self.groups) {
             return Some(Err(e));
         }
-        let parts = self.inner.iter().zip(&self.rows).map(|(term, rows)| {
-            let own = |i: usize, d: usize| spread[(rows[i] as usize, d)];
-            let own = Mat::from_fn(rows.len(), spread.ncols(), own);
-            term.widened(&view.subset(view.name(), rows), own)
+        let split = self.split(at);
+        let groups = self.inner.iter().zip(&self.rows).enumerate();
+        let parts = groups.map(|(g, (term, rows))| {
+            term.widened(&view.subset(view.name(), rows), &split.of(g, at))
         });
         let inner = parts.collect::<Option<Result<Vec<_>, _>>>()?;
         let (groups, rows) = (self.groups.clone(), self.rows.clone());

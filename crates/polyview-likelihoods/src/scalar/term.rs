@@ -272,8 +272,9 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
     fn widened(
         &self,
         view: &View,
-        spread: Mat<f64>,
+        at: &Predictor<'_>,
     ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
+        let spread = at.spread(0..view.n_samples(), 0..self.data.columns());
         let (likelihood, parameters) = (self.likelihood.clone(), self.parameters.clone());
         Some(Self::behind(view, likelihood, parameters, spread))
     }

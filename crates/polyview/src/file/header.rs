@@ -15,6 +15,10 @@ use crate::local::validate as check_mixture;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
 
+/// The first format whose `categorical` is a softmax. Until then it was the multinomial
+/// probit.
+const FORMAT_OF_SOFTMAX: u32 = 2;
+
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -244,6 +248,23 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
+    /// Brings what an earlier format says to what this one would.
+    pub(super) fn bring_up_to_date(&mut self) {
+        if self.format >= FORMAT_OF_SOFTMAX {
+            return;
+        }
+        let of_spec = (self.spec.iter_mut()).flat_map(|spec| {
+            let views = spec.views.iter_mut().map(|v| &mut v.choices);
+            views.chain([&mut spec.defaults])
+        });
+        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
+        for choices in of_spec.chain(of_views) {
+            if choices.likelihood == "categorical" {
+                choices.likelihood = "categorical-probit".into();
+            }
+        }
+    }
+
     /// Looks up the composer and the species that are named in it.
     pub(super) fn resolve(&mut self, registry: &Registry) -> Result<Composed, Fault> {
         let unknown = |e: Error| Fault::Choices(Box::new(e));

@@ -26,11 +26,11 @@ use crate::registry::Registry;
 /// The newest format of model files that this program reads, and the one that it
 /// writes.
 #[doc = include_str!("FORMAT.md")]
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The format of checkpoints, which go on with the version that wrote them alone. It is
 /// 1 more for every change of what a fit in progress remembers.
-const CHECKPOINT_VERSION: u32 = 2;
+const CHECKPOINT_VERSION: u32 = 3;
 
 /// What errors call a file that is in memory.
 const BYTES: &str = "model in memory";

@@ -132,6 +132,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     let header = std::mem::take(&mut file.header);
     Kind::Model.expect(&header)?;
     let mut header: ModelHeader = json::from_value(header)?;
+    header.bring_up_to_date();
     let composed = header.resolve(registry)?;
     header.check(&composed)?;
     let components = take_components(&header, &composed, &mut file)?;

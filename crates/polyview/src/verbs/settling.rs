@@ -180,7 +180,7 @@ impl Fit {
     ) -> Result<Sweeps> {
         let factors = rows.moments().clone();
         let own = &component.views[v].term;
-        let widened = own.widened(view, spread(&part, &factors)).is_some();
+        let widened = own.widened(view, &with(&part, &factors)).is_some();
         // noise that groups have of their own is no list of precisions
         let noise = part.term.as_noise().and_then(|n| n.precisions());
         let has_noise = noise.is_some() && part.term.domain().is_real();
@@ -232,7 +232,7 @@ impl Fit {
         };
         for _ in 0..ROUNDS {
             let before = run.part.weights.moments().mean().to_owned();
-            if let Some(term) = own.widened(view, spread(&run.part, factors)) {
+            if let Some(term) = own.widened(view, &with(&run.part, factors)) {
                 run.part.term = term?;
             }
             let next = self.sweeps_over(rows, run.part, SWEEPS_OF_A_ROUND)?;
@@ -296,14 +296,19 @@ impl Fit {
     }
 }
 
-/// The variances that factors leave the predictors of a view, samples × predictor columns.
-fn spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
-    let p = Predictor {
+/// The predictor of a view with these factors.
+fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
+    Predictor {
         factors,
         weights: part.weights.moments(),
         bias: &part.bias,
-    };
-    p.spread(0..factors.rows(), 0..part.term.shape().predictor_columns)
+    }
+}
+
+/// The variances that factors leave the predictors of a view, samples × predictor columns.
+fn spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
+    let columns = 0..part.term.shape().predictor_columns;
+    with(part, factors).spread(0..factors.rows(), columns)
 }
 
 /// The change of weights, relative to the size of all of them.
@@ -356,11 +361,7 @@ fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64,
     if !(domain.is_label() || domain.has_trials()) {
         return None;
     }
-    let p = Predictor {
-        factors,
-        weights: part.weights.moments(),
-        bias: &part.bias,
-    };
+    let p = with(part, factors);
     let rows = view.n_samples();
     let block = Block::new(0..rows, 0..part.term.shape().observed_columns);
     let mean = part.term.law(&p, &block).means();

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use crate::common::{Holes, data, fit, gibbs, use_all, vb};
 use polyview::{Fit, Overwrite};
-use polyview_core::{Mask, MetadataValues, RowMoments};
+use polyview_core::{Dataset, Mask, MetadataValues, RowMoments, Table};
+use polyview_linalg::Mat;
 use serde_json::{Value, json};
 
 /// What a golden file holds, by way of the public interface: stored numbers,
@@ -112,7 +113,9 @@ fn golden(name: &str) -> PathBuf {
 fn check(name: &str) -> Fit {
     let fit = Fit::load(golden(&format!("{name}.pv"))).unwrap();
     let expected = std::fs::read_to_string(golden(&format!("{name}.json"))).unwrap();
-    let expected: Value = serde_json::from_str(&expected).unwrap();
+    let mut expected: Value = serde_json::from_str(&expected).unwrap();
+    // of what was calculated
+    expected.as_object_mut().unwrap().remove("probabilities");
     holds(&summary(&fit), &expected, name);
     use_all(&fit);
     fit
@@ -130,13 +133,79 @@ fn format_1() {
     );
     let gibbs = check("v1-gibbs");
     assert!(gibbs.is_sampled() && gibbs.n_components() == 4);
+    // what was called categorical then
+    let classes = predicts_as_before("v1-classes");
+    assert_eq!(classes.views()[1].choices.likelihood, "categorical-probit");
+}
+
+#[test]
+fn format_2() {
+    let vb = check("v2");
+    assert_eq!((vb.samples().len(), vb.views().len()), (12, 2));
+    let gibbs = check("v2-gibbs");
+    assert!(gibbs.is_sampled() && gibbs.n_components() == 4);
+    let classes = predicts_as_before("v2-classes");
+    assert_eq!(classes.views()[1].choices.likelihood, "categorical");
+}
+
+/// As [`check`], with probabilities of classes.
+fn predicts_as_before(name: &str) -> Fit {
+    let fit = check(name);
+    let expected = std::fs::read_to_string(golden(&format!("{name}.json"))).unwrap();
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    let expected: Vec<f64> = serde_json::from_value(expected["probabilities"].clone()).unwrap();
+    let found = probabilities(&fit);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+    fit
+}
+
+/// Class probabilities of all samples, sample after sample.
+fn probabilities(fit: &Fit) -> Vec<f64> {
+    let p = fit.fitted("class").unwrap().mean;
+    let cells = (0..p.nrows()).flat_map(|n| (0..p.ncols()).map(move |c| (n, c)));
+    cells.map(|at| p[at]).collect()
+}
+
+/// Numbers, and one of three classes that some samples lack.
+fn with_classes() -> Dataset {
+    let table = |name: &str,
+                 columns: usize,
+                 levels: Vec<String>,
+                 value: &dyn Fn(usize, usize) -> f64| Table {
+        name: name.into(),
+        samples: (0..14).map(|n| format!("s{n}")).collect(),
+        features: (0..columns).map(|d| format!("{name}{d}")).collect(),
+        values: Mat::from_fn(14, columns, value),
+        levels,
+    };
+    let class = |n: usize| (n * 5) % 3;
+    let numbers = |n: usize, d: usize| {
+        let own = [1.0, -0.5, -0.9][class(n)] * (d as f64 - 1.2);
+        own + ((n * 7 + d * 3) % 11) as f64 / 11.0
+    };
+    let codes = |n: usize, _: usize| {
+        if n % 6 == 4 {
+            f64::NAN
+        } else {
+            class(n) as f64
+        }
+    };
+    let levels = ["fish", "coco", "sun"].map(String::from).to_vec();
+    let x = table("x", 4, Vec::new(), &numbers);
+    let y = table("class", 1, levels, &codes);
+    Dataset::builder().view(x).view(y).build().unwrap()
 }
 
 /// Mice like those of nutrimouse, fewer: two views, missing cells and rows.
 fn small() -> Vec<(&'static str, Fit)> {
     let mut short = gibbs(1);
     (short.gibbs.sweeps, short.gibbs.thin) = (8, 4);
+    let of_classes = vb(2, 25).with_likelihood("class", "categorical");
     vec![
+        ("classes", fit(with_classes(), of_classes)),
         ("vb", fit(data(12, &[5, 4], Holes::Both, 34), vb(2, 25))),
         ("gibbs", fit(data(8, &[3, 2], Holes::Rows, 35), short)),
     ]
@@ -152,7 +221,11 @@ fn files_of_this_format_can_be_made() {
         fit.save(&path, Overwrite::Refuse).unwrap();
         let again = Fit::load(&path).unwrap();
         assert_eq!(summary(&again), summary(&fit));
-        let text = serde_json::to_string(&summary(&fit)).unwrap();
+        let mut all = summary(&fit);
+        if name == "classes" {
+            all["probabilities"] = json!(probabilities(&fit));
+        }
+        let text = serde_json::to_string(&all).unwrap();
         std::fs::write(path.with_extension("json"), text + "\n").unwrap();
         // only what it takes is in it
         assert!(std::fs::metadata(&path).unwrap().len() < 50_000);

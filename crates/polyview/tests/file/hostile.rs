@@ -297,12 +297,12 @@ fn kinds_and_versions() {
         parts.header[key] = value;
         parts.seal()
     };
-    let error = Fit::from_bytes(&with("format", json!(2))).unwrap_err();
+    let error = Fit::from_bytes(&with("format", json!(3))).unwrap_err();
     assert!(matches!(
         error.kind(),
         ErrorKind::NewerFile {
-            found: 2,
-            known: 1,
+            found: 3,
+            known: 2,
             ..
         }
     ));

@@ -194,7 +194,7 @@ fn the_layout_is_the_documented_one() {
     let terms = parts.arrays["ledgers/0/terms"].numbers();
     assert_eq!(terms[..ledger.names.len()], ledger.rows[0].values);
     // header
-    assert_eq!(parts.header["format"], 1);
+    assert_eq!(parts.header["format"], 2);
     assert_eq!(parts.header["kind"], "model");
     assert_eq!(parts.header["spec"]["factors"], 2);
     assert_eq!(

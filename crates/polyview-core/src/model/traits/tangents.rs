@@ -28,6 +28,12 @@ pub trait Tangents {
     /// number for each row; of intercepts, for each column of `rows`, group after group. Minus
     /// infinity, or no number, where a step went further than numbers reach.
     fn values(&mut self, side: Side, rows: Range<usize>, p: &Predictor<'_>, out: &mut [f64]);
+    /// Whether what the weights or the intercept of a column mean for the objective depends on
+    /// those of other columns: the columns then come one after the other, and
+    /// [`Tangents::values`] of a column is all that changes with it.
+    fn couples_columns(&self) -> bool {
+        false
+    }
     /// Whether cells may curve upwards, so that precisions of rows need not be positive: a
     /// log density that is not concave. Asked for (`true`), the term hands out equations of
     /// positive precision, which lead uphill in the means alone, until it is asked again.

@@ -100,20 +100,19 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// [`DataError`] when the columns do not fit or a class is unknown.
     fn rebind(&self, view: &View) -> Result<Box<dyn ViewTerm>, DataError>;
     /// A term with the same parameters for the data `view`, given the means of factors that
-    /// are uncertain: the variances that they leave the predictors, `spread` (samples ×
-    /// predictor columns), are part of the law of the data,
+    /// are uncertain: what their covariances at `at` leave open of the predictors, at the
+    /// weights there ([`Predictor::spread`]), is part of the law of the data,
     /// $\ln\mathrm E\_{N(\xi; \eta, \kappa)}p(x\mid\xi)$ (spec/sites 5). What it saves is what
-    /// this term loads. `None` where there is no such form; `spread` is in squared units of
-    /// the predictor.
+    /// this term loads. `None` where there is no such form.
     ///
     /// # Errors
     /// Inside: [`DataError`] as of [`ViewTerm::rebind`].
     fn widened(
         &self,
         view: &View,
-        spread: Mat<f64>,
+        at: &Predictor<'_>,
     ) -> Option<Result<Box<dyn ViewTerm>, DataError>> {
-        let _ = (view, spread);
+        let _ = (view, at);
         None
     }
 

@@ -1,0 +1,163 @@
+//! Sites of some samples.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use polyview_core::{Predictor, Stamp};
+use polyview_linalg::{Mat, MatRef, PackedRows, packed_index, packed_len};
+use rayon::prelude::*;
+
+use super::Softmax;
+use super::density::Density;
+use super::tilted::times;
+
+/// States of factors, weights, intercepts and of the term itself.
+pub(super) type Key = [Stamp; 4];
+
+/// Samples that one thread works on at least.
+const TOGETHER: usize = 16;
+
+/// Sites of some samples at one state of everything: zero where there is no class.
+#[derive(Debug)]
+pub(super) struct Sites {
+    key: Key,
+    samples: Range<usize>,
+    classes: usize,
+    /// For each sample (a column) the linear part $g + H(m - b)$, the slope $g$, and the
+    /// curvature $H$, packed.
+    cells: Mat<f64>,
+    /// $F$ of each sample.
+    pub(super) values: Vec<f64>,
+}
+
+impl Sites {
+    /// Linear parts, classes × samples.
+    pub(super) fn linear(&self) -> MatRef<'_, f64> {
+        self.cells.as_ref().subrows(0, self.classes)
+    }
+    /// Curvatures, packed, pairs of classes × samples.
+    pub(super) fn curvature(&self) -> MatRef<'_, f64> {
+        let pairs = packed_len(self.classes);
+        self.cells.as_ref().subrows(2 * self.classes, pairs)
+    }
+    /// The curvature of a class and each, samples × classes.
+    pub(super) fn coupling(&self, class: usize) -> Mat<f64> {
+        let all = self.curvature();
+        Mat::from_fn(self.values.len(), self.classes, |n, j| {
+            all[(packed_index(class.max(j), class.min(j)), n)]
+        })
+    }
+    /// $\sum g$ and $\sum H$ of a class.
+    pub(super) fn sums(&self, class: usize) -> (f64, f64) {
+        let (slope, own) = (self.classes + class, packed_index(class, class));
+        let curvature = self.curvature();
+        (0..self.values.len()).fold((0.0, 0.0), |(g, h), n| {
+            (g + self.cells[(slope, n)], h + curvature[(own, n)])
+        })
+    }
+}
+
+/// $\tfrac12(w\_c^\top w\_j + w\_j^\top w\_c)$ for each pair of classes, packed.
+pub(super) fn products(weights: MatRef<'_, f64>) -> PackedRows {
+    let (classes, k) = (weights.nrows(), weights.ncols());
+    let mut out = PackedRows::zeros(packed_len(classes), k);
+    for c in 0..classes {
+        for j in 0..=c {
+            let row = out.row_mut(packed_index(c, j));
+            for a in 0..k {
+                for b in 0..=a {
+                    let both =
+                        weights[(c, a)] * weights[(j, b)] + weights[(j, a)] * weights[(c, b)];
+                    row[packed_index(a, b)] = 0.5 * both;
+                }
+            }
+        }
+    }
+    out
+}
+
+impl Softmax {
+    /// Covariances of the predictors of each sample, samples × pairs of classes.
+    pub(super) fn covariances(&self, samples: Range<usize>, p: &Predictor<'_>) -> Mat<f64> {
+        let classes = self.levels.len();
+        let mut out = p.spread_along(samples.clone(), &products(p.weights.mean()));
+        let own = p.variance(samples, 0..classes);
+        for c in 0..classes {
+            let to = out.col_as_slice_mut(packed_index(c, c));
+            for (to, v) in to.iter_mut().zip(own.col_as_slice(c)) {
+                *to = v.max(0.0);
+            }
+        }
+        out
+    }
+    /// The sites of these samples at the moments of `p`: those that were made last, if they are
+    /// the same.
+    pub(super) fn sites(&mut self, samples: Range<usize>, p: &Predictor<'_>) -> Arc<Sites> {
+        let key = [
+            p.factors.stamp(),
+            p.weights.stamp(),
+            p.bias.stamp(),
+            self.stamp,
+        ];
+        if let Some(last) = &self.last
+            && last.key == key
+            && last.samples == samples
+        {
+            return last.clone();
+        }
+        let made = Arc::new(self.make_sites(key, samples, p));
+        self.last = Some(made.clone());
+        made
+    }
+    fn make_sites(&self, key: Key, samples: Range<usize>, p: &Predictor<'_>) -> Sites {
+        let (classes, rows) = (self.levels.len(), samples.len());
+        let pairs = packed_len(classes);
+        let mean = p.mean(samples.clone(), 0..classes);
+        let covariance = self.covariances(samples.clone(), p);
+        let stride = 2 * classes + pairs;
+        let mut cells = vec![0.0; stride * rows];
+        let room = || {
+            (
+                Density::new(classes),
+                vec![0.0; classes],
+                vec![0.0; classes],
+                vec![0.0; pairs],
+            )
+        };
+        let values = cells
+            .par_chunks_mut(stride)
+            .with_min_len(TOGETHER)
+            .enumerate()
+            .map_init(room, |(density, m, own, v), (i, cell)| {
+                let n = samples.start + i;
+                let Some(class) = self.classes[n] else {
+                    return 0.0;
+                };
+                for c in 0..classes {
+                    m[c] = mean[(i, c)];
+                    own[c] = m[c] - p.bias.mean()[p.bias.place_of(n, c)];
+                }
+                for (at, v) in v.iter_mut().enumerate() {
+                    *v = covariance[(i, at)];
+                }
+                let (linear, said) = cell.split_at_mut(classes);
+                let spread = self.spread.as_ref().map(|spread| (spread, n));
+                let value = density.of(class, (m, v), spread, said);
+                let (slope, curvature) = said.split_at(classes);
+                times(curvature, false, own, linear);
+                for (l, g) in linear.iter_mut().zip(slope) {
+                    *l += *g;
+                }
+                value
+            })
+            .collect();
+        let cells = MatRef::from_column_major_slice(&cells, stride, rows).to_owned();
+        Sites {
+            key,
+            samples,
+            classes,
+            cells,
+            values,
+        }
+    }
+}
