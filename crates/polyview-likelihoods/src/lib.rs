@@ -35,6 +35,7 @@
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`PoissonLogNormal`] | counts | $\omega = \tau$, $h = \tau\langle x\rangle$ of a log rate $x\sim N(\eta, 1/\tau)$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
+//! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
@@ -67,7 +68,7 @@ pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
     ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
 };
-pub use counts::{Binomial, Curvature, NegativeBinomial, Poisson, PoissonLogNormal};
+pub use counts::{Binomial, Curvature, LogPoisson, NegativeBinomial, Poisson, PoissonLogNormal};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
 pub use labels::{BayesianSvm, Probit};

@@ -31,7 +31,7 @@
 //!
 //! | family | items |
 //! |---|---|
-//! | gamma function | [`digamma`], [`trigamma`], [`ln_gamma`], [`ln_beta`] |
+//! | gamma function | [`digamma`], [`trigamma`], [`ln_gamma`], [`ln_beta`], [`gamma_q`], [`beta_i`] |
 //! | error function | [`erf()`], [`erfc()`], [`erfcx()`] |
 //! | logistic | [`sigmoid`], [`log_sigmoid`], [`softplus`], [`log1mexp`], [`log_sum_exp`], [`jaakkola_lambda`] |
 //! | normal | [`normal_pdf`], [`ln_normal_pdf`], [`normal_cdf`], [`ln_normal_cdf`], [`normal_quantile`], [`mills_ratio`], [`inverse_mills`] |
@@ -52,6 +52,7 @@ pub mod gamma;
 mod gamma_functions;
 mod gig;
 mod hermite;
+mod incomplete;
 mod logistic;
 mod normal;
 mod real;
@@ -64,6 +65,7 @@ pub use expectation::Expectation;
 pub use gamma_functions::{digamma, ln_beta, ln_gamma, trigamma};
 pub use gig::{GigMoments, gig_moments};
 pub use hermite::GaussHermite;
+pub use incomplete::{beta_i, gamma_q};
 pub use logistic::{jaakkola_lambda, log_sigmoid, log_sum_exp, log1mexp, sigmoid, softplus};
 pub use normal::{
     TruncatedMoments, inverse_mills, ln_interval_probability, ln_normal_cdf, ln_normal_pdf,

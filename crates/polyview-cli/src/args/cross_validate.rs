@@ -20,7 +20,7 @@ pub struct CrossValidateArgs {
     pub data: DataArgs,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// A view to predict from all views that are no targets; may be given several
+    /// A view, but for successes out of trials, to predict from all views that are no targets; may be given several
     /// times [default: none, cells are hidden in all views instead].
     #[arg(long, value_name = "VIEW", help_heading = "Comparison")]
     pub target: Vec<String>,

@@ -160,6 +160,9 @@ pub struct TermContext {
     /// Number of components of the factors' prior that are to have predictor columns of
     /// their own, where they are.
     pub components: Option<usize>,
+    /// Whether the engine takes terms that stand for tangents ([`Tangents`](crate::Tangents)) and
+    /// have no better form: variational Bayes over all samples at once, with one set of weights.
+    pub tangents: bool,
     /// Random numbers of the view: the same for each restart and chain, and when a model
     /// is read again.
     pub key: StreamKey,

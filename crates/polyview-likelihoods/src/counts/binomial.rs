@@ -8,7 +8,7 @@ use polyview_special::{jaakkola_lambda, ln_gamma, log_sigmoid, sigmoid};
 use super::{LARGEST, normal_moments};
 use crate::bernoulli::{Bernoulli, LOGISTIC_VARIANCE, moments};
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, Site, jaakkola_slack, predict_cells};
-use crate::laws::Successes;
+use crate::laws::{Successes, predicted};
 use crate::{Expected, ParameterUncertainty};
 
 /// Counts of successes $y \sim \mathrm{Bin}(n, \sigma(\eta))$ with known numbers
@@ -89,22 +89,18 @@ impl CellLikelihood for Binomial {
         moments(self.prediction, mean, variance)
     }
     /// Of single trials, or out of as many as are known, with a probability as uncertain as
-    /// the predictor leaves it: a beta-binomial law.
+    /// the predictor leaves it.
     fn law(
         &self,
         _first: usize,
         mean: Mat<f64>,
-        mut variance: Mat<f64>,
+        variance: Mat<f64>,
         exposure: Option<MatRef<'_, f64>>,
     ) -> Box<dyn Law> {
         let single = predict_cells(mean.clone(), variance.clone(), |_, mean, variance| {
             self.predict(0, mean, variance)
         });
-        for d in 0..variance.ncols() {
-            for v in variance.col_as_slice_mut(d) {
-                *v = self.prediction.of_predictor(*v);
-            }
-        }
+        let variance = predicted(self.prediction, variance, |_| 0.0);
         let chance = |mean, variance| normal_moments(mean, variance, sigmoid);
         Box::new(Successes::new(single, (mean, variance), exposure, chance))
     }

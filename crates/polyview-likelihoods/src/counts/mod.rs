@@ -1,8 +1,9 @@
-//! Counts: [`Poisson`], [`NegativeBinomial`], [`PoissonLogNormal`],
+//! Counts: [`LogPoisson`], [`Poisson`], [`NegativeBinomial`], [`PoissonLogNormal`],
 //! [`Binomial`].
 
 mod binomial;
 mod log_normal;
+mod log_rate;
 mod negative_binomial;
 mod poisson;
 mod scale;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use binomial::Binomial;
 pub use log_normal::PoissonLogNormal;
+pub use log_rate::LogPoisson;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::{Curvature, Poisson};
 pub(crate) use scale::Scale;

@@ -1,7 +1,7 @@
 //! Counts that vary more than Poisson counts do.
 
-use polyview_core::{DataError, Domain, GammaPrior, View, ViewTerm};
-use polyview_linalg::Mat;
+use polyview_core::{DataError, Domain, GammaPrior, Law, View, ViewTerm};
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
@@ -12,6 +12,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
     jaakkola_slack,
 };
+use crate::laws::{Counting, MixedCounts, predicted};
 use crate::scalar::ScalarParameter;
 use crate::{Expected, ParameterUncertainty};
 
@@ -224,6 +225,19 @@ impl CellLikelihood for NegativeBinomial {
         let first = (mean + 0.5 * variance).exp();
         let spread = first * first * ((1.0 + 1.0 / r) * variance.exp() - 1.0);
         (first, first + spread)
+    }
+    /// Mixed over the predictor's law (spec/sites 4).
+    fn law(
+        &self,
+        first: usize,
+        mean: Mat<f64>,
+        variance: Mat<f64>,
+        _exposure: Option<MatRef<'_, f64>>,
+    ) -> Box<dyn Law> {
+        let of = |d: usize| Counting::Size(self.size_of(first + d));
+        let counting = (0..mean.ncols()).map(of).collect();
+        let variance = predicted(self.prediction, variance, |_| 0.0);
+        Box::new(MixedCounts::new(counting, (mean, variance)))
     }
     fn size(&self, column: usize) -> Option<f64> {
         self.size.get(column).copied()

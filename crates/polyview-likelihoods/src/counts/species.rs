@@ -9,9 +9,9 @@ use polyview_core::{
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Binomial, Curvature, NEEDS, NegativeBinomial, Poisson, PoissonLogNormal};
+use super::{Binomial, Curvature, LogPoisson, NEEDS, NegativeBinomial, Poisson, PoissonLogNormal};
 use crate::cells::cell_term;
-use crate::scalar::{FORM, Form, OfForm};
+use crate::scalar::{Expected, FORM, Form, OfForm};
 
 /// Counts above this are large: the bounds of likelihoods with sites as steep as
 /// the counts are slow to move there. A round number: it chooses what a hint says.
@@ -69,13 +69,25 @@ fn one_set_of_weights(way: Way) -> Option<String> {
     (way == Way::Components).then(|| "counts have one set of weights".to_owned())
 }
 
-/// [`Poisson`] as a species.
+/// [`LogPoisson`] and [`Poisson`] as a species.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoissonSpecies;
+
+/// How the rate of counts follows from the predictor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Rate {
+    /// $e^\eta$.
+    #[default]
+    Exponential,
+    /// $\ln(1 + e^\eta)$, MOFA's.
+    Softplus,
+}
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PoissonChoices {
+    rate: Rate,
     curvature: Curvature,
 }
 
@@ -85,13 +97,20 @@ impl LikelihoodSpecies for PoissonSpecies {
     }
     fn about(&self) -> About {
         About {
-            line: "small counts with a softplus rate, MOFA's form",
+            line: "counts whose variance is their mean",
             needs: NEEDS,
-            label: "mofa B.2",
-            options: &[(
-                "curvature",
-                "over which counts the bound's curvature is taken: cell or feature",
-            )],
+            label: "sites 1.5",
+            options: &[
+                (
+                    "rate",
+                    "how the rate follows from the predictor: exponential, or softplus, MOFA's form \
+                     by its bound",
+                ),
+                (
+                    "curvature",
+                    "over which counts the bound of rate=softplus takes its curvature: cell or feature",
+                ),
+            ],
         }
     }
     fn domain(&self) -> Domain {
@@ -103,23 +122,32 @@ impl LikelihoodSpecies for PoissonSpecies {
     fn check(&self, options: &Options) -> Result<(), OptionError> {
         options.read::<PoissonChoices>().map(|_| ())
     }
-    fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
+    fn refuses(&self, way: Way, options: &Options) -> Option<String> {
+        let softplus = options
+            .read::<PoissonChoices>()
+            .is_ok_and(|c| c.rate == Rate::Softplus);
         match way {
-            Way::Gibbs => Some(
-                "its softplus rate has no exact sampler; take the likelihood negative-binomial, or \
-                 variational Bayes (engine vb)"
+            Way::Gibbs if softplus => Some(
+                "its softplus rate has no sampler; take rate=exponential, the likelihood \
+                 negative-binomial, or variational Bayes (engine vb)"
                     .to_owned(),
             ),
+            Way::Stochastic if !softplus => {
+                Some("takes rate=softplus there: expectation sites are of all samples".to_owned())
+            }
             _ => one_set_of_weights(way),
         }
     }
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
+        let chosen = data.options.over(&self.defaults());
+        let chosen = chosen.and_then(|o| o.read::<PoissonChoices>());
+        let softplus = chosen.is_ok_and(|c| c.rate == Rate::Softplus);
         let mean = data.mean;
-        if mean > LOOSE_MEAN {
+        if softplus && mean > LOOSE_MEAN {
             vec![format!(
-                "the counts are {mean:.1} on average: above {LOOSE_MEAN} the bound of the likelihood poisson is so \
-                 loose that factors may be lost; take negative-binomial, or poisson-log-normal where \
-                 many counts are above a hundred"
+                "the counts are {mean:.1} on average: above {LOOSE_MEAN} the bound of rate=softplus is so \
+                 loose that factors may be lost; take rate=exponential, negative-binomial, or \
+                 poisson-log-normal where many counts are above a hundred"
             )]
         } else {
             Vec::new()
@@ -132,8 +160,14 @@ impl LikelihoodSpecies for PoissonSpecies {
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: PoissonChoices = options.read()?;
-        let law = Poisson::new(choices.curvature).with_prediction(cx.prediction);
-        cell_term(view, law, cx)
+        let prediction = cx.prediction;
+        match choices.rate {
+            Rate::Exponential => Ok(Box::new(Expected::new(view, LogPoisson { prediction })?)),
+            Rate::Softplus => {
+                let law = Poisson::new(choices.curvature).with_prediction(prediction);
+                cell_term(view, law, cx)
+            }
+        }
     }
 }
 
@@ -274,7 +308,7 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
         let chosen = data.options.over(&self.defaults());
         let form = chosen.and_then(|o| o.read::<NegativeBinomialChoices>());
-        if form.is_ok_and(|c| c.form == Form::Expectation) {
+        if form.is_ok_and(|c| c.form != Form::Bound) {
             // its sites are as steep as the counts say
             return Vec::new();
         }

@@ -1,19 +1,21 @@
-//! Predictive laws with given first two moments.
+//! Predictive laws.
 //!
-//! The exact law of a cell is the likelihood, mixed over the uncertainty of its predictor,
-//! which has a closed form for few. What stands for it has its mean and variance, and the
-//! family that the data are of ([`CellLaw`]).
+//! The exact law of a cell is the likelihood, mixed over the uncertainty of its predictor. Of
+//! counts it is found by quadrature ([`MixedCount`]). What stands for that of others, where it has
+//! no closed form, has its mean and variance, and the family that the data are of ([`CellLaw`]).
 
 mod cell;
 mod classes;
 mod count;
 mod matched;
+mod mixed;
 mod successes;
 
 pub use cell::CellLaw;
 pub(crate) use classes::Classes;
 pub use count::CountLaw;
 pub use matched::Matched;
+pub(crate) use mixed::{Counting, MixedCount, MixedCounts, predicted};
 pub(crate) use successes::Successes;
 
 use polyview_core::{Ask, Law};

@@ -3,7 +3,7 @@
 use polyview_core::{Ask, ChanceLaw, Law};
 use polyview_linalg::{Mat, MatRef};
 
-use super::{CellLaw, CountLaw, check, fill_cells};
+use super::{CellLaw, Counting, MixedCount, check, fill_cells};
 
 /// Laws of successes whose numbers of trials are known, or else of single trials.
 #[derive(Clone, Debug)]
@@ -35,18 +35,34 @@ impl Successes {
             chance,
         }
     }
-    fn cell(&self, n: usize, column: usize) -> CellLaw {
+    /// The law of a single trial.
+    fn single(&self, n: usize, column: usize) -> CellLaw {
         let at = (n, column);
-        match &self.trials {
-            Some(trials) => {
-                let (mean, variance) = (self.chance)(self.predictor.0[at], self.predictor.1[at]);
-                CellLaw::Count(CountLaw::successes(trials[at], mean, variance))
-            }
-            None => CellLaw::Label {
-                one: self.single.0[at],
-                variance: self.single.1[at],
-            },
+        CellLaw::Label {
+            one: self.single.0[at],
+            variance: self.single.1[at],
         }
+    }
+    /// Numbers of trials and the law of successes out of them, where they are known.
+    fn count(&self, n: usize, column: usize) -> Option<(f64, MixedCount)> {
+        let at = (n, column);
+        let trials = self.trials.as_ref()?[at];
+        let predictor = (self.predictor.0[at], self.predictor.1[at]);
+        let law = MixedCount::new(Counting::Trials(trials), predictor.0, predictor.1);
+        Some((trials, law))
+    }
+    fn answer(&self, ask: Ask, (n, column): (usize, usize), x: f64) -> Option<f64> {
+        let (trials, law) = self.count(n, column)?;
+        let at = (n, column);
+        let (p, v) = (self.chance)(self.predictor.0[at], self.predictor.1[at]);
+        Some(match ask {
+            Ask::Mean => trials * p,
+            // trials share the probability
+            Ask::Variance => trials * (p * (1.0 - p) - v) + trials * trials * v,
+            Ask::Cdf => law.cdf(x),
+            Ask::LnDensity => law.ln_density(x),
+            Ask::Level(_) => f64::NAN,
+        })
     }
 }
 
@@ -56,11 +72,20 @@ impl Law for Successes {
     }
     fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
         check(self, out);
-        fill_cells(|n| self.cell(n, column), ask, x, out);
+        if self.trials.is_none() {
+            return fill_cells(|n| self.single(n, column), ask, x, out);
+        }
+        for (n, o) in out.iter_mut().enumerate() {
+            let x = x.get(n).copied().unwrap_or(f64::NAN);
+            *o = self.answer(ask, (n, column), x).unwrap_or(f64::NAN);
+        }
     }
     fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
         for (n, o) in out.iter_mut().enumerate() {
-            *o = self.cell(n, column).quantile(p);
+            *o = match self.count(n, column) {
+                Some((_, law)) => law.quantile(p),
+                None => self.single(n, column).quantile(p),
+            };
         }
     }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
@@ -81,15 +106,19 @@ impl ChanceLaw for Successes {
 mod tests {
     use super::*;
 
+    /// Of draws of the probability, each a binomial law.
     #[test]
     fn trials_make_counts_of_probabilities() {
         let one = |x: f64| Mat::full(1, 1, x);
-        let chance = |mean: f64, variance: f64| (mean, variance);
+        let chance = |mean: f64, _: f64| {
+            let p = polyview_special::sigmoid(mean);
+            (p, 0.0)
+        };
         let law = |trials: Option<f64>| {
             let trials = trials.map(one);
             Successes::new(
                 (one(0.3), one(0.21)),
-                (one(0.4), one(0.02)),
+                (one(0.4), one(0.0)),
                 trials.as_ref().map(Mat::as_ref),
                 chance,
             )
@@ -103,11 +132,13 @@ mod tests {
         assert_eq!(ask(&single, Ask::Mean, &[]), 0.3);
         assert_eq!(ask(&single, Ask::LnDensity, &[1.0]), 0.3_f64.ln());
         let many = law(Some(12.0));
-        let expected = CountLaw::successes(12.0, 0.4, 0.02);
-        assert_eq!(ask(&many, Ask::Mean, &[]), expected.mean());
-        assert_eq!(ask(&many, Ask::LnDensity, &[5.0]), expected.ln_density(5.0));
+        let p = polyview_special::sigmoid(0.4);
+        assert!((ask(&many, Ask::Mean, &[]) - 12.0 * p).abs() < 1e-12);
+        assert!((ask(&many, Ask::Variance, &[]) - 12.0 * p * (1.0 - p)).abs() < 1e-12);
+        let five = (792.0_f64).ln() + 5.0 * p.ln() + 7.0 * (1.0 - p).ln();
+        assert!((ask(&many, Ask::LnDensity, &[5.0]) - five).abs() < 1e-10);
         let (mut m, mut v) = ([0.0], [0.0]);
         many.as_chance().unwrap().probability(0, &mut m, &mut v);
-        assert_eq!((m, v), ([0.4], [0.02]));
+        assert_eq!((m, v), ([p], [0.0]));
     }
 }

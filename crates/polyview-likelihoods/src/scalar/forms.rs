@@ -55,8 +55,10 @@ impl Gammas {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
-    /// The bound of the paper: the same curvature for all cells whose predictors are as large.
+    /// The expectation wherever the engine takes tangents, the bound elsewhere.
     #[default]
+    Auto,
+    /// The bound of the paper: the same curvature for all cells whose predictors are as large.
     Bound,
     /// The expectation of the log density itself (spec/sites 1).
     Expectation,
@@ -73,14 +75,15 @@ pub(crate) struct OfForm {
 /// The option as species describe it.
 pub(crate) const FORM: (&str, &str) = (
     "form",
-    "what variational Bayes takes for the log density: bound (that of the paper, fast) or \
-     expectation (its own expectation, closer and slower)",
+    "what variational Bayes takes for the log density: expectation (its own expectation, closer), \
+     bound (that of the paper, faster), or auto (expectation, but for the engine stochastic and for \
+     mixtures)",
 );
 
 impl Form {
     /// Why a form cannot go a way, in words that follow "it".
     pub(crate) fn refuses(self, way: Way) -> Option<String> {
-        if self == Self::Bound {
+        if self != Self::Expectation {
             return None;
         }
         match way {
@@ -102,8 +105,9 @@ impl Form {
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         match self {
-            Self::Bound => cell_term(view, likelihood, cx),
+            Self::Auto if cx.tangents => Ok(Box::new(Expected::new(view, likelihood)?)),
             Self::Expectation => Ok(Box::new(Expected::new(view, likelihood)?)),
+            Self::Auto | Self::Bound => cell_term(view, likelihood, cx),
         }
     }
 }
@@ -366,9 +370,9 @@ impl ScalarLikelihood for NegativeBinomial {
 mod tests {
     use super::*;
 
-    /// A column at once is its cells one by one, by nodes and by their densities; and slopes in
-    /// a parameter are those of differences.
-    fn check<L: ScalarLikelihood>(likelihood: &L, parameter: f64, data: &[f64]) {
+    /// A column at once is its cells one by one, by nodes and by their densities, as far as the
+    /// kernel promises; and slopes in a parameter are those of differences.
+    fn check<L: ScalarLikelihood>(likelihood: &L, parameter: f64, data: &[f64], gap: f64) {
         let values: Vec<f64> = (0..90).map(|n| data[n % data.len()]).collect();
         let trials = vec![20.0; 90];
         let column = ColumnData {
@@ -387,7 +391,7 @@ mod tests {
                 (found.slope, e.slope),
                 (found.curvature, e.curvature),
             ] {
-                assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{n}: {a} {b}");
+                assert!((a - b).abs() < gap * (1.0 + b.abs()), "{n}: {a} {b}");
             }
         }
         if likelihood.parameter().is_none() {
@@ -405,10 +409,11 @@ mod tests {
 
     #[test]
     fn a_column_is_its_cells() {
-        check(&Bernoulli::default(), 1.0, &[0.0, 1.0]);
-        check(&Probit::default(), 1.0, &[0.0, 1.0]);
-        check(&Binomial::default(), 1.0, &[0.0, 7.0, 20.0]);
-        check(&NegativeBinomial::default(), 0.6, &[0.0, 3.0, 250.0]);
-        check(&NegativeBinomial::default(), 30.0, &[0.0, 3.0, 250.0]);
+        // 1e-8 for each time that a log density has the logistic function's integral
+        check(&Bernoulli::default(), 1.0, &[0.0, 1.0], 2e-8);
+        check(&Probit::default(), 1.0, &[0.0, 1.0], 1e-9);
+        check(&Binomial::default(), 1.0, &[0.0, 7.0, 20.0], 2e-7);
+        check(&NegativeBinomial::default(), 0.6, &[0.0, 3.0, 250.0], 1e-7);
+        check(&NegativeBinomial::default(), 30.0, &[0.0, 3.0, 250.0], 3e-7);
     }
 }

@@ -173,6 +173,7 @@ impl ViewTerm for Softmax {
             start: Some(logs.iter().map(|x| x - mean).collect()),
             start_by_group: None,
             precision: OF_INTERCEPTS,
+            alike: false,
         }
     }
     /// That of the Gumbel law, whose largest score is the class.

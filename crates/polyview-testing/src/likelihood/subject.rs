@@ -134,6 +134,7 @@ impl<'a> Subject<'a> {
             noise_prior: GammaPrior::new(4.0, 3.0),
             start_noise: 1.0,
             components: None,
+            tangents: false,
             key: self.key.block(30),
         }
     }

@@ -170,6 +170,7 @@ pub(super) fn is_sampled(s: &Subject<'_>) -> Result<(), PriorFinding> {
             noise_prior: GammaPrior::new(4.0, 3.0),
             start_noise: 1.0,
             components: None,
+            tangents: false,
             key: s.key.block(30),
         };
         GaussianSpecies.term(view, &GaussianSpecies.defaults(), &cx)

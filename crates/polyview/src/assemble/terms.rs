@@ -9,7 +9,7 @@ use polyview_random::StreamKey;
 use super::several;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
-use crate::spec::ModelSpec;
+use crate::spec::{EngineKind, ModelSpec};
 
 /// Random numbers of the pairs of rank views.
 const RANK_PAIRS: u32 = 0x7061_6972;
@@ -80,6 +80,7 @@ fn plain_term(
         noise_prior: spec.noise_prior,
         start_noise: noise,
         components,
+        tangents: spec.engine == EngineKind::Vb && components.is_none(),
         key: view_key(spec, name),
     };
     let mut term = choices.likelihood.term(view, &cx)?;

@@ -15,9 +15,9 @@ use crate::local::validate as check_mixture;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
 
-/// The first format whose `categorical` is a softmax. Until then it was the multinomial
-/// probit.
-const FORMAT_OF_SOFTMAX: u32 = 2;
+/// The first format whose `categorical` is a softmax, until then the multinomial probit, and
+/// whose likelihoods with expectation sites have them by default, until then bounds.
+const FORMAT_OF_EXPECTATIONS: u32 = 2;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -250,7 +250,7 @@ impl RecordHeader {
 impl ModelHeader {
     /// Brings what an earlier format says to what this one would.
     pub(super) fn bring_up_to_date(&mut self) {
-        if self.format >= FORMAT_OF_SOFTMAX {
+        if self.format >= FORMAT_OF_EXPECTATIONS {
             return;
         }
         let of_spec = (self.spec.iter_mut()).flat_map(|spec| {
@@ -259,9 +259,18 @@ impl ModelHeader {
         });
         let of_views = self.views.iter_mut().map(|v| &mut v.choices);
         for choices in of_spec.chain(of_views) {
-            if choices.likelihood == "categorical" {
-                choices.likelihood = "categorical-probit".into();
+            let likelihood = &mut choices.likelihood;
+            if *likelihood == "categorical" {
+                *likelihood = "categorical-probit".into();
             }
+            let was = match likelihood.name() {
+                "bernoulli" | "probit" | "binomial" | "negative-binomial" => "form=bound",
+                "poisson" => "rate=softplus",
+                _ => continue,
+            };
+            let written = likelihood.options().clone();
+            let was = Options::parse(was).unwrap_or_default();
+            *likelihood = likelihood.clone().with(written.or(&was));
         }
     }
 

@@ -53,15 +53,14 @@ pub struct HeldOut {
     pub rmse: f64,
     /// Mean log predictive density of a cell, nats, density per data unit. For
     /// Gibbs the density is the mixture over the draws. Of labels the mean log
-    /// probability: its negative is the log loss. Of counts that of the negative
-    /// binomial with the predictive mean and variance, of successes the
-    /// beta-binomial ([`CountLaw`](crate::metrics::CountLaw)).
+    /// probability: its negative is the log loss.
     pub log_density: f64,
     /// Probability of the intervals.
     pub level: f64,
     /// Share of the cells inside their interval; `NaN` for labels.
     pub coverage: f64,
-    /// Mean width of the intervals, data units; `NaN` for labels.
+    /// Mean width of the intervals, data units; `NaN` for labels. Of counts that of the law
+    /// with the same mean and variance ([`CountLaw`](crate::metrics::CountLaw)).
     pub width: f64,
     /// Mean deviance of a count from its predicted mean
     /// ([`poisson_deviance`](crate::metrics::poisson_deviance); of successes the
@@ -130,6 +129,8 @@ pub(super) struct Cell {
     pub(super) rank: (f64, f64),
     /// Running log of the sum of the components' densities.
     ln_density: f64,
+    /// Of counts the sums of the components' probabilities of no more, and of less.
+    below: (f64, f64),
 }
 
 impl Fit {
@@ -260,6 +261,7 @@ impl Fit {
                         spread: 0.0,
                         rank: (0.0, 0.0),
                         ln_density: f64::NEG_INFINITY,
+                        below: (0.0, 0.0),
                     });
                 }
             }
@@ -323,7 +325,13 @@ impl Fit {
                 } else if !kind.is_ranked() {
                     robust.push(ln_density[i].max(LEAST_LN));
                 }
-                inside += usize::from(low[i] <= raw[i] && raw[i] <= high[i]);
+                inside += usize::from(if kind.is_count() {
+                    // the ends of the exact law, which is no smaller than at one of them
+                    let (most, less) = of_feature[i].below;
+                    most >= lower.p * components && less < upper.p * components
+                } else {
+                    low[i] <= raw[i] && raw[i] <= high[i]
+                });
                 width += high[i] - low[i];
                 if visited % stride == 0 {
                     pairs.feature.push(feature);
@@ -384,6 +392,7 @@ fn predict_cells(
         return;
     }
     let (samples, features) = (p.factors.explicit_rows(), term.shape().observed_columns);
+    let counts = term.domain().is_count();
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
         let end = cells.partition_point(|c| c.feature < columns.end);
@@ -406,7 +415,9 @@ fn predict_cells(
             mut ln,
             mut score,
             mut score_variance,
-        ] = [(); 5].map(|()| vec![0.0; rows.len()]);
+            mut most,
+            mut less,
+        ] = [(); 7].map(|()| vec![0.0; rows.len()]);
         for of_feature in here.chunk_by_mut(|a, b| a.feature == b.feature) {
             let feature = of_feature[0].feature;
             let column = feature - columns.start;
@@ -417,6 +428,11 @@ fn predict_cells(
             law.fill(Ask::Mean, column, &[], &mut mean);
             law.fill(Ask::Variance, column, &[], &mut variance);
             law.fill(Ask::LnDensity, column, &x, &mut ln);
+            if counts {
+                law.fill(Ask::Cdf, column, &x, &mut most);
+                x.iter_mut().for_each(|x| *x -= 1.0);
+                law.fill(Ask::Cdf, column, &x, &mut less);
+            }
             if let Some(ranked) = law.as_ranked() {
                 ranked.scores(column, &mut score, &mut score_variance);
                 scales.resize_with(features, OrderStatistics::default);
@@ -429,6 +445,8 @@ fn predict_cells(
                 let (to, spread) = (&mut c.rank.0, &mut c.rank.1);
                 add(component, to, spread, score[at], score_variance[at]);
                 let (hi, lo) = (c.ln_density.max(ln[at]), c.ln_density.min(ln[at]));
+                c.below.0 += most[at];
+                c.below.1 += less[at];
                 c.ln_density = if hi == f64::NEG_INFINITY {
                     hi
                 } else {

@@ -40,13 +40,15 @@ impl Law {
     }
 }
 
-/// Refuses probabilities where expected counts are wanted: numbers of at most 1 throughout, of
-/// counts that are more than that on average.
+/// Refuses probabilities where expected counts are wanted: numbers of at most 1 throughout, not
+/// all whole, of counts that are more than that on average.
 fn no_probabilities(c: &Cells, predicted: &Read) -> Outcome<()> {
     let places = || (0..c.columns.len()).flat_map(|d| (0..c.samples.len()).map(move |n| (n, d)));
     let known = || places().filter(|at| !c.truth[*at].is_nan());
     let (count, sum) = known().fold((0.0, 0.0), |(n, s), at| (n + 1.0, s + c.truth[at]));
-    let small = known().all(|at| c.predicted[0][at] <= 1.0);
+    let fraction = |x: f64| x > 0.0 && x < 1.0;
+    let small = known().all(|at| c.predicted[0][at] <= 1.0)
+        && known().any(|at| fraction(c.predicted[0][at]));
     if !(small && sum > count) {
         return Ok(());
     }

@@ -2,7 +2,8 @@
 
 mod rates;
 
-use polyview_core::{Domain, GammaPrior};
+use polyview_core::{Domain, GammaPrior, Law};
+use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
 use super::scale::{Scale, moments};
@@ -15,6 +16,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters,
     LocalMoments, Site,
 };
+use crate::laws::{Counting, MixedCounts, predicted};
 
 /// Noise precisions are kept in this range: at its upper end counts are Poisson
 /// to three digits.
@@ -178,6 +180,19 @@ impl CellLikelihood for PoissonLogNormal {
         let variance = self.precision_of(column).recip() + self.prediction.of_predictor(variance);
         let first = (mean + 0.5 * variance).exp();
         (first, first + first * first * variance.exp_m1())
+    }
+    /// Mixed over the predictor's law (spec/sites 4).
+    fn law(
+        &self,
+        first: usize,
+        mean: Mat<f64>,
+        variance: Mat<f64>,
+        _exposure: Option<MatRef<'_, f64>>,
+    ) -> Box<dyn Law> {
+        let noise = |d: usize| self.precision_of(first + d).recip();
+        let variance = predicted(self.prediction, variance, noise);
+        let counting = vec![Counting::Poisson; mean.ncols()];
+        Box::new(MixedCounts::new(counting, (mean, variance)))
     }
     /// That of the negative binomial with the same variance,
     /// $1/(e^{1/\tau} - 1)$.

@@ -5,7 +5,7 @@ use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
 use super::CrossValidateScore as Score;
-use super::inputs::{columns, side_by_side};
+use super::inputs::{columns, groups, side_by_side};
 use super::plan::{Job, Plan, What};
 use super::workers::{Done, Scored, Teller};
 use crate::error::Result;
@@ -71,7 +71,11 @@ fn completed(plan: &Plan<'_>, left: &Dataset) -> Result<Vec<Mat<f64>>> {
     let parts: Vec<Mat<f64>> = (left.views().iter().zip(&plan.kinds))
         .map(|(view, kind)| columns(view, *kind))
         .collect();
-    let all = side_by_side(&parts, left.n_samples());
+    // groups are known to models of groups, so here they are columns that nothing is hidden of
+    let known = groups(left);
+    let mut with_groups: Vec<Mat<f64>> = parts.clone();
+    with_groups.push(known);
+    let all = side_by_side(&with_groups, left.n_samples());
     let found = soft_impute(all.as_ref(), &SoftImputeOptions::default())?.completed;
     let mut first = 0;
     Ok(parts

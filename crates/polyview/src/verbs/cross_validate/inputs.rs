@@ -1,7 +1,9 @@
 //! Views as plain predictors see them.
 
-use polyview_core::{Domain, View};
+use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
+
+use crate::assemble;
 
 /// The columns of a view for a linear model, samples × columns, `NaN` where a cell is missing: numbers and labels as
 /// they are, classes one column each, counts as $\ln(1 + x)$, successes as shares of their trials.
@@ -20,6 +22,17 @@ pub(super) fn columns(view: &View, kind: Domain) -> Mat<f64> {
             kind if kind.is_count() => value.ln_1p(),
             _ => value,
         }
+    })
+}
+
+/// To which group each sample belongs, samples × groups, 1 or 0: what a model of groups knows, plain predictors know
+/// too. No column where there is one group or none.
+pub(super) fn groups(data: &Dataset) -> Mat<f64> {
+    let Some(groups) = assemble::several(data.groups()) else {
+        return Mat::zeros(data.n_samples(), 0);
+    };
+    Mat::from_fn(data.n_samples(), groups.names.len(), |n, g| {
+        f64::from(u8::from(groups.of_sample[n] as usize == g))
     })
 }
 

@@ -297,7 +297,9 @@ pub fn cross_validate(
         done.map_err(|source| of_fold(source, job, &plan))
     };
     let done = workers::in_parallel(jobs.len(), &work)?;
-    let (mut rows, mut notes, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let targets = options.targets.iter().filter_map(|t| data.view(t));
+    let mut warnings: Vec<String> = targets.filter_map(plan::rare_classes).collect();
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let (mut limited, mut fits) = (0, 0);
     for (job, done) in jobs.iter().zip(done) {
         for (target, method, (score, value, cells)) in done.scores {

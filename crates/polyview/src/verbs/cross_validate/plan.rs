@@ -85,6 +85,9 @@ impl<'a> Plan<'a> {
             }
         } else {
             check_others(data, &targets, &others)?;
+            for target in &targets {
+                check_classes(target)?;
+            }
         }
         let kind_of = |view: &View| {
             let at = data.views().iter().position(|v| v.name() == view.name());
@@ -278,6 +281,37 @@ fn kinds(data: &Dataset, models: &[CrossValidateModel], targets: &[String]) -> R
         }
     }
     Ok(first)
+}
+
+/// Two classes of two samples at least, so that each fold leaves two to learn; how many samples each has.
+fn check_classes(target: &View) -> Result<()> {
+    let mut counts = vec![0usize; target.levels().len()];
+    for class in target.classes().into_iter().flatten() {
+        counts[class] += 1;
+    }
+    if counts.is_empty() || counts.iter().filter(|c| **c > 1).count() > 1 {
+        return Ok(());
+    }
+    let what = "having no two classes of two samples or more";
+    let with = "a target of cross-validation: folds would leave one class to learn";
+    Err(incompatible(target.name(), what, with))
+}
+
+/// What is said of classes of one sample, which no method has seen where it is in the fold.
+pub(super) fn rare_classes(target: &View) -> Option<String> {
+    let classes = target.classes();
+    let of = |c: usize| classes.iter().filter(|own| **own == Some(c)).count();
+    let rare: Vec<&String> = (target.levels().iter().enumerate())
+        .filter(|(c, _)| of(*c) == 1)
+        .map(|(_, name)| name)
+        .collect();
+    let first = rare.first()?;
+    Some(format!(
+        "{}: {} class(es) of one sample, first '{first}': no method has seen it where it is predicted, and its log loss \
+         is that of a class without samples",
+        target.name(),
+        rare.len()
+    ))
 }
 
 /// Targets need other views, and every sample something in one of these.

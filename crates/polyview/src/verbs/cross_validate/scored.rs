@@ -33,6 +33,21 @@ impl Predicted {
             interval: None,
         }
     }
+    /// Takes a row of another prediction of the same columns; what is unknown there stays.
+    pub(super) fn take_row(&mut self, to: usize, other: &Self, from: usize) {
+        let take = |own: &mut Mat<f64>, other: &Mat<f64>| {
+            for d in 0..own.ncols() {
+                let x = other[(from, d)];
+                if !x.is_nan() {
+                    own[(to, d)] = x;
+                }
+            }
+        };
+        take(&mut self.mean, &other.mean);
+        if let (Some(own), Some(other)) = (&mut self.sd, &other.sd) {
+            take(own, other);
+        }
+    }
 }
 
 impl Target {

@@ -8,10 +8,11 @@ use polyview_baselines::{
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
-use super::inputs::{columns, side_by_side};
+use super::inputs::{columns, groups, side_by_side};
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, scores};
 use super::workers::{Done, Teller};
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::Result;
 use crate::fit::Fit;
@@ -54,6 +55,35 @@ impl<'a> Halves<'a> {
         views
             .map(|v| Target::new(v, self.plan.kind(v.name()), &self.training, &self.test))
             .collect()
+    }
+    /// The means of the training samples; where there are groups those of each, and of all where a group has no
+    /// training sample.
+    fn mean(&self, target: &Target) -> Result<Predicted> {
+        let mut out = mean(target)?;
+        let data = self.plan.data;
+        let (Some(groups), Some(view)) =
+            (assemble::several(data.groups()), data.view(&target.name))
+        else {
+            return Ok(out);
+        };
+        for g in 0..groups.names.len() as u32 {
+            let own = |samples: &[u32]| -> Vec<u32> {
+                let in_group = |n: &&u32| groups.of_sample[**n as usize] == g;
+                samples.iter().filter(in_group).copied().collect()
+            };
+            let (training, test) = (own(&self.training), own(&self.test));
+            if training.is_empty() || test.is_empty() {
+                continue;
+            }
+            let found = mean(&Target::new(view, target.kind, &training, &test))?;
+            let places = (self.test.iter().enumerate())
+                .filter(|(_, n)| test.contains(n))
+                .map(|(place, _)| place);
+            for (from, to) in places.enumerate() {
+                out.take_row(to, &found, from);
+            }
+        }
+        Ok(out)
     }
     /// What a regression says of a target from these features of both halves, and its name.
     fn regression(
@@ -142,10 +172,11 @@ fn predictions(
             let new = halves.inputs(&halves.test)?;
             let composed = without(&model.composed, &plan.others);
             let fit = teller.fit(plan, job, (seen.clone(), composed), done)?;
-            let factors = |data| Ok(fit.project(data, &ProjectOptions::default())?.mean);
-            let factors: [Result<Mat<f64>>; 2] = [&seen, &new].map(factors);
-            let [x, new] = factors;
-            let (x, new) = (x?, new?);
+            let factors = |data: &Dataset| -> Result<Mat<f64>> {
+                let own = fit.project(data, &ProjectOptions::default())?.mean;
+                Ok(side_by_side(&[own, groups(data)], data.n_samples()))
+            };
+            let (x, new) = (factors(&seen)?, factors(&new)?);
             for (at, target) in targets.iter().enumerate() {
                 let (_, predicted) = halves.regression(target, [&x, &new])?;
                 out.push((at, two_steps(&model.name), predicted));
@@ -157,12 +188,13 @@ fn predictions(
                 let data = plan.data.subset(samples);
                 let views = data.views().iter();
                 let others = views.filter(|v| plan.others.contains(&v.name()));
-                let parts: Vec<Mat<f64>> =
+                let mut parts: Vec<Mat<f64>> =
                     others.map(|v| columns(v, plan.kind(v.name()))).collect();
+                parts.push(groups(&data));
                 side_by_side(&parts, samples.len())
             });
             for (at, target) in targets.iter().enumerate() {
-                out.push((at, "mean".to_owned(), mean(target)?));
+                out.push((at, "mean".to_owned(), halves.mean(target)?));
                 let (name, predicted) = halves.regression(target, [&x, &new])?;
                 out.push((at, name.to_owned(), predicted));
             }

@@ -1,0 +1,487 @@
+//! Counts whose predictor is normal: the likelihood itself, mixed over it (spec/sites 4).
+
+use std::sync::LazyLock;
+
+use polyview_core::{Ask, Law, ParameterUncertainty};
+use polyview_linalg::Mat;
+use polyview_special::{
+    GaussHermite, beta_i, gamma_q, ln_beta, ln_gamma, normal_cdf, normal_quantile, sigmoid,
+    softplus,
+};
+
+use super::check;
+
+/// What a count is, given its predictor η.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Counting {
+    /// Poisson of mean $e^\eta$.
+    Poisson,
+    /// Negative binomial of mean $e^\eta$ and this size.
+    Size(f64),
+    /// Successes in so many trials, each with the probability $\sigma(\eta)$.
+    Trials(f64),
+}
+
+/// The law of a count whose predictor is $N(m, v)$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MixedCount {
+    counting: Counting,
+    mean: f64,
+    variance: f64,
+}
+
+/// Terms below this share of the largest do not count, in logarithms.
+const NEGLIGIBLE: f64 = -36.0;
+/// Most steps to one side.
+const MOST: usize = 4000;
+/// Counts below which incomplete gamma and beta functions are quick.
+const QUICK: f64 = 2000.0;
+/// Sizes above which a negative binomial count is Poisson, to rounding.
+const SHARP: f64 = 1e8;
+
+static NODES: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::normal(32).ok());
+
+impl MixedCount {
+    /// The law; a negative variance counts as none.
+    pub(crate) fn new(counting: Counting, mean: f64, variance: f64) -> Self {
+        let counting = match counting {
+            Counting::Size(size) if size > SHARP => Counting::Poisson,
+            other => other,
+        };
+        Self {
+            counting,
+            mean,
+            variance: variance.max(0.0),
+        }
+    }
+    /// Largest count that is possible.
+    fn most(&self) -> f64 {
+        match self.counting {
+            Counting::Trials(n) => n,
+            _ => f64::INFINITY,
+        }
+    }
+    /// $X \le x$ is $\eta \le T$ with a random T whose log density is, up to a constant,
+    /// $At - e^t$, or $At - (A + B)\ln(1 + e^t)$ of $t = T$ less a shift: A, B and shift
+    /// (spec/sites 4.2).
+    fn threshold(&self, x: f64) -> (f64, f64, f64) {
+        match self.counting {
+            Counting::Poisson => (x + 1.0, f64::INFINITY, 0.0),
+            Counting::Size(r) => (x + 1.0, r, r.ln()),
+            Counting::Trials(n) => (x + 1.0, n - x, 0.0),
+        }
+    }
+    /// The probability of a count that is not larger, given the predictor.
+    fn cdf_at(&self, x: f64, eta: f64) -> f64 {
+        match self.counting {
+            Counting::Poisson => gamma_q(x + 1.0, eta.exp()),
+            Counting::Size(r) => beta_i(sigmoid(r.ln() - eta), r, x + 1.0),
+            Counting::Trials(n) => beta_i(sigmoid(-eta), n - x, x + 1.0),
+        }
+    }
+    /// The probability of a count that is not larger.
+    pub(crate) fn cdf(&self, x: f64) -> f64 {
+        if x.is_nan() || self.mean.is_nan() || self.variance.is_nan() {
+            return f64::NAN;
+        }
+        let x = x.floor();
+        if x < 0.0 {
+            return 0.0;
+        }
+        if x >= self.most() {
+            return 1.0;
+        }
+        let (m, s) = (self.mean, self.variance.sqrt());
+        if !(m.is_finite() && s.is_finite()) {
+            return f64::from(u8::from(m == f64::NEG_INFINITY));
+        }
+        let (a, b, shift) = self.threshold(x);
+        let width = (a.recip() + b.recip()).sqrt();
+        let quick = a < QUICK && (b < QUICK || b == f64::INFINITY);
+        if s < width && quick {
+            let at = |u: f64| self.cdf_at(x, m + s * u);
+            return match &*NODES {
+                Some(nodes) if s > 0.0 => nodes.integrate(at),
+                _ => at(0.0),
+            };
+        }
+        // where the normal law is much narrower than that of T, the error is (s/width)^2 / 2000
+        let s = s.max(width / 30.0);
+        let step = (0.25 * width).min(0.5 * s);
+        let ln = |t: f64| {
+            if b == f64::INFINITY {
+                a * t - t.exp()
+            } else {
+                a * t - (a + b) * softplus(t)
+            }
+        };
+        let mode = if b == f64::INFINITY {
+            a.ln()
+        } else {
+            (a / b).ln()
+        };
+        let top = ln(mode);
+        let (mut whole, mut below) = (1.0, normal_cdf((mode + shift - m) / s));
+        for direction in [-step, step] {
+            for i in 1..MOST {
+                let t = mode + i as f64 * direction;
+                let density = ln(t) - top;
+                if density < NEGLIGIBLE {
+                    break;
+                }
+                let density = density.exp();
+                whole += density;
+                below += density * normal_cdf((t + shift - m) / s);
+            }
+        }
+        (below / whole).clamp(0.0, 1.0)
+    }
+    /// The smallest count at which the distribution function reaches `p`, between 0 and 1.
+    pub(crate) fn quantile(&self, p: f64) -> f64 {
+        if self.mean.is_nan() || self.variance.is_nan() || p.is_nan() {
+            return f64::NAN;
+        }
+        if !self.mean.is_finite() || !self.variance.is_finite() {
+            return if self.mean == f64::NEG_INFINITY || p < 0.5 {
+                0.0
+            } else {
+                self.most()
+            };
+        }
+        if self.cdf(0.0) >= p {
+            return 0.0;
+        }
+        // cdf(low) < p <= cdf(high)
+        let (mut low, mut high) = (0.0, self.guess(p).clamp(1.0, self.most()));
+        while self.cdf(high) < p {
+            low = high;
+            high = (2.0 * high).min(self.most());
+            if !(high < 1e15) {
+                return high;
+            }
+        }
+        // normal quantiles of the distribution function are nearly straight in the logarithm
+        let z = |x: f64| normal_quantile(self.cdf(x).clamp(1e-300, 1.0 - 1e-16));
+        let wanted = normal_quantile(p);
+        let (mut at_low, mut at_high) = (z(low) - wanted, z(high) - wanted);
+        let mut halve = false;
+        while high - low > 1.0 {
+            let (a, b) = ((low + 0.5).ln(), (high + 0.5).ln());
+            let straight = (a - (b - a) * at_low / (at_high - at_low)).exp() - 0.5;
+            let middle = if halve || !straight.is_finite() {
+                (0.5 * (a + b)).exp() - 0.5
+            } else {
+                straight
+            };
+            let x = middle.floor().clamp(low + 1.0, high - 1.0);
+            let before = high - low;
+            let here = self.cdf(x);
+            if here < p {
+                (low, at_low) = (x, z(x) - wanted);
+            } else {
+                (high, at_high) = (x, z(x) - wanted);
+            }
+            halve = !halve && high - low > 0.5 * before;
+        }
+        high
+    }
+    /// Where the quantile would be if the predictor alone were unsure, and a bit beyond.
+    fn guess(&self, p: f64) -> f64 {
+        let eta = self.mean + normal_quantile(p) * self.variance.sqrt();
+        match self.counting {
+            Counting::Trials(n) => (n * sigmoid(eta)).ceil() + 1.0,
+            Counting::Poisson => {
+                let rate = eta.min(30.0).exp();
+                (rate + normal_quantile(p) * rate.sqrt()).ceil().max(0.0) + 1.0
+            }
+            Counting::Size(r) => {
+                let rate = eta.min(30.0).exp();
+                let sd = (rate + rate * rate / r).sqrt();
+                (rate + normal_quantile(p) * sd).ceil().max(0.0) + 1.0
+            }
+        }
+    }
+    /// $\ln p(x\mid\eta)$ and its first two derivatives.
+    fn ln_at(&self, x: f64, eta: f64) -> (f64, f64, f64) {
+        match self.counting {
+            Counting::Poisson => {
+                let rate = eta.exp();
+                (x * eta - rate, x - rate, -rate)
+            }
+            Counting::Size(r) => {
+                let psi = eta - r.ln();
+                let p = sigmoid(psi);
+                let n = x + r;
+                (x * psi - n * softplus(psi), x - n * p, -n * p * (1.0 - p))
+            }
+            Counting::Trials(n) => {
+                let p = sigmoid(eta);
+                (x * eta - n * softplus(eta), x - n * p, -n * p * (1.0 - p))
+            }
+        }
+    }
+    /// The part of $\ln p(x\mid\eta)$ that is the same for all predictors.
+    fn constant(&self, x: f64) -> f64 {
+        match self.counting {
+            Counting::Poisson => -ln_gamma(x + 1.0),
+            Counting::Size(r) => -ln_beta(r, x + 1.0) - (x + r).ln(),
+            Counting::Trials(n) => -(n + 1.0).ln() - ln_beta(x + 1.0, n - x + 1.0),
+        }
+    }
+    /// The log probability of a count, nats: by equal steps about the peak of what is
+    /// integrated (spec/sites 4.3).
+    pub(crate) fn ln_density(&self, x: f64) -> f64 {
+        if x.is_nan() || self.mean.is_nan() || self.variance.is_nan() {
+            return f64::NAN;
+        }
+        if x < 0.0 || x > self.most() || x.fract() != 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        let (m, v) = (self.mean, self.variance);
+        if !(m.is_finite() && v.is_finite()) {
+            let certain = m == f64::NEG_INFINITY && x == 0.0;
+            return if certain { 0.0 } else { f64::NEG_INFINITY };
+        }
+        let constant = self.constant(x);
+        if v < 1e-12 {
+            return self.ln_at(x, m).0 + constant;
+        }
+        let part = |eta: f64| self.ln_at(x, eta).0 - 0.5 * (eta - m).powi(2) / v;
+        let mut peak = m;
+        let mut here = part(peak);
+        let mut curvature = v.recip();
+        for _ in 0..100 {
+            let (_, slope, bend) = self.ln_at(x, peak);
+            curvature = v.recip() - bend;
+            let mut step = (slope - (peak - m) / v) / curvature;
+            while part(peak + step) < here && step.abs() > 1e-12 * (1.0 + peak.abs()) {
+                step *= 0.5;
+            }
+            if !step.is_finite() || step.abs() <= 1e-10 * (1.0 + peak.abs()) {
+                break;
+            }
+            peak += step;
+            here = part(peak);
+        }
+        let step = 0.35 * curvature.sqrt().recip().min(3.0);
+        let mut sum = 1.0;
+        for direction in [-step, step] {
+            for i in 1..MOST {
+                let off = part(peak + i as f64 * direction) - here;
+                if !(off > NEGLIGIBLE) {
+                    break;
+                }
+                sum += off.exp();
+            }
+        }
+        let normal = -0.5 * (2.0 * std::f64::consts::PI * v).ln();
+        (here + constant + normal + (sum * step).ln()).min(0.0)
+    }
+}
+
+/// What predictions take the variances of predictors to be, samples × columns, and what
+/// `noise` each column has of its own beside them.
+pub(crate) fn predicted(
+    prediction: ParameterUncertainty,
+    mut variance: Mat<f64>,
+    noise: impl Fn(usize) -> f64,
+) -> Mat<f64> {
+    for d in 0..variance.ncols() {
+        let own = noise(d);
+        for v in variance.col_as_slice_mut(d) {
+            *v = own + prediction.of_predictor(*v);
+        }
+    }
+    variance
+}
+
+/// The laws of a block of counts whose moments are closed forms, samples × columns.
+#[derive(Clone, Debug)]
+pub(crate) struct MixedCounts {
+    /// What the counts of each column are.
+    counting: Vec<Counting>,
+    /// Mean and variance of the predictors.
+    predictor: (Mat<f64>, Mat<f64>),
+}
+
+impl MixedCounts {
+    /// The laws; `counting` has one entry for each column, and successes are not among them.
+    ///
+    /// # Panics
+    /// If the numbers of columns differ.
+    pub(crate) fn new(counting: Vec<Counting>, predictor: (Mat<f64>, Mat<f64>)) -> Self {
+        assert_eq!(counting.len(), predictor.0.ncols());
+        Self {
+            counting,
+            predictor,
+        }
+    }
+    fn cell(&self, n: usize, column: usize) -> MixedCount {
+        let at = (n, column);
+        MixedCount::new(
+            self.counting[column],
+            self.predictor.0[at],
+            self.predictor.1[at],
+        )
+    }
+    /// $E = e^{m + v/2}$ and $E + E^2(e^v(1 + 1/r) - 1)$ (spec/sites 4.1).
+    fn moments(&self, n: usize, column: usize) -> (f64, f64) {
+        let (m, v) = (self.predictor.0[(n, column)], self.predictor.1[(n, column)]);
+        let first = (m + 0.5 * v).exp();
+        let own = match self.counting[column] {
+            Counting::Size(r) => v.exp() / r,
+            _ => 0.0,
+        };
+        (first, first + first * first * (v.exp_m1() + own))
+    }
+}
+
+impl Law for MixedCounts {
+    fn shape(&self) -> (usize, usize) {
+        self.predictor.0.shape()
+    }
+    fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        check(self, out);
+        for (n, o) in out.iter_mut().enumerate() {
+            *o = match ask {
+                Ask::Mean => self.moments(n, column).0,
+                Ask::Variance => self.moments(n, column).1,
+                // few cells of a column may be asked about
+                Ask::Cdf | Ask::LnDensity if x[n].is_nan() => f64::NAN,
+                Ask::Cdf => self.cell(n, column).cdf(x[n]),
+                Ask::LnDensity => self.cell(n, column).ln_density(x[n]),
+                Ask::Level(_) => f64::NAN,
+            };
+        }
+    }
+    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+        for (n, o) in out.iter_mut().enumerate() {
+            *o = self.cell(n, column).quantile(p);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// spec/sites 11: family, datum, m, v, ln p(x), P(X <= x).
+    #[test]
+    fn vectors() {
+        let (pois, nb, bin) = (Counting::Poisson, Counting::Size, Counting::Trials);
+        let vectors = [
+            (pois, 0.0, 0.3, 0.5, -1.250176064961, 0.2864543578447),
+            (pois, 3.0, 0.3, 0.5, -2.223355822299, 0.8603671696775),
+            (pois, 30.0, 3.0, 1.0, -4.408466339099, 0.6595488269547),
+            (pois, 100.0, 3.0, 4.0, -6.537777136782, 0.7893252453315),
+            (pois, 2000.0, 7.5, 0.01, -6.72415325853, 0.838216369585),
+            (nb(2.0), 0.0, 0.3, 0.5, -0.9964256840667, 0.3691967112869),
+            (nb(2.0), 5.0, 0.3, 0.5, -3.45174130672, 0.9346676578608),
+            (nb(0.3), 0.0, 3.0, 1.0, -1.225702535165, 0.2935513976851),
+            (nb(0.3), 200.0, 3.0, 4.0, -8.099770350217, 0.911298397379),
+            (
+                nb(50.0),
+                3000.0,
+                8.0,
+                0.04,
+                -7.523916168778,
+                0.5250518040888,
+            ),
+            (bin(20.0), 7.0, 0.3, 0.5, -2.89136790144, 0.168469635045),
+            (bin(20.0), 0.0, -2.0, 1.0, -1.800720659955, 0.1651798068459),
+            (bin(20.0), 19.0, 4.0, 4.0, -1.761847432948, 0.4140301569597),
+        ];
+        for (counting, x, m, v, ln, cdf) in vectors {
+            let law = MixedCount::new(counting, m, v);
+            assert!(
+                (law.ln_density(x) - ln).abs() < 3e-8,
+                "{counting:?} {x}: {}",
+                law.ln_density(x)
+            );
+            assert!(
+                (law.cdf(x) - cdf).abs() < 3e-8,
+                "{counting:?} {x}: {} {cdf}",
+                law.cdf(x)
+            );
+        }
+    }
+
+    /// spec/sites 11.
+    #[test]
+    fn quantiles() {
+        let (pois, nb) = (Counting::Poisson, Counting::Size);
+        let vectors = [
+            (pois, 0.3, 0.5, [0.0, 0.0, 1.0, 2.0, 7.0]),
+            (pois, 3.0, 1.5, [1.0, 9.0, 20.0, 46.0, 222.0]),
+            (pois, 8.0, 4.0, [59.0, 773.0, 2981.0, 11487.0, 150_231.0]),
+            (nb(2.0), 0.3, 0.5, [0.0, 0.0, 1.0, 2.0, 8.0]),
+            (nb(0.3), 3.0, 4.0, [0.0, 0.0, 4.0, 31.0, 964.0]),
+            (
+                nb(50.0),
+                8.0,
+                0.04,
+                [1815.0, 2501.0, 2955.0, 3486.0, 4763.0],
+            ),
+            (
+                Counting::Trials(20.0),
+                0.3,
+                0.5,
+                [4.0, 9.0, 11.0, 14.0, 18.0],
+            ),
+        ];
+        for (counting, m, v, wanted) in vectors {
+            let law = MixedCount::new(counting, m, v);
+            let found = [0.025, 0.25, 0.5, 0.75, 0.975].map(|p| law.quantile(p));
+            assert_eq!(found, wanted, "{counting:?} {m} {v}");
+        }
+    }
+
+    /// Distribution functions are sums of probabilities, and quantiles where they reach p.
+    #[test]
+    fn the_answers_agree() {
+        for counting in [
+            Counting::Poisson,
+            Counting::Size(0.7),
+            Counting::Trials(30.0),
+        ] {
+            for (m, v) in [
+                (0.5, 0.0),
+                (-1.0, 1e-4),
+                (1.0, 0.3),
+                (2.0, 2.0),
+                (-3.0, 9.0),
+            ] {
+                let law = MixedCount::new(counting, m, v);
+                let mut sum = 0.0;
+                for x in 0..=30 {
+                    let x = f64::from(x);
+                    sum += law.ln_density(x).exp();
+                    assert!(
+                        (law.cdf(x) - sum).abs() < 1e-5,
+                        "{counting:?} {m} {v} {x}: {} {sum}",
+                        law.cdf(x)
+                    );
+                    assert_eq!(law.cdf(x), law.cdf(x + 0.5));
+                }
+                for p in [0.01, 0.3, 0.5, 0.9] {
+                    let x = law.quantile(p);
+                    assert!(law.cdf(x) >= p && (x == 0.0 || law.cdf(x - 1.0) < p));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_extreme_has_an_answer() {
+        let at = |m: f64, v: f64| MixedCount::new(Counting::Poisson, m, v);
+        assert_eq!(at(f64::NEG_INFINITY, 0.0).quantile(0.9), 0.0);
+        assert_eq!(at(f64::NEG_INFINITY, 0.0).ln_density(0.0), 0.0);
+        assert!(at(f64::NAN, 1.0).quantile(0.5).is_nan());
+        assert_eq!(at(800.0, 1.0).cdf(5.0), 0.0);
+        assert!(at(20.0, 1e-8).quantile(0.975) > 4.85e8);
+        assert!(at(-400.0, 3.0).quantile(0.999) == 0.0);
+        let wide = at(0.0, 400.0);
+        assert!(wide.quantile(0.05) == 0.0 && wide.quantile(0.95) > 1e13);
+        assert!(MixedCount::new(Counting::Trials(9.0), 60.0, 0.1).quantile(0.05) == 9.0);
+    }
+}
