@@ -292,20 +292,37 @@ fn judged(tables: &[Table; 2], train: usize, spec: ModelSpec) -> (f64, f64) {
     (loss(1.0), best.1)
 }
 
-/// Settled on laws of the classes, given factors that did not see them; those of the joint fit
-/// pay for what is unknown of factors, by less the better these are known.
+/// The probit, whose scores pay for what is unknown of factors at their full precision, would
+/// have to be sharpened nearly twofold. Settled on laws of the classes, given factors that did
+/// not see them, nothing is paid.
 #[test]
 fn probabilities_have_the_temperature_of_the_classes() {
-    for (noise, seed) in [(1.0, 1), (2.0, 2), (1.0, 3), (2.0, 4), (2.0, 5)] {
+    let spec = |name: &str| models::sshiba(5).with_likelihood("class", name);
+    let (mut means, mut said) = ([[0.0; 2]; 2], String::new());
+    let studies = [(1.0, 1), (1.0, 3), (2.0, 4), (2.0, 2)];
+    for (noise, seed) in studies {
         let tables = tables(2300, noise, seed);
-        let spec = |name: &str| models::sshiba(5).with_likelihood("class", name);
-        let joint = judged(&tables, 300, spec("categorical"));
-        let settled = judged(
-            &tables,
-            300,
-            spec("categorical").with_settled("class", true),
-        );
-        let probit = judged(&tables, 300, spec("categorical-probit"));
-        println!("{noise} {seed}: {joint:?} {settled:?}, probit {probit:?}");
+        let fits = [spec("categorical-probit"), spec("categorical")];
+        for (mean, spec) in means.iter_mut().zip(fits) {
+            let (loss, temperature) = judged(&tables, 300, spec);
+            said += &format!("{noise} {seed}: {loss} {temperature}\n");
+            mean[0] += loss / studies.len() as f64;
+            mean[1] += temperature / studies.len() as f64;
+        }
     }
+    let [probit, joint] = means;
+    said += &format!("{means:?}");
+    assert!((0.9..1.1).contains(&joint[1]), "{said}");
+    assert!(joint[0] < probit[0], "{said}");
+
+    // the study whose factors are least known
+    let tables = tables(2300, 2.0, 2);
+    let joint = judged(&tables, 300, spec("categorical"));
+    let settled = spec("categorical").with_settled("class", true);
+    let settled = judged(&tables, 300, settled);
+    assert!(
+        settled.0 < joint.0 && joint.1 < settled.1,
+        "{joint:?} {settled:?}"
+    );
+    assert!((0.9..1.1).contains(&settled.1), "{settled:?}");
 }

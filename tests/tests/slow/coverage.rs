@@ -106,7 +106,7 @@ fn fit(data: Dataset, labels: &'static str) -> Fit {
     spec.defaults.scaling = FeatureScaling::View;
     let spec = spec
         .with_likelihood("labels", labels)
-        .with_likelihood("class", "categorical");
+        .with_likelihood("class", "categorical-probit");
     polyview::fit(data, spec).expect("a fit")
 }
 

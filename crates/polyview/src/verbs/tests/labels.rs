@@ -118,7 +118,13 @@ fn likelihoods_and_their_terms_agree() {
             Some(3.289_868_133_696_453),
         ),
         ("labels", "bernoulli-latent", Domain::Binary, None),
-        ("class", "categorical", Domain::CLASSES, Some(1.0)),
+        ("class", "categorical-probit", Domain::CLASSES, Some(1.0)),
+        (
+            "class",
+            "categorical",
+            Domain::CLASSES,
+            Some(std::f64::consts::PI.powi(2) / 6.0),
+        ),
     ] {
         let mut spec = spec().with_likelihood(view, likelihood);
         spec.vb.max_sweeps = 5;
@@ -130,7 +136,8 @@ fn likelihoods_and_their_terms_agree() {
         assert_eq!(known.domain(), Some(kind));
         assert_eq!(fit.fitted(view).unwrap().kind, kind);
         let binary = kind == Domain::Binary;
-        let factor = if binary { 0.01 } else { 1.0 };
+        let logistic = binary || likelihood == "categorical";
+        let factor = if logistic { 0.01 } else { 1.0 };
         assert_eq!(part.term.intercepts().precision, factor);
         let found = part.term.link(None, 0, 0.0).variance;
         match variance {
