@@ -110,6 +110,12 @@ impl LikelihoodSpecies for PoissonSpecies {
                  variational Bayes (engine vb)"
                     .to_owned(),
             ),
+            Way::Offset => Some(
+                "its rate is no exponential of the predictor: a size that counts are multiplied by \
+                 is nothing added there; take the likelihood negative-binomial or \
+                 poisson-log-normal"
+                    .to_owned(),
+            ),
             _ => one_set_of_weights(way),
         }
     }
