@@ -506,7 +506,8 @@ impl Adjustment {
                 offset.numbers(data, features)?
             };
             let Some(numbers) = numbers else {
-                if !looks_at_data || hidden == Some(offset.view.as_str()) {
+                // of a view that nobody looks at it does not matter
+                if hidden == Some(offset.view.as_str()) || data.view(&offset.view).is_some() {
                     let what = if offset.is_size {
                         "sizes of 1, the geometric mean of those of training"
                     } else {

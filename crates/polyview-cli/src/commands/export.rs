@@ -63,16 +63,6 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             "{COEFFICIENTS}: the fit was not adjusted for covariates; leave it out"
         )));
     }
-    if args.format.is_some()
-        && fit
-            .spec()
-            .is_some_and(|s| !(s.covariates.is_empty() && s.offsets.is_empty()))
-    {
-        return Err(Failure::Usage(
-            "--format mofa2: its layout has no place for covariates and offsets; export tables"
-                .into(),
-        ));
-    }
     let mut written = 0;
     if args.factors.is_some() || args.factors_sd.is_some() {
         let z = fit.factors()?;

@@ -21,7 +21,7 @@ pub use view_table::zeros_and_ones;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use polyview::{Algorithm, Fit, Likelihood};
+use polyview::{Algorithm, Fit, Likelihood, Offset};
 use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, Join, View, ViewTable};
 use polyview_io::{Orientation, ReadOptions};
 
@@ -247,9 +247,28 @@ pub fn new_data_for(
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
     let mut offsets = BTreeMap::new();
     for text in &args.offsets {
-        if let (view, Some(path)) = offset_option(text)? {
-            fit.view(&view)?;
-            offsets.insert(view, path);
+        let (view, path) = offset_option(text)?;
+        fit.view(&view)?;
+        let known = fit.spec().and_then(|s| s.offsets.get(&view));
+        match (known, path) {
+            (Some(Offset::LogTotal), None) => {}
+            (Some(Offset::Column(_)), Some(path)) => {
+                offsets.insert(view, path);
+            }
+            (None, _) => {
+                return Err(Failure::Usage(format!(
+                    "--offset {text}: view '{view}' has no offset in this model; leave it out"
+                )));
+            }
+            (Some(_), path) => {
+                let [own, mend] = match path {
+                    Some(_) => ["total counts", "leave it out"],
+                    None => ["a column of numbers", "give --offset VIEW=FILE"],
+                };
+                return Err(Failure::Usage(format!(
+                    "--offset {text}: the offset of view '{view}' is {own} in this model; {mend}"
+                )));
+            }
         }
     }
     let covariates = fit.spec().map_or(&[][..], |s| &s.covariates);

@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Metadata, MetadataValues, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, poisson, standard_normal};
 
-use crate::{EngineKind, ErrorKind, Fit, ModelSpec, models};
+use crate::{EngineKind, ErrorKind, Fit, Fitting, ModelSpec, Offset, models};
 
 const N: usize = 120;
 
@@ -244,4 +244,199 @@ fn library_sizes_are_no_factor() {
             assert!(new.notes.iter().all(|n| !n.contains("offset")));
         }
     }
+}
+
+fn steps(fitting: &mut Fitting, count: usize) {
+    for _ in 0..count {
+        fitting.step().unwrap();
+    }
+}
+
+#[test]
+fn a_fit_goes_on_from_a_checkpoint_of_the_same_covariates_alone() {
+    let (_, views) = values();
+    for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+        let mut spec = spec().with_covariates(["batch"]);
+        spec.engine = engine;
+        (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 3, 6);
+        (spec.gibbs.thin, spec.vb.max_sweeps) = (2, 9);
+        let start = |columns: [Metadata; 2]| {
+            Fitting::new(data_with(views.clone(), columns), spec.clone()).unwrap()
+        };
+        let mut whole = start(about());
+        steps(&mut whole, 4);
+        let checkpoint = whole.checkpoint().unwrap();
+        let mut again = start(about());
+        again.resume(&checkpoint).unwrap();
+        steps(&mut whole, 5);
+        steps(&mut again, 5);
+        let (whole, again) = (whole.finish().unwrap(), again.finish().unwrap());
+        assert_eq!(whole.factors().unwrap().mean, again.factors().unwrap().mean);
+        let of = |fit: &Fit| fit.coefficients("y").unwrap().unwrap().mean;
+        assert_eq!(of(&whole), of(&again));
+        let read = Fit::from_bytes(&whole.to_bytes().unwrap()).unwrap();
+        assert_eq!(of(&whole), of(&read));
+        let other = words("batch", |n| ["b1", "b2", "b3"][batch(n + 1)].to_owned());
+        let mut other = start([about()[0].clone(), other]);
+        let e = other.resume(&checkpoint).unwrap_err();
+        assert!(matches!(e.kind(), ErrorKind::OtherFit { .. }), "{e}");
+    }
+}
+
+#[test]
+fn gibbs_finds_what_variational_bayes_does_on_any_number_of_threads() {
+    let (_, views) = values();
+    let data = data_with(views, about());
+    let mut spec = spec().with_covariates(["age", "batch"]);
+    spec.factors = 2;
+    let vb = crate::fit(data.clone(), spec.clone()).unwrap();
+    spec.engine = EngineKind::Gibbs;
+    (spec.gibbs.chains, spec.gibbs.warm_up) = (1, 150);
+    (spec.gibbs.sweeps, spec.gibbs.thin) = (300, 5);
+    let gibbs = crate::fit(data.clone(), spec.clone()).unwrap();
+    for view in ["x", "y"] {
+        let of = |fit: &Fit| fit.coefficients(view).unwrap().unwrap();
+        let (a, b) = (of(&vb), of(&gibbs));
+        for k in 0..3 {
+            let r = correlation(a.mean.col_as_slice(k), b.mean.col_as_slice(k));
+            assert!(r > 0.95, "{view} {k} {r}");
+        }
+    }
+    assert!((0..3).all(|b| largest(&gibbs, is_batch(b)) < 0.2));
+    spec.gibbs.warm_up = 4;
+    spec.gibbs.sweeps = 5;
+    let alone = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    for engine in [EngineKind::Gibbs, EngineKind::Vb] {
+        spec.engine = engine;
+        spec.vb.max_sweeps = 12;
+        let many = crate::fit(data.clone(), spec.clone()).unwrap();
+        let one = alone.install(|| crate::fit(data.clone(), spec.clone()).unwrap());
+        assert_eq!(many.factors().unwrap().mean, one.factors().unwrap().mean);
+    }
+}
+
+#[test]
+fn no_step_leads_down_where_equations_are_tangents() {
+    let (_, rna) = counts();
+    let labels = Mat::from_fn(N, 4, |n, d| {
+        f64::from(u8::from(normals(5, N, 4)[(n, d)] + batch(n) as f64 > 1.0))
+    });
+    let data = data_with(vec![rna, table("sick", labels)], about());
+    let likelihood = |name: &str| {
+        let options = polyview_core::Options::parse("form=expectation").unwrap();
+        crate::Likelihood::from(name).with(options)
+    };
+    let mut spec = spec()
+        .with_likelihood("rna", likelihood("negative-binomial"))
+        .with_likelihood("sick", likelihood("bernoulli"))
+        .with_covariates(["batch"])
+        .with_offset("rna", Offset::LogTotal);
+    spec.vb.audit = polyview_infer::Audit::Blocks;
+    spec.vb.max_sweeps = 25;
+    // an audit is an error where a block lowers the bound
+    let fit = crate::fit(data, spec).unwrap();
+    assert!(fit.explain().unwrap().covariates[1] > 0.02);
+}
+
+#[test]
+fn what_cannot_be_adjusted_for_is_refused() {
+    let (_, views) = values();
+    let with = |column: Metadata| data_with(views.clone(), [about()[0].clone(), column]);
+    let fails = |data: Dataset, spec: ModelSpec| crate::fit(data, spec).unwrap_err();
+    let kind = |column: Metadata| {
+        let name = column.name.clone();
+        fails(with(column), spec().with_covariates(["age", &name]))
+            .kind()
+            .clone()
+    };
+    for (column, words) in [
+        (numbers("c", |_| 3.0), "same in all"),
+        (words("c", |_| "a".into()), "same in all"),
+        (words("c", |n| format!("id{n}")), "IDs"),
+        (numbers("c", |n| 5.0 - 2.0 * age(n)), "'age'"),
+        (
+            numbers("c", |n| if n == 3 { f64::INFINITY } else { n as f64 }),
+            "finite",
+        ),
+    ] {
+        let found = kind(column);
+        let ErrorKind::Covariate { column, why } = &found else {
+            panic!("{found:?}");
+        };
+        assert!(column == "c" && why.contains(words), "{why}");
+    }
+    let found = kind(numbers("c", |n| if n == 4 { f64::NAN } else { n as f64 }));
+    assert!(matches!(found, ErrorKind::NoCovariate { sample, .. } if sample == "s004"));
+    let (_, rna) = counts();
+    let rank = spec().with_likelihood("x", "rank").with_offset("x", "age");
+    let e = fails(data_with(views.clone(), about()), rank);
+    assert!(e.to_string().contains("ranks have no unit"), "{e}");
+    let poisson = spec()
+        .with_likelihood("rna", "poisson")
+        .with_offset("rna", "log-total");
+    let e = fails(data_with(vec![rna.clone()], about()), poisson);
+    assert!(e.to_string().contains("exponential"), "{e}");
+    let total = spec().with_offset("x", "log-total");
+    let e = fails(data_with(views.clone(), about()), total);
+    assert!(e.to_string().contains("counts"), "{e}");
+    let unknown = spec().with_offset("z", "age");
+    let e = fails(data_with(views.clone(), about()), unknown);
+    assert!(matches!(e.kind(), ErrorKind::UnknownView { .. }));
+    let mut batches = spec().with_covariates(["age"]);
+    batches.engine = EngineKind::Stochastic;
+    let e = fails(data_with(views, about()), batches);
+    assert!(e.to_string().contains("stochastic"), "{e}");
+    for (size, is_total) in [(0.0, false), (-2.0, false), (0.0, true)] {
+        let mut rna = rna.clone();
+        let column = numbers("size", |n| if n == 9 { size } else { 1.0 + n as f64 });
+        let mut offset = "size";
+        if is_total {
+            offset = "log-total";
+            (0..30).for_each(|d| rna.values[(9, d)] = 0.0);
+        }
+        let spec = spec()
+            .with_likelihood("rna", "pln")
+            .with_offset("rna", offset);
+        let e = fails(data_with(vec![rna], [column]), spec);
+        let ErrorKind::BadOffset { sample, .. } = e.kind() else {
+            panic!("{e}");
+        };
+        assert_eq!(sample, "s009");
+    }
+}
+
+#[test]
+fn numbers_have_offsets_in_units_of_the_data_and_samples_are_drawn_with_theirs() {
+    let (_, mut views) = values();
+    let dose = |n: usize| 10.0 * (((n * 29) % 17) as f64 - 8.0);
+    let x = &mut views[0].values;
+    for d in 0..x.ncols() {
+        for n in 0..N {
+            x[(n, d)] += dose(n);
+        }
+    }
+    let data = data_with(views.clone(), [numbers("dose", dose), about()[1].clone()]);
+    let spec = spec().with_offset("x", "dose").with_covariates(["batch"]);
+    let fit = crate::fit(data.clone(), spec.clone()).unwrap();
+    assert!(largest(&fit, dose) < 0.2);
+    let of = fit.explain().unwrap();
+    assert!(of.offset[0] > 0.8 && of.offset[1] == 0.0);
+    let found = fit.predict(&data, "x").unwrap();
+    for d in 0..20 {
+        let r = correlation(found.mean.col_as_slice(d), views[0].values.col_as_slice(d));
+        assert!(r > 0.98, "{r}");
+    }
+    let drawn = fit.simulate(80, 3).unwrap();
+    assert_eq!(drawn.metadata().len(), 2);
+    let MetadataValues::Numbers(doses) = &drawn.metadata()[0].values else {
+        panic!("numbers");
+    };
+    let x = drawn.view("x").unwrap().values().to_owned();
+    assert!(correlation(x.col_as_slice(0), doses) > 0.95);
+    let again = crate::fit(drawn, spec).unwrap();
+    assert!(again.explain().unwrap().offset[0] > 0.8);
+    fit.predictive_checks(&Default::default()).unwrap();
 }
