@@ -1,9 +1,9 @@
 //! A study: data files and every choice, as a TOML file or from options.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use polyview::{Intercepts, Likelihood, ModelSpec, PruneRule, ViewChoices, WeightPrior};
+use polyview::{Intercepts, Likelihood, ModelSpec, Offset, PruneRule, ViewChoices, WeightPrior};
 use polyview_core::Join;
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ mod values;
 mod write;
 
 use data::{distinct, sources};
-pub use data::{named_file, of_view, trials_twice, view_option};
+pub use data::{named_file, of_view, offset_column, offset_option, trials_twice, view_option};
 use read::read;
 use values::Beside;
 
@@ -55,6 +55,12 @@ pub struct Study {
     /// Column of the metadata that gives each sample its group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
+    /// A table about the samples with the covariates that the fit is adjusted for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covariates: Option<PathBuf>,
+    /// Files with the offsets of views, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub offsets: BTreeMap<String, PathBuf>,
     /// Whether tables have features in rows.
     pub transposed: bool,
     /// What parts the columns of text files.
@@ -170,6 +176,24 @@ impl Study {
         }
         if let Some(g) = &args.groups {
             self.groups = Some(g.clone());
+        }
+        if let Some(c) = &args.covariates {
+            self.covariates = Some(c.clone());
+        }
+        for text in &args.offsets {
+            match offset_option(text)? {
+                (view, None) => {
+                    self.offsets.remove(&view);
+                    self.model.offsets.insert(view, Offset::LogTotal);
+                }
+                (view, Some(path)) => {
+                    self.offsets.insert(view, path);
+                }
+            }
+        }
+        for view in self.offsets.keys() {
+            let offset = Offset::Column(offset_column(view));
+            self.model.offsets.insert(view.clone(), offset);
         }
         self.transposed |= args.transposed;
         if let Some(j) = &args.join {
@@ -332,6 +356,9 @@ impl Study {
         if let Some(x) = &args.priors.factor_prior {
             m.factor_prior = species("--factor-prior", x)?;
         }
+        if !args.choices.adjust.is_empty() {
+            m.covariates.clone_from(&args.choices.adjust);
+        }
         m.groups.noise |= args.choices.group_noise;
         m.groups.intercepts |= args.choices.group_intercepts;
         if args.convergence.no_rotation {
@@ -437,7 +464,8 @@ impl Study {
             .data
             .iter()
             .flat_map(|s| [Some(&s.path), s.trials.as_ref()]);
-        let all = views.chain([self.metadata.as_ref()]);
+        let about = [self.metadata.as_ref(), self.covariates.as_ref()];
+        let all = views.chain(about).chain(self.offsets.values().map(Some));
         all.flatten().map(PathBuf::as_path)
     }
 }

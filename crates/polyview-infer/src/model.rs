@@ -56,7 +56,7 @@ impl ViewPart {
     ) -> (&'a mut dyn ViewTerm, Predictor<'a>) {
         let p = Predictor {
             factors,
-            weights: self.weights.moments(),
+            weights: self.weights.seen(),
             bias: &self.bias,
         };
         (self.term.as_mut(), p)
@@ -184,7 +184,7 @@ impl Model {
     /// The objective by named term: the bound of variational Bayes, or the log
     /// joint density when the blocks hold draws.
     pub fn objective(&mut self) -> Vec<Term<String>> {
-        let factors = self.factors.moments();
+        let factors = self.factors.seen();
         let of_views: Vec<_> = self
             .views
             .par_iter_mut()
@@ -251,7 +251,7 @@ impl Model {
     /// samples need them ([`ViewTerm::as_conditioned`]).
     pub fn condition(&mut self) {
         for view in &mut self.views {
-            let (term, p) = view.with(self.factors.moments());
+            let (term, p) = view.with(self.factors.seen());
             if let Some(conditioned) = term.as_conditioned() {
                 conditioned.condition(&p);
             }

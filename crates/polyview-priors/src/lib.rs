@@ -57,6 +57,7 @@
 //! | [`ThreeParameterBeta`] | $w\_{dk} \sim N(0, \xi\_{dk})$, a variance for each entry under global scales: the horseshoe |
 //! | [`Fixed`] | $z\_{nk} \sim N(0, p\_k^{-1})$ with known $p\_k$: the standard normal prior of factors |
 //! | [`MixtureRows`] | rows that belong to the components of a [`Mixture`], a Dirichlet process with truncated sticks |
+//! | [`RowsBeside`] | any of them with covariates and offsets, or their coefficients, beside the rows |
 //! | [`Betas`] | inclusion probabilities as Beta variables |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
 
@@ -80,7 +81,7 @@ pub use group_ard::GroupArd;
 pub use mixture::{Mixture, MixtureOptions, MixtureRows};
 pub use ridge::Ridge;
 pub use rotation::{ColumnPenalty, ColumnRotation};
-pub use rows::{DiagonalRows, FullRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
+pub use rows::{DiagonalRows, FullRows, RowsBeside, SpikeSlab, SpikeSlabOptions, SpikeSlabRows};
 pub use three_parameter_beta::{GlobalScale, ThreeParameterBeta, ThreeParameterBetaOptions};
 
 /// Priors that describe themselves ([`PriorSpecies`](polyview_core::PriorSpecies)), for a

@@ -244,6 +244,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         seed: Some(fit.run_options().seed),
         version: env!("CARGO_PKG_VERSION").into(),
         extra: (explained.map(deviances).unwrap_or_default().into_iter())
+            .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(normal_scores(fit))
             .collect(),
@@ -264,6 +265,27 @@ fn normal_scores(fit: &Fit) -> Option<(String, String)> {
 fn cluster_sizes(clusters: &Clusters) -> (String, String) {
     let sizes: Vec<String> = clusters.sizes.iter().map(|s| format!("{s:.1}")).collect();
     ("Samples of the clusters".to_owned(), sizes.join(", "))
+}
+
+/// What covariates and offsets explain, apart from the factors; nothing where a fit has none.
+fn adjusted(e: &Explained) -> Vec<(String, String)> {
+    let of = |(what, shares): (&str, &[f64])| {
+        let each = |(view, share): (&String, &f64)| {
+            (*share != 0.0).then(|| {
+                let name = format!("{what}, {view}");
+                (
+                    name,
+                    format!("{} of its variance explained", percent(*share)),
+                )
+            })
+        };
+        let all = e.views.iter().zip(shares).filter_map(each);
+        all.collect::<Vec<_>>()
+    };
+    [("Covariates", &e.covariates[..]), ("Offset", &e.offset)]
+        .into_iter()
+        .flat_map(of)
+        .collect()
 }
 
 /// Deviance explained of the views that are not numbers.

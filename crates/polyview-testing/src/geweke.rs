@@ -26,8 +26,8 @@ fn draw_prior(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
 fn draw_data(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
     for (m, v) in model.views.iter_mut().enumerate() {
         let p = Predictor {
-            factors: model.factors.moments(),
-            weights: v.weights.moments(),
+            factors: model.factors.seen(),
+            weights: v.weights.seen(),
             bias: &v.bias,
         };
         v.term
@@ -43,8 +43,8 @@ fn draw_missing(model: &mut Model, key: StreamKey) -> Result<(), NumericError> {
     let mut journal = polyview_core::Journal::default();
     for (m, v) in model.views.iter_mut().enumerate() {
         let p = Predictor {
-            factors: model.factors.moments(),
-            weights: v.weights.moments(),
+            factors: model.factors.seen(),
+            weights: v.weights.seen(),
             bias: &v.bias,
         };
         let mut cx = Context {
@@ -99,6 +99,16 @@ fn statistics(model: &mut Model) -> Vec<f64> {
             of(&format!("weights/{}", v.name)),
             noise.as_deref().map_or(0.0, of),
         ]);
+        // coefficients of covariates, where there are any
+        if let Some(b) = v.weights.coefficients() {
+            out.extend([
+                b.second_moment(None).trace().ln_1p(),
+                b.mean()[(0, 0)],
+                b.mean()[(0, 0)] * v.weights.moments().mean()[(0, 0)],
+                of(&format!("coefficients/{}", v.name)),
+                of(&format!("coefficient-scales/{}", v.name)),
+            ]);
+        }
         // exact zeros, where there are such
         let zeros = (0..v.weights.moments().k())
             .flat_map(|k| v.weights.moments().mean().col(k).iter())

@@ -10,6 +10,7 @@ use polyview_core::{
 use polyview_infer::Model;
 use polyview_linalg::Mat;
 
+use crate::adjust::Adjustment;
 use crate::assemble::{self, several, without_samples};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
@@ -101,6 +102,8 @@ impl ModelContext<'_> {
 pub(crate) struct Composed {
     pub(crate) composer: Arc<dyn Composer>,
     pub(crate) options: RunOptions,
+    /// What stands beside factors and weights.
+    pub(crate) adjustment: Option<Arc<Adjustment>>,
 }
 
 impl From<ModelSpec> for Composed {
@@ -108,6 +111,7 @@ impl From<ModelSpec> for Composed {
         Self {
             options: spec.run_options(),
             composer: Arc::new(spec),
+            adjustment: None,
         }
     }
 }
@@ -115,7 +119,11 @@ impl From<ModelSpec> for Composed {
 impl Composed {
     /// Of a specification the run options say the same as its own.
     pub(crate) fn new(composer: Arc<dyn Composer>, options: RunOptions) -> Self {
-        let out = Self { composer, options };
+        let out = Self {
+            composer,
+            options,
+            adjustment: None,
+        };
         match out.spec() {
             Some(spec) => spec.clone().with_run_options(out.options).into(),
             None => out,
@@ -186,7 +194,10 @@ impl Composed {
             let choices = spec.view(view.name());
             spec = spec.with_view(view.name(), choices);
         }
-        spec.into()
+        Self {
+            adjustment: self.adjustment,
+            ..spec.into()
+        }
     }
     /// The model of these views, started at `start` (samples × K).
     ///
@@ -234,7 +245,10 @@ impl Composed {
         let model = self.composer.model(views, cx)?;
         match misfit(&model, &names, samples, k) {
             Some(what) => Err(self.unfit(what).into()),
-            None => Ok(model),
+            None => Ok(match &self.adjustment {
+                Some(adjustment) => adjustment.beside(model),
+                None => model,
+            }),
         }
     }
     fn unfit(&self, what: String) -> ErrorKind {

@@ -75,6 +75,54 @@ pub enum ErrorKind {
         /// Columns that there are.
         known: Vec<String>,
     },
+    /// A sample of which a covariate or an offset is not known.
+    #[error("sample '{sample}' has no value in the column '{column}'")]
+    NoCovariate {
+        /// The column.
+        column: String,
+        /// The first such sample.
+        sample: String,
+    },
+    /// A column that cannot be a covariate or an offset.
+    #[error("the column '{column}' cannot be adjusted for: {why}")]
+    Covariate {
+        /// The column.
+        column: String,
+        /// Why not.
+        why: String,
+    },
+    /// A category of a covariate that the training samples do not have.
+    #[error(
+        "sample '{sample}' has '{category}' in the column '{column}', which no training sample has; these have {}",
+        known.join(", ")
+    )]
+    UnknownCategory {
+        /// The column.
+        column: String,
+        /// The category.
+        category: String,
+        /// The first sample that has it.
+        sample: String,
+        /// Categories of the training samples.
+        known: Vec<String>,
+    },
+    /// An offset that is no finite number, or a size that is not positive.
+    #[error(
+        "view '{view}': the {} of sample '{sample}' is {value}",
+        if *is_total { "total count" } else if *is_size { "size" } else { "offset" }
+    )]
+    BadOffset {
+        /// The view.
+        view: String,
+        /// The first such sample.
+        sample: String,
+        /// Its value.
+        value: String,
+        /// Whether it is a size, whose logarithm is added.
+        is_size: bool,
+        /// Whether it is the sample's total count in the view.
+        is_total: bool,
+    },
     /// What went wrong in one fold of a cross-validation.
     #[error("fold {fold} of repeat {repeat}, {method}: {source}")]
     Fold {

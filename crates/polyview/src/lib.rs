@@ -26,6 +26,7 @@
 //! | [`metrics`] | scores of predictions against the truth |
 //! | [`prelude`] | what most programs need |
 
+mod adjust;
 mod assemble;
 mod compose;
 mod error;
@@ -41,13 +42,14 @@ mod registry;
 mod spec;
 mod verbs;
 
+pub use adjust::Offset;
 pub use assemble::{most_factors, validate};
 pub use compose::{Composer, ModelContext};
 pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
-    Checkpoint, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit, FitParts,
-    FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
+    Checkpoint, Coefficients, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit,
+    FitParts, FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
 };
 // the vocabulary of the signatures
 pub use polyview_core::{

@@ -121,6 +121,10 @@ impl Plan {
         let Some(spec) = composed.spec() else {
             return Ok(Self::Streaming);
         };
+        if composed.adjustment.is_some() {
+            // what is known of samples is not turned with them
+            return Ok(Self::Streaming);
+        }
         let costs = costs(spec, groups, views, spec.factors)?;
         let refused = |path: &str, why: &str| {
             Err(ErrorKind::Incompatible {

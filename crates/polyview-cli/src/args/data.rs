@@ -78,6 +78,17 @@ pub struct DataArgs {
     /// Column of the metadata that gives each sample its group.
     #[arg(long, value_name = "COLUMN", requires = "metadata")]
     pub groups: Option<String>,
+    /// A table about the samples with the covariates that the fit is adjusted
+    /// for (--adjust): first column the IDs; numbers, or words for categories.
+    /// A model that was adjusted needs it of new samples as well.
+    #[arg(long, value_name = "FILE")]
+    pub covariates: Option<PathBuf>,
+    /// What is added to the predictors of a view, known of each sample: a table
+    /// of IDs and one column of numbers. Of counts (nb, pln) sizes such as
+    /// library sizes, whose logarithms are added; or log-total, each sample's
+    /// total count. May be given several times.
+    #[arg(long = "offset", value_name = "VIEW=FILE|log-total")]
+    pub offsets: Vec<String>,
     /// Samples to keep: those that any view has, or those that all have
     /// [default: union].
     #[arg(long, value_name = "HOW", value_parser = ["union", "intersection"])]

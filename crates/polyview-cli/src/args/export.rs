@@ -24,6 +24,10 @@ pub struct ExportArgs {
     /// Standard deviations of the weights of a view.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights_sd: Vec<String>,
+    /// Coefficients of the covariates that the fit was adjusted for in a view,
+    /// features × covariates, in standardised units of both.
+    #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
+    pub coefficients: Vec<String>,
     /// Posterior inclusion probabilities of the weights of a spike-and-slab
     /// view, features × factors.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]

@@ -88,6 +88,10 @@ pub struct ChoiceArgs {
     /// mofa and mofapy2 it is so by default.
     #[arg(long, conflicts_with = "no_intercepts")]
     pub group_intercepts: bool,
+    /// Columns of --covariates (or of --metadata) that the fit is adjusted for,
+    /// such as age,batch: factors do not follow them.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub adjust: Vec<String>,
     /// Treatment of missing values: integrated out, or the papers' imputation
     /// [default: marginal].
     #[arg(long, value_parser = ["marginal", "impute"])]

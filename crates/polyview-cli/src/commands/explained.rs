@@ -53,12 +53,26 @@ pub fn explained_by_group(fit: &Fit) -> Outcome<Vec<GroupShares>> {
 
 /// The shares of one view; `null` where it does not vary.
 pub fn shares(e: &Explained, view: usize) -> Value {
-    json!({
+    let mut out = json!({
         "total": e.total[view],
         "deviance": finite(e.deviance[view]),
         "marginal": (0..e.factors).map(|k| e.marginal[(view, k)]).collect::<Vec<_>>(),
         "unique": (0..e.factors).map(|k| e.unique[(view, k)]).collect::<Vec<_>>(),
-    })
+    });
+    for (name, of) in beside(e) {
+        out[name] = json!(of[view]);
+    }
+    out
+}
+
+/// The shares of what stands beside the factors: none in a fit that was not adjusted.
+fn beside(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
+    let all = [
+        ("covariates", &e.covariates),
+        ("offset", &e.offset),
+        ("together", &e.together),
+    ];
+    all.into_iter().filter(|(_, of)| !of.is_empty())
 }
 
 /// A share, where there is one.
@@ -99,6 +113,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
     let with_deviance = has_deviance(e);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
+    header.extend(beside(e).map(|(name, _)| name.to_owned()));
     header.push("all".to_owned());
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     let rows: Vec<Vec<String>> = fit
@@ -108,6 +123,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
         .map(|(i, v)| {
             let mut row = vec![v.name.clone()];
             row.extend(with_deviance.then(|| percent(e.deviance[i])));
+            row.extend(beside(e).map(|(_, of)| percent(of[i])));
             row.push(percent(e.total[i]));
             row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
             row

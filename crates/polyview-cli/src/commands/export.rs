@@ -17,14 +17,23 @@ use crate::written::write;
 /// A table of a view.
 type Values = fn(&Fit, &str) -> polyview::Result<Mat<f64>>;
 
+/// The option of coefficients, whose columns are covariates.
+const COEFFICIENTS: &str = "--coefficients";
+
+/// Coefficients of the covariates of a view.
+fn coefficients(fit: &Fit, view: &str) -> polyview::Result<Mat<f64>> {
+    Ok((fit.coefficients(view)?).map_or_else(|| Mat::zeros(0, 0), |c| c.mean))
+}
+
 /// Factors, weights and variances as tables.
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
-    let of_views: [(&'static str, &[String], Values); 3] = [
+    let of_views: [(&'static str, &[String], Values); 4] = [
         ("--weights", &args.weights, |f, v| Ok(f.weights(v)?.mean)),
         ("--weights-sd", &args.weights_sd, |f, v| {
             Ok(f.weights(v)?.sd)
         }),
         ("--inclusion", &args.inclusion, Fit::inclusion),
+        (COEFFICIENTS, &args.coefficients, coefficients),
     ];
     let mut files = Files::default()
         .for_json(cli)
@@ -48,7 +57,12 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     if args.varimax {
         fit = fit.varimax()?;
     }
-    let names = factor_names(fit.k());
+    let (names, covariates) = (factor_names(fit.k()), fit.covariates());
+    if !args.coefficients.is_empty() && covariates.is_empty() {
+        return Err(Failure::Usage(format!(
+            "{COEFFICIENTS}: the fit was not adjusted for covariates; leave it out"
+        )));
+    }
     let mut written = 0;
     if args.factors.is_some() || args.factors_sd.is_some() {
         let z = fit.factors()?;
@@ -70,11 +84,16 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         for text in list {
             let (view, path) = named_file(option, text)?;
             let values = values(&fit, &view)?;
+            let columns = if option == COEFFICIENTS {
+                &covariates
+            } else {
+                &names
+            };
             write(
                 &path,
                 "feature",
                 &fit.weight_rows(&view)?,
-                &names,
+                columns,
                 values.as_ref(),
                 args.force,
             )?;

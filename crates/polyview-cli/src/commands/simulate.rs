@@ -37,6 +37,16 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
         out.views(&data, fit.spec())?;
         groups = out.groups(cli, &data)?;
+        if fit
+            .spec()
+            .is_some_and(|s| !(s.covariates.is_empty() && s.offsets.is_empty()))
+        {
+            note(
+                cli,
+                "covariates and offsets of the drawn samples are those of training samples drawn at random; \
+                 they are in the values, and not written",
+            );
+        }
     } else {
         let mut options = BibfaOptions::new(args.samples, &args.features, args.factors, args.seed);
         if args.missing != 0.0 {

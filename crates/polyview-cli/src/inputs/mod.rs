@@ -1,6 +1,7 @@
 //! Reading data sets. Modules here know the choices of a study, and no study knows them.
 
 mod about;
+mod adjust;
 mod archive;
 mod codes;
 mod copies;
@@ -20,7 +21,7 @@ pub use view_table::zeros_and_ones;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use polyview::{Algorithm, Fit, Likelihood};
+use polyview::{Algorithm, Fit, Likelihood, Offset};
 use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, Join, View, ViewTable};
 use polyview_io::{Orientation, ReadOptions};
 
@@ -29,8 +30,9 @@ use crate::choice;
 use crate::failure::{Failure, Outcome};
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, say, warning};
-use crate::study::{Study, named_file, of_view, trials_twice, view_option};
+use crate::study::{Study, named_file, of_view, offset_option, trials_twice, view_option};
 use about::Column;
+use adjust::{Adjusted, complete};
 use codes::codes;
 use copies::copies;
 use group_names::Present;
@@ -98,11 +100,18 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         study.groups.as_deref(),
         &study.format(),
     )?;
+    let adjusted = Adjusted {
+        covariates: study.covariates.as_deref(),
+        names: &study.model.covariates,
+        offsets: &study.offsets,
+    };
+    let builder = adjusted.add(cli, builder, &about, &study.format())?;
     let files = study.data.iter();
     let files = files.map(|s| (s.name.as_str(), s.path.as_path()));
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let data = data.map_err(|e| present.cause(e, metadata, study.groups.as_deref(), &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
+    complete(&data, &adjusted)?;
     for text in copies(&data, study).into_iter().chain(codes(&data, study)) {
         warning(cli, text);
     }
@@ -236,11 +245,45 @@ pub fn new_data_for(
     }
     let (metadata, format) = (args.metadata.as_deref(), args.format.options());
     let (builder, about) = with_metadata(cli, builder, metadata, args.groups.as_deref(), &format)?;
+    let mut offsets = BTreeMap::new();
+    for text in &args.offsets {
+        let (view, path) = offset_option(text)?;
+        fit.view(&view)?;
+        let known = fit.spec().and_then(|s| s.offsets.get(&view));
+        match (known, path) {
+            (Some(Offset::LogTotal), None) => {}
+            (Some(Offset::Column(_)), Some(path)) => {
+                offsets.insert(view, path);
+            }
+            (None, _) => {
+                return Err(Failure::Usage(format!(
+                    "--offset {text}: view '{view}' has no offset in this model; leave it out"
+                )));
+            }
+            (Some(_), path) => {
+                let [own, mend] = match path {
+                    Some(_) => ["total counts", "leave it out"],
+                    None => ["a column of numbers", "give --offset VIEW=FILE"],
+                };
+                return Err(Failure::Usage(format!(
+                    "--offset {text}: the offset of view '{view}' is {own} in this model; {mend}"
+                )));
+            }
+        }
+    }
+    let covariates = fit.spec().map_or(&[][..], |s| &s.covariates);
+    let adjusted = Adjusted {
+        covariates: args.covariates.as_deref(),
+        names: covariates,
+        offsets: &offsets,
+    };
+    let builder = adjusted.add(cli, builder, &about, &format)?;
     let files = read.iter().map(|(n, p)| (n.as_str(), p.as_path()));
     let data = built(builder, &files.collect::<Vec<_>>(), metadata);
     let groups = args.groups.as_deref();
     let data = data.map_err(|e| present.cause(e, metadata, groups, &about))?;
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
+    complete(&data, &adjusted)?;
     Ok(data)
 }
 
@@ -277,6 +320,8 @@ pub fn files(args: &DataArgs) -> Vec<PathBuf> {
         .chain(labels)
         .chain(trials)
         .chain(args.metadata.clone())
+        .chain(args.covariates.clone())
+        .chain((args.offsets.iter()).filter_map(|o| offset_option(o).ok()?.1))
         .collect()
 }
 

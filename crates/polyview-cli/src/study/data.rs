@@ -116,3 +116,15 @@ pub fn named_file(option: &str, text: &str) -> Outcome<(String, PathBuf)> {
             ))
         })
 }
+
+/// Parses `VIEW=FILE` or `VIEW=log-total`; without a file it is the latter.
+pub fn offset_option(text: &str) -> Outcome<(String, Option<PathBuf>)> {
+    let (view, path) = named_file("--offset", text)?;
+    let total = path.as_os_str() == "log-total";
+    Ok((view, (!total).then_some(path)))
+}
+
+/// Name of the column of the samples that holds the offset of a view.
+pub fn offset_column(view: &str) -> String {
+    format!("offset of {view}")
+}

@@ -43,6 +43,10 @@ pub(super) fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
             s.trials = s.trials.take().map(|t| folder.join(t));
         }
         study.metadata = study.metadata.map(|m| folder.join(m));
+        study.covariates = study.covariates.map(|c| folder.join(c));
+        for path in study.offsets.values_mut() {
+            *path = folder.join(&path);
+        }
     }
     Ok(study)
 }

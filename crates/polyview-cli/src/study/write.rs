@@ -1,5 +1,7 @@
 //! A study as a file.
 
+use std::path::Path;
+
 use polyview::Finding;
 
 use super::Study;
@@ -32,9 +34,7 @@ impl Study {
             model.insert("mixture".to_owned(), mixture);
         }
         let text = toml::to_string(&without_repeats(written)).map_err(failed)?;
-        let mut paths = (self.data.iter()).flat_map(|s| Some(&s.path).into_iter().chain(&s.trials));
-        let here = paths.any(|p| p.is_relative())
-            || self.metadata.as_ref().is_some_and(|p| p.is_relative());
+        let here = self.files().any(Path::is_relative);
         let place = if here { PLACE } else { "" };
         Ok(format!("{place}{PRECEDENCE}{text}"))
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use polyview_linalg::{Mat, PackedRows, SymPacked};
+use polyview_linalg::{LinalgError, Mat, MatRef, PackedRows, SpdFactor, SymPacked, packed_index};
 
 /// Which rows (samples) have which views, when views are missing as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,6 +174,95 @@ impl NormalEquations {
     pub fn packed_mut(&mut self) -> &mut PackedRows {
         self.packed
             .get_or_insert_with(|| PackedRows::zeros(self.rows.len(), self.k))
+    }
+    /// The equations of the columns `part`, all other columns being `values` (rows of the whole
+    /// block × all columns): $P\_{pp}$ with the right-hand side $h\_p - P\_{po}v\_o$.
+    ///
+    /// # Panics
+    /// If there are no such columns, or rows without values.
+    #[must_use]
+    pub fn given(&self, part: Range<usize>, values: MatRef<'_, f64>) -> Self {
+        let keep: Vec<usize> = part.clone().collect();
+        let others: Vec<usize> = (0..self.k).filter(|j| !part.contains(j)).collect();
+        let signs = vec![1.0; keep.len()];
+        let chosen = |rows: &PackedRows| {
+            let mut out = rows.clone();
+            out.select(&keep, &signs);
+            out
+        };
+        let mut out = Self::new(keep.len(), self.rows.clone());
+        out.gram = SymPacked::from_lower(keep.len(), |i, j| self.gram.get(keep[i], keep[j]));
+        out.scale.clone_from(&self.scale);
+        out.patterns = self.patterns.as_ref().map(|p| PatternGrams {
+            table: Arc::clone(&p.table),
+            grams: chosen(&p.grams),
+        });
+        out.own = self.own;
+        out.packed = self.packed.as_ref().map(chosen);
+        for (i, r) in self.rows.clone().enumerate() {
+            let scale = self.scale.as_ref().map_or(1.0, |s| s[r]);
+            let of_pattern =
+                (self.patterns.as_ref()).map(|p| p.grams.row(p.table.of_row[r] as usize));
+            let own = self.packed.as_ref().map(|p| p.row(i));
+            for (a, &j) in keep.iter().enumerate() {
+                let mut sum = self.rhs[(i, j)];
+                for &o in &others {
+                    let at = packed_index(j.max(o), j.min(o));
+                    let precision = scale * self.gram.as_slice()[at]
+                        + of_pattern.map_or(0.0, |p| p[at])
+                        + own.map_or(0.0, |p| p[at]);
+                    sum -= precision * values[(r, o)];
+                }
+                out.rhs[(i, a)] = sum;
+            }
+        }
+        out
+    }
+    /// The equations of the first `k` columns once the others are integrated out, whose prior
+    /// precisions are `precision`: $P\_{pp} - P\_{po}A^{-1}P\_{op}$ with
+    /// $A = P\_{oo} + \mathrm{diag}(\text{precision})$, and $h\_p - P\_{po}A^{-1}h\_o$.
+    ///
+    /// # Errors
+    /// [`LinalgError`] where $A$ is not positive definite.
+    pub fn marginal(&self, k: usize, precision: &[f64]) -> Result<Self, LinalgError> {
+        let more = self.k - k;
+        let mut out = Self::new(k, self.rows.clone());
+        // those of the first columns, of which the part of the others is taken off
+        let reduced = |p: &SymPacked| -> Result<(SymPacked, Mat<f64>), LinalgError> {
+            let mut own = SymPacked::from_lower(more, |i, j| p.get(k + i, k + j));
+            own.add_diag(precision);
+            let across = Mat::from_fn(k, more, |i, j| p.get(k + j, i));
+            // P_po A^-1
+            let gain = SpdFactor::factor(&own)?.0.solve_mat_right(across.as_ref());
+            let left = SymPacked::from_lower(k, |i, j| {
+                let taken: f64 = (0..more).map(|o| gain[(i, o)] * across[(j, o)]).sum();
+                p.get(i, j) - taken
+            });
+            Ok((left, gain))
+        };
+        let solve = |out: &mut Self, i: usize, gain: &Mat<f64>| {
+            for j in 0..k {
+                let taken: f64 = (0..more).map(|o| gain[(j, o)] * self.rhs[(i, k + o)]).sum();
+                out.rhs[(i, j)] = self.rhs[(i, j)] - taken;
+            }
+        };
+        let shared =
+            !self.own && self.packed.is_none() && self.scale.is_none() && self.patterns.is_none();
+        if shared {
+            let (gram, gain) = reduced(&self.gram)?;
+            out.gram = gram;
+            for i in 0..self.rows.len() {
+                solve(&mut out, i, &gain);
+            }
+            return Ok(out);
+        }
+        out.own = true;
+        for (i, r) in self.rows.clone().enumerate() {
+            let (left, gain) = reduced(&self.row_precision(r))?;
+            out.packed_mut().row_mut(i).copy_from_slice(left.as_slice());
+            solve(&mut out, i, &gain);
+        }
+        Ok(out)
     }
     /// Data precision of one row of the current range, dense; for tests and
     /// one-off rows.

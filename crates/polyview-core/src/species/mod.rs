@@ -96,17 +96,20 @@ pub enum Way {
     Components,
     /// Weights settled on factors that did not see the view.
     Settling,
+    /// A known number added to the linear predictor of each sample.
+    Offset,
 }
 
 impl Way {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Gibbs,
         Self::Stochastic,
         Self::Sparse,
         Self::Groups,
         Self::Components,
         Self::Settling,
+        Self::Offset,
     ];
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -117,6 +120,7 @@ impl Way {
             Self::Groups => "groups",
             Self::Components => "components",
             Self::Settling => "settling",
+            Self::Offset => "offset",
         }
     }
 }
@@ -200,7 +204,7 @@ pub trait LikelihoodSpecies: Send + Sync {
     fn refuses(&self, way: Way, options: &Options) -> Option<String> {
         let _ = options;
         match way {
-            Way::Gibbs | Way::Groups | Way::Settling => None,
+            Way::Gibbs | Way::Groups | Way::Settling | Way::Offset => None,
             Way::Sparse => Some("does not say that it works without a number for each cell".into()),
             Way::Stochastic => Some("does not say that its sums can be made by parts".into()),
             Way::Components => Some("does not say how components share its data".into()),

@@ -64,6 +64,15 @@ pub fn write_mofa2(
             "every view is left out; leave one in".into(),
         ));
     }
+    if fit
+        .spec()
+        .is_some_and(|s| !(s.covariates.is_empty() && s.offsets.is_empty()))
+    {
+        return Err(Hdf5Error::Option(
+            "the fit was adjusted for covariates or offsets, which MOFA2 has no place for; export tables"
+                .into(),
+        ));
+    }
     let views: Vec<&ViewInfo> = chosen.iter().map(|&m| &fit.views()[m]).collect();
     if let Some(bent) = views.iter().find(|v| v.scaling.scores.is_some()) {
         return Err(Hdf5Error::Option(format!(

@@ -96,31 +96,35 @@ pub fn project_factors(
             model.factors.move_to(at.clone());
             assign(&Vb::default(), model, cx)?;
         }
+        let Model { factors, views, .. } = &mut *model;
+        let seen = factors.seen_as(&at);
         for ViewPart {
             term,
             weights,
             bias,
             ..
-        } in &mut model.views
+        } in views
         {
             if let Some(locals) = term.as_rounds() {
                 let p = Predictor {
-                    factors: &at,
-                    weights: weights.moments(),
+                    factors: &seen,
+                    weights: weights.seen(),
                     bias,
                 };
                 locals.refresh_locals(&p, cx)?;
             }
         }
+        drop(seen);
         update_factors(&Vb::default(), model, cx)?;
         let now = model.factors.moments();
+        let seen = model.factors.seen_as(&at);
         let step = Mat::from_fn(samples, now.k(), |n, j| {
             now.mean()[(n, j)] - at.mean()[(n, j)]
         });
         let uphill = uphill(now, step)?;
         let image = Image {
             means: now.mean(),
-            longer: longer_steps(&mut model.views, &at, now, &uphill)?,
+            longer: longer_steps(&mut model.views, &seen, now, &uphill)?,
             gradients: uphill.gradients,
         };
         let mut means = at.mean().to_owned();
@@ -238,19 +242,20 @@ fn uphill(now: &RowMoments, mut step: Mat<f64>) -> Result<Uphill, NumericError> 
 /// Newton's steps at the points `at`. With local
 /// variables held the bound is a quadratic of precision P, and the step to its top
 /// $P^{-1}g$ with the gradient g; with local variables that follow it is flatter by R, and the step
-/// is $(P - R)^{-1}g$. `None` where no term knows of an R.
+/// is $(P - R)^{-1}g$. `None` where no term knows of an R. `at` are the points as data terms see
+/// them.
 fn longer_steps(
     views: &mut [ViewPart],
     at: &RowMoments,
     now: &RowMoments,
     uphill: &Uphill,
 ) -> Result<Option<Mat<f64>>, NumericError> {
-    let (rows, k) = (at.explicit_rows(), at.k());
-    let mut slack = PackedRows::zeros(rows, k);
+    let (rows, k) = (now.explicit_rows(), now.k());
+    let mut slack = PackedRows::zeros(rows, at.k());
     for view in views {
         let p = Predictor {
             factors: at,
-            weights: view.weights.moments(),
+            weights: view.weights.seen(),
             bias: &view.bias,
         };
         if let Some(locals) = view.term.as_rounds() {
@@ -259,6 +264,10 @@ fn longer_steps(
     }
     if slack.as_slice().iter().all(|x| *x == 0.0) {
         return Ok(None);
+    }
+    if at.k() > k {
+        // what is known does not step
+        slack.select(&(0..k).collect::<Vec<_>>(), &vec![1.0; k]);
     }
     let mut steps = uphill.gradients.clone();
     let mut flat = match &uphill.precisions {

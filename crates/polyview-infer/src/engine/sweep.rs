@@ -106,7 +106,7 @@ pub fn update_factors(
     let own = model.has_cells();
     let patterns = model.patterns().cloned();
     let Model { factors, views, .. } = model;
-    let (rows, k) = (factors.moments().explicit_rows(), factors.moments().k());
+    let (rows, k) = (factors.seen().explicit_rows(), factors.seen().k());
     let mut eq = NormalEquations::new(k, 0..0);
     eq.own = own;
     eq.patterns = patterns.map(|table| PatternGrams {
@@ -114,7 +114,7 @@ pub fn update_factors(
         table,
     });
     for (v, view) in views.iter_mut().enumerate() {
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         term.equations().factor_gram(v, &p, &mut eq)?;
     }
     factors.prepare(&eq, cx)?;
@@ -126,20 +126,20 @@ pub fn update_factors(
     for start in (0..rows).step_by(width) {
         let block = start..(start + width).min(rows);
         eq.set_rows(block.clone());
-        let z = factors.moments();
+        let z = factors.seen();
         views.par_iter_mut().with_max_len(1).for_each(|view| {
             let (term, p) = view.with(z);
             term.equations().prepare_samples(block.clone(), &p);
         });
         for view in views.iter_mut() {
-            let (term, p) = view.with(factors.moments());
+            let (term, p) = view.with(factors.seen());
             if term.as_tangents().is_none() {
                 term.equations().factor_equations(&p, &mut eq)?;
             }
         }
         let exact = tangents.then(|| eq.clone());
         if tangents {
-            add_tangents(views, factors.moments(), &mut eq)?;
+            add_tangents(views, factors.seen(), &mut eq)?;
         }
         if let Some(one) = &mut one {
             for row in block.clone() {
@@ -157,12 +157,12 @@ pub fn update_factors(
             engine.rows(factors.as_mut(), &mut eq, around, cx)?;
         }
         for view in views.iter_mut() {
-            let (term, p) = view.with(factors.moments());
+            let (term, p) = view.with(factors.seen());
             term.equations().absorb_samples(block.clone(), &p);
         }
     }
     for view in views.iter_mut() {
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         term.equations().seal_samples(&p);
     }
     Ok(())
@@ -179,7 +179,7 @@ fn update_coupled(
 ) -> Result<(), NumericError> {
     let mut rhs: Vec<f64> = one.rhs.row(0).iter().copied().collect();
     for view in views.iter_mut() {
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         if let Some(coupled) = term.as_coupled() {
             coupled.couple(row, &p, &mut rhs)?;
         }
@@ -194,7 +194,7 @@ fn update_coupled(
     let around = around.as_mut().map(|a| a as &mut dyn Around);
     engine.rows(factors, one, around, cx)?;
     for view in views.iter_mut() {
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         if let Some(coupled) = term.as_coupled() {
             coupled.updated(row, &p);
         }
@@ -220,7 +220,7 @@ pub fn assign(
     };
     let mut evidence = Mat::zeros(shares.nrows(), shares.ncols());
     for view in views.iter_mut() {
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         engine.evidence(term, &p, &mut evidence)?;
     }
     engine.assign(factors.as_mut(), evidence.as_ref(), cx)?;
@@ -231,7 +231,7 @@ pub fn assign(
             continue;
         }
         cx.key = base.block(8 * (v as u32 + 1) + 5);
-        let (term, p) = view.with(factors.moments());
+        let (term, p) = view.with(factors.seen());
         engine.reassigned(term, &p, cx)?;
     }
     cx.key = base;

@@ -46,7 +46,7 @@ impl Around for AroundWeights<'_> {
     fn values(&mut self, block: &dyn RowBlock, rows: Range<usize>) -> Vec<f64> {
         let p = Predictor {
             factors: self.factors,
-            weights: block.moments(),
+            weights: block.seen(),
             bias: self.bias,
         };
         let mut out = vec![0.0; rows.len()];
@@ -65,7 +65,7 @@ impl Around for AroundWeights<'_> {
     ) -> Result<(), NumericError> {
         let p = Predictor {
             factors: self.factors,
-            weights: block.moments(),
+            weights: block.seen(),
             bias: self.bias,
         };
         eq.set_rows(eq.rows());
@@ -106,7 +106,7 @@ impl Around for AroundFactors<'_> {
     fn values(&mut self, block: &dyn RowBlock, rows: Range<usize>) -> Vec<f64> {
         let mut out = vec![0.0; rows.len()];
         for view in self.views.iter_mut() {
-            let (term, p) = view.with(block.moments());
+            let (term, p) = view.with(block.seen());
             if let Some(tangents) = term.as_tangents() {
                 tangents.values(Side::Factors, rows.clone(), &p, &mut out);
             }
@@ -122,7 +122,7 @@ impl Around for AroundFactors<'_> {
         eq: &mut NormalEquations,
     ) -> Result<(), NumericError> {
         eq.clone_from(self.exact);
-        add_tangents(self.views, block.moments(), eq)
+        add_tangents(self.views, block.seen(), eq)
     }
     fn be_positive(&mut self, positive: bool) {
         for view in self.views.iter_mut() {
@@ -148,7 +148,7 @@ impl Parts {
         Self {
             values: around.values(block, rows.clone()),
             exact: match around.exact() {
-                Some(eq) => quadratic(block.moments(), eq),
+                Some(eq) => quadratic(block.seen(), eq),
                 None => vec![0.0; rows.len()],
             },
             own: if known {
@@ -298,8 +298,8 @@ pub(super) fn draw(
     }
     let mut excess = |block: &dyn RowBlock| -> Vec<f64> {
         let values = around.values(block, rows.clone());
-        let said = quadratic(block.moments(), &said);
-        let exact = around.exact().map(|eq| quadratic(block.moments(), eq));
+        let said = quadratic(block.seen(), &said);
+        let exact = around.exact().map(|eq| quadratic(block.seen(), eq));
         (values.iter().zip(said).enumerate())
             .map(|(i, (f, q))| f - q + exact.as_ref().map_or(0.0, |e| e[i]))
             .collect()

@@ -70,7 +70,7 @@ fn run_view_group(
     }
     match group.first() {
         Some(Step::Local(_)) => {
-            let (term, p) = view.with(factors.moments());
+            let (term, p) = view.with(factors.seen());
             engine.locals(term, &p, cx)?;
         }
         Some(Step::Scales(_)) => engine.scales(view.weights.as_mut(), cx)?,
@@ -102,15 +102,15 @@ fn pass(
     } = view;
     let shape = term.shape();
     let columns = shape.predictor_columns;
-    let mut eq = NormalEquations::new(factors.moments().k(), 0..0);
+    let mut eq = NormalEquations::new(factors.seen().k(), 0..0);
     let with_weights = has(Step::Weights(v));
     let with_tangents = term.as_tangents().is_some();
     let coupled = term.as_tangents().is_some_and(|t| t.couples_columns());
     if with_weights {
         cx.key = key(base, Step::Weights(v));
         let p = Predictor {
-            factors: factors.moments(),
-            weights: weights.moments(),
+            factors: factors.seen(),
+            weights: weights.seen(),
             bias,
         };
         term.equations().weight_gram(&p, &mut eq)?;
@@ -135,14 +135,14 @@ fn pass(
             cx.key = key(base, Step::Weights(v));
             eq.set_rows(block.clone());
             let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
+                factors: factors.seen(),
+                weights: weights.seen(),
                 bias,
             };
             term.equations().weight_equations(&p, &mut eq)?;
             let mut around = AroundWeights {
                 term: term.as_mut(),
-                factors: factors.moments(),
+                factors: factors.seen(),
                 bias,
             };
             let around = with_tangents.then_some(&mut around as &mut dyn Around);
@@ -153,8 +153,8 @@ fn pass(
             let count = block.len() * each;
             let (precision, rhs) = (&mut precision[..count], &mut rhs[..count]);
             let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
+                factors: factors.seen(),
+                weights: weights.seen(),
                 bias,
             };
             let implicit = term
@@ -162,8 +162,8 @@ fn pass(
                 .bias_equations(block.clone(), &p, precision, rhs);
             let mut around = AroundBias {
                 term: term.as_mut(),
-                factors: factors.moments(),
-                weights: weights.moments(),
+                factors: factors.seen(),
+                weights: weights.seen(),
                 columns: block.clone(),
             };
             let around = with_tangents.then_some(&mut around);
@@ -171,8 +171,8 @@ fn pass(
             bias.update_implicit(implicit);
         }
         let p = Predictor {
-            factors: factors.moments(),
-            weights: weights.moments(),
+            factors: factors.seen(),
+            weights: weights.seen(),
             bias,
         };
         if by_column {
@@ -188,8 +188,8 @@ fn pass(
         engine.bias_prior(bias, cx);
     }
     let p = Predictor {
-        factors: factors.moments(),
-        weights: weights.moments(),
+        factors: factors.seen(),
+        weights: weights.seen(),
         bias,
     };
     if with_weights {

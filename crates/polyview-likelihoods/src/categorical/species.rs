@@ -44,6 +44,9 @@ impl LikelihoodSpecies for CategoricalProbitSpecies {
         match way {
             Way::Sparse => Some("keeps a number for every cell".to_owned()),
             Way::Components => Some("its scores have one set of weights".to_owned()),
+            Way::Offset => {
+                Some("what is added to the scores of all classes changes none".to_owned())
+            }
             _ => None,
         }
     }

@@ -135,6 +135,11 @@ impl LikelihoodSpecies for PoissonSpecies {
             Way::Stochastic if !softplus => {
                 Some("takes rate=softplus there: expectation sites are of all samples".to_owned())
             }
+            Way::Offset if softplus => Some(
+                "its rate is no exponential of the predictor: a size that counts are multiplied by \
+                 is nothing added there; take rate=exponential"
+                    .to_owned(),
+            ),
             _ => one_set_of_weights(way),
         }
     }

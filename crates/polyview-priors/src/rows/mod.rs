@@ -1,6 +1,7 @@
 //! Posterior blocks of rows: Gaussian with full or with no covariances, and
 //! spike-and-slab.
 
+mod beside;
 mod diagonal;
 mod noise;
 mod patterns;
@@ -8,6 +9,7 @@ mod solve;
 mod spike_slab;
 mod sweep;
 
+pub use beside::RowsBeside;
 pub use diagonal::DiagonalRows;
 pub(crate) use noise::normals;
 pub(crate) use solve::{Prepared, draw as solve_draw, update as solve_update};

@@ -6,6 +6,7 @@ use polyview_core::{
 use polyview_likelihoods::{PairPolicy, RankOptions, RankUpdates};
 
 use super::several;
+use crate::adjust;
 use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
 use crate::local;
@@ -70,6 +71,7 @@ pub(crate) fn validate_all(
     groups: Option<&Groups>,
 ) -> Result<()> {
     validate_views(spec, views, samples, groups)?;
+    adjust::validate(spec, views)?;
     faithful::validate(spec, views)
 }
 

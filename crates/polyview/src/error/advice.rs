@@ -33,6 +33,23 @@ impl ErrorKind {
                 "give a table about the samples (--metadata)".to_owned()
             }
             Self::UnknownMetadata { .. } => "name one of them".to_owned(),
+            Self::NoCovariate { column, sample } => format!(
+                "give '{sample}' a value of '{column}', leave the sample out, or fit without the \
+                 column"
+            ),
+            Self::Covariate { .. } => "correct it, or leave it out".to_owned(),
+            Self::UnknownCategory { .. } => {
+                "nothing was learnt of it: leave the sample out, or fit the model with samples of \
+                 that category"
+                    .to_owned()
+            }
+            Self::BadOffset { is_total: true, .. } => {
+                "leave the sample out of the view, or give sizes in a column".to_owned()
+            }
+            Self::BadOffset { is_size: true, .. } => {
+                "a size is a positive number, whose logarithm is added to the predictor".to_owned()
+            }
+            Self::BadOffset { .. } => "an offset is a finite number".to_owned(),
             Self::TooManyFactors { most, .. } => {
                 format!("ask for at most {most}; superfluous factors are removed while fitting")
             }

@@ -68,6 +68,11 @@ impl Origin {
                 ids.update(g.to_le_bytes());
             }
         }
+        for column in (composed.adjustment.iter()).flat_map(|a| a.training()) {
+            for x in column {
+                ids.update(x.to_le_bytes());
+            }
+        }
         let marks = infos.iter().zip(views).map(|(info, view)| ViewMark {
             name: info.name.clone(),
             sha256: mark(info, view),

@@ -1,12 +1,14 @@
 //! The JSON header of a model file.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use polyview_core::{Journal, Metadata, MetadataValues, Options, Rounding};
 use polyview_infer::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
+use crate::adjust::Adjustment;
 use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
@@ -79,6 +81,9 @@ pub(super) struct ModelHeader {
     pub(super) samples: Vec<String>,
     pub(super) views: Vec<ViewHeader>,
     pub(super) groups: Option<GroupsHeader>,
+    /// Covariates and offsets, where the fit was adjusted for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) adjustment: Option<Adjustment>,
     pub(super) metadata: Vec<ColumnHeader>,
     pub(super) record: RecordHeader,
 }
@@ -288,6 +293,10 @@ impl ModelHeader {
             }
             _ => return Err(Fault::Record("entries 'spec' and 'composer'")),
         };
+        let composed = Composed {
+            adjustment: self.adjustment.take().map(Arc::new),
+            ..composed
+        };
         for view in &mut self.views {
             view.choices.likelihood.resolve(registry).map_err(unknown)?;
             view.choices.selection.resolve(registry).map_err(unknown)?;
@@ -330,6 +339,7 @@ impl ModelHeader {
                 names: g.names.clone(),
                 of_sample: g.of_sample.clone(),
             }),
+            adjustment: fit.composed.adjustment.as_deref().cloned(),
             metadata: fit.metadata.iter().map(ColumnHeader::of).collect(),
             record: RecordHeader::of(&fit.record),
         }

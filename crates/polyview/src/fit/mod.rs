@@ -1,5 +1,6 @@
 //! A fitted model.
 
+mod beside;
 mod choices;
 mod classes;
 mod constants;
@@ -21,6 +22,7 @@ mod traced;
 mod training;
 mod view_info;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use polyview_core::{
@@ -32,6 +34,7 @@ use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
+pub use beside::Coefficients;
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use parts::{FitParts, Noise, ViewParts};
@@ -111,12 +114,19 @@ pub struct Component {
     /// Groups of the samples that terms and intercepts speak of, where there
     /// are several.
     pub(crate) groups: Option<RowGroups>,
+    /// What is known of other samples than the fit's beside their factors, samples × columns.
+    pub(crate) known: Option<Mat<f64>>,
 }
 
 /// One view of a [`Component`].
 pub struct ComponentView {
     /// Weights, features × K, in working units.
     pub weights: RowMoments,
+    /// Weights with the coefficients of covariates and the units of offsets behind them, where
+    /// there are any.
+    seen: Option<RowMoments>,
+    /// Number of coefficients beside the weights of a row.
+    coefficients: usize,
     /// Intercepts, in working units.
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
@@ -138,7 +148,9 @@ impl ComponentView {
     }
     /// Weights and intercepts at their means.
     fn known(mut self) -> Self {
-        self.weights = RowMoments::point(self.weights.mean().to_owned());
+        let point = |of: &RowMoments| RowMoments::point(of.mean().to_owned());
+        self.weights = point(&self.weights);
+        self.seen = self.seen.as_ref().map(point);
         let (mean, columns) = (self.bias.mean().to_vec(), self.bias.mean().len());
         self.bias.set(mean, vec![0.0; columns]);
         self
@@ -328,10 +340,13 @@ impl Fit {
         let mut out = Component {
             factors,
             groups: None,
+            known: None,
             views: views
                 .into_iter()
                 .map(|v| ComponentView {
                     weights: v.weights.moments().clone(),
+                    seen: (v.weights.known()).map(|_| v.weights.seen().clone()),
+                    coefficients: v.weights.coefficients().map_or(0, RowMoments::k),
                     bias: v.bias,
                     term: v.term,
                 })
@@ -350,10 +365,11 @@ impl Fit {
         }
         let Component { factors, views, .. } = &mut out;
         for view in views {
+            let weights = view.seen().clone();
             if let Some(conditioned) = view.term.as_conditioned() {
                 conditioned.condition(&Predictor {
-                    factors: factors.moments(),
-                    weights: &view.weights,
+                    factors: factors.seen(),
+                    weights: &weights,
                     bias: &view.bias,
                 });
             }
@@ -365,7 +381,7 @@ impl Fit {
     /// # Errors
     /// When a component's state is damaged.
     pub fn factors(&self) -> Result<Estimate> {
-        self.summarise(Component::factors)
+        self.summarise(|c| Cow::Borrowed(c.factors()))
     }
     /// Posterior mean and standard deviation of the weights of a view,
     /// features (classes of a categorical view) × K, in **working** units (see [`ViewInfo::scaling`]).
@@ -374,7 +390,7 @@ impl Fit {
     /// [`ErrorKind::UnknownView`]; when a component's state is damaged.
     pub fn weights(&self, view: &str) -> Result<Estimate> {
         let (at, _) = self.view(view)?;
-        self.summarise(|c| &c.views[at].weights)
+        self.summarise(|c| Cow::Borrowed(&c.views[at].weights))
     }
     /// Names of the rows of the weights of a view: its features (or classes),
     /// those of each component in turn where components have weights of their
@@ -417,7 +433,7 @@ impl Fit {
         }
         Ok(out.map(|logs| Mat::from_fn(logs.nrows(), logs.ncols(), |d, g| logs[(d, g)].exp())))
     }
-    fn summarise(&self, block: impl Fn(&Component) -> &RowMoments) -> Result<Estimate> {
+    fn summarise(&self, block: impl Fn(&Component) -> Cow<'_, RowMoments>) -> Result<Estimate> {
         let mut sum: Option<(Mat<f64>, Mat<f64>)> = None;
         for i in 0..self.components.len() {
             let component = self.component(i)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use polyview_core::{Domain, RowGroups};
 use polyview_infer::ViewPart;
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, MatRef};
 
 use super::Component;
 
@@ -22,7 +22,14 @@ impl Component {
     /// ([`Link::scale`](polyview_core::Link::scale)); of one with
     /// weights by component the mean over the components, by their expected weights.
     pub(crate) fn linear_weights(&self, view: usize) -> Mat<f64> {
-        let mut out = self.mean_weights(view);
+        self.in_units(view, self.views[view].weights.mean())
+    }
+    /// As [`Component::linear_weights`], with what stands beside the weights.
+    pub(crate) fn linear_seen(&self, view: usize) -> Mat<f64> {
+        self.in_units(view, self.views[view].seen().mean())
+    }
+    fn in_units(&self, view: usize, weights: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = self.of_components(view, weights);
         let scales: Vec<f64> = (0..out.nrows())
             .map(|d| self.views[view].term.link(None, d, 0.0).scale)
             .collect();
@@ -33,12 +40,12 @@ impl Component {
         }
         out
     }
-    /// Mean weights of a view with weights of its own for each of so many components of the
-    /// factors' prior, features × (factors of the first component, of the second, ...), in
+    /// Mean weights of a view, and what stands beside them, with weights of its own for each of so many
+    /// components of the factors' prior, features × (factors of the first component, of the second, ...), in
     /// the units of [`Component::linear_weights`].
     pub(crate) fn local_weights(&self, view: usize, components: usize) -> Mat<f64> {
         let part = &self.views[view];
-        let (w, columns) = (part.weights.mean(), part.term.shape().predicted_columns());
+        let (w, columns) = (part.seen().mean(), part.term.shape().predicted_columns());
         let scales: Vec<f64> = (0..columns)
             .map(|d| part.term.link(None, d, 0.0).scale)
             .collect();
@@ -47,9 +54,8 @@ impl Component {
             scales[d] * w[(j / k * columns + d, j % k)]
         })
     }
-    fn mean_weights(&self, view: usize) -> Mat<f64> {
+    fn of_components(&self, view: usize, w: MatRef<'_, f64>) -> Mat<f64> {
         let part = &self.views[view];
-        let w = part.weights.mean();
         let Some(mixture) = self.factors.mixture() else {
             return w.to_owned();
         };

@@ -43,13 +43,56 @@ pub(super) fn start(
     let data = StartData::new(&blocks)?;
     let options = &composed.options;
     let key = StreamKey::new(options.seed).sweep(0);
-    Ok(start_factors(
-        options.start,
-        &data,
-        options.factors,
-        key,
-        restart,
-    )?)
+    let Some(adjustment) = &composed.adjustment else {
+        let (start, k) = (options.start, options.factors);
+        return Ok(start_factors(start, &data, k, key, restart)?);
+    };
+    // directions that covariates and offsets take are not for the factors
+    let known = adjustment.training();
+    let k = options.factors + known.len();
+    let z = start_factors(options.start, &data, k, key, restart)?;
+    Ok(beside(z, known, options.factors))
+}
+
+/// The columns of a start that are least like what is known of the samples, in their order: each
+/// without what the constant and the known columns say of it, with its length as before.
+fn beside(start: Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
+    let rows = start.nrows();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let without = |x: &mut [f64], base: &[Vec<f64>]| {
+        for b in base {
+            let by = dot(x, b);
+            for (x, b) in x.iter_mut().zip(b) {
+                *x -= by * b;
+            }
+        }
+    };
+    let mut base: Vec<Vec<f64>> = Vec::new();
+    for column in std::iter::once(&vec![1.0; rows]).chain(known) {
+        let mut own = column.clone();
+        without(&mut own, &base);
+        let (left, all) = (dot(&own, &own), dot(column, column));
+        // what others have said already is rounding
+        if left > 1e-12 * all {
+            own.iter_mut().for_each(|x| *x /= left.sqrt());
+            base.push(own);
+        }
+    }
+    let mut columns: Vec<(usize, f64, Vec<f64>)> = (0..start.ncols())
+        .map(|j| {
+            let column = start.col_as_slice(j);
+            let mut own = column.to_vec();
+            without(&mut own, &base);
+            let (left, all) = (dot(&own, &own), dot(column, column));
+            let longer = if left > 0.0 { (all / left).sqrt() } else { 1.0 };
+            own.iter_mut().for_each(|x| *x *= longer);
+            (j, if all > 0.0 { left / all } else { 0.0 }, own)
+        })
+        .collect();
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    columns.truncate(k);
+    columns.sort_by_key(|c| c.0);
+    Mat::from_fn(rows, k, |n, j| columns[j].2[n])
 }
 
 /// The views as a start sees them: classes become indicators, ranks normal

@@ -111,7 +111,7 @@ pub(super) fn quantities(model: &Model) -> Vec<Quantity> {
 
 /// The quantities under the model's current draw.
 pub(super) fn values(model: &Model, quantities: &[Quantity]) -> Vec<f64> {
-    let z = model.factors.moments().mean();
+    let z = model.factors.seen().mean();
     let count = z.nrows().max(1) as f64;
     let centre: Vec<f64> = (0..z.ncols())
         .map(|k| z.col(k).iter().sum::<f64>() / count)
@@ -161,8 +161,8 @@ fn noise_of(part: &ViewPart) -> Option<&Gammas> {
 fn predictor(model: &Model, part: &ViewPart, cell: (usize, usize), centre: &[f64]) -> f64 {
     let (sample, column) = cell;
     let p = Predictor {
-        factors: model.factors.moments(),
-        weights: part.weights.moments(),
+        factors: model.factors.seen(),
+        weights: part.weights.seen(),
         bias: &part.bias,
     };
     let shape = part.term.shape();

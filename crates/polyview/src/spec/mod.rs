@@ -15,6 +15,8 @@ pub use polyview_core::Posterior;
 pub use prior::{FactorPrior, FactorPriors, PriorKind, WeightPrior, WeightPriors};
 pub use run::RunOptions;
 
+use std::collections::BTreeMap;
+
 use polyview_core::{
     Centring, FeatureScaling, GammaPrior, Join, MissingData, OptionError, Options, Way,
 };
@@ -22,6 +24,7 @@ use polyview_infer::{Start, StochasticOptions, VbOptions};
 use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
 
+use crate::adjust::Offset;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::registry::Registry;
@@ -81,6 +84,13 @@ pub struct ModelSpec {
     /// What groups of samples have of their own. In effect where the data have
     /// at least two groups.
     pub groups: GroupChoices,
+    /// Covariates of the samples that the fit is adjusted for: columns of the metadata. Their
+    /// coefficients are learnt beside the weights, and factors do not follow them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub covariates: Vec<String>,
+    /// Offsets of views, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub offsets: BTreeMap<String, Offset>,
     /// Choices that hold for every view without its own.
     pub defaults: ViewChoices,
     /// The engine.
@@ -144,6 +154,8 @@ impl Default for ModelSpec {
             noise_prior: GammaPrior::new(1e-6, 1e-6),
             missing: MissingData::default(),
             groups: GroupChoices::default(),
+            covariates: Vec::new(),
+            offsets: BTreeMap::new(),
             defaults: ViewChoices::default(),
             engine: EngineKind::default(),
             vb: VbOptions::default(),
@@ -159,6 +171,23 @@ impl ModelSpec {
     /// Whether the model looks at the groups of samples.
     pub fn knows_groups(&self) -> bool {
         self.groups.noise || self.groups.intercepts || self.factor_prior.knows_groups()
+    }
+    /// Adjusts the fit for these covariates, columns of the metadata: numbers are standardised,
+    /// each category but the first of a column of words has an indicator.
+    #[must_use]
+    pub fn with_covariates<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.covariates = names.into_iter().map(Into::into).collect();
+        self
+    }
+    /// Gives a view an offset.
+    #[must_use]
+    pub fn with_offset(mut self, view: &str, offset: impl Into<Offset>) -> Self {
+        self.offsets.insert(view.to_owned(), offset.into());
+        self
+    }
+    /// Whether it has covariates or offsets.
+    pub(crate) fn adjusts(&self) -> bool {
+        !(self.covariates.is_empty() && self.offsets.is_empty())
     }
     /// Whether each group of samples has intercepts of its own in a view, where
     /// the data have several.

@@ -48,7 +48,7 @@ impl Aligned {
         let mut out = Self {
             samples: data.samples().to_vec(),
             views: fit.views().iter().map(|_| None).collect(),
-            placing: Placing::new(fit, data, &mut notes)?,
+            placing: Placing::new(fit, data, left_out, &mut notes)?,
             notes,
             warnings: Vec::new(),
         };

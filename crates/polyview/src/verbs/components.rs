@@ -107,8 +107,8 @@ fn bound_of_one(
     {
         if let Some(locals) = term.as_rounds() {
             let p = Predictor {
-                factors: factors.moments(),
-                weights: weights.moments(),
+                factors: factors.seen(),
+                weights: weights.seen(),
                 bias,
             };
             locals.refresh_locals(&p, cx)?;
@@ -184,5 +184,5 @@ fn mixed(components: &[RowMoments], shares: &Mat<f64>) -> Result<RowMoments> {
 /// A block of other rows under the prior of `of`.
 fn under(of: &dyn RowBlock, start: RowMoments) -> Result<Box<dyn RowBlock>> {
     let groups = RowGroups::one(start.rows());
-    Ok(of.for_rows(&RowContext::new(&groups), start)?)
+    Ok(of.for_rows(&RowContext::new(&groups).with_known(of.known()), start)?)
 }

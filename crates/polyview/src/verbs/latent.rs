@@ -75,7 +75,8 @@ pub(super) fn block(
     // with its covariances, whatever the fit's: exact in one step
     let groups = component.groups.clone();
     let groups = groups.unwrap_or_else(|| RowGroups::one(samples));
-    let rows = RowContext::new(&groups);
+    let known = component.known();
+    let rows = RowContext::new(&groups).with_known(known);
     let together = (component.factors).gaussian_for_rows(&rows, start.clone())?;
     let factors = component.factors.for_rows(&rows, start)?;
     let several = factors.shares().is_some_and(|s| s.ncols() > 1);
@@ -95,8 +96,9 @@ pub(super) fn block(
             let views: Vec<Option<View>> = views.iter().map(|v| v.as_ref().map(mine)).collect();
             let parts = parts_of(fit, component, &views, weights)?;
             let start = RowMoments::isotropic(Mat::zeros(1, k), 1e-2, 0);
-            let factors =
-                (component.factors).for_rows(&RowContext::new(&RowGroups::one(1)), start)?;
+            let groups = RowGroups::one(1);
+            let rows = RowContext::new(&groups).with_known(known.map(|k| k.subrows(n, 1)));
+            let factors = (component.factors).for_rows(&rows, start)?;
             let schedule = Schedule::standard(parts.len());
             Ok(Model::new(factors, parts, schedule))
         };
@@ -129,20 +131,19 @@ fn parts_of(
     views: &[Option<View>],
     weights: WeightUncertainty,
 ) -> Result<Vec<ViewPart>> {
-    let k = component.factors().k();
     let mut parts = Vec::with_capacity(views.len());
     for ((part, info), view) in component.views.iter().zip(fit.views()).zip(views) {
         let Some(view) = view else { continue };
         let moments = match weights {
-            WeightUncertainty::Variational => part.weights.clone(),
-            WeightUncertainty::PlugIn => RowMoments::point(part.weights.mean().to_owned()),
+            WeightUncertainty::Variational => part.seen().clone(),
+            WeightUncertainty::PlugIn => RowMoments::point(part.seen().mean().to_owned()),
         };
         parts.push(ViewPart {
             name: info.name.clone(),
             term: part.term.rebind(view)?,
             weights: Box::new(FullRows::new(
                 format!("weights/{}", info.name),
-                Fixed::standard_normal(k),
+                Fixed::standard_normal(moments.k()),
                 moments,
             )),
             bias: part.bias.clone(),

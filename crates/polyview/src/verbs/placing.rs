@@ -1,13 +1,21 @@
 //! Which groups new samples belong to.
 
 use polyview_core::{Dataset, Groups, RowGroups};
+use polyview_linalg::Mat;
 
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 
+/// What is known of samples beside their data: their groups, covariates and offsets.
+pub(super) struct Placing {
+    groups: Grouping,
+    /// Covariates and offsets of new samples, samples × columns.
+    known: Option<Mat<f64>>,
+}
+
 /// Which groups new samples belong to, where the model looks at groups.
-pub(super) enum Placing {
+enum Grouping {
     /// The samples are those of the fit, or the model does not look at groups.
     AsFitted,
     /// These.
@@ -22,11 +30,57 @@ pub(super) enum Placing {
 }
 
 impl Placing {
-    /// That of the samples of `data` under the model of `fit`.
+    /// The samples are those of the fit.
+    pub(super) fn as_fitted() -> Self {
+        Self {
+            groups: Grouping::AsFitted,
+            known: None,
+        }
+    }
+    /// That of the samples of `data` under the model of `fit`; the data of the view `hidden` are
+    /// not to be looked at.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownGroup`].
-    pub(super) fn new(fit: &Fit, data: &Dataset, notes: &mut Vec<String>) -> Result<Self> {
+    /// [`ErrorKind::UnknownGroup`]; of covariates and offsets what
+    /// [`Adjustment::of`](crate::adjust::Adjustment::of) says.
+    pub(super) fn new(
+        fit: &Fit,
+        data: &Dataset,
+        hidden: Option<usize>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let hidden = hidden.map(|at| fit.views()[at].name.as_str());
+        let adjustment = fit.composed.adjustment.as_ref();
+        let known = adjustment.map(|a| a.of(data, fit.views(), hidden, notes));
+        Ok(Self {
+            known: known.transpose()?,
+            groups: Grouping::new(fit, data, notes)?,
+        })
+    }
+    /// How many ways there are to place the samples.
+    pub(super) fn count(&self) -> usize {
+        match &self.groups {
+            Grouping::AsFitted | Grouping::Known(_) => 1,
+            Grouping::Any { groups, .. } => *groups,
+        }
+    }
+    /// Places the samples of a component in the way of that number.
+    pub(super) fn place(&self, way: usize, component: &mut Component) -> Result<()> {
+        component.known.clone_from(&self.known);
+        match &self.groups {
+            Grouping::AsFitted => {}
+            Grouping::Known(groups) => component.place(groups),
+            Grouping::Any { samples, groups } => {
+                let all = RowGroups::new(vec![way as u32; *samples], *groups)?;
+                component.place(&all);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Grouping {
+    fn new(fit: &Fit, data: &Dataset, notes: &mut Vec<String>) -> Result<Self> {
         let Some(known) = several(fit.groups()).filter(|_| fit.composed.knows_groups()) else {
             return Ok(Self::AsFitted);
         };
@@ -42,25 +96,6 @@ impl Placing {
             });
         };
         Ok(Self::Known(matched(known, given)?))
-    }
-    /// How many ways there are to place the samples.
-    pub(super) fn count(&self) -> usize {
-        match self {
-            Self::AsFitted | Self::Known(_) => 1,
-            Self::Any { groups, .. } => *groups,
-        }
-    }
-    /// Places the samples of a component in the way of that number.
-    pub(super) fn place(&self, way: usize, component: &mut Component) -> Result<()> {
-        match self {
-            Self::AsFitted => {}
-            Self::Known(groups) => component.place(groups),
-            Self::Any { samples, groups } => {
-                let all = RowGroups::new(vec![way as u32; *samples], *groups)?;
-                component.place(&all);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -288,7 +288,7 @@ impl Fit {
     /// As [`Fit::fitted`].
     pub fn fitted_with(&self, view: &str, parameters: ParameterUncertainty) -> Result<Prediction> {
         let (at, _) = self.view(view)?;
-        let (samples, placing) = (self.samples.clone(), Placing::AsFitted);
+        let (samples, placing) = (self.samples.clone(), Placing::as_fitted());
         self.predict_from(at, (samples, &placing), Vec::new(), parameters, |c| {
             Ok((Cow::Borrowed(c.factors()), None))
         })
@@ -356,9 +356,10 @@ impl Fit {
             };
             let view = &component.views[at];
             kind = view.term.domain();
+            let seen = component.seen(&z);
             let p = Predictor {
-                factors: &z,
-                weights: &view.weights,
+                factors: &seen,
+                weights: view.seen(),
                 bias: &view.bias,
             };
             mixed.next();

@@ -191,7 +191,7 @@ impl Fit {
                     observed[v].draw_pairs(StreamKey::new(options.seed).block(v as u32));
                 }
                 let key = |block: u32| key.block(VIEW * (v as u32 + 1) + block);
-                let weights = draw_rows(&part.weights, key(0))?;
+                let weights = part.drawn(|w| draw_rows(w, key(0)))?;
                 let bias = draw_bias(part, key(1));
                 let p = Predictor {
                     factors: &z,
@@ -270,7 +270,14 @@ impl Fit {
             }
             component.share(&Arc::new(drawn));
         }
-        draw_rows(&component.factors().subset(rows), key.block(FACTORS))
+        if let Some(known) = component.known() {
+            let own = Mat::from_fn(rows.len(), known.ncols(), |i, j| {
+                known[(rows[i] as usize, j)]
+            });
+            component.known = Some(own);
+        }
+        let drawn = draw_rows(&component.factors().subset(rows), key.block(FACTORS))?;
+        Ok(component.seen(&drawn).into_owned())
     }
 }
 

@@ -184,8 +184,8 @@ impl Fit {
             let component = self.component(i)?;
             for (at, part) in component.views.iter().enumerate() {
                 let p = Predictor {
-                    factors: component.factors.moments(),
-                    weights: &part.weights,
+                    factors: component.factors.seen(),
+                    weights: part.seen(),
                     bias: &part.bias,
                 };
                 let known = cells[at].iter().any(|c| c.trials.is_some());

@@ -115,7 +115,7 @@ impl Fit {
             let means = without_covariances(rows.moments());
             rows.move_to(means);
         }
-        let factors = rows.moments().clone();
+        let factors = rows.seen().clone();
         let mut runs = Runs {
             views: Vec::with_capacity(targets.len()),
             outcome: Outcome::Converged,
@@ -178,6 +178,10 @@ impl Fit {
         mut part: ViewPart,
         rows: &mut Box<dyn RowBlock>,
     ) -> Result<Sweeps> {
+        if rows.known().is_some() {
+            // coefficients of covariates are settled with the weights, under their joint prior
+            return self.sweeps_over(rows, part, SWEEPS);
+        }
         let factors = rows.moments().clone();
         let own = &component.views[v].term;
         let widened = own.widened(view, &with(&part, &factors)).is_some();
@@ -300,7 +304,7 @@ impl Fit {
 fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
     Predictor {
         factors,
-        weights: part.weights.moments(),
+        weights: part.weights.seen(),
         bias: &part.bias,
     }
 }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use polyview_core::{Dataset, Predictor, RowContext, RowCov, RowGroups, RowMoments, Table, View};
-use polyview_linalg::{Mat, SpdFactor};
+use polyview_core::{
+    Dataset, Metadata, MetadataValues, Predictor, RowContext, RowCov, RowGroups, RowMoments, Table,
+    View,
+};
+use polyview_linalg::{Mat, MatRef, SpdFactor};
 use polyview_random::{StreamKey, fill_standard_normal, standard_normal, uniform_open01};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +31,7 @@ const MOST_TRIALS: u64 = 1_000_000_000;
 const PARAMETERS: u32 = 0;
 const FACTORS: u32 = 1;
 const GROUPS: u32 = 2;
+const COVARIATES: u32 = 3;
 const VIEW: u32 = 8;
 
 impl Fit {
@@ -38,7 +42,8 @@ impl Fit {
     /// missing. Over many seeds it is the posterior predictive distribution. Samples are called `sim1`,
     /// `sim2`, …; where the model looks at groups, each belongs to the group of a
     /// training sample drawn at random. Successes of a binomial view are out of
-    /// the trials of a training sample drawn at random, of the same group;
+    /// the trials of a training sample drawn at random, of the same group; covariates, offsets and
+    /// metadata of each sample are those of a training sample drawn at random, where there are any;
     /// [`Fit::simulate_with`] takes other numbers.
     ///
     /// The same seed gives the same bits.
@@ -92,18 +97,26 @@ impl Fit {
             rows = RowGroups::new(drawn, groups.names.len())?;
             component.place(&rows);
         }
+        if let Some(known) = component.known() {
+            let (own, about) = self.drawn_covariates(known, samples, key.block(COVARIATES));
+            component.known = Some(own);
+            for column in about {
+                builder = builder.metadata(names.clone(), column);
+            }
+        }
         let start = latent::start(&component, samples);
-        let mut z = (component.factors).for_rows(&RowContext::new(&rows), start)?;
+        let cx = RowContext::new(&rows).with_known(component.known());
+        let mut z = (component.factors).for_rows(&cx, start)?;
         z.draw_rows(key.block(FACTORS));
         if let Some(shares) = z.shares() {
             component.share(shares);
         }
         for (at, (part, info)) in component.views.iter().zip(&self.views).enumerate() {
             let key = |block: u32| key.block(VIEW * (at as u32 + 1) + block);
-            let weights = draw_rows(&part.weights, key(0))?;
+            let weights = part.drawn(|w| draw_rows(w, key(0)))?;
             let bias = draw_bias(part, key(1));
             let p = Predictor {
-                factors: z.moments(),
+                factors: z.seen(),
                 weights: &weights,
                 bias: &bias,
             };
@@ -138,6 +151,34 @@ impl Fit {
             }
         }
         Ok(builder.build()?)
+    }
+
+    /// Covariates and offsets of new samples, each those of a training sample drawn at random, and its
+    /// metadata.
+    fn drawn_covariates(
+        &self,
+        known: MatRef<'_, f64>,
+        samples: usize,
+        key: StreamKey,
+    ) -> (Mat<f64>, Vec<Metadata>) {
+        let mut rng = key.rng();
+        let drawn: Vec<usize> = (0..samples)
+            .map(|_| (uniform_open01(&mut rng) * known.nrows() as f64) as usize)
+            .map(|n| n.min(known.nrows().saturating_sub(1)))
+            .collect();
+        let column = |m: &Metadata| Metadata {
+            name: m.name.clone(),
+            values: match &m.values {
+                MetadataValues::Numbers(x) => {
+                    MetadataValues::Numbers(drawn.iter().map(|&n| x[n]).collect())
+                }
+                MetadataValues::Categories(x) => {
+                    MetadataValues::Categories(drawn.iter().map(|&n| x[n].clone()).collect())
+                }
+            },
+        };
+        let own = Mat::from_fn(samples, known.ncols(), |i, j| known[(drawn[i], j)]);
+        (own, self.metadata.iter().map(column).collect())
     }
 
     /// Refuses numbers of trials that do not suit the model.

@@ -16,6 +16,8 @@ pub struct KeptRows {
     cov: Option<PackedRows>,
     /// What else a block keeps of each row: tables of rows × anything.
     pub entries: Vec<Mat<f64>>,
+    /// What stood beside these rows, where a block keeps more of them.
+    pub beside: Option<Box<Self>>,
 }
 
 impl KeptRows {
@@ -26,6 +28,7 @@ impl KeptRows {
             rows,
             cov: None,
             entries: Vec::new(),
+            beside: None,
         }
     }
     /// The rows.
@@ -86,6 +89,7 @@ impl RowMoments {
             rows,
             cov,
             entries: Vec::new(),
+            beside: None,
         }
     }
     /// Puts a row where natural parameters are `share` of the way from what was kept to what

@@ -1,6 +1,7 @@
 //! K-dimensional Gaussian rows: the factors (N rows) or the weights of one
 //! view (D rows).
 
+mod beside;
 mod change;
 mod file;
 mod kept;

@@ -1,5 +1,6 @@
 //! Blocks of rows and priors of their scales.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,12 +21,23 @@ use crate::model::state::{State, Stateful};
 pub struct RowContext<'a> {
     /// Groups of the rows: one where nobody looks at groups.
     pub groups: &'a RowGroups,
+    /// Columns that are known of the rows, rows × columns, where the block has such
+    /// ([`RowBlock::known`]).
+    pub known: Option<MatRef<'a, f64>>,
 }
 
 impl<'a> RowContext<'a> {
     /// Rows of these groups.
     pub fn new(groups: &'a RowGroups) -> Self {
-        Self { groups }
+        Self {
+            groups,
+            known: None,
+        }
+    }
+    /// The same rows, of which these columns are known, rows × columns.
+    #[must_use]
+    pub fn with_known(self, known: Option<MatRef<'a, f64>>) -> Self {
+        Self { known, ..self }
     }
 }
 
@@ -102,6 +114,29 @@ pub trait ScalePrior: Stateful + Send + Sync + 'static {
 pub trait RowBlock: Stateful + Send + Sync {
     /// Current moments.
     fn moments(&self) -> &RowMoments;
+    /// The rows as data terms see them: [`RowBlock::moments`], and behind these the columns
+    /// that stand beside them (covariates and offsets beside factors, their coefficients
+    /// beside weights; spec/sites 9). Normal equations speak of all of these columns.
+    fn seen(&self) -> &RowMoments {
+        self.moments()
+    }
+    /// What is known of the rows beside their moments, rows × columns: the last columns of
+    /// [`RowBlock::seen`]. `None` where nothing is.
+    fn known(&self) -> Option<MatRef<'_, f64>> {
+        None
+    }
+    /// As [`RowBlock::seen`], of other moments of the same rows.
+    fn seen_as<'a>(&self, moments: &'a RowMoments) -> Cow<'a, RowMoments> {
+        match self.known() {
+            None => Cow::Borrowed(moments),
+            Some(known) => Cow::Owned(moments.beside_known(known)),
+        }
+    }
+    /// Coefficients of covariates beside the rows, rows × covariates; `None` where there are
+    /// none.
+    fn coefficients(&self) -> Option<&RowMoments> {
+        None
+    }
     /// Replaces the moments, for starts.
     fn set_moments(&mut self, moments: RowMoments);
     /// Replaces the moments and nothing else: points at which a projection wants

@@ -6,7 +6,7 @@ mod checkpoint;
 mod finish;
 mod restarts;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Rounding, State, View};
@@ -31,6 +31,7 @@ use super::start::start;
 use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, FitRecord, ViewInfo};
+use crate::adjust::Adjustment;
 use crate::assemble::{WorkingData, fit_factors};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
@@ -203,7 +204,11 @@ impl Fitting {
         };
         let factors = composed.options.factors;
         let factors = fit_factors(factors, data.views(), data.n_samples(), &mut journal);
-        let composed = composed.written_out(data.views(), factors);
+        let mut composed = composed.written_out(data.views(), factors);
+        let adjustment = match composed.spec() {
+            Some(spec) => Adjustment::learn(spec, &data, &mut journal)?,
+            None => None,
+        };
         let training: Vec<Option<TrainingScale>> = (data.views().iter())
             .zip(&choices)
             .map(|(v, c)| TrainingScale::of(&c.likelihood, v))
@@ -227,6 +232,10 @@ impl Fitting {
                 training,
             })
             .collect();
+        composed.adjustment = adjustment.map(|mut a| {
+            a.in_working_units(&infos);
+            Arc::new(a)
+        });
         for info in &infos {
             note_features(info, &mut journal);
         }

@@ -13,11 +13,12 @@ pub(super) fn predictors(component: &Component, places: &Places) -> Vec<(f64, f6
     let shape = part.term.shape();
     let columns = shape.predicted_columns();
     let centred;
-    let factors = if part.term.has_intercepts() {
-        component.factors()
+    let seen = component.seen(component.factors());
+    let factors: &RowMoments = if part.term.has_intercepts() {
+        &seen
     } else {
         // only differences between samples count
-        centred = about_the_mean(component.factors());
+        centred = about_the_mean(&seen);
         &centred
     };
     let classes;
@@ -26,7 +27,7 @@ pub(super) fn predictors(component: &Component, places: &Places) -> Vec<(f64, f6
         classes = about_the_mean_class(part);
         (&classes.0, &classes.1)
     } else {
-        (&part.weights, &part.bias)
+        (part.seen(), &part.bias)
     };
     let p = Predictor {
         factors,
@@ -83,16 +84,17 @@ fn about_the_mean(rows: &RowMoments) -> RowMoments {
 /// are independent, $\mathrm{Cov}(w\_c - \bar w) = (1 - 2/C) S\_c + C^{-2}\sum
 /// S\_j$.
 fn about_the_mean_class(part: &ComponentView) -> (RowMoments, Bias) {
-    let (classes, k) = (part.weights.explicit_rows(), part.weights.k());
+    let of_part = part.seen();
+    let (classes, k) = (of_part.explicit_rows(), of_part.k());
     let count = classes.max(1) as f64;
-    let centred = about_the_mean(&part.weights);
-    let weights = if matches!(part.weights.cov(), RowCov::Zero) {
+    let centred = about_the_mean(of_part);
+    let weights = if matches!(of_part.cov(), RowCov::Zero) {
         centred
     } else {
-        let all = part.weights.cov_sum(None);
+        let all = of_part.cov_sum(None);
         let mut cov = PackedRows::zeros(classes, k);
         for c in 0..classes {
-            let mut own = part.weights.row_cov(c);
+            let mut own = of_part.row_cov(c);
             own.scale(1.0 - 2.0 / count);
             own.add_scaled(1.0 / (count * count), &all);
             cov.row_mut(c).copy_from_slice(own.as_slice());

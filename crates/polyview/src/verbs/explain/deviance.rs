@@ -47,7 +47,7 @@ impl Expected {
     }
     /// Adds a component with factors of its own or of other samples.
     pub(super) fn add(&mut self, factors: &RowMoments, view: &ComponentView) {
-        let w = RowMoments::point(view.weights.mean().to_owned());
+        let w = RowMoments::point(view.seen().mean().to_owned());
         let mut bias = view.bias.clone();
         let mean = bias.mean().to_vec();
         let known = vec![0.0; mean.len()];

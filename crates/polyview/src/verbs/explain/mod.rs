@@ -10,6 +10,7 @@ use polyview_linalg::Mat;
 use super::align::Aligned;
 use super::latent;
 use super::project::WeightUncertainty;
+use crate::adjust::Adjustment;
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
@@ -75,6 +76,9 @@ use sums::{Draw, Posterior, Sums};
 /// explain. Ranks have no intercepts, so their means are over all samples.
 /// Samples that nobody knows the group of are taken together.
 ///
+/// **Covariates and offsets** have shares of their own, apart from those of the factors: $R^2$ of
+/// all columns of a kind together.
+///
 /// Nothing is clipped: a negative share says that the factor does worse than
 /// the feature means. `NaN` says that a view does not vary.
 #[derive(Clone, Debug)]
@@ -94,6 +98,15 @@ pub struct Explained {
     pub deviance: Vec<f64>,
     /// Overlap of the factors $s$, one a view.
     pub shared: Vec<f64>,
+    /// Share that the covariates explain alone, one a view; none in a fit without covariates and
+    /// offsets.
+    pub covariates: Vec<f64>,
+    /// Share that the offset explains alone, one a view, 0 in one without; none in a fit without covariates
+    /// and offsets.
+    pub offset: Vec<f64>,
+    /// Share that factors, covariates and offset explain together, one a view; none in a fit
+    /// without covariates and offsets.
+    pub together: Vec<f64>,
     /// Observed cells, one a view.
     pub observed: Vec<usize>,
     /// What was ignored, taken as missing or numerically delicate.
@@ -185,7 +198,7 @@ impl Fit {
         let mut out = Posterior::default();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            let factors = component.factors().mean().to_owned();
+            let factors = component.seen(component.factors()).mean().to_owned();
             let shares = component.factors.shares().cloned();
             out.push(factors, component, shares.as_deref());
         }
@@ -219,7 +232,8 @@ impl Fit {
             if let Some(shares) = &z.shares {
                 c.share(shares);
             }
-            posterior.push(z.moments.mean().to_owned(), c, z.shares.as_deref());
+            let factors = c.seen(&z.moments).mean().to_owned();
+            posterior.push(factors, c, z.shares.as_deref());
         }
         notes.extend(warnings);
         latent::notes_of(&journal, &mut notes);
@@ -243,6 +257,9 @@ impl Fit {
         notes: Vec<String>,
     ) -> Result<Explained> {
         let (k, draws) = (self.k(), &posterior.draws[..]);
+        let adjustment = self.composed.adjustment.as_deref();
+        let (covariates, offsets) = adjustment.map_or((0, 0), Adjustment::counts);
+        let all_columns = k + covariates + offsets;
         let given: Vec<(usize, &View)> = views
             .iter()
             .enumerate()
@@ -256,6 +273,9 @@ impl Fit {
             total: Vec::with_capacity(given.len()),
             deviance: Vec::with_capacity(given.len()),
             shared: Vec::with_capacity(given.len()),
+            covariates: Vec::new(),
+            offset: Vec::new(),
+            together: Vec::new(),
             observed: given
                 .iter()
                 .map(|(at, v)| observed(v, strata.of_view(posterior.by_group[*at])))
@@ -271,7 +291,7 @@ impl Fit {
             } else {
                 let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
                 let (mut own, mut null) = (0.0, 0.0);
-                let mut sums = Sums::zero(k);
+                let mut sums = Sums::zero(all_columns);
                 for columns in column_blocks(view, kind) {
                     if !kind.is_ranked() {
                         let expected = posterior.expected(at, &columns);
@@ -305,10 +325,10 @@ impl Fit {
                     };
                     if kind.is_count() || kind.is_probability() {
                         let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
-                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(k));
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(all_columns));
                         sums.total += link;
                     } else {
-                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(k));
+                        sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(all_columns));
                         sums.total += link.iter().sum::<f64>();
                     }
                 }
@@ -339,6 +359,12 @@ impl Fit {
                 out.unique[(row, j)] = share(cross - 2.0 * all + own);
                 explained += cross - all;
                 overlap += all - own;
+            }
+            if adjustment.is_some() {
+                let of = |columns| share(sums.explained(columns));
+                out.covariates.push(of(k..k + covariates));
+                out.offset.push(of(k + covariates..all_columns));
+                out.together.push(of(0..all_columns));
             }
             out.total.push(share(explained));
             out.shared.push(share(overlap));

@@ -11,9 +11,9 @@ use crate::fit::{Component, ComponentView};
 
 /// Posterior means of one component.
 pub(super) struct Draw {
-    /// Factors, samples × K.
+    /// Factors and what is known beside them, samples × columns.
     pub factors: Mat<f64>,
-    /// Weights of each view, features × K.
+    /// Weights of each view and what stands beside them, features × columns.
     pub weights: Vec<Mat<f64>>,
 }
 
@@ -56,7 +56,7 @@ impl Posterior {
             }
         }
         let weights = (0..component.views.len())
-            .map(|m| component.linear_weights(m))
+            .map(|m| component.linear_seen(m))
             .collect();
         let parts = component.views;
         self.kinds = parts.iter().map(|v| v.term.domain()).collect();
@@ -173,6 +173,15 @@ impl Sums {
             }
         }
         out
+    }
+
+    /// What some columns explain together, of [`Sums::total`].
+    pub(super) fn explained(&self, columns: Range<usize>) -> f64 {
+        let of = |j: usize| {
+            let all: f64 = columns.clone().map(|l| self.gram[(j, l)]).sum();
+            2.0 * self.cross[j] - all
+        };
+        columns.clone().map(of).sum()
     }
 
     /// All components of a posterior.

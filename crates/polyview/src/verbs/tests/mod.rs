@@ -1,5 +1,6 @@
 //! Fixtures of the verbs' tests.
 
+mod adjust;
 mod alone;
 mod checks;
 mod choose;

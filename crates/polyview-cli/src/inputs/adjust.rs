@@ -1,0 +1,125 @@
+//! Tables of covariates and offsets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues};
+use polyview_io::ReadOptions;
+
+use super::about::{Column, about_samples};
+use crate::args::Cli;
+use crate::failure::{Failure, Outcome};
+use crate::study::offset_column;
+
+/// What a fit is adjusted for, and the files that say it of the samples.
+pub struct Adjusted<'a> {
+    /// A table about the samples; without one covariates are columns of the metadata.
+    pub covariates: Option<&'a Path>,
+    /// Names of the covariates.
+    pub names: &'a [String],
+    /// Files with offsets, by view.
+    pub offsets: &'a BTreeMap<String, PathBuf>,
+}
+
+impl Adjusted<'_> {
+    /// Adds the columns to the data; `about` are those that these have already.
+    pub fn add(
+        &self,
+        cli: &Cli,
+        mut builder: DatasetBuilder,
+        about: &[Column],
+        format: &ReadOptions,
+    ) -> Outcome<DatasetBuilder> {
+        if let (Some(path), []) = (self.covariates, self.names) {
+            return Err(Failure::Usage(format!(
+                "--covariates {}: nothing is adjusted for; name columns with --adjust, or leave it \
+                 out (a model that was not adjusted takes none)",
+                path.display()
+            )));
+        }
+        let columns = match self.covariates {
+            Some(path) => about_samples(cli, path, format)?,
+            None => Vec::new(),
+        };
+        for name in self.names {
+            let known = about.iter().any(|(_, c)| c.name == *name);
+            match (
+                columns.iter().find(|(_, c)| c.name == *name),
+                self.covariates,
+            ) {
+                (Some(_), _) if known => {
+                    return Err(Failure::Usage(format!(
+                        "--covariates and --metadata both have a column '{name}'; leave one out"
+                    )));
+                }
+                (Some((ids, column)), _) => {
+                    builder = builder.metadata(ids.clone(), column.clone());
+                }
+                (None, Some(path)) if !known => {
+                    let names: Vec<&str> = columns.iter().map(|c| c.1.name.as_str()).collect();
+                    return Err(Failure::Usage(format!(
+                        "--adjust: '{}' has no column '{name}'; it has {}",
+                        path.display(),
+                        names.join(", ")
+                    )));
+                }
+                (None, None) if !known => {
+                    return Err(Failure::Usage(format!(
+                        "no table has the covariate '{name}'; give one with --covariates FILE"
+                    )));
+                }
+                (None, _) => {}
+            }
+        }
+        for (view, path) in self.offsets {
+            let columns = about_samples(cli, path, format)?;
+            let [(ids, column)] = &columns[..] else {
+                return Err(Failure::Usage(format!(
+                    "--offset {view}={}: the table has {} columns beside the IDs; it should have one, of \
+                     numbers",
+                    path.display(),
+                    columns.len()
+                )));
+            };
+            if !matches!(column.values, MetadataValues::Numbers(_)) {
+                return Err(Failure::Usage(format!(
+                    "--offset {view}={}: the column '{}' holds words; an offset is a number",
+                    path.display(),
+                    column.name
+                )));
+            }
+            let column = Metadata {
+                name: offset_column(view),
+                values: column.values.clone(),
+            };
+            builder = builder.metadata(ids.clone(), column);
+        }
+        Ok(builder)
+    }
+}
+
+/// An error that names file, sample and column of the first value that is missing.
+pub fn complete(data: &Dataset, adjusted: &Adjusted<'_>) -> Outcome<()> {
+    let missing = |m: &Metadata| match &m.values {
+        MetadataValues::Numbers(x) => x.iter().position(|x| x.is_nan()),
+        MetadataValues::Categories(x) => x.iter().position(Option::is_none),
+    };
+    let covariates = (adjusted.names.iter())
+        .map(|name| (name.clone(), adjusted.covariates.map(Path::to_path_buf)));
+    let offsets =
+        (adjusted.offsets.iter()).map(|(view, path)| (offset_column(view), Some(path.clone())));
+    for (name, path) in covariates.chain(offsets) {
+        let Some(column) = data.metadata().iter().find(|m| m.name == name) else {
+            continue;
+        };
+        if let Some(n) = missing(column) {
+            let place = path.map_or_else(String::new, |p| format!("{}: ", p.display()));
+            return Err(Failure::Usage(format!(
+                "{place}sample '{}' has no value in the column '{name}'; give it one, leave the sample \
+                 out, or fit without the column",
+                data.samples()[n]
+            )));
+        }
+    }
+    Ok(())
+}

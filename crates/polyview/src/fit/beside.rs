@@ -1,0 +1,98 @@
+//! What stands beside factors and weights: covariates, offsets, coefficients.
+
+use std::borrow::Cow;
+
+use polyview_core::RowMoments;
+use polyview_linalg::{Mat, MatRef};
+
+use super::{Component, ComponentView, Fit};
+use crate::adjust::Adjustment;
+use crate::error::Result;
+
+/// Coefficients of the covariates that a fit was adjusted for, in one view.
+#[derive(Clone, Debug)]
+pub struct Coefficients {
+    /// What they belong to: covariates that are numbers, and `name=category` for each
+    /// category but the first of those that are words.
+    pub covariates: Vec<String>,
+    /// Posterior means, features × covariates: working units for each standard
+    /// deviation of the covariate.
+    pub mean: Mat<f64>,
+    /// Posterior standard deviations, features × covariates.
+    pub sd: Mat<f64>,
+}
+
+impl Component {
+    /// What is known of the samples beside their factors, samples × columns: of those that were
+    /// placed, or of the fit's.
+    pub(crate) fn known(&self) -> Option<MatRef<'_, f64>> {
+        let of_fit = || self.factors.known();
+        (self.known.as_ref()).map_or_else(of_fit, |k| Some(k.as_ref()))
+    }
+    /// Factors as data terms see them: with what is known of the samples beside them.
+    pub(crate) fn seen<'a>(&self, factors: &'a RowMoments) -> Cow<'a, RowMoments> {
+        match self.known() {
+            Some(known) => Cow::Owned(factors.beside_known(known)),
+            None => Cow::Borrowed(factors),
+        }
+    }
+}
+
+impl ComponentView {
+    /// Weights as data terms see them: with what stands beside them.
+    pub(crate) fn seen(&self) -> &RowMoments {
+        self.seen.as_ref().unwrap_or(&self.weights)
+    }
+    /// As [`ComponentView::seen`], of weights and coefficients that were drawn.
+    ///
+    /// # Errors
+    /// What `draw` says.
+    pub(crate) fn drawn(
+        &self,
+        draw: impl FnOnce(&RowMoments) -> Result<RowMoments>,
+    ) -> Result<RowMoments> {
+        let Some(seen) = &self.seen else {
+            return draw(&self.weights);
+        };
+        let learnt = self.weights.k() + self.coefficients;
+        let mut own = seen.clone();
+        own.select(&(0..learnt).collect::<Vec<_>>(), &vec![1.0; learnt]);
+        let known = seen.mean().subcols(learnt, seen.k() - learnt);
+        Ok(draw(&own)?.beside_known(known))
+    }
+    /// Coefficients of the covariates, rows of the weights × covariates.
+    fn of_covariates(&self) -> Option<RowMoments> {
+        let (k, more) = (self.weights.k(), self.coefficients);
+        let mut own = self.seen.clone()?;
+        own.select(&(k..k + more).collect::<Vec<_>>(), &vec![1.0; more]);
+        Some(own)
+    }
+}
+
+impl Fit {
+    /// Names of the covariates that the fit was adjusted for.
+    pub fn covariates(&self) -> Vec<String> {
+        let adjustment = self.composed.adjustment.as_deref();
+        adjustment.map_or_else(Vec::new, Adjustment::column_names)
+    }
+    /// Coefficients of the covariates in a view; of a fit without covariates none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`](crate::ErrorKind); when a component's state is damaged.
+    pub fn coefficients(&self, view: &str) -> Result<Option<Coefficients>> {
+        let (at, _) = self.view(view)?;
+        let covariates = self.covariates();
+        if covariates.is_empty() {
+            return Ok(None);
+        }
+        let found = self.summarise(|c| {
+            let own = c.views[at].of_covariates();
+            Cow::Owned(own.unwrap_or_else(|| RowMoments::point(Mat::zeros(0, 0))))
+        })?;
+        Ok(Some(Coefficients {
+            covariates,
+            mean: found.mean,
+            sd: found.sd,
+        }))
+    }
+}

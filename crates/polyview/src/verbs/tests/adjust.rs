@@ -1,0 +1,442 @@
+//! Fits that are adjusted for covariates and offsets.
+
+use polyview_core::{Dataset, Metadata, MetadataValues, Table};
+use polyview_linalg::Mat;
+use polyview_random::{StreamKey, poisson, standard_normal};
+
+use crate::{EngineKind, ErrorKind, Fit, Fitting, ModelSpec, Offset, models};
+
+const N: usize = 120;
+
+fn normals(seed: u64, rows: usize, columns: usize) -> Mat<f64> {
+    let mut rng = StreamKey::new(seed).rng();
+    Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng))
+}
+
+fn ids() -> Vec<String> {
+    (0..N).map(|n| format!("s{n:03}")).collect()
+}
+
+/// Three batches, and an age that goes with them a little.
+fn batch(n: usize) -> usize {
+    [0, 1, 1, 2, 0, 1][n % 6]
+}
+
+fn age(n: usize) -> f64 {
+    40.0 + ((n * 37) % 41) as f64 + 4.0 * batch(n) as f64
+}
+
+fn table(name: &str, values: Mat<f64>) -> Table {
+    Table {
+        name: name.into(),
+        samples: ids(),
+        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+        levels: Vec::new(),
+        values,
+    }
+}
+
+fn numbers(name: &str, of: impl Fn(usize) -> f64) -> Metadata {
+    Metadata {
+        name: name.into(),
+        values: MetadataValues::Numbers((0..N).map(of).collect()),
+    }
+}
+
+fn words(name: &str, of: impl Fn(usize) -> String) -> Metadata {
+    Metadata {
+        name: name.into(),
+        values: MetadataValues::Categories((0..N).map(|n| Some(of(n))).collect()),
+    }
+}
+
+fn about() -> [Metadata; 2] {
+    [
+        numbers("age", age),
+        words("batch", |n| ["b1", "b2", "b3"][batch(n)].to_owned()),
+    ]
+}
+
+fn data_with(views: Vec<Table>, columns: impl IntoIterator<Item = Metadata>) -> Dataset {
+    let mut builder = Dataset::builder();
+    for view in views {
+        builder = builder.view(view);
+    }
+    for column in columns {
+        builder = builder.metadata(ids(), column);
+    }
+    builder.build().unwrap()
+}
+
+/// Two views of two factors, and a batch effect that is larger than they are.
+fn values() -> (Mat<f64>, Vec<Table>) {
+    let z = normals(1, N, 2);
+    let views = [("x", 20, 2), ("y", 12, 3)].map(|(name, d, seed)| {
+        let (w, effect) = (normals(seed, d, 2), normals(seed + 10, d, 3));
+        let noise = normals(seed + 20, N, d);
+        table(
+            name,
+            Mat::from_fn(N, d, |n, j| {
+                z[(n, 0)] * w[(j, 0)]
+                    + z[(n, 1)] * w[(j, 1)]
+                    + 3.0 * effect[(j, batch(n))]
+                    + 0.03 * (age(n) - 60.0) * w[(j, 0)]
+                    + 0.5 * noise[(n, j)]
+            }),
+        )
+    });
+    (z, views.into())
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let dot = |x: &[f64], mx: f64, y: &[f64], my: f64| {
+        x.iter()
+            .zip(y)
+            .map(|(x, y)| (x - mx) * (y - my))
+            .sum::<f64>()
+    };
+    dot(a, ma, b, mb) / (dot(a, ma, a, ma) * dot(b, mb, b, mb)).sqrt()
+}
+
+/// Largest correlation of any factor with a number.
+fn largest(fit: &Fit, of: impl Fn(usize) -> f64) -> f64 {
+    let z = fit.factors().unwrap().mean;
+    let other: Vec<f64> = (0..N).map(of).collect();
+    (0..z.ncols())
+        .map(|k| correlation(z.col_as_slice(k), &other).abs())
+        .fold(0.0, f64::max)
+}
+
+fn spec() -> ModelSpec {
+    let mut spec = models::bibfa(6);
+    spec.vb.max_sweeps = 300;
+    spec
+}
+
+fn is_batch(b: usize) -> impl Fn(usize) -> f64 {
+    move |n| f64::from(u8::from(batch(n) == b))
+}
+
+#[test]
+fn factors_do_not_follow_what_is_adjusted_for() {
+    let (z, views) = values();
+    let data = data_with(views, about());
+    let plain = crate::fit(data.clone(), spec()).unwrap();
+    assert!((0..3).any(|b| largest(&plain, is_batch(b)) > 0.8));
+    let spec = spec().with_covariates(["age", "batch"]);
+    let fit = crate::fit(data.clone(), spec).unwrap();
+    for b in 0..3 {
+        let r = largest(&fit, is_batch(b));
+        assert!(r < 0.1, "{r}");
+    }
+    assert!(largest(&fit, age) < 0.1);
+    assert_eq!(fit.k(), 2);
+    for k in 0..2 {
+        assert!(largest(&fit, |n| z[(n, k)]) > 0.6);
+    }
+    let ledger = &fit.record().ledgers[0];
+    for pair in ledger.rows.windows(2) {
+        let fell = pair[1].factors == pair[0].factors && pair[1].total < pair[0].total - 1e-6;
+        assert!(!fell, "{} {}", pair[0].total, pair[1].total);
+    }
+    // a batch's difference is what was put in, in data units
+    let b = fit.coefficients("x").unwrap().unwrap();
+    assert_eq!(b.covariates, ["age", "batch=b2", "batch=b3"]);
+    let effect = normals(12, 20, 3);
+    let (share, scale) = (1.0 / 6.0, &fit.views()[0].scaling.scale);
+    let sd = (share * (1.0_f64 - share)).sqrt();
+    for d in 0..20 {
+        let found = b.mean[(d, 2)] / sd * scale[d];
+        let want = 3.0 * (effect[(d, 2)] - effect[(d, 0)]);
+        assert!((found - want).abs() < 0.9, "{found} {want}");
+    }
+    let of = fit.explain().unwrap();
+    let before = plain.explain().unwrap();
+    for v in 0..2 {
+        assert!(of.covariates[v] > 0.4 && of.offset[v] == 0.0);
+        let both = of.total[v] + of.covariates[v];
+        assert!((both - of.together[v]).abs() < 0.05);
+        assert!((before.total[v] - of.together[v]).abs() < 0.1);
+    }
+}
+
+#[test]
+fn the_file_says_it_all_and_new_samples_need_their_covariates() {
+    let (_, views) = values();
+    let data = data_with(views.clone(), about());
+    let spec = spec().with_covariates(["age", "batch"]);
+    let fit = crate::fit(data.clone(), spec).unwrap();
+    let read = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.to_bytes().unwrap(), fit.to_bytes().unwrap());
+    let own = fit.factors().unwrap().mean;
+    let again = read.project(&data, &Default::default()).unwrap();
+    for n in 0..N {
+        for k in 0..fit.k() {
+            assert!((again.mean[(n, k)] - own[(n, k)]).abs() < 1e-3);
+        }
+    }
+    // the other view is predicted, batch effect included
+    let found = read.predict(&data, "y").unwrap();
+    let column = |m: &Mat<f64>, d: usize| m.col_as_slice(d).to_vec();
+    for d in 0..12 {
+        let r = correlation(&column(&found.mean, d), &column(&views[1].values, d));
+        assert!(r > 0.85, "{r}");
+    }
+    let kind = |data: &Dataset| {
+        let e = read.project(data, &Default::default()).unwrap_err();
+        e.kind().clone()
+    };
+    let without = data_with(views.clone(), [numbers("age", age)]);
+    assert!(
+        matches!(kind(&without), ErrorKind::UnknownMetadata { column, .. } if column == "batch")
+    );
+    let other = words("batch", |n| format!("b{}", n % 5));
+    let unknown = data_with(views.clone(), [numbers("age", age), other]);
+    assert!(
+        matches!(kind(&unknown), ErrorKind::UnknownCategory { category, .. } if category == "b0")
+    );
+    let hole = numbers("age", |n| if n == 7 { f64::NAN } else { age(n) });
+    let holes = data_with(views, [hole, about()[1].clone()]);
+    assert!(matches!(kind(&holes), ErrorKind::NoCovariate { sample, .. } if sample == "s007"));
+}
+
+/// Counts of two factors, whose library sizes vary by a factor of twenty.
+fn counts() -> (Vec<f64>, Table) {
+    let (z, w, mut rng) = (normals(1, N, 2), normals(2, 30, 2), StreamKey::new(3).rng());
+    let size: Vec<f64> = (0..N)
+        .map(|n| (normals(7, N, 1)[(n, 0)] * 0.8).exp())
+        .collect();
+    let values = Mat::from_fn(N, 30, |n, d| {
+        let eta = 2.5 + 0.5 * (z[(n, 0)] * w[(d, 0)] + z[(n, 1)] * w[(d, 1)]);
+        poisson(&mut rng, size[n] * eta.exp()).unwrap()
+    });
+    (size, table("rna", values))
+}
+
+#[test]
+fn library_sizes_are_no_factor() {
+    let (size, view) = counts();
+    let counts = view.values.clone();
+    let ln_size = |n: usize| size[n].ln();
+    let column = numbers("library", |n| 1e5 * size[n]);
+    let data = data_with(vec![view], [column]);
+    for likelihood in ["pln", "nb"] {
+        let spec = spec().with_likelihood("rna", likelihood);
+        let plain = crate::fit(data.clone(), spec.clone()).unwrap();
+        assert!(largest(&plain, ln_size) > 0.6);
+        for offset in ["log-total", "library"] {
+            let spec = spec.clone().with_offset("rna", offset);
+            let fit = crate::fit(data.clone(), spec).unwrap();
+            let r = largest(&fit, ln_size);
+            assert!(r < 0.25, "{likelihood} {offset} {r}");
+            let of = fit.explain().unwrap();
+            assert!(of.offset[0] > 0.2 && of.covariates[0] == 0.0);
+            // in what is predicted of the samples sizes are there
+            let fitted = fit.fitted("rna").unwrap().mean;
+            let total = |of: &Mat<f64>, n: usize| (0..30).map(|d| of[(n, d)]).sum::<f64>().ln();
+            let of = |m: &Mat<f64>| (0..N).map(|n| total(m, n)).collect::<Vec<f64>>();
+            assert!(correlation(&of(&fitted), &of(&counts)) > 0.95);
+            let bytes = fit.to_bytes().unwrap();
+            let again = Fit::from_bytes(&bytes).unwrap();
+            let new = again.impute_data(&data, "rna", 0.9).unwrap();
+            assert!(new.notes.iter().all(|n| !n.contains("offset")));
+        }
+    }
+}
+
+fn steps(fitting: &mut Fitting, count: usize) {
+    for _ in 0..count {
+        fitting.step().unwrap();
+    }
+}
+
+#[test]
+fn a_fit_goes_on_from_a_checkpoint_of_the_same_covariates_alone() {
+    let (_, views) = values();
+    for engine in [EngineKind::Vb, EngineKind::Gibbs] {
+        let mut spec = spec().with_covariates(["batch"]);
+        spec.engine = engine;
+        (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 3, 6);
+        (spec.gibbs.thin, spec.vb.max_sweeps) = (2, 9);
+        let start = |columns: [Metadata; 2]| {
+            Fitting::new(data_with(views.clone(), columns), spec.clone()).unwrap()
+        };
+        let mut whole = start(about());
+        steps(&mut whole, 4);
+        let checkpoint = whole.checkpoint().unwrap();
+        let mut again = start(about());
+        again.resume(&checkpoint).unwrap();
+        steps(&mut whole, 5);
+        steps(&mut again, 5);
+        let (whole, again) = (whole.finish().unwrap(), again.finish().unwrap());
+        assert_eq!(whole.factors().unwrap().mean, again.factors().unwrap().mean);
+        let of = |fit: &Fit| fit.coefficients("y").unwrap().unwrap().mean;
+        assert_eq!(of(&whole), of(&again));
+        let read = Fit::from_bytes(&whole.to_bytes().unwrap()).unwrap();
+        assert_eq!(of(&whole), of(&read));
+        let other = words("batch", |n| ["b1", "b2", "b3"][batch(n + 1)].to_owned());
+        let mut other = start([about()[0].clone(), other]);
+        let e = other.resume(&checkpoint).unwrap_err();
+        assert!(matches!(e.kind(), ErrorKind::OtherFit { .. }), "{e}");
+    }
+}
+
+#[test]
+fn gibbs_finds_what_variational_bayes_does_on_any_number_of_threads() {
+    let (_, views) = values();
+    let data = data_with(views, about());
+    let mut spec = spec().with_covariates(["age", "batch"]);
+    spec.factors = 2;
+    let vb = crate::fit(data.clone(), spec.clone()).unwrap();
+    spec.engine = EngineKind::Gibbs;
+    (spec.gibbs.chains, spec.gibbs.warm_up) = (1, 150);
+    (spec.gibbs.sweeps, spec.gibbs.thin) = (300, 5);
+    let gibbs = crate::fit(data.clone(), spec.clone()).unwrap();
+    for view in ["x", "y"] {
+        let of = |fit: &Fit| fit.coefficients(view).unwrap().unwrap();
+        let (a, b) = (of(&vb), of(&gibbs));
+        for k in 0..3 {
+            let r = correlation(a.mean.col_as_slice(k), b.mean.col_as_slice(k));
+            assert!(r > 0.95, "{view} {k} {r}");
+        }
+    }
+    assert!((0..3).all(|b| largest(&gibbs, is_batch(b)) < 0.2));
+    spec.gibbs.warm_up = 4;
+    spec.gibbs.sweeps = 5;
+    let alone = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    for engine in [EngineKind::Gibbs, EngineKind::Vb] {
+        spec.engine = engine;
+        spec.vb.max_sweeps = 12;
+        let many = crate::fit(data.clone(), spec.clone()).unwrap();
+        let one = alone.install(|| crate::fit(data.clone(), spec.clone()).unwrap());
+        assert_eq!(many.factors().unwrap().mean, one.factors().unwrap().mean);
+    }
+}
+
+#[test]
+fn no_step_leads_down_where_equations_are_tangents() {
+    let (_, rna) = counts();
+    let labels = Mat::from_fn(N, 4, |n, d| {
+        f64::from(u8::from(normals(5, N, 4)[(n, d)] + batch(n) as f64 > 1.0))
+    });
+    let data = data_with(vec![rna, table("sick", labels)], about());
+    let likelihood = |name: &str| {
+        let options = polyview_core::Options::parse("form=expectation").unwrap();
+        crate::Likelihood::from(name).with(options)
+    };
+    let mut spec = spec()
+        .with_likelihood("rna", likelihood("negative-binomial"))
+        .with_likelihood("sick", likelihood("bernoulli"))
+        .with_covariates(["batch"])
+        .with_offset("rna", Offset::LogTotal);
+    spec.vb.audit = polyview_infer::Audit::Blocks;
+    spec.vb.max_sweeps = 25;
+    // an audit is an error where a block lowers the bound
+    let fit = crate::fit(data, spec).unwrap();
+    assert!(fit.explain().unwrap().covariates[1] > 0.02);
+}
+
+#[test]
+fn what_cannot_be_adjusted_for_is_refused() {
+    let (_, views) = values();
+    let with = |column: Metadata| data_with(views.clone(), [about()[0].clone(), column]);
+    let fails = |data: Dataset, spec: ModelSpec| crate::fit(data, spec).unwrap_err();
+    let kind = |column: Metadata| {
+        let name = column.name.clone();
+        fails(with(column), spec().with_covariates(["age", &name]))
+            .kind()
+            .clone()
+    };
+    for (column, words) in [
+        (numbers("c", |_| 3.0), "same in all"),
+        (words("c", |_| "a".into()), "same in all"),
+        (words("c", |n| format!("id{n}")), "IDs"),
+        (numbers("c", |n| 5.0 - 2.0 * age(n)), "'age'"),
+        (
+            numbers("c", |n| if n == 3 { f64::INFINITY } else { n as f64 }),
+            "finite",
+        ),
+    ] {
+        let found = kind(column);
+        let ErrorKind::Covariate { column, why } = &found else {
+            panic!("{found:?}");
+        };
+        assert!(column == "c" && why.contains(words), "{why}");
+    }
+    let found = kind(numbers("c", |n| if n == 4 { f64::NAN } else { n as f64 }));
+    assert!(matches!(found, ErrorKind::NoCovariate { sample, .. } if sample == "s004"));
+    let (_, rna) = counts();
+    let rank = spec().with_likelihood("x", "rank").with_offset("x", "age");
+    let e = fails(data_with(views.clone(), about()), rank);
+    assert!(e.to_string().contains("ranks have no unit"), "{e}");
+    let poisson = spec()
+        .with_likelihood("rna", "poisson")
+        .with_offset("rna", "log-total");
+    let e = fails(data_with(vec![rna.clone()], about()), poisson);
+    assert!(e.to_string().contains("exponential"), "{e}");
+    let total = spec().with_offset("x", "log-total");
+    let e = fails(data_with(views.clone(), about()), total);
+    assert!(e.to_string().contains("counts"), "{e}");
+    let unknown = spec().with_offset("z", "age");
+    let e = fails(data_with(views.clone(), about()), unknown);
+    assert!(matches!(e.kind(), ErrorKind::UnknownView { .. }));
+    let mut batches = spec().with_covariates(["age"]);
+    batches.engine = EngineKind::Stochastic;
+    let e = fails(data_with(views, about()), batches);
+    assert!(e.to_string().contains("stochastic"), "{e}");
+    for (size, is_total) in [(0.0, false), (-2.0, false), (0.0, true)] {
+        let mut rna = rna.clone();
+        let column = numbers("size", |n| if n == 9 { size } else { 1.0 + n as f64 });
+        let mut offset = "size";
+        if is_total {
+            offset = "log-total";
+            (0..30).for_each(|d| rna.values[(9, d)] = 0.0);
+        }
+        let spec = spec()
+            .with_likelihood("rna", "pln")
+            .with_offset("rna", offset);
+        let e = fails(data_with(vec![rna], [column]), spec);
+        let ErrorKind::BadOffset { sample, .. } = e.kind() else {
+            panic!("{e}");
+        };
+        assert_eq!(sample, "s009");
+    }
+}
+
+#[test]
+fn numbers_have_offsets_in_units_of_the_data_and_samples_are_drawn_with_theirs() {
+    let (_, mut views) = values();
+    let dose = |n: usize| 10.0 * (((n * 29) % 17) as f64 - 8.0);
+    let x = &mut views[0].values;
+    for d in 0..x.ncols() {
+        for n in 0..N {
+            x[(n, d)] += dose(n);
+        }
+    }
+    let data = data_with(views.clone(), [numbers("dose", dose), about()[1].clone()]);
+    let spec = spec().with_offset("x", "dose").with_covariates(["batch"]);
+    let fit = crate::fit(data.clone(), spec.clone()).unwrap();
+    assert!(largest(&fit, dose) < 0.2);
+    let of = fit.explain().unwrap();
+    assert!(of.offset[0] > 0.8 && of.offset[1] == 0.0);
+    let found = fit.predict(&data, "x").unwrap();
+    for d in 0..20 {
+        let r = correlation(found.mean.col_as_slice(d), views[0].values.col_as_slice(d));
+        assert!(r > 0.98, "{r}");
+    }
+    let drawn = fit.simulate(80, 3).unwrap();
+    assert_eq!(drawn.metadata().len(), 2);
+    let MetadataValues::Numbers(doses) = &drawn.metadata()[0].values else {
+        panic!("numbers");
+    };
+    let x = drawn.view("x").unwrap().values().to_owned();
+    assert!(correlation(x.col_as_slice(0), doses) > 0.95);
+    let again = crate::fit(drawn, spec).unwrap();
+    assert!(again.explain().unwrap().offset[0] > 0.8);
+    fit.predictive_checks(&Default::default()).unwrap();
+}
