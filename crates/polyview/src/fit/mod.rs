@@ -148,9 +148,10 @@ impl ComponentView {
     }
     /// Weights and intercepts at their means.
     fn known(mut self) -> Self {
-        let point = |of: &RowMoments| RowMoments::point(of.mean().to_owned());
-        self.weights = point(&self.weights);
-        self.seen = self.seen.as_ref().map(point);
+        self.weights = RowMoments::point(self.weights.mean().to_owned());
+        if let Some(seen) = &mut self.seen {
+            *seen = RowMoments::point(seen.mean().to_owned());
+        }
         let (mean, columns) = (self.bias.mean().to_vec(), self.bias.mean().len());
         self.bias.set(mean, vec![0.0; columns]);
         self

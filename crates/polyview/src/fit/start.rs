@@ -51,12 +51,12 @@ pub(super) fn start(
     let known = adjustment.training();
     let k = options.factors + known.len();
     let z = start_factors(options.start, &data, k, key, restart)?;
-    Ok(beside(z, known, options.factors))
+    Ok(beside(&z, known, options.factors))
 }
 
 /// The columns of a start that are least like what is known of the samples, in their order: each
 /// without what the constant and the known columns say of it, with its length as before.
-fn beside(start: Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
+fn beside(start: &Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
     let rows = start.nrows();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let without = |x: &mut [f64], base: &[Vec<f64>]| {
@@ -74,7 +74,9 @@ fn beside(start: Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
         let (left, all) = (dot(&own, &own), dot(column, column));
         // what others have said already is rounding
         if left > 1e-12 * all {
-            own.iter_mut().for_each(|x| *x /= left.sqrt());
+            for x in &mut own {
+                *x /= left.sqrt();
+            }
             base.push(own);
         }
     }
@@ -85,7 +87,9 @@ fn beside(start: Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
             without(&mut own, &base);
             let (left, all) = (dot(&own, &own), dot(column, column));
             let longer = if left > 0.0 { (all / left).sqrt() } else { 1.0 };
-            own.iter_mut().for_each(|x| *x *= longer);
+            for x in &mut own {
+                *x *= longer;
+            }
             (j, if all > 0.0 { left / all } else { 0.0 }, own)
         })
         .collect();

@@ -4,7 +4,9 @@ use polyview_core::{Dataset, Metadata, MetadataValues, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, poisson, standard_normal};
 
-use crate::{EngineKind, ErrorKind, Fit, Fitting, ModelSpec, Offset, models};
+use crate::{
+    CheckOptions, EngineKind, ErrorKind, Fit, Fitting, ModelSpec, Offset, ProjectOptions, models,
+};
 
 const N: usize = 120;
 
@@ -171,7 +173,7 @@ fn the_file_says_it_all_and_new_samples_need_their_covariates() {
     let read = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
     assert_eq!(read.to_bytes().unwrap(), fit.to_bytes().unwrap());
     let own = fit.factors().unwrap().mean;
-    let again = read.project(&data, &Default::default()).unwrap();
+    let again = read.project(&data, &ProjectOptions::default()).unwrap();
     for n in 0..N {
         for k in 0..fit.k() {
             assert!((again.mean[(n, k)] - own[(n, k)]).abs() < 1e-3);
@@ -185,7 +187,7 @@ fn the_file_says_it_all_and_new_samples_need_their_covariates() {
         assert!(r > 0.85, "{r}");
     }
     let kind = |data: &Dataset| {
-        let e = read.project(data, &Default::default()).unwrap_err();
+        let e = read.project(data, &ProjectOptions::default()).unwrap_err();
         e.kind().clone()
     };
     let without = data_with(views.clone(), [numbers("age", age)]);
@@ -438,5 +440,5 @@ fn numbers_have_offsets_in_units_of_the_data_and_samples_are_drawn_with_theirs()
     assert!(correlation(x.col_as_slice(0), doses) > 0.95);
     let again = crate::fit(drawn, spec).unwrap();
     assert!(again.explain().unwrap().offset[0] > 0.8);
-    fit.predictive_checks(&Default::default()).unwrap();
+    fit.predictive_checks(&CheckOptions::default()).unwrap();
 }
