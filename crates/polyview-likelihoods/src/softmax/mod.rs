@@ -51,6 +51,8 @@ use tilted::root;
 /// Prior precision of intercepts as a multiple of the model's: those of rare classes are far
 /// from zero.
 const OF_INTERCEPTS: f64 = 0.01;
+/// Most classes: a sample has as many covariances as there are pairs of them.
+const MOST_CLASSES: usize = 200;
 /// Points, with their mirror images, of what factors leave open of the predictors.
 const OF_SPREAD: usize = 32;
 /// Samples that are added to each class where intercepts start.
@@ -80,9 +82,20 @@ impl Softmax {
     ///
     /// # Errors
     /// [`DataError::NotCategorical`] without class names,
-    /// [`DataError::OneClass`] when all observed samples are of one class.
+    /// [`DataError::OneClass`] when all observed samples are of one class,
+    /// [`DataError::Composed`] for more classes than 200.
     pub fn new(view: &View, prediction: ParameterUncertainty) -> Result<Self, DataError> {
         let term = Self::of_classes(view, prediction)?;
+        if term.levels.len() > MOST_CLASSES {
+            return Err(DataError::Composed {
+                why: format!(
+                    "view '{}' has {} classes, and softmax keeps the covariance of every two for \
+                     each sample, of {MOST_CLASSES} at most; take the likelihood categorical-probit",
+                    term.name,
+                    term.levels.len()
+                ),
+            });
+        }
         let mut seen = term.classes.iter().flatten();
         if let Some(first) = seen.next()
             && (seen.all(|c| c == first) || term.levels.len() < 2)

@@ -378,7 +378,11 @@ fn ten_thousand_classes() {
         .view(codes)
         .build()
         .unwrap();
-    let mut spec = models::sshiba(2).with_likelihood("species", "categorical");
+    // softmax would keep a number for every two of them
+    let softmax = models::sshiba(2).with_likelihood("species", "categorical");
+    let refused = crate::fit(data.clone(), softmax).unwrap_err().to_string();
+    assert!(refused.contains("categorical-probit"), "{refused}");
+    let mut spec = models::sshiba(2).with_likelihood("species", "categorical-probit");
     spec.vb.max_sweeps = 3;
     let fit = crate::fit(data, spec).unwrap();
     let p = fit.predict(&rows(&real, &[0, 1]), "species").unwrap();

@@ -124,7 +124,8 @@ fn probabilities_of_labels_are_p5() {
 fn probabilities_of_classes_are_p7() {
     let (train, new) = (mixed(40, 3), mixed(12, 4));
     let input = without(&new, &["real"]);
-    let fit = crate::fit(train, spec()).unwrap();
+    let probit = spec().with_likelihood("class", "categorical-probit");
+    let fit = crate::fit(train, probit).unwrap();
     let p = fit.predict_with(&input, "class", &PLUG_IN).unwrap();
     let y = predictor(&fit, "class", &projected(&fit, &input).mean);
     // E over u ~ N(0, 1) by equal steps
@@ -147,4 +148,20 @@ fn probabilities_of_classes_are_p7() {
         .impute_data_with(&input, "class", 0.9, &PLUG_IN)
         .unwrap();
     assert!(gap(&filled.values, &exact) < 1e-8);
+}
+
+#[test]
+fn known_parameters_have_the_softmax_of_their_predictors() {
+    let (train, new) = (mixed(40, 3), mixed(12, 4));
+    let input = without(&new, &["real"]);
+    let fit = crate::fit(train, spec()).unwrap();
+    let p = fit.predict_with(&input, "class", &PLUG_IN).unwrap();
+    let y = predictor(&fit, "class", &projected(&fit, &input).mean);
+    let exact = Mat::from_fn(12, 3, |n, i| {
+        let sum: f64 = (0..3).map(|j| (y[(n, j)] - y[(n, i)]).exp()).sum();
+        sum.recip()
+    });
+    assert!(gap(&p.mean, &exact) < 1e-8, "{}", gap(&p.mean, &exact));
+    let default = fit.predict(&input, "class").unwrap();
+    assert!(gap(&p.mean, &default.mean) > 1e-3);
 }
