@@ -298,20 +298,20 @@ fn judged(tables: &[Table; 2], train: usize, spec: ModelSpec) -> (f64, f64) {
 #[test]
 fn probabilities_have_the_temperature_of_the_classes() {
     let spec = |name: &str| models::sshiba(5).with_likelihood("class", name);
-    let (mut means, mut said) = ([[0.0; 2]; 2], String::new());
+    let (mut means, mut said) = ([[0.0; 2]; 2], Vec::new());
     let studies = [(1.0, 1), (1.0, 3), (2.0, 4), (2.0, 2)];
     for (noise, seed) in studies {
         let tables = tables(2300, noise, seed);
         let fits = [spec("categorical-probit"), spec("categorical")];
         for (mean, spec) in means.iter_mut().zip(fits) {
             let (loss, temperature) = judged(&tables, 300, spec);
-            said += &format!("{noise} {seed}: {loss} {temperature}\n");
+            said.push((noise, seed, loss, temperature));
             mean[0] += loss / studies.len() as f64;
             mean[1] += temperature / studies.len() as f64;
         }
     }
     let [probit, joint] = means;
-    said += &format!("{means:?}");
+    let said = format!("{said:?} {means:?}");
     assert!((0.9..1.1).contains(&joint[1]), "{said}");
     assert!(joint[0] < probit[0], "{said}");
 
