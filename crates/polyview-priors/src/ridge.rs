@@ -274,7 +274,7 @@ mod tests {
     /// Weights in other units: the bound differs by their Jacobian alone.
     #[test]
     fn relative_precisions_are_units_of_the_factors() {
-        let (rows, relative) = (rows(), [0.25, 1.0, 4.0]);
+        let (rows, relative) = (rows(), [0.25_f64, 1.0, 4.0]);
         let scaled = Mat::from_fn(4, 3, |d, k| rows.mean()[(d, k)] * relative[k].sqrt());
         let variances = Mat::from_fn(4, 3, |_, k| 0.1 * relative[k]);
         let scaled = RowMoments::new(scaled, polyview_core::RowCov::Diagonal(variances), 0.0, 0);
@@ -289,7 +289,7 @@ mod tests {
             for (a, b) in own.precisions().iter().zip(plain.precisions()) {
                 assert!((a - b).abs() < 1e-12);
             }
-            let jacobian = 4.0 * 0.5 * relative.iter().map(|r: &f64| r.ln()).sum::<f64>();
+            let jacobian = 4.0 * 0.5 * relative.iter().map(|r| r.ln()).sum::<f64>();
             let gap = objective(&own, &rows) - objective(&plain, &scaled) - jacobian;
             assert!(gap.abs() < 1e-10, "{gap}");
             for k in 0..3 {

@@ -248,7 +248,7 @@ mod tests {
     /// Where the closed form ends and the nodes begin.
     #[test]
     fn logistic_is_one_function() {
-        for spread in [1e-12, 0.3, 4.0, 30.0] {
+        for spread in [1e-12_f64, 0.3, 4.0, 30.0] {
             for i in 0..400 {
                 let eta = -40.0 + 0.15 * f64::from(i);
                 let exact = by_steps(&Bernoulli::default(), 1.0, 1.0, eta, spread.max(1e-9));
