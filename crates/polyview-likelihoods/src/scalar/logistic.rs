@@ -75,9 +75,9 @@ pub(super) fn softplus(
     }
 }
 
-/// Least value of [`widened`] for which the mixture is taken: below it is no longer $10^{-4}$ of it
-/// off.
-const LEAST_WIDENED: f64 = 1e-5;
+/// Least value of [`widened`] for which the mixture is taken: below, it is more than
+/// $2\times10^{-5}$ of that off.
+const LEAST_WIDENED: f64 = 1e-4;
 
 /// $\mathrm E\_{N(\xi; \eta, \kappa)}\sigma(\xi)$ and its derivative in $\eta$ by the mixture:
 /// $\sum\_ip\_i\Phi(\eta/c\_i)$ with $c\_i = \sqrt{\tau\_i^2 + \kappa}$, and its exact slope. `None`
