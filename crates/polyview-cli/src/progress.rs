@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use polyview::{ChooseKProgress, CrossValidateProgress, Progress};
+use polyview::{ChooseKProgress, CrossValidateProgress, Progress, SettleProgress};
 
 use crate::output::aside;
 
@@ -68,6 +68,19 @@ impl Bar {
         let (elapsed, sweeps) = (self.started.elapsed(), self.sweeps.get());
         let place = (p.sweep, p.sweeps);
         self.put(elapsed, place, || of_fit(p, sweeps, elapsed));
+    }
+
+    /// Shows where the settling of a view is.
+    pub fn settle(&self, p: &SettleProgress) {
+        let elapsed = self.started.elapsed();
+        self.put(elapsed, (0, 0), || {
+            let time = duration(elapsed.as_secs_f64());
+            format!(
+                "settling view '{}', sweep {}, {time} elapsed",
+                p.view,
+                p.sweep + 1
+            )
+        });
     }
 
     /// Shows where a comparison is.

@@ -68,6 +68,24 @@ impl ViewPart {
         self.weights.save(&format!("{at}/weights"), state);
         self.bias.save(&format!("{at}/bias"), state);
     }
+    /// Reads what [`ViewPart::save`] wrote.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when an array is absent or misshapen.
+    pub fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let at = format!("{prefix}views/{}", self.name);
+        let columns = self.term.shape().predictor_columns;
+        self.term.load(&format!("{at}/term"), state)?;
+        self.weights.load(&format!("{at}/weights"), state)?;
+        self.bias.load(&format!("{at}/bias"), state)?;
+        let w = self.weights.moments();
+        if w.explicit_rows() != columns || self.bias.columns() != columns {
+            return Err(NumericError::BadState {
+                name: format!("{at}/weights"),
+            });
+        }
+        Ok(())
+    }
     /// The view's part of [`Model::objective`].
     fn objective(&mut self, factors: &RowMoments) -> Vec<Term<String>> {
         let (term, p) = self.with(factors);
@@ -267,20 +285,9 @@ impl Model {
         prefix: &str,
         state: &StateReader<'_>,
     ) -> Result<(), NumericError> {
-        for view in &mut self.views {
-            let at = format!("{prefix}views/{}", view.name);
-            let columns = view.term.shape().predictor_columns;
-            view.term.load(&format!("{at}/term"), state)?;
-            view.weights.load(&format!("{at}/weights"), state)?;
-            view.bias.load(&format!("{at}/bias"), state)?;
-            let w = view.weights.moments();
-            if w.explicit_rows() != columns || view.bias.columns() != columns {
-                return Err(NumericError::BadState {
-                    name: format!("{at}/weights"),
-                });
-            }
-        }
-        Ok(())
+        self.views
+            .iter_mut()
+            .try_for_each(|v| v.load(prefix, state))
     }
 }
 

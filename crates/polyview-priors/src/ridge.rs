@@ -18,6 +18,9 @@ use crate::rotation::{ColumnPenalty, ColumnRotation};
 /// feature, $w\_{dk} \sim N(0, \alpha\_d^{-1})$ (spec/sites 6). A factor that only a view's other
 /// features need is never switched off in the view as a whole.
 ///
+/// Factors may be known to differ ([`Ridge::with_relative`]): $w\_{dk} \sim N(0,
+/// (\alpha\_\bullet r\_k)^{-1})$ with fixed $r\_k$, by which squares count.
+///
 /// $$q(\alpha) = \mathrm{Ga}\Big(a\_0 + \tfrac{DK}2,\ b\_0 + \tfrac12\sum\_{dk}\langle
 /// w\_{dk}^2\rangle\Big), \qquad q(\alpha\_d) = \mathrm{Ga}\Big(a\_0 + \tfrac K2,\ b\_0 +
 /// \tfrac12\sum\_k\langle w\_{dk}^2\rangle\Big)$$
@@ -26,7 +29,9 @@ pub struct Ridge {
     /// One, or one a feature.
     alpha: Gammas,
     by_feature: bool,
-    /// Expected precisions as rows see them: that of the view in every column, or ones.
+    /// Fixed precisions of the factors beside one another.
+    relative: Vec<f64>,
+    /// Expected precisions as rows see them: that of the view in every column, or none, times those of the factors.
     columns: Vec<f64>,
 }
 
@@ -36,6 +41,7 @@ impl Ridge {
         Self {
             alpha: Gammas::new(prior, 1, 1.0),
             by_feature: false,
+            relative: vec![1.0; k],
             columns: vec![1.0; k],
         }
     }
@@ -44,8 +50,19 @@ impl Ridge {
         Self {
             alpha: Gammas::new(prior, features, 1.0),
             by_feature: true,
+            relative: vec![1.0; k],
             columns: vec![1.0; k],
         }
+    }
+    /// The same with fixed precisions $r\_k > 0$ of the factors beside one another, no unit.
+    ///
+    /// # Panics
+    /// If there is not one for each factor.
+    pub fn with_relative(mut self, relative: Vec<f64>) -> Self {
+        assert_eq!(relative.len(), self.columns.len(), "one a factor");
+        self.relative = relative;
+        self.show();
+        self
     }
     /// Expected precisions: one, or one a feature, per squared working unit.
     pub fn precisions(&self) -> &[f64] {
@@ -54,20 +71,25 @@ impl Ridge {
     fn posterior(&self, rows: &RowMoments) -> Vec<(f64, f64)> {
         let k = self.columns.len();
         if self.by_feature {
-            let squares = rows.row_squares(&vec![1.0; k]);
+            let squares = rows.row_squares(&self.relative);
             let half = 0.5 * k as f64;
             let of_row = |e: &f64| self.alpha.posterior(half, 0.5 * e);
             return squares.iter().map(of_row).collect();
         }
         let half = 0.5 * (rows.rows() * k) as f64;
-        let all: f64 = rows.column_squares(None).iter().sum();
+        let squares = rows.column_squares(None);
+        let all: f64 = squares.iter().zip(&self.relative).map(|(e, r)| r * e).sum();
         vec![self.alpha.posterior(half, 0.5 * all)]
     }
     /// What rows see follows the precision of the view.
     fn show(&mut self) {
-        if !self.by_feature {
-            let alpha = self.alpha.mean()[0];
-            self.columns.fill(alpha);
+        let alpha = if self.by_feature {
+            1.0
+        } else {
+            self.alpha.mean()[0]
+        };
+        for (column, r) in self.columns.iter_mut().zip(&self.relative) {
+            *column = alpha * r;
         }
     }
     /// Precisions by row, where there are such.
@@ -113,7 +135,8 @@ impl ScalePrior for Ridge {
         } else {
             k * rows.rows() as f64
         };
-        let logs: f64 = each * self.alpha.mean_ln().iter().sum::<f64>();
+        let relative: f64 = self.relative.iter().map(|r| r.ln()).sum();
+        let logs = each * self.alpha.mean_ln().iter().sum::<f64>() + rows.rows() as f64 * relative;
         let squares = rows.column_squares(self.of_rows());
         let energy: f64 = squares.iter().zip(&self.columns).map(|(e, a)| a * e).sum();
         0.5 * (logs - energy)
@@ -155,7 +178,9 @@ impl ScalePrior for Ridge {
     /// the weights that leave are at their prior.
     fn select(&mut self, keep: &[usize]) {
         let before = self.columns.len();
+        self.relative = keep.iter().map(|&k| self.relative[k]).collect();
         self.columns.truncate(keep.len());
+        self.show();
         if self.alpha.is_draw() || keep.len() == before {
             return;
         }
@@ -179,7 +204,12 @@ impl Stateful for Ridge {
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
         self.alpha.load(&format!("{prefix}/alpha"), state)?;
         self.columns = state.vec(&format!("{prefix}/columns"))?;
-        self.show();
+        let alpha = if self.by_feature {
+            1.0
+        } else {
+            self.alpha.mean()[0]
+        };
+        self.relative = self.columns.iter().map(|c| c / alpha).collect();
         Ok(())
     }
 }
@@ -224,6 +254,8 @@ mod tests {
         for mut prior in [
             Ridge::new(GammaPrior::new(1.0, 1.0), 3),
             Ridge::by_feature(GammaPrior::new(1.0, 1.0), 4, 3),
+            Ridge::new(GammaPrior::new(1.0, 1.0), 3).with_relative(vec![0.5, 1.0, 4.0]),
+            Ridge::by_feature(GammaPrior::new(1.0, 1.0), 4, 3).with_relative(vec![0.5, 1.0, 4.0]),
         ] {
             prior.update(&rows);
             let best = objective(&prior, &rows);
@@ -235,6 +267,34 @@ mod tests {
                 }
                 other.show();
                 assert!(objective(&other, &rows) < best);
+            }
+        }
+    }
+
+    /// Weights in other units: the bound differs by their Jacobian alone.
+    #[test]
+    fn relative_precisions_are_units_of_the_factors() {
+        let (rows, relative) = (rows(), [0.25_f64, 1.0, 4.0]);
+        let scaled = Mat::from_fn(4, 3, |d, k| rows.mean()[(d, k)] * relative[k].sqrt());
+        let variances = Mat::from_fn(4, 3, |_, k| 0.1 * relative[k]);
+        let scaled = RowMoments::new(scaled, polyview_core::RowCov::Diagonal(variances), 0.0, 0);
+        let p = GammaPrior::new(1.0, 2.0);
+        for (mut own, mut plain) in [
+            (Ridge::new(p, 3), Ridge::new(p, 3)),
+            (Ridge::by_feature(p, 4, 3), Ridge::by_feature(p, 4, 3)),
+        ] {
+            own = own.with_relative(relative.to_vec());
+            own.update(&rows);
+            plain.update(&scaled);
+            for (a, b) in own.precisions().iter().zip(plain.precisions()) {
+                assert!((a - b).abs() < 1e-12);
+            }
+            let jacobian = 4.0 * 0.5 * relative.iter().map(|r| r.ln()).sum::<f64>();
+            let gap = objective(&own, &rows) - objective(&plain, &scaled) - jacobian;
+            assert!(gap.abs() < 1e-10, "{gap}");
+            for k in 0..3 {
+                let expected = relative[k] * plain.precision().at(1, k);
+                assert!((own.precision().at(1, k) - expected).abs() < 1e-12);
             }
         }
     }

@@ -76,9 +76,9 @@ pub use verbs::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
     CrossValidateRow, CrossValidateScore, CrossValidateSummary, Explained, FactorKind,
     GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedRanks,
-    PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection, Selection, Settled,
-    SimulateOptions, Spreads, WeightUncertainty, choose_k, choose_k_composed, cross_validate,
-    default_candidates, hold_out,
+    PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection, Selection,
+    SettleProgress, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
+    choose_k_composed, cross_validate, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

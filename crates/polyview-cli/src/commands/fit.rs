@@ -1,8 +1,8 @@
 //! `polyview fit`.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use polyview::{EngineKind, Fit, Fitting};
@@ -268,39 +268,57 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
     let flag = Arc::clone(&stop);
     // a second handler in one process is refused; then Ctrl-C just ends it
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
-    let bar = Bar::new(cli.quiet);
+    let bar = Mutex::new(Bar::new(cli.quiet));
+    let bar = || bar.lock().unwrap_or_else(PoisonError::into_inner);
     let mut last = Instant::now();
     let every = Duration::from_secs(args.checkpoints.checkpoint_every);
-    loop {
+    let path = args.checkpoints.checkpoint.as_ref();
+    let interrupted = |sweep: usize, keeps: bool| {
+        bar().clear();
+        let checkpoint = path.map(|c| c.display().to_string());
+        Failure::Interrupted {
+            sweep,
+            checkpoint,
+            keeps,
+        }
+    };
+    let keeps = fit.run_options().engine != EngineKind::Stochastic;
+    let (mut sweep, mut limited) = (0, false);
+    while !fit.is_over() {
         let progress = fit.step()?;
-        bar.show(&progress);
+        sweep = progress.sweep;
+        bar().show(&progress);
         if progress.done {
+            limited = progress.sweep == progress.sweeps;
             break;
         }
         let stopping = stop.load(Ordering::SeqCst);
         // what a fit that ends at the limit can go on from with a larger one
         let limit = progress.sweep + 1 == progress.sweeps;
-        if let Some(path) = &args.checkpoints.checkpoint
+        if let Some(path) = path
             && (stopping || limit || last.elapsed() >= every)
         {
             fit.save_checkpoint(path)?;
             last = Instant::now();
         }
         if stopping {
-            bar.clear();
-            return Err(Failure::Interrupted {
-                sweep: progress.sweep,
-                checkpoint: args
-                    .checkpoints
-                    .checkpoint
-                    .as_ref()
-                    .map(|c| c.display().to_string()),
-                keeps: fit.run_options().engine != EngineKind::Stochastic,
-            });
+            return Err(interrupted(sweep, keeps));
         }
     }
-    bar.clear();
-    Ok(fit.finish()?)
+    let whole = if fit.settles() {
+        // what was swept is not lost while views are settled; at the limit the sweep before is kept
+        if let Some(path) = path.filter(|_| !limited) {
+            fit.save_checkpoint(path)?;
+        }
+        fit.finish_while(&|p| {
+            bar().settle(p);
+            !stop.load(Ordering::SeqCst)
+        })?
+    } else {
+        Some(fit.finish()?)
+    };
+    bar().clear();
+    whole.ok_or_else(|| interrupted(sweep, keeps))
 }
 
 /// Which samples have which views, in words.

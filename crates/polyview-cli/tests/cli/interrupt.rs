@@ -175,6 +175,31 @@ fn interrupt_when_listening(mut child: Child) -> Output {
     interrupt(child)
 }
 
+/// The checkpoint from before a view is settled holds the joint fit, from which the command goes
+/// on to the same model.
+#[test]
+fn settling_is_interrupted_too() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(at, "datasets patients --out-dir pt");
+    let fit = "fit --model mofa --view rna=pt/counts.csv:pln --view drugs=pt/drugs.csv:gaussian -k 3 \
+               --settle rna";
+    let file = at.join("run.ckpt");
+    let child = start(at, &format!("{fit} --out m.pv --checkpoint run.ckpt"));
+    let o = interrupt_when(child, &file);
+    let err = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(o.status.code(), Some(130), "{err}");
+    assert!(err.ends_with("; go on with --resume run.ckpt\n"), "{err}");
+    assert!(o.stdout.is_empty() && !at.join("m.pv").exists());
+    ok(
+        at,
+        &format!("{fit} --resume run.ckpt --out resumed.pv --quiet"),
+    );
+    ok(at, &format!("{fit} --out whole.pv --quiet"));
+    let (resumed, whole) = (parts(&at.join("resumed.pv")), parts(&at.join("whole.pv")));
+    assert!(resumed == whole, "the fits differ");
+}
+
 /// The checkpoint is that of Ctrl-C: the next one by the clock is far away.
 #[cfg(target_os = "linux")]
 #[test]

@@ -2,7 +2,7 @@
 
 use polyview_special::{Dual, Expectation, Real};
 
-use super::ScalarLikelihood;
+use super::{ScalarLikelihood, logistic};
 use crate::cells::Cell;
 
 /// Nodes of the normal law of the widened density's predictor, that of weights and intercepts
@@ -158,6 +158,9 @@ pub(super) fn expectation<L: ScalarLikelihood>(
 
 /// $\ln\mathrm E\_{N(\xi; \eta, \kappa)}\sigma(\xi)$ and its derivative in $\eta$.
 pub(super) fn ln_logistic(eta: f64, spread: f64) -> (f64, f64) {
+    if let Some((value, slope)) = logistic::widened(eta, spread) {
+        return (value.ln(), slope / value);
+    }
     // both ends of the logistic function as they are where they are all that is seen
     let (mut sum, mut slope) = (0.0, 0.0);
     Expectation::at_nodes(eta, spread, 1.0, |w, x| {
@@ -240,6 +243,24 @@ mod tests {
         check(&Bernoulli::default(), 1.0, &[0.0, 1.0]);
         check(&Probit::default(), 1.0, &[0.0, 1.0]);
         check(&NegativeBinomial::default(), 2.0, &[0.0, 5.0, 60.0]);
+    }
+
+    /// Where the closed form ends and the nodes begin.
+    #[test]
+    fn logistic_is_one_function() {
+        for spread in [1e-12_f64, 0.3, 4.0, 30.0] {
+            for i in 0..400 {
+                let eta = -40.0 + 0.15 * f64::from(i);
+                let exact = by_steps(&Bernoulli::default(), 1.0, 1.0, eta, spread.max(1e-9));
+                let (value, slope) = ln_logistic(eta, spread);
+                let gap = (value - exact).abs();
+                assert!(gap < 5e-5, "{eta} {spread}: {value} {exact}");
+                assert!(
+                    (-1e-9..1.0 + 1e-4).contains(&slope),
+                    "{eta} {spread}: {slope}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -101,11 +101,15 @@ impl Origin {
         let (there, here) = (self.on_the_way()?, here.on_the_way()?);
         for (option, value) in here.as_object().into_iter().flatten() {
             let other = there.get(option).unwrap_or(&Value::Null);
-            if other != value {
+            if let Some((option, there, here)) = difference(option, other, value) {
+                let told = |value: &Value| match value {
+                    Value::Null => "not said".to_owned(),
+                    value => value.to_string(),
+                };
                 return Err(Fault::OtherChoices {
-                    option: option.clone(),
-                    there: other.to_string(),
-                    here: value.to_string(),
+                    option,
+                    there: told(&there),
+                    here: told(&here),
                 });
             }
         }
@@ -135,6 +139,32 @@ impl Origin {
             }
         };
         Ok(all?)
+    }
+}
+
+/// The first choice in which two values differ, by its path: keys, and for tables of a list the
+/// names that these have.
+fn difference(path: &str, there: &Value, here: &Value) -> Option<(String, Value, Value)> {
+    if there == here {
+        return None;
+    }
+    match (there, here) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
+            let of = |o: &serde_json::Map<String, Value>, key: &str| {
+                o.get(key).cloned().unwrap_or(Value::Null)
+            };
+            keys.filter_map(|key| difference(&format!("{path}.{key}"), &of(a, key), &of(b, key)))
+                .next()
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let name = |i: usize| match a[i].get("name").and_then(Value::as_str) {
+                Some(name) => format!("{path}.{name}"),
+                None => format!("{path}.{}", i + 1),
+            };
+            (0..a.len()).find_map(|i| difference(&name(i), &a[i], &b[i]))
+        }
+        _ => Some((path.to_owned(), there.clone(), here.clone())),
     }
 }
 
@@ -421,4 +451,28 @@ pub(crate) fn write_record<T: Serialize>(record: &T) -> Result<Value> {
 /// What [`write_record`] wrote.
 pub(crate) fn read_record<T: for<'a> Deserialize<'a>>(record: &Value) -> Result<T> {
     json::from_value(record.clone()).map_err(|e| Fault::Header(e).at(CHECKPOINT))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_choice_that_differs_is_named() {
+        let there = json!([{"name": "x", "scaling": "sd"}, {"name": "y", "settle": true}]);
+        let here = json!([{"name": "x", "scaling": "sd"}, {"name": "y"}]);
+        let found = difference("views", &there, &here);
+        assert_eq!(
+            found,
+            Some(("views.y.settle".into(), json!(true), Value::Null))
+        );
+        assert_eq!(difference("views", &here, &here), None);
+        let found = difference("factors", &json!(3), &json!(4));
+        assert_eq!(found, Some(("factors".into(), json!(3), json!(4))));
+        // another number of views is told whole
+        let found = difference("views", &here, &json!([])).expect("a difference");
+        assert_eq!(found.0, "views");
+    }
 }

@@ -4,7 +4,7 @@ use polyview_core::{
     FeatureScaling, Groups, Mask, Metadata, MetadataValues, ParameterUncertainty, Role, Rounding,
     Scaling, State, Stateful, View,
 };
-use polyview_infer::Model;
+use polyview_infer::{Model, ViewPart};
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Stored, Tensor, Values};
@@ -34,6 +34,7 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
         .finite()?;
         push_state(&mut tensors, &place, state)?;
     }
+    push_settled(&mut tensors, &fit.settled)?;
     let mut kinds = vec![DataKind::None; fit.views.len()];
     for (i, view) in fit.data.iter().flatten().enumerate() {
         kinds[i] = push_data(&mut tensors, view);
@@ -72,6 +73,15 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
     }
     let header = json::to_value(&ModelHeader::of(fit, &kinds))?;
     Sealed::new(&header, tensors)
+}
+
+/// Where the file has what views were settled on.
+const SETTLED: &str = "settled/";
+
+fn push_settled<'a>(tensors: &mut Vec<Tensor<'a>>, state: &'a State) -> Result<(), Fault> {
+    let place = SETTLED;
+    Checked { state, place }.finite()?;
+    push_state(tensors, place, state)
 }
 
 /// Adds the arrays of a state.
@@ -135,7 +145,8 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     header.bring_up_to_date();
     let composed = header.resolve(registry)?;
     header.check(&composed)?;
-    let components = take_components(&header, &composed, &mut file)?;
+    let (components, mut model) = take_components(&header, &composed, &mut file)?;
+    let settled = take_settled(&header, &mut model, &mut file)?;
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
     let mut rounding = Vec::with_capacity(header.views.len());
@@ -194,6 +205,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
         data: (!data.is_empty()).then_some(data),
         rounding,
         components,
+        settled,
         record: FitRecord {
             outcome: record.outcome,
             sweeps: record.sweeps,
@@ -225,7 +237,7 @@ fn take_components(
     header: &ModelHeader,
     composed: &Composed,
     file: &mut Container<'_>,
-) -> Result<Vec<State>, Fault> {
+) -> Result<(Vec<State>, Model), Fault> {
     let empty = (header.views.iter())
         .map(|v| assemble::empty_view(&v.name, &v.features, &v.levels))
         .collect::<Result<Vec<View>, Error>>()?;
@@ -268,7 +280,35 @@ fn take_components(
         states[i] = again;
     }
     share(&mut states);
-    Ok(states)
+    Ok((states, model))
+}
+
+/// What views were settled on, if it is beside the joint fit: earlier files have it in its place.
+fn take_settled(
+    header: &ModelHeader,
+    model: &mut Model,
+    file: &mut Container<'_>,
+) -> Result<State, Fault> {
+    let place = SETTLED;
+    let state = to_state(place, file.take_all(place))?;
+    let checked = Checked {
+        state: &state,
+        place,
+    };
+    let mut again = State::new();
+    for v in &mut model.views {
+        let at = format!("views/{}/", v.name);
+        if !state.arrays().keys().any(|name| name.starts_with(&at)) {
+            continue;
+        }
+        check_view(v, header.factors, Spread::Some, checked)?;
+        v.load("", &state.reader()).map_err(Error::from)?;
+        v.save("", &mut again);
+    }
+    checked.finite()?;
+    again.drop_local();
+    checked.same_as(&again)?;
+    Ok(again)
 }
 
 /// Whether the arrays have the extents of the model that they are of.
@@ -278,23 +318,39 @@ fn check_component(
     engine: EngineKind,
     state: Checked<'_>,
 ) -> Result<(), Fault> {
-    let rows = |rows: usize| Rows {
-        count: rows,
+    let spread = match engine {
+        EngineKind::Vb | EngineKind::Stochastic => Spread::Some,
+        EngineKind::Gibbs => Spread::None,
+    };
+    let factors = Rows {
+        count: header.samples.len(),
         factors: header.factors,
         implicit: 0,
-        spread: match engine {
-            EngineKind::Vb | EngineKind::Stochastic => Spread::Some,
-            EngineKind::Gibbs => Spread::None,
-        },
+        spread,
     };
-    state.moments("factors", rows(header.samples.len()))?;
+    state.moments("factors", factors)?;
     for v in &model.views {
-        let at = format!("views/{}", v.name);
-        let weights = v.weights.moments().explicit_rows();
-        state.moments(&format!("{at}/weights"), rows(weights))?;
-        state.bias(&format!("{at}/bias"), v.bias.mean().len(), 0)?;
+        check_view(v, header.factors, spread, state)?;
     }
     state.finite()
+}
+
+/// As [`check_component`], of one view.
+fn check_view(
+    v: &ViewPart,
+    factors: usize,
+    spread: Spread,
+    state: Checked<'_>,
+) -> Result<(), Fault> {
+    let at = format!("views/{}", v.name);
+    let rows = Rows {
+        count: v.weights.moments().explicit_rows(),
+        factors,
+        implicit: 0,
+        spread,
+    };
+    state.moments(&format!("{at}/weights"), rows)?;
+    state.bias(&format!("{at}/bias"), v.bias.mean().len(), 0)
 }
 
 fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fault> {

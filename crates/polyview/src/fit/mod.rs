@@ -99,6 +99,8 @@ pub struct Fit {
     /// not at hand or were given in working units.
     pub(crate) rounding: Vec<Rounding>,
     pub(crate) components: Vec<State>,
+    /// What views were settled on, under the names that the joint fit's own has in its component.
+    pub(crate) settled: State,
     pub(crate) record: FitRecord,
     pub(crate) groups: Option<Groups>,
     pub(crate) metadata: Vec<Metadata>,
@@ -322,6 +324,16 @@ impl Fit {
         index: usize,
         parameters: ParameterUncertainty,
     ) -> Result<Component> {
+        self.component_for(index, parameters, None)
+    }
+    /// As [`Fit::component_as`], where `target` is predicted from other views alone: it has what
+    /// it was settled on, if it was.
+    pub(crate) fn component_for(
+        &self,
+        index: usize,
+        parameters: ParameterUncertainty,
+        target: Option<usize>,
+    ) -> Result<Component> {
         let state = self
             .components
             .get(index)
@@ -337,6 +349,9 @@ impl Fit {
         let Model {
             factors, mut views, ..
         } = model;
+        if let Some(at) = target.filter(|at| self.holds_settled(*at)) {
+            views[at].load("", &self.settled.reader())?;
+        }
         place::borrow_levels(&mut views);
         let mut out = Component {
             factors,

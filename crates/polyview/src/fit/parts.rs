@@ -136,6 +136,7 @@ impl Fit {
             data: (!data.is_empty()).then_some(data),
             rounding: Vec::new(),
             components: vec![state],
+            settled: State::new(),
             record: parts.record,
             groups: parts.groups,
             metadata: parts.metadata,

@@ -34,9 +34,9 @@ pub struct ViewChoices {
     /// intercepts of its own in this view: local classifiers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub local: bool,
-    /// Whether a fit ends with weights of this view that are settled on factors
+    /// Whether a fit has, beside the joint one, weights of this view that are settled on factors
     /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
-    /// new sample whose labels are to be predicted. Where nothing is said: for labels in a
+    /// new sample whose labels are to be predicted: they predict it from other views. Where nothing is said: for labels in a
     /// model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,

@@ -202,16 +202,18 @@ impl Fit {
             };
             if joint(info) == joint(theirs) {
                 let which = match (self.was_settled(info), other.was_settled(theirs)) {
-                    (true, false) => Some("first"),
-                    (false, true) => Some("second"),
+                    (true, false) => Some(("first", self.holds_settled(view))),
+                    (false, true) => Some(("second", other.holds_settled(at))),
                     _ => None,
                 };
-                notes.extend(which.map(|which| {
-                    format!(
-                        "{}: in the {which} of the fits its weights are settled on factors that \
-                         did not see it",
-                        info.name
-                    )
+                notes.extend(which.map(|(which, beside)| {
+                    let what = if beside {
+                        "it was settled as well, which predictions of it from other views \
+                         alone follow: what is compared is the joint fit"
+                    } else {
+                        "its weights are settled on factors that did not see it"
+                    };
+                    format!("{}: in the {which} of the fits {what}", info.name)
                 }));
             } else {
                 notes.push(format!(

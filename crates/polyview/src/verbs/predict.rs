@@ -289,7 +289,8 @@ impl Fit {
     pub fn fitted_with(&self, view: &str, parameters: ParameterUncertainty) -> Result<Prediction> {
         let (at, _) = self.view(view)?;
         let (samples, placing) = (self.samples.clone(), Placing::as_fitted());
-        self.predict_from(at, (samples, &placing), Vec::new(), parameters, |c| {
+        let seen = (at, true);
+        self.predict_from(seen, (samples, &placing), Vec::new(), parameters, |c| {
             Ok((Cow::Borrowed(c.factors()), None))
         })
     }
@@ -309,11 +310,13 @@ impl Fit {
             warnings,
         } = aligned;
         let ids = samples.clone();
+        let seen = views[at].is_some();
         let mut journal = Journal::default();
-        let mut out = self.predict_from(at, (samples, &placing), notes, parameters, |c| {
+        let of = (at, seen);
+        let mut out = self.predict_from(of, (samples, &placing), notes, parameters, |c| {
             let how = latent::usual(WeightUncertainty::Variational);
             let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
-            let moments = if self.predicts_from_means(at) {
+            let moments = if self.predicts_from_means(at, seen) {
                 without_covariances(&z.moments)
             } else {
                 z.moments
@@ -326,10 +329,11 @@ impl Fit {
     }
 
     /// Predictions of view `at` from the factors that `factors` gives for each
-    /// component.
+    /// component: by what the view was settled on where these have not `seen` it, if it
+    /// was, and else by the joint fit.
     fn predict_from(
         &self,
-        at: usize,
+        (at, seen): (usize, bool),
         (samples, placing): (Vec<String>, &Placing),
         mut notes: Vec<String>,
         parameters: ParameterUncertainty,
@@ -342,7 +346,8 @@ impl Fit {
         let mut score: Option<Mat<f64>> = None;
         let parts = (self.n_components() * placing.count()) as f64;
         for i in 0..self.n_components() * placing.count() {
-            let mut component = self.component_as(i / placing.count(), parameters)?;
+            let target = (!seen).then_some(at);
+            let mut component = self.component_for(i / placing.count(), parameters, target)?;
             placing.place(i % placing.count(), &mut component)?;
             let z = match factors(&component)? {
                 (z, None) => z,

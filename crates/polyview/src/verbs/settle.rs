@@ -1,6 +1,6 @@
 //! Views of labels settled on factors that did not see them.
 
-use polyview_core::{Event, Journal, RowMoments};
+use polyview_core::{Event, Journal, ParameterUncertainty, RowMoments};
 use polyview_infer::Outcome;
 use polyview_linalg::on_pool;
 
@@ -10,7 +10,22 @@ use super::settling::{Candidate, Given};
 use crate::assemble;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
-use crate::fit::{Component, Fit, ViewInfo};
+use crate::fit::{Component, ComponentView, Fit, ViewInfo};
+
+/// Where settling is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleProgress {
+    /// The view that is being settled.
+    pub view: String,
+    /// Sweeps over it that are done.
+    pub sweep: usize,
+}
+
+/// What is told before each sweep of settling, and says whether to go on.
+pub(crate) type Watch<'a> = &'a (dyn Fn(&SettleProgress) -> bool + Sync);
+
+/// What is said of a view that was settled begins so.
+const SETTLED: &str = "weights settled on factors of the other views alone";
 
 /// How views were settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,12 +73,12 @@ impl Fit {
     /// ($-w^\\top Sw/2$ under `probit`), until weights are too small to ever predict the
     /// rarer label (spec/maxmargin-rank 6). Labels whose settled
     /// weights vanish, though the joint fit's predict them better, keep those of the joint
-    /// fit, and a warning in the journal says so. Nothing else changes:
-    /// loadings and factors remain those of the joint fit, and so do
-    /// [`Fit::factors`] and [`Fit::project`].
+    /// fit, and a warning in the journal says so.
     ///
-    /// The bound of the fit is that of the joint model, before this step.
-    /// [`Fit::fitted`] combines the fit's factors with the new weights.
+    /// Both are kept: what was settled predicts the view where its factors come from other views
+    /// alone ([`Fit::predict`], [`Fit::settled_view`]); the joint fit does all else, such as
+    /// [`Fit::project`], [`Fit::impute`], [`Fit::fitted`], [`Fit::weights`] and explained
+    /// variance, where the view is data like any other. The bound of the fit is that of the joint model.
     ///
     /// # Errors
     /// [`ErrorKind::NotWithEngine`] for Gibbs draws, which are no optimum;
@@ -72,10 +87,19 @@ impl Fit {
     /// those of pairs of training samples, for the algorithm of mofapy2, and
     /// where no other view is left; [`ErrorKind::NotSettled`]; numerical errors.
     pub fn settle(&mut self, targets: &[&str]) -> Result<Settled> {
-        on_pool(|| self.settled(targets))
+        on_pool(|| self.settled(targets, &|_| true))
     }
 
-    fn settled(&mut self, targets: &[&str]) -> Result<Settled> {
+    /// Whether weights of a view that was settled at the end of the fit still moved when settling
+    /// stopped at its limit, by the journal.
+    pub fn settling_stopped(&self) -> bool {
+        let entries = &self.record.journal.entries;
+        let restless =
+            |e: &Event| matches!(e, Event::Warning { note } if note.starts_with(SETTLED));
+        entries.iter().any(|e| restless(&e.event))
+    }
+
+    fn settled(&mut self, targets: &[&str], watch: Watch<'_>) -> Result<Settled> {
         let mut targets = self.settleable(targets)?;
         targets.sort_unstable();
         let data = self.data()?;
@@ -99,10 +123,12 @@ impl Fit {
         } else {
             Given::Laws
         };
-        let runs = self.settle_from(&component, &targets, factors, given)?;
+        let runs = self.settle_from(&component, &targets, factors, (given, watch))?;
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
-        for (v, found) in targets.iter().zip(runs.views) {
-            self.take_settled(*v, &found, (sweeps, outcome));
+        if outcome != Outcome::Interrupted {
+            for (v, found) in targets.iter().zip(runs.views) {
+                self.take_settled(*v, &found);
+            }
         }
         Ok(Settled {
             rounds,
@@ -113,7 +139,7 @@ impl Fit {
 
     /// Takes over what a view was settled on, unless the weights of the joint fit
     /// are better.
-    fn take_settled(&mut self, v: usize, found: &Candidate, ended: (usize, Outcome)) {
+    fn take_settled(&mut self, v: usize, found: &Candidate) {
         let name = self.views[v].name.clone();
         let kept = found.is_worse_than_joint();
         let event = if kept {
@@ -133,19 +159,21 @@ impl Fit {
                     .to_owned(),
             }
         } else {
-            let (sweeps, outcome) = ended;
-            Event::Note {
-                note: format!(
-                    "weights settled on factors of the other views alone, {sweeps} sweeps ({outcome})"
-                ),
+            let (sweeps, outcome) = (found.sweeps, found.outcome);
+            let note = format!("{SETTLED}, {sweeps} sweeps ({outcome})");
+            if outcome == Outcome::Converged {
+                Event::Note { note }
+            } else {
+                let note = format!("{note}: predictions of this view may still change");
+                Event::Warning { note }
             }
         };
+        // covariances may be of another kind than before
+        let own = format!("views/{name}/");
+        self.settled.retain(|n, _| !n.starts_with(&own));
         if !kept {
-            // covariances may be of another kind than before
-            let rows = format!("views/{name}/weights/");
-            self.components[0].retain(|n, _| !n.starts_with(&rows));
             for (name, array) in found.state.arrays() {
-                self.components[0].put(name, array.clone());
+                self.settled.put(name, array.clone());
             }
         }
         self.say_settled(v, !kept);
@@ -162,21 +190,22 @@ impl Fit {
         }
     }
 
-    /// Settles the views whose choices say so, unless no other view is left.
-    pub(crate) fn settle_as_chosen(&mut self) -> Result<()> {
+    /// Settles the views whose choices say so, unless no other view is left; false where
+    /// `watch` ended it.
+    pub(crate) fn settle_as_chosen(&mut self, watch: Watch<'_>) -> Result<bool> {
         let chosen = self.views.iter().filter(|v| v.choices.settle == Some(true));
         let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();
         if names.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         if self.leaves_no_other() {
             let note = "no view was settled: there is no other that factors could come from";
             let note = Event::Data { note: note.into() };
             self.note_before_the_end("weights", note);
-            return Ok(());
+            return Ok(true);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match self.settled(&names) {
+        match self.settled(&names, watch) {
             // the fit itself is none the worse for it
             Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => {
                 let note = format!("no view was settled: {e}");
@@ -186,9 +215,9 @@ impl Fit {
                     }
                 }
                 self.note_before_the_end("weights", Event::Warning { note });
-                Ok(())
+                Ok(true)
             }
-            other => other.map(|_| ()),
+            other => other.map(|settled| settled.outcome != Outcome::Interrupted),
         }
     }
 
@@ -209,9 +238,36 @@ impl Fit {
         others.any(|(_, v)| v.choices.likelihood == "rank")
     }
 
-    /// Whether predictions of a view take factors of new samples to be known: it was settled
-    /// on such.
-    pub(super) fn predicts_from_means(&self, at: usize) -> bool {
+    /// Whether what a view was settled on is beside the joint fit's own; files of earlier
+    /// releases have it in the place of that.
+    pub(crate) fn holds_settled(&self, at: usize) -> bool {
+        let own = format!("views/{}/", self.views[at].name);
+        let mut names = self.settled.arrays().keys();
+        names.any(|name| name.starts_with(&own))
+    }
+
+    /// What predicts a view from other views, where it was settled: weights, intercepts, and the
+    /// likelihood with its parameters. `None` where it was not, and in fits that earlier releases saved,
+    /// which have it in the place of the joint fit's own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`]; when the fit's state is damaged.
+    pub fn settled_view(&self, view: &str) -> Result<Option<ComponentView>> {
+        let (at, _) = self.view(view)?;
+        if !self.holds_settled(at) {
+            return Ok(None);
+        }
+        let known = ParameterUncertainty::Posterior;
+        let mut component = self.component_for(0, known, Some(at))?;
+        Ok(Some(component.views.swap_remove(at)))
+    }
+
+    /// Whether predictions of a view take factors of new samples, which have `seen` it or not, to be
+    /// known: what predicts it was settled on such.
+    pub(super) fn predicts_from_means(&self, at: usize, seen: bool) -> bool {
+        if seen && self.holds_settled(at) {
+            return false;
+        }
         let settled = |v: &ViewInfo| v.choices.settle == Some(true);
         let all = (0..self.views.len()).filter(|v| settled(&self.views[*v]));
         self.was_settled(&self.views[at]) && self.knows_factors_by_pairs(&all.collect::<Vec<_>>())

@@ -9,7 +9,8 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_priors::{Fixed, FullRows, Ridge};
 use polyview_random::StreamKey;
 
-use super::settle::without_covariances;
+use super::mixing::Mixing;
+use super::settle::{SettleProgress, Watch, without_covariances};
 use crate::assemble;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
@@ -39,6 +40,9 @@ pub(super) struct Candidate {
     weights: f64,
     /// Whether it predicts the same of all samples.
     pub(super) constant: bool,
+    /// How its sweeps ended, and their number.
+    pub(super) outcome: Outcome,
+    pub(super) sweeps: usize,
 }
 
 impl Candidate {
@@ -80,12 +84,15 @@ struct Sweeps {
 
 /// How often the variances that factors leave the predictors of a target follow its weights,
 /// at most, and the relative change of the weights that ends it.
-const ROUNDS: usize = 60;
-const STILL: f64 = 1e-4;
+const ROUNDS: usize = 40;
+const STILL: f64 = 1e-3;
 /// Prior of the precision of a feature's weights (spec/sites 6).
 const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
 /// Sweeps between two such rounds.
-const SWEEPS_OF_A_ROUND: usize = 10;
+const SWEEPS_OF_A_ROUND: usize = 4;
+/// Least variance that a factor explains of other views, beside the mean of all: it counts as
+/// so much.
+const LEAST_REACH: f64 = 1e-3;
 /// Least share of the residual variance about predictions from means that is taken for noise.
 const LEAST_NOISE: f64 = 0.02;
 
@@ -97,7 +104,8 @@ impl Fit {
     /// $p(t\_n\mid W) = \mathrm E\_{q(z\_n)}p(t\_n\mid Wz\_n)$: where a data term knows that
     /// law for given variances $\kappa\_n = w^\top S\_nw$ of its predictors
     /// ([`ViewTerm::widened`](polyview_core::ViewTerm::widened)), weights are fitted to the
-    /// means of the factors under it, and $\kappa$ follows until they stand still. At the truth
+    /// means of the factors under it, and $\kappa$ follows until they stand still; each weight is
+    /// taken where Anderson's mixing of the last rounds leads. At the truth
     /// the score of each datum has the mean zero whatever $\kappa\_n$, and where all samples are
     /// as uncertain this is the optimum of the predictive density itself. Noise is fitted to
     /// the means as well, where it explains for all samples alike what their factors leave, and
@@ -108,7 +116,7 @@ impl Fit {
         component: &Component,
         targets: &[usize],
         mut rows: Box<dyn RowBlock>,
-        given: Given,
+        (given, watch): (Given, Watch<'_>),
     ) -> Result<Runs> {
         let data = self.data()?;
         if given == Given::Means {
@@ -116,6 +124,7 @@ impl Fit {
             rows.move_to(means);
         }
         let factors = rows.seen().clone();
+        let relative = relative_precisions(component, targets);
         let mut runs = Runs {
             views: Vec::with_capacity(targets.len()),
             outcome: Outcome::Converged,
@@ -126,16 +135,26 @@ impl Fit {
             .zip(self.parts_to_settle(component, targets)?)
         {
             let joint_loss = predicted(&part, &factors, &data[v]).map(|p| p.0);
+            let part = self.as_settled_before(v, part, &data[v])?;
             let run = match given {
-                Given::Means => self.sweeps_over(&mut rows, part, SWEEPS)?,
-                Given::Laws => self.settle_to_laws(component, (v, &data[v]), part, &mut rows)?,
+                Given::Means => self.sweeps_over(&mut rows, part, (SWEEPS, 0), watch)?,
+                Given::Laws => {
+                    let view = (v, &data[v], &relative[..]);
+                    self.settle_to_laws(component, view, part, (&mut rows, watch))?
+                }
             };
+            if run.outcome == Outcome::Interrupted {
+                runs.outcome = run.outcome;
+                return Ok(runs);
+            }
             let (loss, constant) = predicted(&run.part, &factors, &data[v]).unzip();
             runs.views.push(Candidate {
                 loss,
                 joint_loss,
                 weights: (run.part.weights.moments().explicit_rows() * self.k()) as f64,
                 constant: constant.unwrap_or(false),
+                outcome: run.outcome,
+                sweeps: run.count,
                 state: {
                     let mut state = State::new();
                     run.part.give_up("", &mut state);
@@ -170,17 +189,29 @@ impl Fit {
         Ok(parts)
     }
 
+    /// The part of a target as it was settled before, if it was: the sweeps begin there.
+    fn as_settled_before(&self, v: usize, mut part: ViewPart, view: &View) -> Result<ViewPart> {
+        if self.holds_settled(v) {
+            let of = ParameterUncertainty::Posterior;
+            let own = self.component_for(0, of, Some(v))?.views.swap_remove(v);
+            (part.term, part.bias) = (own.term.rebind(view)?, own.bias);
+            let name = format!("views/{}/weights", part.name);
+            part.weights.load(&name, &self.settled.reader())?;
+        }
+        Ok(part)
+    }
+
     /// To laws of data that factors leave uncertain.
     fn settle_to_laws(
         &self,
         component: &Component,
-        (v, view): (usize, &View),
+        (v, view, relative): (usize, &View, &[f64]),
         mut part: ViewPart,
-        rows: &mut Box<dyn RowBlock>,
+        (rows, watch): (&mut Box<dyn RowBlock>, Watch<'_>),
     ) -> Result<Sweeps> {
         if rows.known().is_some() {
             // coefficients of covariates are settled with the weights, under their joint prior
-            return self.sweeps_over(rows, part, SWEEPS);
+            return self.sweeps_over(rows, part, (SWEEPS, 0), watch);
         }
         let factors = rows.moments().clone();
         let own = &component.views[v].term;
@@ -189,7 +220,7 @@ impl Fit {
         let noise = part.term.as_noise().and_then(|n| n.precisions());
         let has_noise = noise.is_some() && part.term.domain().is_real();
         if !(widened || has_noise) {
-            return self.sweeps_over(rows, part, SWEEPS);
+            return self.sweeps_over(rows, part, (SWEEPS, 0), watch);
         }
         rows.move_to(without_covariances(&factors));
         // the joint fit's prior is of features that make factors, not of what is told by them
@@ -200,6 +231,7 @@ impl Fit {
         } else {
             Ridge::by_feature(OF_WEIGHTS, start.rows(), start.k())
         };
+        let ridge = ridge.with_relative(relative.to_vec());
         let own_rows = Box::new(FullRows::new(
             format!("weights/{}", part.name),
             ridge,
@@ -207,10 +239,10 @@ impl Fit {
         ));
         let mut joint: Box<dyn RowBlock> = std::mem::replace(&mut part.weights, own_rows);
         let mut run = if widened {
-            self.rounds_over(rows, (own.as_ref(), view), part, &factors)?
+            self.rounds_over((rows, watch), (own.as_ref(), view), part, &factors)?
         } else {
-            let mut run = self.sweeps_over(rows, part, SWEEPS)?;
-            let spread = spread(&run.part, &factors);
+            let mut run = self.sweeps_over(rows, part, (SWEEPS, 0), watch)?;
+            let spread = expected_spread(&run.part, &factors);
             less_noise(&mut run.part, view, &spread);
             run
         };
@@ -224,7 +256,7 @@ impl Fit {
     /// predictors follow the weights.
     fn rounds_over(
         &self,
-        rows: &mut Box<dyn RowBlock>,
+        (rows, watch): (&mut Box<dyn RowBlock>, Watch<'_>),
         (own, view): (&dyn ViewTerm, &View),
         part: ViewPart,
         factors: &RowMoments,
@@ -234,32 +266,48 @@ impl Fit {
             outcome: Outcome::MaxSweeps,
             count: 0,
         };
+        let mut mixing = Mixing::default();
         for _ in 0..ROUNDS {
             let before = run.part.weights.moments().mean().to_owned();
             if let Some(term) = own.widened(view, &with(&run.part, factors)) {
                 run.part.term = term?;
             }
-            let next = self.sweeps_over(rows, run.part, SWEEPS_OF_A_ROUND)?;
+            let most = (SWEEPS_OF_A_ROUND, run.count);
+            let next = self.sweeps_over(rows, run.part, most, watch)?;
             run = Sweeps {
                 count: run.count + next.count,
                 ..next
             };
-            if relative_change(before.as_ref(), run.part.weights.moments().mean()) < STILL {
+            if run.outcome == Outcome::Interrupted {
+                break;
+            }
+            let after = run.part.weights.moments();
+            if relative_change(before.as_ref(), after.mean()) < STILL {
                 run.outcome = Outcome::Converged;
                 break;
             }
             run.outcome = Outcome::MaxSweeps;
+            let next = mixing.next(before.as_ref(), after.mean());
+            let (cov, log_det) = (after.cov().clone(), after.log_det());
+            let next = RowMoments::new(next, cov, log_det, after.implicit_rows());
+            run.part.weights.set_moments(next);
         }
         Ok(run)
     }
 
-    /// Sweeps over all of a view but the factors, to the optimum of the bound.
+    /// At `most` so many sweeps over all of a view but the factors, to the optimum of the bound, after
+    /// so many `before`.
     fn sweeps_over(
         &self,
         rows: &mut Box<dyn RowBlock>,
         part: ViewPart,
-        most: usize,
+        (most, before): (usize, usize),
+        watch: Watch<'_>,
     ) -> Result<Sweeps> {
+        let mut progress = SettleProgress {
+            view: part.name.clone(),
+            sweep: before,
+        };
         let none = FullRows::new(
             "factors",
             Fixed::standard_normal(0),
@@ -285,6 +333,10 @@ impl Fit {
         let model = Model::new(factors, vec![part], schedule);
         let mut run = VbRun::new(model, options, key, Journal::default());
         let outcome = loop {
+            if !watch(&progress) {
+                break Outcome::Interrupted;
+            }
+            progress.sweep += 1;
             let report = run.sweep().map_err(Error::from)?;
             if let Some(outcome) = report.outcome {
                 break outcome;
@@ -315,6 +367,44 @@ fn spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
     with(part, factors).spread(0..factors.rows(), columns)
 }
 
+/// The same under the weights' own uncertainty, $\mathrm E\,w^\top S\_nw$.
+fn expected_spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
+    let p = |factors| Predictor {
+        factors,
+        weights: part.weights.seen(),
+        bias: &part.bias,
+    };
+    let known = without_covariances(factors);
+    let (rows, columns) = (0..factors.rows(), 0..part.term.shape().predictor_columns);
+    p(factors).variance(rows.clone(), columns.clone()) - p(&known).variance(rows, columns)
+}
+
+/// Precisions of the weights on each factor beside one another, $1/s\_k^2$: $s\_k^2$ is the share of
+/// the variance of the predictors of views beside the targets, noise and link counted, that the factor
+/// explains, mean over their features, relative to the mean of all factors. What ridge regression
+/// on the features themselves would do: directions of which they say little are held back most.
+fn relative_precisions(component: &Component, targets: &[usize]) -> Vec<f64> {
+    let k = component.factors().k();
+    let mut reach = vec![0.0; k];
+    let others = component.views.iter().enumerate();
+    for (_, view) in others.filter(|(v, _)| !targets.contains(v)) {
+        let (w, columns) = (view.weights.mean(), view.term.shape().predicted_columns());
+        for d in 0..w.nrows() {
+            let squares: Vec<f64> = (0..k).map(|j| w[(d, j)].powi(2)).collect();
+            let whole = squares.iter().sum::<f64>() + view.link_variance(d % columns);
+            for (reach, square) in reach.iter_mut().zip(squares) {
+                *reach += square / whole.max(f64::MIN_POSITIVE);
+            }
+        }
+    }
+    let mean = reach.iter().sum::<f64>() / k.max(1) as f64;
+    if mean <= 0.0 || !mean.is_finite() {
+        return vec![1.0; k];
+    }
+    let precision = |s: &f64| (s / mean).max(LEAST_REACH).recip();
+    reach.iter().map(precision).collect()
+}
+
 /// The change of weights, relative to the size of all of them.
 fn relative_change(before: MatRef<'_, f64>, after: MatRef<'_, f64>) -> f64 {
     let (mut change, mut size) = (0.0, 0.0f64);
@@ -328,7 +418,7 @@ fn relative_change(before: MatRef<'_, f64>, after: MatRef<'_, f64>) -> f64 {
 }
 
 /// Takes from the noise of residuals about predictions from means what the factors, as far as
-/// they are not known, explain of them: $1/\tau = \kappa - \overline{w^\top Sw}$ (spec/sites 5).
+/// they are not known, explain of them: $1/\tau = \kappa - \overline{\mathrm E\,w^\top Sw}$ (spec/sites 5).
 /// The mean is over the observed cells.
 fn less_noise(part: &mut ViewPart, view: &View, spread: &Mat<f64>) {
     let of_column = |d: usize| {
@@ -410,6 +500,8 @@ mod tests {
             joint_loss: Some(joint),
             weights: 5.0,
             constant,
+            outcome: Outcome::Converged,
+            sweeps: 1,
         };
         assert!(found(true, 30.0).is_worse_than_joint());
         // a nat for each weight is what weights gain that have seen the labels

@@ -2,9 +2,10 @@
 
 use polyview_core::{Context, Event, Journal, ParameterUncertainty, RotationSide, State, Stateful};
 use polyview_infer::Model;
-use polyview_linalg::{KaiserNormalisation, Mat, VarimaxOptions};
+use polyview_linalg::{KaiserNormalisation, Mat, MatRef, VarimaxOptions};
 use polyview_random::StreamKey;
 
+use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, saved_parameters, share};
@@ -85,6 +86,7 @@ impl Fit {
             models.push(model);
         }
         let (order, signs) = order(&models, k);
+        out.settled = self.settled_turned(turned.rotation.as_ref(), &order, &signs)?;
         for (state, model) in out.components.iter_mut().zip(&mut models) {
             model.select(&order, &signs)?;
             *state = saved_parameters(model);
@@ -104,6 +106,34 @@ impl Fit {
         let sweep = self.record.sweeps;
         let journal = &mut out.record.journal;
         journal.note(sweep, "varimax", Event::Note { note });
+        Ok(out)
+    }
+
+    /// What views were settled on, for factors that are turned, reordered and signed so. The prior
+    /// beside it is the joint fit's, which predictions do not read.
+    fn settled_turned(
+        &self,
+        rotation: MatRef<'_, f64>,
+        order: &[usize],
+        signs: &[f64],
+    ) -> Result<State> {
+        let mut out = State::new();
+        for (v, info) in self.views.iter().enumerate() {
+            if !self.holds_settled(v) {
+                continue;
+            }
+            let empty = assemble::empty_view(&info.name, &info.features, &info.levels)?;
+            let (groups, k) = (assemble::several(self.groups()), self.k());
+            let posterior = ParameterUncertainty::Posterior;
+            let mut model = (self.composed).parameters(groups, vec![empty], k, posterior)?;
+            model.load_views("", &self.settled.reader())?;
+            for mut part in model.views {
+                part.weights.transform(rotation, 0.0);
+                part.weights.select(order, signs)?;
+                part.give_up("", &mut out);
+            }
+        }
+        out.drop_local();
         Ok(out)
     }
 

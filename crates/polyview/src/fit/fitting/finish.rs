@@ -1,15 +1,16 @@
 //! From a fit in progress to the fit.
 
-use polyview_core::{Event, Journal};
+use polyview_core::{Event, Journal, State};
 use polyview_infer::{Outcome, RunRecord};
 
 use super::Fitting;
 use crate::error::Result;
 use crate::fit::endings::note_ending;
 use crate::fit::{Fit, FitRecord};
+use crate::verbs::Watch;
 
 impl Fitting {
-    pub(super) fn into_fit(self) -> Result<Fit> {
+    pub(super) fn into_fit(self, watch: Watch<'_>) -> Result<Option<Fit>> {
         let Self {
             mut given,
             campaign,
@@ -27,17 +28,20 @@ impl Fitting {
             data: (!given.views.is_empty()).then_some(given.views),
             rounding,
             components,
+            settled: State::new(),
             record,
             groups: given.groups,
             metadata,
         };
         note_ending(&mut fit)?;
-        fit.settle_as_chosen()?;
+        if !fit.settle_as_chosen(watch)? {
+            return Ok(None);
+        }
         fit.note_collapse()?;
         fit.note_margins()?;
         fit.note_repeated_labels();
         fit.record.seconds = started.elapsed().as_secs_f64();
-        Ok(fit)
+        Ok(Some(fit))
     }
 }
 

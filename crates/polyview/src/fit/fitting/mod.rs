@@ -9,7 +9,9 @@ mod restarts;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use polyview_core::{Dataset, Event, Groups, Journal, Metadata, Rounding, State, View};
+use polyview_core::{
+    Dataset, Event, Groups, Journal, Metadata, NumericError, Rounding, State, View,
+};
 use polyview_infer::{GibbsChain, Run, Strategy, SweepReport};
 use polyview_linalg::{Mat, on_pool};
 use serde_json::Value;
@@ -38,6 +40,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::file::Origin;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec};
+use crate::verbs::SettleProgress;
 
 /// What one step of a fit did.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +116,10 @@ pub(super) trait Campaign: Send {
     /// Starts from these factors; false where the fit has begun or cannot.
     fn start_from(&mut self, _given: &Given, _factors: &Mat<f64>) -> Result<bool> {
         Ok(false)
+    }
+    /// Whether no step is left.
+    fn is_over(&self, _given: &Given) -> bool {
+        false
     }
     /// The bound as it stands, of variational Bayes.
     fn bound(&mut self) -> Option<f64> {
@@ -395,6 +402,29 @@ impl Fitting {
     /// Numerical errors of the last step; [`ErrorKind::Option`] when Gibbs
     /// sampling was stopped before the first draw.
     pub fn finish(self) -> Result<Fit> {
-        on_pool(|| self.into_fit())
+        let whole = self.finish_while(&|_| true)?;
+        // nobody asked it to stop
+        whole.ok_or_else(|| NumericError::BadState { name: "fit".into() }.into())
+    }
+    /// As [`Fitting::finish`], where views are settled at the end for as long as `go_on` says so, which
+    /// is asked before each sweep over them. `None` once it does not: a checkpoint that was saved
+    /// before ([`Fitting::checkpoint`]) holds the fit up to there.
+    ///
+    /// # Errors
+    /// As [`Fitting::finish`].
+    pub fn finish_while(
+        self,
+        go_on: &(dyn Fn(&SettleProgress) -> bool + Sync),
+    ) -> Result<Option<Fit>> {
+        on_pool(|| self.into_fit(go_on))
+    }
+    /// Whether the fit is over, as one that goes on from a checkpoint saved after its last sweep:
+    /// there is nothing left but to finish it.
+    pub fn is_over(&self) -> bool {
+        self.campaign.is_over(&self.given)
+    }
+    /// Whether views are settled at the end.
+    pub fn settles(&self) -> bool {
+        (self.given.infos.iter()).any(|v| v.choices.settle == Some(true))
     }
 }

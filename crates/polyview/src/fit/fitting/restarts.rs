@@ -188,6 +188,9 @@ impl Campaign for Restarts {
         self.run = run(&self.plan, given, 0, factors.clone())?;
         Ok(true)
     }
+    fn is_over(&self, given: &Given) -> bool {
+        self.over >= given.composed.options.restarts
+    }
     fn bound(&mut self) -> Option<f64> {
         Some(self.run.model_mut().bound())
     }

@@ -85,7 +85,7 @@ impl<'a> Teller<'a> {
             self.tell(plan, job, sweep);
         }
         let fit = fitting.finish()?;
-        done.limited = Some(fit.stopped_at_limit());
+        done.limited = Some(fit.stopped_at_limit() || fit.settling_stopped());
         Ok(fit)
     }
 }

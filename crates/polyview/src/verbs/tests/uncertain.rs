@@ -165,3 +165,18 @@ fn views_with_silent_features_are_settled() {
     let p = fit.predict(&data([some(&x, TRAIN..N)]), "y").unwrap();
     assert!(p.mean[(0, 0)].is_finite() && p.sd[(0, 0)] > 0.0);
 }
+
+/// Variances follow weights to a point in a few rounds, whatever they leave of each other.
+#[test]
+fn settling_comes_to_rest() {
+    let [x, _, l] = tables(5);
+    for likelihood in ["bernoulli", "probit"] {
+        let train = [&x, &l].map(|t| some(t, 0..TRAIN));
+        let spec = models::sshiba(6).with_likelihood("l", likelihood);
+        let mut fit = crate::fit(data(train), spec).unwrap();
+        let end = fit.settle(&["l"]).unwrap();
+        assert_eq!(end.outcome, polyview_infer::Outcome::Converged);
+        assert!(end.sweeps <= 60, "{likelihood}: {}", end.sweeps);
+        assert!(!fit.settling_stopped());
+    }
+}
