@@ -32,8 +32,8 @@ const LARGEST_WEIGHT: f64 = 100.0;
 /// 1.4). `weight` says how often a cell's log density has it.
 ///
 /// Under a normal law a mixture of normal distribution functions and its integral have closed
-/// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is $\sum\_ip\_i[m\Phi(u)
-/// + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
+/// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
+/// $\sum\_ip\_i[m\Phi(u) + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
 /// derivatives of each other, whatever the variance. Cells of a large weight have the nodes of
 /// [`Expectation::of`], to rounding.
 pub(super) fn softplus(

@@ -150,12 +150,11 @@ fn difference(path: &str, there: &Value, here: &Value) -> Option<(String, Value,
     }
     match (there, here) {
         (Value::Object(a), Value::Object(b)) => {
-            let keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
+            let mut keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
             let of = |o: &serde_json::Map<String, Value>, key: &str| {
                 o.get(key).cloned().unwrap_or(Value::Null)
             };
-            keys.filter_map(|key| difference(&format!("{path}.{key}"), &of(a, key), &of(b, key)))
-                .next()
+            keys.find_map(|key| difference(&format!("{path}.{key}"), &of(a, key), &of(b, key)))
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let name = |i: usize| match a[i].get("name").and_then(Value::as_str) {
