@@ -264,13 +264,13 @@ fn trials_that_do_not_fit() {
 }
 
 #[test]
-fn poisson_views_have_no_sampler() {
+fn softplus_rates_have_no_sampler() {
     let dir = folder();
     let f = dir.path();
     // refused before a file is looked for
     let err = fails(
         f,
-        "fit --model mofa --engine gibbs --view y=none.csv:poisson -k 1 --out m.pv",
+        "fit --model mofa --engine gibbs --view y=none.csv:poisson{rate=softplus} -k 1 --out m.pv",
         1,
     );
     assert!(

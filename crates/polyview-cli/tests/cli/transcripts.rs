@@ -317,7 +317,7 @@ fn hostile_models() {
 
 /// The same file as a later release would mark it.
 fn newer(model: &[u8]) -> Vec<u8> {
-    let mark = br#"format\":1"#;
+    let mark = br#"format\":2"#;
     let at = model.windows(mark.len()).position(|w| w == mark);
     let mut bytes = model.to_vec();
     bytes[at.expect("its format") + mark.len() - 1] = b'7';

@@ -145,13 +145,13 @@ fn poisson_counts_of_a_large_mean_are_warned_of() {
             format!("fit --model mofa --view y=y.csv:{l} -k 1 --max-sweeps 5 --out m.pv --force");
         said(dir.path(), &words)
     };
-    let warned = fit("poisson");
+    let warned = fit("poisson{rate=softplus}");
     assert!(
-        warned.contains("warning: ") && warned.contains("take negative-binomial"),
+        warned.contains("warning: ") && warned.contains("take rate=exponential"),
         "{warned}"
     );
     ok(dir.path(), "report m.pv --out m.html --force");
-    assert!(get(dir.path(), "m.html").contains("take negative-binomial"));
+    assert!(get(dir.path(), "m.html").contains("take rate=exponential"));
     let fine = fit("nb");
     assert!(!fine.contains("warning: data/y"), "{fine}");
     assert!(warned.contains("warning: data/y"), "{warned}");

@@ -65,7 +65,8 @@ impl Names {
         let likelihoods = words
             .iter()
             .map(|w| match w.as_str() {
-                own @ ("gaussian" | "bernoulli" | "poisson") => Ok(own.into()),
+                own @ ("gaussian" | "bernoulli") => Ok(own.into()),
+                "poisson" => Ok(softplus_counts()),
                 other => Err(file.values(
                     place,
                     format!("holds '{other}'; MOFA2 has gaussian, bernoulli and poisson"),
@@ -95,4 +96,10 @@ impl Names {
 /// Whether a text can name something in an HDF5 file.
 pub(super) fn can_be_a_name(text: &str) -> bool {
     !text.is_empty() && text != "." && !text.contains(['/', '\0'])
+}
+
+/// MOFA2's counts: Poisson with the rate $\ln(1 + e^\eta)$.
+fn softplus_counts() -> Likelihood {
+    let parsed = "poisson{rate=softplus}".parse();
+    parsed.unwrap_or_else(|_| Likelihood::from("poisson"))
 }

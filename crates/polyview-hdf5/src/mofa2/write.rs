@@ -159,7 +159,15 @@ fn likelihood(view: &ViewInfo) -> Result<&'static str> {
     match view.choices.likelihood.name() {
         "gaussian" => Ok("gaussian"),
         "bernoulli" | "bernoulli-latent" => Ok("bernoulli"),
-        "poisson" => Ok("poisson"),
+        "poisson"
+            if view.choices.likelihood.options().text("rate").as_deref() == Some("softplus") =>
+        {
+            Ok("poisson")
+        }
+        "poisson" => Err(Hdf5Error::Likelihood {
+            view: view.name.clone(),
+            likelihood: "poisson with an exponential rate (MOFA2 has rate=softplus)".to_owned(),
+        }),
         other => Err(Hdf5Error::Likelihood {
             view: view.name.clone(),
             likelihood: other.to_string(),

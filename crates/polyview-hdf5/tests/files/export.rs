@@ -44,6 +44,8 @@ fn data() -> Dataset {
 
 fn spec() -> ModelSpec {
     let mut spec = models::mofa(2).with_likelihood("alpha", "bernoulli");
+    // as they are estimated when the file is read
+    spec.intercept_prior = polyview::InterceptPrior::Fixed;
     spec.vb.max_sweeps = 40;
     // what an import knows of groups
     spec.groups = GroupChoices::default();

@@ -116,6 +116,9 @@ impl ScalarLikelihood for Bernoulli {
     fn needs(&self) -> &'static str {
         CellLikelihood::needs(self)
     }
+    fn admits(&self, cell: Cell) -> bool {
+        CellLikelihood::admits(self, cell)
+    }
     fn domain(&self) -> Domain {
         Domain::Binary
     }
@@ -237,6 +240,9 @@ impl ScalarLikelihood for Binomial {
     fn needs(&self) -> &'static str {
         CellLikelihood::needs(self)
     }
+    fn admits(&self, cell: Cell) -> bool {
+        CellLikelihood::admits(self, cell)
+    }
     fn domain(&self) -> Domain {
         Domain::SUCCESSES
     }
@@ -289,6 +295,9 @@ impl ScalarLikelihood for Binomial {
 impl ScalarLikelihood for NegativeBinomial {
     fn needs(&self) -> &'static str {
         CellLikelihood::needs(self)
+    }
+    fn admits(&self, cell: Cell) -> bool {
+        CellLikelihood::admits(self, cell)
     }
     fn domain(&self) -> Domain {
         Domain::COUNTS

@@ -5,7 +5,8 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use crate::{
-    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, ModelSpec, ProjectOptions, models,
+    EngineKind, ErrorKind, Fit, FitRecord, Fitting, GroupChoices, Likelihood, ModelSpec,
+    ProjectOptions, models,
 };
 
 const N: usize = 600;
@@ -115,7 +116,9 @@ fn the_fit_is_a_fit_like_any_other() {
     }
     // and predictions are those of the batch fit
     let batch = {
-        let mut spec = spec();
+        // by the same bound
+        let bound = "bernoulli{form=bound}".parse::<Likelihood>().unwrap();
+        let mut spec = spec().with_likelihood("b", bound);
         spec.engine = EngineKind::Vb;
         crate::fit(data.clone(), spec).expect("a fit")
     };

@@ -377,7 +377,12 @@ fn what_cannot_be_adjusted_for_is_refused() {
     let e = fails(data_with(views.clone(), about()), rank);
     assert!(e.to_string().contains("ranks have no unit"), "{e}");
     let poisson = spec()
-        .with_likelihood("rna", "poisson")
+        .with_likelihood(
+            "rna",
+            "poisson{rate=softplus}"
+                .parse::<crate::Likelihood>()
+                .unwrap(),
+        )
         .with_offset("rna", "log-total");
     let e = fails(data_with(vec![rna.clone()], about()), poisson);
     assert!(e.to_string().contains("exponential"), "{e}");

@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 
 use super::alone::large_counts;
 use super::counts::table;
-use crate::{EngineKind, Fit, models};
+use crate::{EngineKind, Fit, Likelihood, models};
 
 #[test]
 fn large_counts_are_noted() {
@@ -43,7 +43,8 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
         let counts = table("y", Mat::from_fn(24, 8, cell));
         Dataset::builder().view(real).view(counts).build().unwrap()
     };
-    let spec = |likelihood| {
+    let spec = |likelihood: &str| {
+        let likelihood: Likelihood = likelihood.parse().unwrap();
         let mut spec = models::mofa(1).with_likelihood("y", likelihood);
         spec.vb.max_sweeps = 2;
         spec
@@ -53,15 +54,17 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
         let all = fit.record().journal.warnings();
         all.filter(|w| w.starts_with("data/")).collect()
     };
-    let found = warnings(5, "poisson");
+    let found = warnings(5, "poisson{rate=softplus}");
     assert_eq!(found.len(), 1, "{found:?}");
     let words = ["data/y: the counts are 5.0 on average", "negative-binomial"];
     assert!(words.iter().all(|w| found[0].contains(w)), "{found:?}");
-    assert!(warnings(3, "poisson").is_empty());
+    assert!(warnings(3, "poisson{rate=softplus}").is_empty());
+    assert!(warnings(30, "poisson").is_empty());
     assert!(warnings(30, "negative-binomial").is_empty());
     // before the first sweep, and of data that are read in blocks
     let data = data(5);
-    let mut stochastic = models::bibfa(1).with_likelihood("y", "poisson");
+    let softplus: Likelihood = "poisson{rate=softplus}".parse().unwrap();
+    let mut stochastic = models::bibfa(1).with_likelihood("y", softplus);
     stochastic.engine = EngineKind::Stochastic;
     let source = Box::new(data.views().to_vec());
     let fitting = crate::Fitting::from_blocks(source, data.samples().to_vec(), stochastic);
@@ -72,15 +75,16 @@ fn poisson_counts_of_too_large_a_mean_are_warned_of() {
 /// Negative binomial counts whose bound is too steep, and only these.
 #[test]
 fn negative_binomial_counts_that_are_too_large_are_warned_of() {
-    let warnings = |mean: f64, size: f64, likelihood| -> Vec<String> {
+    let warnings = |mean: f64, size: f64, likelihood: &str| -> Vec<String> {
         let (data, _) = large_counts(mean, size, 1);
+        let likelihood: Likelihood = likelihood.parse().unwrap();
         let mut spec = models::mofa(2).with_likelihood("y", likelihood);
         spec.vb.max_sweeps = 2;
         let fit = crate::fit(data, spec).unwrap();
         let all = fit.record().journal.warnings();
         all.filter(|w| w.starts_with("data/y: ")).collect()
     };
-    let nb = "negative-binomial";
+    let nb = "negative-binomial{form=bound}";
     for (mean, size) in [(30.0, 1.0), (300.0, 5.0), (2000.0, 30.0), (20_000.0, 5.0)] {
         let found = warnings(mean, size, nb);
         assert_eq!(found.len(), 1, "{mean} {size}: {found:?}");
@@ -91,4 +95,5 @@ fn negative_binomial_counts_that_are_too_large_are_warned_of() {
         assert!(warnings(mean, size, nb).is_empty(), "{mean} {size}");
     }
     assert!(warnings(2000.0, 5.0, "poisson-log-normal").is_empty());
+    assert!(warnings(2000.0, 5.0, "negative-binomial").is_empty());
 }
