@@ -321,15 +321,15 @@ impl Bias {
             return;
         };
         let (count, columns) = (groups.count(), self.columns);
-        let idle = |i: usize| self.is_idle(i);
+
         let known = |g: usize, d: usize| {
             let i = g * columns + d;
-            (!idle(i)).then(|| Level {
+            (!self.is_idle(i)).then(|| Level {
                 mean: self.mean[i],
                 variance: self.variance[i],
             })
         };
-        if !(0..self.mean.len()).any(idle) {
+        if !(0..self.mean.len()).any(|i| self.is_idle(i)) {
             return;
         }
         let found = borrowed(count, columns, known, most.min(prior.recip()));

@@ -361,13 +361,8 @@ fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
     }
 }
 
-/// The variances that factors leave the predictors of a view, samples × predictor columns.
-fn spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
-    let columns = 0..part.term.shape().predictor_columns;
-    with(part, factors).spread(0..factors.rows(), columns)
-}
-
-/// The same under the weights' own uncertainty, $\mathrm E\,w^\top S\_nw$.
+/// The variances that factors leave the predictors of a view, samples × predictor columns, under the
+/// weights' own uncertainty: $\mathrm E\,w^\top S\_nw$.
 fn expected_spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
     let p = |factors| Predictor {
         factors,
