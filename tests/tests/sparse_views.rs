@@ -1,6 +1,8 @@
 //! Views that are stored sparse give what dense views give.
 
-use polyview::{EngineKind, Fit, Fitting, ModelSpec, Path, ViewChoices, hold_out, models};
+use polyview::{
+    EngineKind, Fit, Fitting, Likelihood, ModelSpec, Path, ViewChoices, hold_out, models,
+};
 use polyview_core::{DataError, Dataset, Groups, Mask, SparseTable, Table, View};
 use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::{Mat, MatRef, SparseColumns, Threads};
@@ -53,6 +55,7 @@ fn both(values: &Mat<f64>, gone: usize) -> [Dataset; 2] {
 }
 
 fn spec(likelihood: &'static str) -> ModelSpec {
+    let likelihood: Likelihood = likelihood.parse().expect("a likelihood");
     let mut spec = models::mofa(3).with_likelihood("y", likelihood);
     spec.path = Path::Streaming;
     spec.vb.max_sweeps = 40;
@@ -67,11 +70,6 @@ fn fitted(data: &Dataset, spec: &ModelSpec) -> Fit {
 }
 
 #[track_caller]
-fn near(a: MatRef<'_, f64>, b: MatRef<'_, f64>, what: &str) {
-    within(1e-10, a, b, what);
-}
-
-#[track_caller]
 fn within(share: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>, what: &str) {
     let gap = (a - b).norm_max();
     let size = a.norm_max().max(1.0);
@@ -80,11 +78,17 @@ fn within(share: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>, what: &str) {
 
 /// Posterior, bound and verbs of two fits.
 fn agree(dense: &Fit, sparse: &Fit, data: &[Dataset; 2], what: &str) {
+    // sizes that are learnt under tangents follow the last digits of all sites
+    let share = match what.split([' ', ',']).next() {
+        Some("negative-binomial") => 1e-8,
+        _ => 1e-10,
+    };
+    let near = |a: MatRef<'_, f64>, b: MatRef<'_, f64>, what: &str| within(share, a, b, what);
     assert!(sparse.data().expect("data")[1].sparse().is_some(), "{what}");
     assert_eq!(dense.record().sweeps, sparse.record().sweeps, "{what}");
     let bounds = [dense, sparse].map(|f| f.record().bound.unwrap_or(0.0));
     let gap = (bounds[0] - bounds[1]).abs();
-    assert!(gap <= 1e-10 * bounds[0].abs(), "{what}: bounds {bounds:?}");
+    assert!(gap <= share * bounds[0].abs(), "{what}: bounds {bounds:?}");
     let [a, b] = [dense, sparse].map(|f| f.factors().expect("factors"));
     near(a.mean.as_ref(), b.mean.as_ref(), what);
     near(a.sd.as_ref(), b.sd.as_ref(), what);
@@ -97,16 +101,16 @@ fn agree(dense: &Fit, sparse: &Fit, data: &[Dataset; 2], what: &str) {
     near(a.marginal.as_ref(), b.marginal.as_ref(), what);
     near(a.unique.as_ref(), b.unique.as_ref(), what);
     let gap = (a.deviance[1] - b.deviance[1]).abs();
-    assert!(a.deviance[1].is_nan() || gap < 1e-10, "{what}");
+    assert!(a.deviance[1].is_nan() || gap < share, "{what}");
     let [a, b] = [dense, sparse].map(|f| f.impute("y", 0.9).expect("an imputation"));
     near(a.values.as_ref(), b.values.as_ref(), what);
     assert_eq!(a.was_missing, b.was_missing, "{what}");
     let pairs = [(dense, &data[0]), (sparse, &data[1])];
     // projected: extrapolated rounds rest within 1e-6, where rounding may end them sooner or later
     let [a, b] = pairs.map(|(f, d)| f.predict(d, "x").expect("a prediction"));
-    within(1e-7, a.mean.as_ref(), b.mean.as_ref(), what);
+    within(share.max(1e-7), a.mean.as_ref(), b.mean.as_ref(), what);
     let [a, b] = pairs.map(|(f, d)| f.explain_on(d).expect("shares"));
-    within(1e-7, a.unique.as_ref(), b.unique.as_ref(), what);
+    within(share.max(1e-7), a.unique.as_ref(), b.unique.as_ref(), what);
 }
 
 #[test]
@@ -115,7 +119,10 @@ fn forty_sweeps_of_every_likelihood_agree() {
         ("gaussian", false),
         ("bernoulli", true),
         ("poisson", false),
+        ("bernoulli{form=bound}", true),
+        ("poisson{rate=softplus}", false),
         ("negative-binomial", false),
+        ("negative-binomial{form=bound}", false),
         ("poisson-log-normal", false),
         ("binomial", true),
     ] {

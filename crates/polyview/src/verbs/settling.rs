@@ -267,7 +267,7 @@ impl Fit {
             count: 0,
         };
         let mut mixing = Mixing::default();
-        for _ in 0..ROUNDS {
+        for round in 1..=ROUNDS {
             let before = run.part.weights.moments().mean().to_owned();
             if let Some(term) = own.widened(view, &with(&run.part, factors)) {
                 run.part.term = term?;
@@ -287,6 +287,10 @@ impl Fit {
                 break;
             }
             run.outcome = Outcome::MaxSweeps;
+            if round == ROUNDS {
+                // what was swept last stays
+                break;
+            }
             let next = mixing.next(before.as_ref(), after.mean());
             let (cov, log_det) = (after.cov().clone(), after.log_det());
             let next = RowMoments::new(next, cov, log_det, after.implicit_rows());

@@ -272,7 +272,10 @@ fn another_fit_is_refused_by_name() {
     says(&refusal(here.clone(), gibbs(3), &checkpoint), "'engine'");
     let mut other = vb(3, 12);
     other.vb.tolerance = 1e-3;
-    says(&refusal(here.clone(), other, &checkpoint), "'vb'");
+    says(
+        &refusal(here.clone(), other, &checkpoint),
+        "'vb.tolerance' is 1e-7 there and 0.001 here",
+    );
 
     // one number of one cell, in its last bit
     let view = &here.views()[1];

