@@ -127,7 +127,7 @@ impl Bias {
     }
     /// Sets level and spread to their optimum, where they are learnt.
     pub fn update_prior(&mut self) {
-        self.change_prior(|hierarchy, mean, variance| hierarchy.update(mean, variance));
+        self.change_prior(Hierarchy::update);
     }
     /// Draws level and spread, where they are learnt, from their conditionals.
     pub fn draw_prior_parameters(&mut self, key: StreamKey) {

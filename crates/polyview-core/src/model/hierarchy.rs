@@ -199,12 +199,11 @@ mod tests {
     use crate::Bias;
 
     fn bias(groups: usize) -> Bias {
-        let mut bias = match groups {
-            1 => Bias::gaussian(4, 0, 0.5),
-            _ => {
-                let of = crate::RowGroups::new(vec![0, 1, 1], groups).unwrap();
-                Bias::by_group(4, of, 0.5)
-            }
+        let mut bias = if groups == 1 {
+            Bias::gaussian(4, 0, 0.5)
+        } else {
+            let of = crate::RowGroups::new(vec![0, 1, 1], groups).unwrap();
+            Bias::by_group(4, of, 0.5)
         };
         let mean = (0..4 * groups).map(|i| -2.0 + 0.4 * (i as f64).sin());
         let variance = (0..4 * groups).map(|i| 0.1 + 0.02 * i as f64);

@@ -156,7 +156,7 @@ impl MixedCount {
         while self.cdf(high) < p {
             low = high;
             high = (2.0 * high).min(self.most());
-            if !(high < 1e15) {
+            if high.is_nan() || high >= 1e15 {
                 return high;
             }
         }
@@ -268,7 +268,7 @@ impl MixedCount {
         for direction in [-step, step] {
             for i in 1..MOST {
                 let off = part(peak + i as f64 * direction) - here;
-                if !(off > NEGLIGIBLE) {
+                if off.is_nan() || off <= NEGLIGIBLE {
                     break;
                 }
                 sum += off.exp();

@@ -430,7 +430,9 @@ fn predict_cells(
             law.fill(Ask::LnDensity, column, &x, &mut ln);
             if counts {
                 law.fill(Ask::Cdf, column, &x, &mut most);
-                x.iter_mut().for_each(|x| *x -= 1.0);
+                for x in &mut x {
+                    *x -= 1.0;
+                }
                 law.fill(Ask::Cdf, column, &x, &mut less);
             }
             if let Some(ranked) = law.as_ranked() {
