@@ -135,10 +135,9 @@ impl Bias {
     }
     /// Intercepts of which no data speak follow their prior.
     fn change_prior(&mut self, change: impl FnOnce(&mut Hierarchy, &[f64], &[f64])) {
-        let Some(mut hierarchy) = self.hierarchy.take() else {
+        let Some(mut hierarchy) = self.hierarchy.clone() else {
             return;
         };
-        self.hierarchy = Some(hierarchy.clone());
         let idle: Vec<usize> = (0..self.mean.len()).filter(|i| self.is_idle(*i)).collect();
         change(&mut hierarchy, &self.mean, &self.variance);
         let precision = hierarchy.precision();

@@ -174,7 +174,7 @@ fn term<const FUSED: bool>(
     }
 }
 
-/// $\phi(u)$ and $\Phi(u)$, to $2\times10^{-15}$.
+/// $\phi(u)$ and $\Phi(u)$, to $3\times10^{-15}$.
 ///
 /// $\Phi(-u) = \phi(u)R(u)$, where R, Mills' ratio, is a polynomial in $4/(4 + u)$ fitted so that the
 /// largest error of the product is least.
