@@ -52,6 +52,7 @@
 pub mod alignment;
 pub mod diagnostics;
 mod engine;
+mod follow;
 mod model;
 mod prune;
 pub mod rotation;

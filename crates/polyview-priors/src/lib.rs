@@ -92,7 +92,7 @@ pub mod species {
     pub use crate::fixed::StandardNormalSpecies;
     pub use crate::group_ard::GroupArdSpecies;
     pub use crate::mixture::MixtureSpecies;
-    pub use crate::ridge::{RidgeByFeatureSpecies, RidgeSpecies};
+    pub use crate::ridge::{RelativeRidgeSpecies, RidgeByFeatureSpecies, RidgeSpecies};
     pub use crate::rows::SpikeSlabSpecies;
     pub use crate::three_parameter_beta::ThreeParameterBetaSpecies;
 }

@@ -2,7 +2,7 @@
 
 mod species;
 
-pub use species::{RidgeByFeatureSpecies, RidgeSpecies};
+pub use species::{RelativeRidgeSpecies, RidgeByFeatureSpecies, RidgeSpecies};
 
 use polyview_core::{
     GammaPrior, Gammas, NumericError, PrecisionView, RotationSide, RotationTerm, RowMoments,
@@ -19,7 +19,9 @@ use crate::rotation::{ColumnPenalty, ColumnRotation};
 /// features need is never switched off in the view as a whole.
 ///
 /// Factors may be known to differ ([`Ridge::with_relative`]): $w\_{dk} \sim N(0,
-/// (\alpha\_\bullet r\_k)^{-1})$ with fixed $r\_k$, by which squares count.
+/// (\alpha\_\bullet r\_k)^{-1})$ with fixed $r\_k$, by which squares count. They may follow the
+/// sizes of factors in other views ([`Ridge::following`]): $r\_k = 1/s\_k^2$, as a ridge regression
+/// on the features of those views would have it.
 ///
 /// $$q(\alpha) = \mathrm{Ga}\Big(a\_0 + \tfrac{DK}2,\ b\_0 + \tfrac12\sum\_{dk}\langle
 /// w\_{dk}^2\rangle\Big), \qquad q(\alpha\_d) = \mathrm{Ga}\Big(a\_0 + \tfrac K2,\ b\_0 +
@@ -29,6 +31,8 @@ pub struct Ridge {
     /// One, or one a feature.
     alpha: Gammas,
     by_feature: bool,
+    /// Whether these follow the sizes of factors in other views.
+    follows: bool,
     /// Fixed precisions of the factors beside one another.
     relative: Vec<f64>,
     /// Expected precisions as rows see them: that of the view in every column, or none, times those of the factors.
@@ -41,6 +45,7 @@ impl Ridge {
         Self {
             alpha: Gammas::new(prior, 1, 1.0),
             by_feature: false,
+            follows: false,
             relative: vec![1.0; k],
             columns: vec![1.0; k],
         }
@@ -50,6 +55,7 @@ impl Ridge {
         Self {
             alpha: Gammas::new(prior, features, 1.0),
             by_feature: true,
+            follows: false,
             relative: vec![1.0; k],
             columns: vec![1.0; k],
         }
@@ -61,6 +67,15 @@ impl Ridge {
     pub fn with_relative(mut self, relative: Vec<f64>) -> Self {
         assert_eq!(relative.len(), self.columns.len(), "one a factor");
         self.relative = relative;
+        self.show();
+        self
+    }
+    /// The same with precisions of the factors beside one another that follow their sizes in
+    /// other views ([`ScalePrior::follow`]); equal until the first are told.
+    pub fn following(mut self) -> Self {
+        self.follows = true;
+        let equal = self.relative.len() as f64;
+        self.relative.fill(equal);
         self.show();
         self
     }
@@ -97,6 +112,10 @@ impl Ridge {
         self.by_feature.then(|| self.alpha.mean())
     }
 }
+
+/// The least size of a factor: weights on one of which other views know nothing are so small,
+/// and no smaller.
+const LEAST_SIZE: f64 = 1e-5;
 
 impl ScalePrior for Ridge {
     fn precision(&self) -> PrecisionView<'_> {
@@ -160,6 +179,22 @@ impl ScalePrior for Ridge {
             ln_gamma(a + half) - ln_gamma(a) - (a + half) * (half / a).ln_1p() - half * a.ln()
                 + half;
         self.alpha.len() as f64 * one
+    }
+    fn follows(&self) -> bool {
+        self.follows
+    }
+    fn follow(&mut self, sizes: &[f64]) -> f64 {
+        if !self.follows || sizes.len() != self.relative.len() {
+            return 0.0;
+        }
+        let mut largest = 0.0_f64;
+        for (r, size) in self.relative.iter_mut().zip(sizes) {
+            let next = size.max(LEAST_SIZE).recip();
+            largest = largest.max((next / *r).ln().abs());
+            *r = next;
+        }
+        self.show();
+        largest
     }
     /// With the precisions held fixed.
     fn rotation_term(

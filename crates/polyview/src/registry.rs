@@ -48,6 +48,7 @@ static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
         .with_prior(priors::DoubleArdSpecies)
         .with_prior(priors::RidgeSpecies)
         .with_prior(priors::RidgeByFeatureSpecies)
+        .with_prior(priors::RelativeRidgeSpecies)
         .with_prior(priors::SpikeSlabSpecies)
         .with_prior(priors::ThreeParameterBetaSpecies)
         .with_prior(priors::MixtureSpecies)

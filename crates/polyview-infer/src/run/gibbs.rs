@@ -5,6 +5,7 @@ use polyview_random::StreamKey;
 
 use super::{Outcome, Resumable, Run, RunState, Strategy, SweepReport};
 use crate::engine::{Gibbs, step_groups};
+use crate::follow::is_due_in_chain;
 use crate::model::Model;
 
 /// A Gibbs chain; the blocks of its model hold the current draw. Its random streams are
@@ -32,7 +33,11 @@ impl Gibbs {
     /// Every block is drawn once.
     fn draw(self, run: &mut RunState) -> Result<(), NumericError> {
         let groups = step_groups(&run.model.schedule);
-        run.steps(&self, &groups)
+        run.steps(&self, &groups)?;
+        if is_due_in_chain(run.record.sweep) {
+            run.model.tell_sizes();
+        }
+        Ok(())
     }
 }
 

@@ -96,6 +96,9 @@ pub struct RunRecord {
     pub sweep: usize,
     /// Quiet sweeps in a row.
     pub quiet: usize,
+    /// How often a run at rest went on because sizes of factors had moved that priors follow.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub followed: usize,
     /// Sweep of the next rotation and the present interval.
     pub next_rotation: usize,
     /// Sweeps between rotations now.
@@ -104,6 +107,10 @@ pub struct RunRecord {
     pub ledger: Ledger,
     /// What happened.
     pub journal: Journal,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl RunRecord {

@@ -138,6 +138,11 @@ impl Strategy for VbOptions {
         let still = report.movement <= self.movement;
         let mut rests = run.rests(report.change.abs() <= self.tolerance && still);
         let last = report.sweep >= self.max_sweeps;
+        if rests {
+            rests = last || !run.follow_at_rest(report);
+        } else if !last {
+            run.follow_when_due(report);
+        }
         if rests && self.prune.by_bound && guaranteed && !last {
             let engine = self.engine(run);
             let (model, mut cx) = run.parts();

@@ -16,6 +16,7 @@ use super::source::{Batches, samples_in};
 use super::sums::{ViewSums, Weighting};
 use super::{StochasticError, StochasticOptions, in_all_samples};
 use crate::engine::{Projected, ProjectionRounds, project_factors};
+use crate::follow::is_due;
 use crate::model::{Model, ViewPart};
 use crate::run::{FALL, Outcome, Rotate, Run, RunState, Strategy, SweepReport, VbOptions};
 
@@ -207,6 +208,9 @@ impl Strategy for Stochastic {
             self.select(&keep);
         }
         report.movement = run.movement(false);
+        if !self.exact && is_due(report.sweep) {
+            run.model.tell_sizes();
+        }
         let outcome = self.outcome(run, report);
         if outcome.is_some() && self.vb.prune.by_bound && !self.tried {
             self.tried = true;

@@ -300,6 +300,12 @@ impl RowBlock for RowsBeside {
     fn learns(&self) -> bool {
         self.coefficients.is_some() || self.inner.learns()
     }
+    fn follows(&self) -> bool {
+        self.inner.follows()
+    }
+    fn follow(&mut self, sizes: &[f64]) -> f64 {
+        self.inner.follow(sizes)
+    }
     fn has_one_optimum(&self) -> bool {
         self.coefficients.is_none() && self.inner.has_one_optimum()
     }

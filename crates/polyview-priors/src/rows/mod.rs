@@ -127,6 +127,12 @@ impl<P: ScalePrior> RowBlock for FullRows<P> {
     fn turns(&self) -> bool {
         self.prior.turns()
     }
+    fn follows(&self) -> bool {
+        self.prior.follows()
+    }
+    fn follow(&mut self, sizes: &[f64]) -> f64 {
+        self.prior.follow(sizes)
+    }
     fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         self.prior.update(&self.moments);
         Ok(())

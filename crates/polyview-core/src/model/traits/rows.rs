@@ -98,6 +98,15 @@ pub trait ScalePrior: Stateful + Send + Sync + 'static {
     fn turns(&self) -> bool {
         false
     }
+    /// What [`RowBlock::follows`] says.
+    fn follows(&self) -> bool {
+        false
+    }
+    /// What [`RowBlock::follow`] does.
+    fn follow(&mut self, sizes: &[f64]) -> f64 {
+        let _ = sizes;
+        0.0
+    }
     /// What [`RowBlock::relevance`] says.
     fn relevance(&self) -> Option<&[f64]> {
         None
@@ -245,6 +254,20 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// compressed along these rows.
     fn turns(&self) -> bool {
         false
+    }
+    /// Whether the prior measures the weights of a view by how large the factors are in
+    /// other views ([`RowBlock::follow`]).
+    fn follows(&self) -> bool {
+        false
+    }
+    /// Takes over how large each factor is in the views that do not follow: its share of what
+    /// all factors explain of their variance; together the sizes are 1. They are
+    /// known numbers of the prior from then on, and the bound is that of another model.
+    /// Returns the largest change of the logarithm of one of them, 0 where the prior does not
+    /// ask for them.
+    fn follow(&mut self, sizes: &[f64]) -> f64 {
+        let _ = sizes;
+        0.0
     }
     /// Updates the scales of the prior by variational Bayes, right after the rows.
     ///

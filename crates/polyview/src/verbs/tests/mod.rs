@@ -12,6 +12,7 @@ mod discriminative;
 mod endings;
 mod explain;
 mod far_off;
+mod following;
 mod groups;
 mod hold_out;
 mod impute;
