@@ -8,7 +8,7 @@ use polyview_priors::{Fixed, FullRows};
 use polyview_random::StreamKey;
 use polyview_tests::{Holes, normal};
 
-use crate::{Kind, finish, latent, marginal, model, part, run, simulate, term};
+use super::{Kind, finish, latent, marginal, model, part, run, simulate, term};
 
 /// The fit's terms on these views, factors unknown.
 fn new_samples(fitted: &Model, views: &[View]) -> Model {

@@ -9,7 +9,7 @@ use polyview_random::{StreamKey, standard_normal};
 use polyview_special::{jaakkola_lambda, log_sigmoid, normal_cdf, normal_pdf, sigmoid};
 use polyview_tests::mixed::{MixedView, Species};
 
-use crate::stationary::{at_maximum, bound_of, saved};
+use super::stationary::{at_maximum, bound_of, saved};
 
 /// Checks the local variables of view `v` right after their update.
 pub fn check(model: &mut Model, v: usize, (case, view): &(MixedView, View)) {

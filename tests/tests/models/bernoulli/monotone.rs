@@ -7,7 +7,7 @@ use polyview_random::StreamKey;
 use polyview_tests::{Holes, normal};
 use proptest::prelude::*;
 
-use crate::{Kind, latent, model, part, simulate, term};
+use super::{Kind, latent, model, part, simulate, term};
 
 #[derive(Clone, Copy, Debug)]
 struct ViewCase {

@@ -8,7 +8,7 @@ use polyview_random::StreamKey;
 use polyview_special::sigmoid;
 use polyview_tests::{Holes, normal};
 
-use crate::{Kind, Simulated, finish, marginal, model, part, predictor, run, simulate, term};
+use super::{Kind, Simulated, finish, marginal, model, part, predictor, run, simulate, term};
 
 /// Probability that a positive has the larger score.
 fn auc(scored: &[(f64, f64)]) -> f64 {
@@ -148,7 +148,7 @@ fn a_wide_prior_leaves_a_rare_intercept_alone() {
                 weights: m.weights.moments(),
                 bias: &b,
             };
-            crate::with_context(1, 2, |cx| m.term.refresh(&p, cx)).expect("finite");
+            super::with_context(1, 2, |cx| m.term.refresh(&p, cx)).expect("finite");
             let (mut precision, mut rhs) = ([0.0], [0.0]);
             m.term
                 .equations()

@@ -10,7 +10,7 @@ use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use polyview_special::sigmoid;
 
-use crate::{Kind, term, with_context};
+use super::{Kind, term, with_context};
 
 fn single(label: f64) -> View {
     View::from_values("v", vec!["f".into()], Mat::full(1, 1, label)).expect("finite")
@@ -180,7 +180,7 @@ fn a_constant_column_is_allowed_and_noted() {
     });
     let names = vec!["all".into(), "none".into(), "some".into()];
     let view = View::from_values("v", names, values).expect("finite");
-    for kind in [Kind::Direct, crate::marginal()] {
+    for kind in [Kind::Direct, super::marginal()] {
         let mut term = term(kind, view.clone());
         let z = RowMoments::point(Mat::full(6, 1, 0.3));
         let w = RowMoments::point(Mat::full(3, 1, 0.3));
@@ -214,7 +214,7 @@ fn a_constant_column_is_allowed_and_noted() {
 
 #[test]
 fn numbers_that_are_not_finite_are_an_error() {
-    for kind in [Kind::Direct, crate::marginal()] {
+    for kind in [Kind::Direct, super::marginal()] {
         let (z, w, b) = intercept(f64::NAN, 0.1);
         let p = Predictor {
             factors: &z,

@@ -13,7 +13,7 @@ use polyview_tests::assemble;
 use polyview_tests::distorted::{distorted, explained, start};
 use polyview_tests::law::{K, nudged, rows, total};
 
-use crate::common::{part, term, view};
+use super::common::{part, term, view};
 
 /// A trained model's term, anchored, with its moments.
 struct Trained {
@@ -142,7 +142,7 @@ fn inserted_terms_obey_the_law() {
         // at its best precisions no others give more
         let best = total(new.as_mut(), &z, &w, &b);
         let mut elsewhere = term.rebind(&view(5, 4, 0.2, 0.5, 8)).expect("new samples");
-        crate::common::refresh(elsewhere.as_mut(), &rows(5, 9), &w);
+        super::common::refresh(elsewhere.as_mut(), &rows(5, 9), &w);
         assert!(total(elsewhere.as_mut(), &z, &w, &b) < best - 1e-6);
     }
 }
@@ -157,7 +157,7 @@ fn slack_is_what_the_precision_has_beyond_the_curvature() {
     anchor(&mut term, &z, &w);
     let mut new = term.rebind(&view(5, 4, 0.2, 0.5, 8)).expect("new samples");
     let (z, b) = (rows(5, 5), Bias::absent(4));
-    crate::common::refresh(new.as_mut(), &z, &w);
+    super::common::refresh(new.as_mut(), &z, &w);
     let p = Predictor {
         factors: &z,
         weights: &w,
@@ -179,7 +179,7 @@ fn slack_is_what_the_precision_has_beyond_the_curvature() {
         for k in 0..K {
             let mut at = |step: f64| {
                 let z = nudged(&z, r, k, step, 0.0);
-                crate::common::refresh(new.as_mut(), &z, &w);
+                super::common::refresh(new.as_mut(), &z, &w);
                 total(new.as_mut(), &z, &w, &b)
             };
             let curvature = -(at(h) - 2.0 * at(0.0) + at(-h)) / (h * h);
@@ -211,7 +211,7 @@ fn the_bound_of_new_samples_is_that_of_the_formula() {
     let (z, w) = (rows(m, 5), rows(d, 2));
     anchor(&mut term, &trained, &w);
     let mut inserted = term.rebind(&new).expect("new samples");
-    crate::common::refresh(inserted.as_mut(), &z, &w);
+    super::common::refresh(inserted.as_mut(), &z, &w);
     let found = total(inserted.as_mut(), &z, &w, &Bias::absent(d));
     let mut expected = 0.0;
     for i in 0..d {

@@ -29,9 +29,9 @@ use Kind::{Bernoulli, Gaussian as Real, Poisson};
 
 fn table(kind: Kind) -> Mat<f64> {
     let text = match kind {
-        Real => include_str!("../data/mofa/gaussian.csv"),
-        Bernoulli => include_str!("../data/mofa/bernoulli.csv"),
-        Poisson => include_str!("../data/mofa/poisson.csv"),
+        Real => include_str!("../../data/mofa/gaussian.csv"),
+        Bernoulli => include_str!("../../data/mofa/bernoulli.csv"),
+        Poisson => include_str!("../../data/mofa/poisson.csv"),
     };
     let lines: Vec<Vec<f64>> = text
         .lines()

@@ -7,7 +7,7 @@ use polyview_random::StreamKey;
 use polyview_tests::law::{K, gap, rows};
 use polyview_tests::{Holes, normal};
 
-use crate::{
+use super::{
     Kind, Simulated, finish, latent, marginal, model, part, run, simulate, term, with_context,
 };
 

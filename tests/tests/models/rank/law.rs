@@ -10,7 +10,7 @@ use polyview_random::StreamKey;
 use polyview_tests::law::{K, gap, rows, total};
 use polyview_tests::normal;
 
-use crate::common::{POLICIES, refresh, term, view};
+use super::common::{POLICIES, refresh, term, view};
 
 fn options(pairs: PairPolicy) -> RankOptions {
     RankOptions {

@@ -14,7 +14,7 @@ use polyview_tests::distorted::{distorted, explained, start};
 use polyview_tests::law::{K, gap, rows, total};
 use polyview_tests::{assemble, geweke, normal};
 
-use crate::common::{part, refresh, view};
+use super::common::{part, refresh, view};
 
 /// At fresh scores and at ones whose predictor has moved on.
 #[test]

@@ -7,7 +7,7 @@ use polyview_linalg::Mat;
 use polyview_priors::{Ard, Fixed, FullRows};
 use polyview_tests::geweke::largest_score;
 
-use crate::{Kind, latent, term};
+use super::{Kind, latent, term};
 
 fn build(kinds: [Kind; 2]) -> Model {
     let (samples, k) = (6, 2);

@@ -6,12 +6,12 @@ use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_random::StreamKey;
 use polyview_tests::{Holes, normal};
 
-use crate::{Kind, latent, model, part, run, simulate, term};
+use super::{Kind, latent, model, part, run, simulate, term};
 
 fn fresh() -> polyview_infer::Model {
     let z = normal(15, 2, &mut StreamKey::new(2).rng());
     let imputed = latent(NoiseBy::Feature, MissingData::Impute, false);
-    let kinds = [Kind::Direct, imputed, crate::marginal()];
+    let kinds = [Kind::Direct, imputed, super::marginal()];
     let parts = kinds
         .iter()
         .zip(["a", "b", "c"])
@@ -117,7 +117,7 @@ fn a_term_without_samples_takes_the_parameters_alone() {
         empty
             .load(&view.name, &parameters.reader())
             .expect("the parameters");
-        let (p, block) = (crate::predictor(&m, 0), Block::new(0..3, 0..5));
+        let (p, block) = (super::predictor(&m, 0), Block::new(0..3, 0..5));
         assert_eq!(
             view.term.law(&p, &block).means(),
             empty.law(&p, &block).means()

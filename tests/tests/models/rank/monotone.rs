@@ -12,7 +12,7 @@ use polyview_tests::mixed::{MixedView, Species};
 use polyview_tests::{assemble, normal, sparse};
 use proptest::prelude::*;
 
-use crate::common::{part, refresh, term, view};
+use super::common::{part, refresh, term, view};
 
 fn options() -> VbOptions {
     VbOptions {
@@ -131,7 +131,7 @@ fn monotone_transforms_change_no_bit() {
         })
     });
     let bent = View::from_values("ranks", plain.features().to_vec(), bent).expect("a view");
-    for pairs in crate::common::POLICIES {
+    for pairs in super::common::POLICIES {
         let ranks = RankOptions {
             pairs,
             ..RankOptions::default()

@@ -12,7 +12,7 @@ use polyview_special::digamma;
 use polyview_tests::mixed::{MixedView, Species};
 use polyview_tests::{Holes, assemble, normal};
 
-use crate::locals;
+use super::locals;
 
 const SAMPLES: usize = 11;
 const K: usize = 2;

@@ -7,7 +7,7 @@ use polyview_random::StreamKey;
 use polyview_tests::assemble;
 use polyview_tests::distorted::{distorted, explained, start};
 
-use crate::common::part;
+use super::common::part;
 
 fn fitted(features: usize, ranks: RankOptions, sweeps: usize) -> Vec<f64> {
     let (view, truth) = distorted(150, features, 1);
