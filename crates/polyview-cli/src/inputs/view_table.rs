@@ -150,6 +150,14 @@ pub fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Fai
         "bibfa" | "mofapy2" if !label => "with --model sshiba ",
         _ => "",
     };
+    if likelihood.is_ordered() {
+        let mend = format!(
+            "say the words of the levels in their order: --view '{name}={path}:{}{{levels=low;mid;high}}'",
+            likelihood.name()
+        );
+        let source = Box::new(error);
+        return Failure::Words { source, mend };
+    }
     let classes = format!("one column of class names is {model}--view {name}={path}:categorical");
     let labels = format!("labels of two words, a view a column, are --labels {path}:{of_labels}");
     let mend = if label {
