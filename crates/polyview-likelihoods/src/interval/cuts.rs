@@ -224,7 +224,7 @@ impl ViewParameters for CutPoints {
             CutPointsBy::View => 1,
             CutPointsBy::Feature => columns.max(1),
         };
-        if self.levels == 0 && values.len() % sets == 0 {
+        if self.levels == 0 && values.len().is_multiple_of(sets) {
             self.levels = values.len() / sets + 2;
         }
         let fits = values.len() == sets * self.per_set() && values.iter().all(|d| *d > 0.0);

@@ -23,7 +23,7 @@ impl Levels {
     pub(super) fn new(
         points: Vec<Vec<f64>>,
         mean: Mat<f64>,
-        variance: Mat<f64>,
+        variance: &Mat<f64>,
         prediction: ParameterUncertainty,
     ) -> Self {
         let scale =
@@ -125,7 +125,7 @@ mod tests {
     fn probabilities_are_those_of_the_vectors() {
         let one = |x: f64| Mat::full(1, 1, x);
         let points = vec![vec![-1.0, 0.2, 1.5]];
-        let law = Levels::new(points, one(0.3), one(0.5), ParameterUncertainty::Posterior);
+        let law = Levels::new(points, one(0.3), &one(0.5), ParameterUncertainty::Posterior);
         let expected = [0.14424373, 0.32321892, 0.36894391, 0.16359344];
         let ask = |ask, x: f64| {
             let mut out = [0.0];

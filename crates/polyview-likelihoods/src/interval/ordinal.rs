@@ -137,7 +137,7 @@ impl CellLikelihood for Ordinal {
         1.0 + below.count() as f64
     }
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64) {
-        let law = self.law_of(column, Mat::full(1, 1, mean), Mat::full(1, 1, variance));
+        let law = self.law_of(column, Mat::full(1, 1, mean), &Mat::full(1, 1, variance));
         law.moments_of(0, 0)
     }
     fn law(
@@ -147,7 +147,7 @@ impl CellLikelihood for Ordinal {
         variance: Mat<f64>,
         _exposure: Option<MatRef<'_, f64>>,
     ) -> Box<dyn Law> {
-        Box::new(self.law_of(first, mean, variance))
+        Box::new(self.law_of(first, mean, &variance))
     }
     fn view_parameters(&self) -> Option<&dyn ViewParameters> {
         Some(&self.cuts)
@@ -168,7 +168,7 @@ impl CellLikelihood for Ordinal {
 }
 
 impl Ordinal {
-    fn law_of(&self, first: usize, mean: Mat<f64>, variance: Mat<f64>) -> Levels {
+    fn law_of(&self, first: usize, mean: Mat<f64>, variance: &Mat<f64>) -> Levels {
         let points = (0..mean.ncols()).map(|j| self.cuts.of(first + j).to_vec());
         Levels::new(points.collect(), mean, variance, self.prediction)
     }

@@ -217,6 +217,43 @@ fn levels_of_new_samples_and_hidden_ones_are_cross_validated() {
     }
 }
 
+/// The highest level is that of one sample: whoever is trained without it knows that there is
+/// one.
+#[test]
+fn a_level_that_training_lacks_is_possible() {
+    let (data, _) = simulated(9);
+    let view = data.view("y").unwrap();
+    let values = Mat::from_fn(N, D, |n, d| {
+        let highest = if n == 7 { 5.0 } else { 4.0 };
+        view.value(n, d).unwrap().min(highest)
+    });
+    let values = Mat::from_fn(N, D, |n, d| {
+        if (n, d) == (7, 0) {
+            5.0
+        } else {
+            values[(n, d)]
+        }
+    });
+    let data = data
+        .clone()
+        .with_view(view.with_values(values).unwrap())
+        .unwrap();
+    let mut short = spec("ordinal");
+    short.vb.max_sweeps = 10;
+    let models = [CrossValidateModel::new("m", short)];
+    let options = CrossValidateOptions {
+        targets: vec!["y".to_owned()],
+        folds: 2,
+        ..CrossValidateOptions::default()
+    };
+    let found = crate::cross_validate(&data, &models, &options, &|_| {}).unwrap();
+    let losses = (found.rows.iter()).filter(|r| r.score == Score::LogLoss);
+    assert!(losses.clone().count() > 2);
+    for row in losses {
+        assert!(row.value.is_finite(), "{row:?}");
+    }
+}
+
 /// Levels 1 and 2 are what zeros and ones are to `probit`.
 #[test]
 fn two_levels_are_fitted_as_by_probit() {
