@@ -1,5 +1,5 @@
 //! Priors that measure the weights of a view by how large factors are in other views
-//! (docs/decisions/0063-weights-that-follow-factors.md).
+//! (docs/decisions/0061-weights-that-follow-factors.md).
 
 use polyview_core::Event;
 

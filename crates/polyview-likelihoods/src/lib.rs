@@ -31,11 +31,12 @@
 //! | [`Cells`] of [`Bernoulli`] | 0 or 1 | $\omega = 2\lambda(\xi)$ or $\mathrm{PG}(1, \eta)$, $h = x - \tfrac12$ |
 //! | [`Cells`] of [`BayesianSvm`] | 0 or 1 | $\omega = \langle v^2\rangle^{-1/2}$ or $\mathrm{IG}(1/\lvert v\rvert, 1)$, $v = 1 - y\eta$, $h = y(1 + \omega)$ |
 //! | [`Cells`] of [`Probit`] | 0 or 1 | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ |
+//! | [`Cells`] of [`Ordinal`] | ordered levels | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ between cut points |
 //! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`PoissonLogNormal`] | counts | $\omega = \tau$, $h = \tau\langle x\rangle$ of a log rate $x\sim N(\eta, 1/\tau)$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
-//! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
+//! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
@@ -55,6 +56,7 @@ mod cells;
 mod counts;
 mod gaussian;
 mod grouped;
+mod interval;
 mod labels;
 mod laws;
 mod pseudo;
@@ -66,11 +68,12 @@ pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreSta
 pub use categorical::{CategoricalProbit, CategoricalProbitOptions};
 pub use cells::{
     Cell, CellAugmentation, CellLikelihood, Cells, ColumnCells, ColumnData, ColumnParameters,
-    ColumnSites, Experts, LearnedParameters, LocalMoments, Site,
+    ColumnSites, Experts, LearnedParameters, LocalMoments, SeenColumn, Site, ViewParameters,
 };
 pub use counts::{Binomial, Curvature, LogPoisson, NegativeBinomial, Poisson, PoissonLogNormal};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
+pub use interval::{CutPoints, CutPointsBy, Ordinal};
 pub use labels::{BayesianSvm, Probit};
 pub use laws::{CellLaw, CountLaw, Matched};
 pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
@@ -91,6 +94,7 @@ pub mod species {
         BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
     };
     pub use crate::gaussian::GaussianSpecies;
+    pub use crate::interval::OrdinalSpecies;
     pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
     pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
     pub use crate::softmax::SoftmaxSpecies;

@@ -181,6 +181,29 @@ impl Composed {
         stochastic_goes(self, views, &choices, samples, groups)?;
         Ok(choices)
     }
+    /// The same with what these data say of choices that nobody has made, such as the number of
+    /// levels: to be asked before any of them are left out.
+    pub(crate) fn with_data(self, views: &[View]) -> Self {
+        let Some(spec) = self.spec() else {
+            return self;
+        };
+        let mut spec = spec.clone();
+        for view in views {
+            let choices = spec.view(view.name());
+            let likelihood = choices.likelihood.clone().with_data(view);
+            if likelihood.options() != choices.likelihood.options() {
+                let choices = ViewChoices {
+                    likelihood,
+                    ..choices
+                };
+                spec = spec.with_view(view.name(), choices);
+            }
+        }
+        Self {
+            adjustment: self.adjustment,
+            ..spec.into()
+        }
+    }
     /// The same with a number of factors to start with, and the choices of these views written
     /// out where a specification holds them: the file says all.
     pub(crate) fn written_out(mut self, views: &[View], factors: usize) -> Self {

@@ -75,9 +75,9 @@ pub use verbs::{
     ChooseKProgress, ChooseKRow, ChooseKStage, Clusters, ComparedMoments, ComparedView, Comparison,
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
     CrossValidateRow, CrossValidateScore, CrossValidateSummary, Explained, FactorKind,
-    GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedRanks,
-    PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection, Selection,
-    SettleProgress, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
+    GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedLevels,
+    PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection,
+    Selection, SettleProgress, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
     choose_k_composed, cross_validate, default_candidates, hold_out,
 };
 

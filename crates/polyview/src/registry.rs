@@ -34,6 +34,7 @@ static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
         .with(species::LatentBernoulliSpecies)
         .with(species::BayesianSvmSpecies)
         .with(species::ProbitSpecies)
+        .with(species::OrdinalSpecies)
         .with(species::SoftmaxSpecies)
         .with(species::CategoricalProbitSpecies)
         .with(species::PoissonSpecies)

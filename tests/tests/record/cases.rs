@@ -14,7 +14,7 @@ const NEW: usize = 5;
 const SWEEPS: usize = 12;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [&str; 13] = [
+pub const LIKELIHOODS: [&str; 14] = [
     "gaussian",
     "bernoulli",
     "bernoulli-latent",
@@ -28,6 +28,7 @@ pub const LIKELIHOODS: [&str; 13] = [
     "binomial",
     "rank",
     "ordinary-rank",
+    "ordinal",
 ];
 
 /// What a case is called, and the name of the prior.
@@ -100,6 +101,9 @@ fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
                 poisson(rng, log.exp()).expect("a rate")
             }
+            "ordinal" => (2.5 + 1.2 * eta + standard_normal(rng))
+                .floor()
+                .clamp(1.0, 4.0),
             "binomial" => {
                 let successes = (0..12).filter(|_| uniform_open01(rng) < sigmoid(eta));
                 successes.count() as f64

@@ -15,6 +15,8 @@ pub enum ScoreKind {
     Categorical,
     /// Expected counts.
     Count,
+    /// Probabilities of ordered levels.
+    Ordinal,
     /// Numbers.
     Real,
 }

@@ -171,6 +171,14 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
             "R2",
             "share of the squared distances from the training means that is explained; larger is better",
         ),
+        CrossValidateScore::AbsoluteError => (
+            "levels off",
+            "mean distance of the median level from the true one; smaller is better",
+        ),
+        CrossValidateScore::RankedProbability => (
+            "RPS",
+            "mean ranked probability score, 0 to 1; smaller is better",
+        ),
         CrossValidateScore::MeanSquaredError => (
             "squared error",
             "mean squared error in the data's own units; smaller is better",

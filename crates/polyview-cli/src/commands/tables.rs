@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    ErrorKind, Fit, ParameterUncertainty, PredictOptions, Prediction, ProjectOptions, ViewInfo,
-    WeightUncertainty,
+    ErrorKind, Fit, ParameterUncertainty, PredictOptions, PredictedLevels, Prediction,
+    ProjectOptions, ViewInfo, WeightUncertainty,
 };
 use polyview_core::{DataError, Dataset, Domain};
 use polyview_linalg::{Mat, MatRef};
@@ -28,6 +28,8 @@ pub const SCORE: &str = "score";
 /// How the name of the column of a label's probabilities begins; the word that
 /// they are of follows.
 pub const PROBABILITY_OF: &str = "probability_of_";
+/// What stands between a feature and one of its levels, over the level's probability.
+pub const LEVEL: &str = "_probability_of_";
 
 /// Refuses a file that holds no words.
 fn text_file(path: &Path) -> Outcome<()> {
@@ -235,7 +237,8 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     }
     let categorical = target.choices.likelihood.has_classes();
     let labels = fit.labels(&args.target);
-    if categorical || labels.is_some() {
+    let levels = target.choices.likelihood.level_words();
+    if categorical || labels.is_some() || !levels.is_empty() {
         text_file(&args.out)?;
     }
     let data = new_data_for(cli, &args.data, &fit, Some(&args.target))?;
@@ -262,6 +265,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     } else if let Some(labels) = labels {
         let columns = label_columns(&target.features[0], labels, &p);
         write_columns(&args.out, &p.samples, columns, args.force)?;
+    } else if let Some(of) = &p.levels {
+        let columns = level_columns(&p.features, of, &levels);
+        write_columns(&args.out, &p.samples, columns, args.force)?;
     } else {
         put(Some(&args.out), &p.mean)?;
     }
@@ -287,6 +293,8 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
                 None if trials.is_some() => " (expected successes)".to_owned(),
                 None if of_trials => " (probabilities are of a success)".to_owned(),
+                None if p.levels.is_some() =>
+                    " (median levels, and the probability of each)".to_owned(),
                 None if p.kind == Domain::Binary => " (probabilities are of a 1)".to_owned(),
                 None => String::new(),
             }
@@ -316,6 +324,33 @@ fn class_columns(feature: &str, p: &Prediction) -> Vec<(String, Vec<Option<Strin
     for (c, class) in p.features.iter().enumerate() {
         let cells = p.mean.col(c).iter().map(|x| Some(shortest(*x))).collect();
         columns.push((class.clone(), cells));
+    }
+    columns
+}
+
+/// What a level is called: its word, or its number from 1 on.
+fn level_name(words: &[String], level: usize) -> String {
+    let word = words.get(level - 1).cloned();
+    word.unwrap_or_else(|| level.to_string())
+}
+
+/// The median level of each feature, and the probability of each level.
+fn level_columns(
+    features: &[String],
+    levels: &PredictedLevels,
+    words: &[String],
+) -> Vec<(String, Vec<Option<String>>)> {
+    let median = levels.median();
+    let mut columns = Vec::new();
+    for (d, feature) in features.iter().enumerate() {
+        let name = |x: &f64| (!x.is_nan()).then(|| level_name(words, *x as usize));
+        columns.push((feature.clone(), median.col(d).iter().map(name).collect()));
+        for (k, p) in levels.probability.iter().enumerate() {
+            let cell = |x: &f64| (!x.is_nan()).then(|| shortest(*x));
+            let level = level_name(words, k + 1);
+            let cells = p.col(d).iter().map(cell).collect();
+            columns.push((format!("{feature}{LEVEL}{level}"), cells));
+        }
     }
     columns
 }
@@ -360,6 +395,10 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     check_plug_in(args.plug_in, &fit)?;
     check_intervals(&args.intervals, view)?;
     let labels = fit.labels(&args.view);
+    let levels = view.choices.likelihood.level_words();
+    if !levels.is_empty() {
+        text_file(&args.out)?;
+    }
     let words = view.choices.likelihood.has_classes() || labels.is_some();
     if words {
         text_file(&args.out)?;
@@ -383,8 +422,14 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         let names = chosen.map(|c| Some(f.features[c].clone())).collect();
         let columns = vec![(view.features[0].clone(), names)];
         write_columns(&args.out, &f.samples, columns, args.force)?;
-    } else {
+    } else if levels.is_empty() {
         put(Some(&args.out), &f.values)?;
+    } else {
+        let word = |x: &f64| (!x.is_nan()).then(|| level_name(&levels, *x as usize));
+        let of = |d: usize| f.values.col(d).iter().map(word).collect();
+        let named = f.features.iter().enumerate();
+        let columns = named.map(|(d, name)| (name.clone(), of(d))).collect();
+        write_columns(&args.out, &f.samples, columns, args.force)?;
     }
     put(args.probabilities.as_ref(), &f.values)?;
     put(args.intervals.lower.as_ref(), &f.lower)?;

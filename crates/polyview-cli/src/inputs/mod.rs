@@ -9,6 +9,7 @@ mod counts;
 mod group_names;
 mod guess;
 mod joined;
+mod levels;
 mod view_table;
 
 pub use about::{about_samples, warn_strangers};

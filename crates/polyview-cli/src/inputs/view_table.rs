@@ -9,6 +9,7 @@ use polyview_io::{IoError, NumberHint, ReadOptions, read_table, read_view};
 use super::archive::archive;
 use super::counts::{self, Trials};
 use super::guess::{as_classes, is_bit};
+use super::levels;
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
 use crate::study::{Source, Study};
@@ -37,7 +38,9 @@ impl<'a> Likely<'a> {
     fn mend(self, view: &str) -> String {
         let (likelihood, labels) = match self {
             Self::Asked(likelihood) => {
-                let other = if likelihood.is_label() {
+                let other = if likelihood.is_ordered() {
+                    "say the words of the levels in their order (ordinal{levels=low;mid;high})"
+                } else if likelihood.is_label() {
                     "fit the view as gaussian (numbers) or categorical (one column of classes)"
                 } else {
                     "fit the view as gaussian"
@@ -46,7 +49,9 @@ impl<'a> Likely<'a> {
             }
             Self::OfModel { likelihood, labels } => (likelihood, labels),
         };
-        let takes = if likelihood.is_label() {
+        let takes = if likelihood.is_ordered() {
+            "whole numbers from 1 on, or its words"
+        } else if likelihood.is_label() {
             "0 and 1"
         } else if likelihood.is_count() {
             "whole numbers from 0 on"
@@ -85,6 +90,10 @@ pub fn view(
         };
     }
     let mend = likely.mend(&name);
+    let words = likelihood.level_words();
+    if inside.is_none() && !words.is_empty() {
+        return levels::of_words(path, file, options, &words);
+    }
     let table = match (inside, likely) {
         (Some(table), _) => table,
         (None, Likely::Asked(_)) => read_view(file, options)?,
@@ -101,6 +110,9 @@ pub fn view(
     };
     if likelihood.is_label() {
         zeros_and_ones(path, &table, &mend)?;
+    }
+    if likelihood.is_ordered() {
+        levels::whole(path, &table, &mend)?;
     }
     if likelihood.is_count() {
         counts::check(path, &table, (likelihood, &mend), trials)?;
@@ -138,6 +150,14 @@ pub fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Fai
         "bibfa" | "mofapy2" if !label => "with --model sshiba ",
         _ => "",
     };
+    if likelihood.is_ordered() {
+        let mend = format!(
+            "say the words of the levels in their order: --view '{name}={path}:{}{{levels=low;mid;high}}'",
+            likelihood.name()
+        );
+        let source = Box::new(error);
+        return Failure::Words { source, mend };
+    }
     let classes = format!("one column of class names is {model}--view {name}={path}:categorical");
     let labels = format!("labels of two words, a view a column, are --labels {path}:{of_labels}");
     let mend = if label {

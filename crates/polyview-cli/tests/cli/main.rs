@@ -27,6 +27,7 @@ mod kernel;
 mod label_options;
 #[cfg(unix)]
 mod labels;
+mod levels;
 mod mixture;
 mod models;
 mod new_cells;

@@ -65,6 +65,9 @@ impl<L: Law> Law for Affine<'_, L> {
     fn levels(&self) -> usize {
         self.inner.levels()
     }
+    fn ordered(&self) -> usize {
+        self.inner.ordered()
+    }
     fn has_density(&self) -> bool {
         self.inner.has_density()
     }

@@ -59,6 +59,9 @@ impl Law for Interleaved<'_> {
     fn levels(&self) -> usize {
         self.parts[0].1.levels()
     }
+    fn ordered(&self) -> usize {
+        self.parts[0].1.ordered()
+    }
     fn has_density(&self) -> bool {
         self.parts.iter().all(|(_, law)| law.has_density())
     }

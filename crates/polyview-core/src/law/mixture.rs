@@ -114,6 +114,9 @@ impl Law for Mixture<'_> {
     fn levels(&self) -> usize {
         self.parts[0].law.levels()
     }
+    fn ordered(&self) -> usize {
+        self.parts[0].law.ordered()
+    }
     fn has_density(&self) -> bool {
         self.parts.iter().all(|p| p.law.has_density())
     }

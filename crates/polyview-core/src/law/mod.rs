@@ -36,7 +36,8 @@ pub enum Ask {
     /// The log density of the value given, nats per unit of the data; of counts and labels
     /// the log probability.
     LnDensity,
-    /// The probability of this class; `NaN` where there are no such.
+    /// The probability of this class, or of this ordered level (0 for the lowest); `NaN` where
+    /// there are no such.
     Level(usize),
 }
 
@@ -84,6 +85,12 @@ pub trait Law: Send + Sync {
     /// Number of classes, of data that are such; their codes are the places of their
     /// probabilities ([`Ask::Level`]). 0 for all other data.
     fn levels(&self) -> usize {
+        0
+    }
+    /// Number of ordered levels of each column, of data that are such: [`Ask::Level`] has the
+    /// probability of each of them, and all else is said of their numbers from 1 on. 0 for all
+    /// other data.
+    fn ordered(&self) -> usize {
         0
     }
     /// Whether densities mean anything: ranks only have shares of training values.
@@ -171,6 +178,9 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
     fn levels(&self) -> usize {
         (**self).levels()
+    }
+    fn ordered(&self) -> usize {
+        (**self).ordered()
     }
     fn has_density(&self) -> bool {
         (**self).has_density()

@@ -215,6 +215,18 @@ pub trait LikelihoodSpecies: Send + Sync {
         let _ = table;
         None
     }
+    /// The same options with what the data say where nobody has said it, such as the number of
+    /// levels: asked once of all data that there are, before any of them are left out.
+    fn with_data(&self, options: &Options, view: &View) -> Options {
+        let _ = view;
+        options.clone()
+    }
+    /// Words of ordered levels in their order, where the options have any: cells with the first
+    /// of them are ones.
+    fn level_words(&self, options: &Options) -> Vec<String> {
+        let _ = options;
+        Vec::new()
+    }
     /// What a user should know before data like these are fitted by it.
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
         let _ = data;

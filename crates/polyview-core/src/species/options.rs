@@ -147,7 +147,9 @@ impl Options {
                 let table: Result<Table, _> = toml::from_str(&format!("x = {text}"));
                 table.ok()?.remove("x")
             };
-            let word = || value.chars().all(plain) && !value.is_empty();
+            // words in an order stand between semicolons
+            let in_word = |c: char| plain(c) || c == ';';
+            let word = || value.chars().all(in_word) && !value.is_empty();
             let value = read(value)
                 .or_else(|| word().then(|| Value::String(value.to_owned())))
                 .ok_or_else(|| bad(&format!("'{value}' is no value")))?;
@@ -277,6 +279,7 @@ mod tests {
     fn options_of_a_line() {
         let o =
             parsed("size=2, pairs = adjacent, margin={per-cell = 1.0}, prior=[1, 0.5], on=true");
+        assert_eq!(parsed("x=a;b-c").text("x").as_deref(), Some("a;b-c"));
         let names: Vec<&str> = o.names().collect();
         assert_eq!(names, ["size", "pairs", "margin", "prior", "on"]);
         assert_eq!(o.text("pairs").as_deref(), Some("adjacent"));

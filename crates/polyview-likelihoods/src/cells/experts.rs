@@ -110,7 +110,8 @@ impl<L: CellLikelihood> Experts<L> {
     }
     fn around(plain: Cells<L>, components: usize) -> Result<Self, DataError> {
         let parameters = plain.likelihood.parameters();
-        if parameters.is_some_and(|p| p.learned().is_some()) {
+        let learnt = parameters.is_some_and(|p| p.learned().is_some());
+        if learnt || plain.likelihood.view_parameters().is_some() {
             return Err(DataError::ByComponent { view: plain.name });
         }
         let columns = plain.data.columns();

@@ -11,6 +11,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
 
 use super::shared::predict_cells;
+use super::view_parameters::ViewParameters;
 use crate::laws::Matched;
 
 /// A quadratic in the predictor in natural form, $h\eta - \omega\eta^2/2$.
@@ -286,6 +287,15 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     }
     /// Write access to its parameters.
     fn parameters_mut(&mut self) -> Option<&mut dyn ColumnParameters> {
+        None
+    }
+    /// Parameters of the view that are no matter of one number for each feature, where it has
+    /// any.
+    fn view_parameters(&self) -> Option<&dyn ViewParameters> {
+        None
+    }
+    /// Write access to them.
+    fn view_parameters_mut(&mut self) -> Option<&mut dyn ViewParameters> {
         None
     }
     /// The term of data whose predictors are uncertain by `spread`, where there is one

@@ -29,6 +29,7 @@ mod parameters;
 mod shared;
 mod slack;
 mod sums;
+pub(crate) mod view_parameters;
 
 pub(crate) use bind::cell_term;
 pub use experts::Experts;
@@ -39,6 +40,7 @@ pub use likelihood::{
 };
 pub(crate) use shared::{blocks, check_domain, check_features, mean_of, predict_cells};
 pub(crate) use slack::jaakkola_slack;
+pub use view_parameters::{SeenColumn, ViewParameters};
 
 use std::ops::Range;
 
@@ -315,8 +317,12 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
         let constants = self.constants(p);
         let quadratic = if self.drawn { 0.0 } else { self.quadratic(p) };
         let terms = Terms::of_samples("likelihood", constants + quadratic);
-        match self.parameter_prior() {
+        let terms = match self.parameter_prior() {
             Some((name, prior)) => terms.with(name, Of::Parameters, prior),
+            None => terms,
+        };
+        match self.likelihood.view_parameters() {
+            Some(p) => terms.with(p.name(), Of::Parameters, p.log_prior()),
             None => terms,
         }
     }
@@ -402,6 +408,7 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
         if let Some(p) = self.likelihood.parameters() {
             state.put_vec(&format!("{prefix}/{}", p.name()), p.values());
         }
+        view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
     /// A term without samples takes parameters only.
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
@@ -414,6 +421,8 @@ impl<L: CellLikelihood> Stateful for Cells<L> {
             }
             p.set(values);
         }
+        let of_view = self.likelihood.view_parameters_mut();
+        view_parameters::load(of_view, columns, prefix, state)?;
         if self.data.rows() == 0 {
             return Ok(());
         }

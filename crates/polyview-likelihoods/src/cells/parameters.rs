@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::Cells;
 use super::likelihood::{Cell, CellLikelihood, ColumnCells, LearnedParameters};
+use super::view_parameters;
 
 /// Cells whose predictors are made at one time.
 const CELLS: usize = 1 << 20;
@@ -14,13 +15,11 @@ const CELLS: usize = 1 << 20;
 impl<L: CellLikelihood> Cells<L> {
     /// The observed cells of a feature and where they stand.
     pub(super) fn column_cells(&self, column: usize) -> (Vec<usize>, Vec<Cell>) {
-        let column = self.data.column(column);
-        (0..self.data.rows())
-            .filter_map(|n| Some((n, column.cell(n)?)))
-            .unzip()
+        view_parameters::observed(&self.data, column)
     }
     /// Gives each feature its starting value, unless there are values already.
     pub(super) fn start_parameters(&mut self) {
+        view_parameters::start(self.likelihood.view_parameters_mut(), &self.data);
         let start: Vec<f64> = match self.likelihood.parameters() {
             Some(p) if p.values().is_empty() => (0..self.data.columns())
                 .map(|d| p.start(&self.column_cells(d).1))
@@ -40,15 +39,25 @@ impl<L: CellLikelihood> Cells<L> {
     /// Raises the bound in the parameters, given the moments of predictors.
     pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
         self.change_parameters(p, |parameters, d, cells| parameters.update(d, cells));
+        // the best local numbers leave a bound at the mean
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.update(&view_parameters::seen(&self.data, p, false));
+        }
     }
     /// Draws the parameters given predictors, one stream a feature.
     pub(super) fn draw_parameters(&mut self, p: &Predictor<'_>, key: StreamKey) {
         self.change_parameters(p, |parameters, d, cells| {
             parameters.draw(d, cells, &mut stream(key, d))
         });
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.draw(&view_parameters::seen(&self.data, p, false), key);
+        }
     }
     /// Draws the parameters from their prior.
     pub(super) fn draw_prior_parameters(&mut self, key: StreamKey) {
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.draw_prior(key);
+        }
         let Some(parameters) = self.learned() else {
             return;
         };

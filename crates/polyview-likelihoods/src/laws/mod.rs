@@ -36,6 +36,6 @@ fn fill_cells(law: impl Fn(usize) -> CellLaw, ask: Ask, x: &[f64], out: &mut [f6
 }
 
 /// That a law is asked about as many samples as it has.
-fn check(law: &impl Law, out: &[f64]) {
+pub(crate) fn check(law: &impl Law, out: &[f64]) {
     debug_assert_eq!(law.shape().0, out.len());
 }

@@ -41,7 +41,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
 use polyview_special::{Dual, Expectation, Real};
 
-use crate::cells::{Cell, ColumnData};
+use crate::cells::{Cell, ColumnData, ViewParameters};
 
 pub(crate) use forms::{FORM, Form, OfForm};
 pub use law::MixedLaw;
@@ -116,6 +116,15 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         let _ = cells;
         self.parameter()
             .map_or(1.0, |p| p.prior.shape / p.prior.rate)
+    }
+    /// Parameters of the view that are no matter of one number for each column, where it has
+    /// any: `ln_density` reads them in itself.
+    fn view_parameters(&self) -> Option<&dyn ViewParameters> {
+        None
+    }
+    /// Write access to them.
+    fn view_parameters_mut(&mut self) -> Option<&mut dyn ViewParameters> {
+        None
     }
     /// The intercept to start from, given the observed cells of a column: unless said
     /// otherwise where a few steps of Newton's lead, starting at 0.

@@ -6,7 +6,7 @@ use polyview_random::{ChaCha8Rng, StreamKey};
 use rayon::prelude::*;
 
 use super::{Expected, ScalarLikelihood};
-use crate::cells::Cell;
+use crate::cells::{Cell, view_parameters};
 use crate::counts::Scale;
 
 /// The observed cells of a column with the moments of their predictors.
@@ -21,6 +21,10 @@ impl<L: ScalarLikelihood> Expected<L> {
     pub(super) fn parameter(&self, column: usize) -> f64 {
         self.parameters.get(column).copied().unwrap_or(1.0)
     }
+    /// Whether anything but weights, intercepts and factors is learnt.
+    pub(super) fn has_parameters(&self) -> bool {
+        self.likelihood.parameter().is_some() || self.likelihood.view_parameters().is_some()
+    }
     pub(super) fn scale(&self) -> Option<Scale> {
         self.likelihood.parameter().map(|p| Scale {
             prior: p.prior,
@@ -29,13 +33,11 @@ impl<L: ScalarLikelihood> Expected<L> {
     }
     /// The observed cells of a column and where they stand.
     pub(super) fn column_cells(&self, column: usize) -> (Vec<usize>, Vec<Cell>) {
-        let column = self.data.column(column);
-        (0..self.data.rows())
-            .filter_map(|n| Some((n, column.cell(n)?)))
-            .unzip()
+        view_parameters::observed(&self.data, column)
     }
     /// Each column's starting value, unless there are values already.
     pub(super) fn start_parameters(&mut self) {
+        view_parameters::start(self.likelihood.view_parameters_mut(), &self.data);
         let Some(scale) = self.scale() else {
             return;
         };
@@ -49,6 +51,9 @@ impl<L: ScalarLikelihood> Expected<L> {
     }
     /// Raises the bound in the parameters, given the moments of predictors.
     pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.update(&view_parameters::seen(&self.data, p, true));
+        }
         self.change_parameters(p, |likelihood, scale, _, old, seen| {
             let predictors = (&seen.mean[..], &seen.variance[..]);
             scale.ascend(old, |x| likelihood.profile(&seen.cells, x, predictors))
@@ -56,6 +61,9 @@ impl<L: ScalarLikelihood> Expected<L> {
     }
     /// Draws the parameters given predictors, one stream a column.
     pub(super) fn draw_parameters(&mut self, p: &Predictor<'_>, key: StreamKey) {
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.draw(&view_parameters::seen(&self.data, p, false), key);
+        }
         self.change_parameters(p, |likelihood, scale, d, old, seen| {
             let ln = |x: f64| -> f64 {
                 (seen.cells.iter().zip(&seen.mean))
@@ -67,6 +75,9 @@ impl<L: ScalarLikelihood> Expected<L> {
     }
     /// Draws the parameters from their prior.
     pub(super) fn draw_prior_parameters(&mut self, key: StreamKey) {
+        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+            of_view.draw_prior(key);
+        }
         if let Some(scale) = self.scale() {
             self.parameters = (0..self.data.columns())
                 .map(|d| scale.draw_prior(&mut stream(key, d)))

@@ -15,7 +15,7 @@ use polyview_special::Expectation;
 use super::ScalarLikelihood;
 use super::equations::FactorSums;
 use super::sites::{Key, Sites, not_below_zero};
-use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features};
+use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features, view_parameters};
 
 /// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
 /// integrated out.
@@ -202,7 +202,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
                 }
             }
         }
-        if self.likelihood.parameter().is_some() && self.spread.is_none() {
+        if self.has_parameters() && self.spread.is_none() {
             self.update_parameters(p);
             self.changed();
         }
@@ -223,12 +223,16 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
             }
         };
         let terms = Terms::of_samples("likelihood", value);
-        match (self.likelihood.parameter(), self.scale()) {
+        let terms = match (self.likelihood.parameter(), self.scale()) {
             (Some(p), Some(scale)) => {
                 let prior = self.parameters.iter().map(|x| scale.log_prior(*x)).sum();
                 terms.with(p.name, Of::Parameters, prior)
             }
             _ => terms,
+        };
+        match self.likelihood.view_parameters() {
+            Some(p) => terms.with(p.name(), Of::Parameters, p.log_prior()),
+            None => terms,
         }
     }
     fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_> {
@@ -312,7 +316,7 @@ impl<L: ScalarLikelihood> Sizes for Expected<L> {
 impl<L: ScalarLikelihood> Augmented for Expected<L> {
     /// Parameters of columns: rows are drawn around tangents, without local variables.
     fn draw_locals(&mut self, p: &Predictor<'_>, cx: &mut Context<'_>) -> Result<(), NumericError> {
-        if self.likelihood.parameter().is_some() {
+        if self.has_parameters() {
             self.draw_parameters(p, cx.key);
             self.changed();
         }
@@ -349,10 +353,13 @@ impl<L: ScalarLikelihood> Stateful for Expected<L> {
         if let Some(p) = self.likelihood.parameter() {
             state.put_vec(&format!("{prefix}/{}", p.name), &self.parameters);
         }
+        view_parameters::save(self.likelihood.view_parameters(), prefix, state);
     }
     fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
+        let columns = self.data.columns();
+        let of_view = self.likelihood.view_parameters_mut();
+        view_parameters::load(of_view, columns, prefix, state)?;
         if let Some(p) = self.likelihood.parameter() {
-            let columns = self.data.columns();
             self.parameters = state.vec_of(&format!("{prefix}/{}", p.name), columns)?;
         }
         self.changed();

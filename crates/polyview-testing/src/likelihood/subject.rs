@@ -291,6 +291,8 @@ fn made_up(domain: Domain, key: StreamKey) -> Result<View, Finding> {
     let values = Mat::from_fn(SAMPLES, columns, |n, d| {
         if domain.has_classes() {
             ((n + d) % CLASSES) as f64
+        } else if domain.is_ordered() {
+            ((n + d) % CLASSES) as f64 + 1.0
         } else if domain.is_count() {
             poisson(&mut rng, 3.0).map_or(0.0, |x| x.min(TRIALS))
         } else if domain.is_label() {

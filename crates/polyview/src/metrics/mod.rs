@@ -23,6 +23,7 @@
 //! | a class | [`Confusion`] |
 //! | a probability of a 1, all scores | [`LabelScore`] |
 //! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`], [`intervals_by_column`] |
+//! | a probability for each ordered level | [`levels`], [`median_level`] |
 //! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`], [`count_table`] |
 //! | a probability of a success, of counts out of trials | [`binomial_table`] |
 //! | mean and standard deviation of a count | [`count_log_density`], [`CountLaw`] |
@@ -32,6 +33,7 @@ mod binomial;
 mod confusion;
 mod counts;
 mod labels;
+mod levels;
 mod probability;
 mod real;
 
@@ -44,6 +46,8 @@ pub use counts::{
 };
 pub(crate) use counts::{binomial_unit, negative_binomial_unit, poisson_unit};
 pub use labels::LabelScore;
+pub(crate) use levels::quantile_level;
+pub use levels::{LevelScore, levels, median_level};
 pub use polyview_likelihoods::CountLaw;
 pub use probability::{
     CalibrationBin, LogLoss, brier, calibration, class_brier, class_log_loss, log_loss,

@@ -56,6 +56,24 @@ impl Likelihood {
     fn is(&self, asked: impl Fn(Domain) -> bool) -> bool {
         self.domain().is_some_and(asked)
     }
+    /// The same with what these data say where nobody has said it.
+    pub(crate) fn with_data(self, view: &View) -> Self {
+        let Some(species) = self.species() else {
+            return self;
+        };
+        let (before, defaults) = (self.written_out(), species.defaults());
+        let after = species.with_data(&before, view);
+        if after == before || after.over(&defaults).is_err() {
+            self
+        } else {
+            self.with(after)
+        }
+    }
+    /// Words of ordered levels in their order; none where levels are numbers.
+    pub fn level_words(&self) -> Vec<String> {
+        let species = self.species();
+        species.map_or_else(Vec::new, |s| s.level_words(&self.written_out()))
+    }
     /// Whether the data are zeros and ones, or classes.
     pub fn is_label(&self) -> bool {
         self.is(Domain::is_label)
@@ -64,6 +82,10 @@ impl Likelihood {
     /// such too.
     pub fn is_count(&self) -> bool {
         self.is(Domain::is_count)
+    }
+    /// Whether the data are ordered levels.
+    pub fn is_ordered(&self) -> bool {
+        self.is(Domain::is_ordered)
     }
     /// Whether the data are real numbers, which may be centred and scaled.
     pub fn is_real(&self) -> bool {

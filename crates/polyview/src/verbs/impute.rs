@@ -246,12 +246,15 @@ fn fill(
         samples,
         kind,
         features,
-        mean: mut values,
+        mean,
         mut sd,
+        levels,
         notes,
         warnings,
         ..
     } = p;
+    // a level, as the others of the table
+    let mut values = levels.map_or(mean, |levels| levels.median());
     let mut was_missing = BitMask::full(values.nrows(), values.ncols());
     for d in 0..values.ncols() {
         for n in 0..values.nrows() {

@@ -79,6 +79,8 @@ pub(super) struct Mixed {
     values: Running,
     scores: Option<Running>,
     chance: Option<Running>,
+    /// Of ordered levels the probability of each.
+    levels: Vec<Mat<f64>>,
     scales: Vec<OrderStatistics>,
 }
 
@@ -91,6 +93,8 @@ pub(super) struct Finished {
     pub(super) ranks: Option<(Moments, Vec<OrderStatistics>)>,
     /// Of successes those of their probability.
     pub(super) chance: Option<Moments>,
+    /// Of ordered levels the probability of each; else empty.
+    pub(super) levels: Vec<Mat<f64>>,
 }
 
 impl Mixed {
@@ -103,6 +107,7 @@ impl Mixed {
             values: Running::new(shape),
             scores: None,
             chance: None,
+            levels: Vec::new(),
             scales: Vec::new(),
         }
     }
@@ -127,6 +132,14 @@ impl Mixed {
             law.fill(Ask::Mean, j, &[], &mut mean);
             law.fill(Ask::Variance, j, &[], &mut variance);
             self.values.add(self.count, rows, d, (&mean, &variance));
+            (self.levels).resize_with(law.ordered(), || Mat::zeros(self.shape.0, self.shape.1));
+            for (level, of) in self.levels.iter_mut().enumerate() {
+                law.fill(Ask::Level(level), j, &[], &mut mean);
+                let to = &mut of.col_as_slice_mut(d)[rows.clone()];
+                for (p, own) in to.iter_mut().zip(&mean) {
+                    *p += (own - *p) / self.count;
+                }
+            }
             if let Some(ranked) = law.as_ranked() {
                 ranked.scores(j, &mut mean, &mut variance);
                 let scores = self.scores.get_or_insert_with(|| Running::new(self.shape));
@@ -149,6 +162,7 @@ impl Mixed {
             values: self.values.finish(self.count),
             ranks: (self.scores).map(|scores| (scores.finish(self.count), scales)),
             chance: self.chance.map(|chance| chance.finish(self.count)),
+            levels: self.levels,
         }
     }
 }

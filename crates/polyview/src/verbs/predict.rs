@@ -21,6 +21,7 @@ use super::project::WeightUncertainty;
 use super::settle::without_covariances;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
+use crate::metrics::quantile_level;
 
 /// Choices of [`Fit::predict_with`] and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,8 @@ pub struct Prediction {
     /// Where the predictions of a rank view stand among the training values;
     /// nothing for every other.
     pub ranks: Option<PredictedRanks>,
+    /// Of ordered levels the probability of each; nothing for all other data.
+    pub levels: Option<PredictedLevels>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
     /// What is likely to make the predictions wrong, such as data that are far
@@ -92,6 +95,36 @@ pub struct PredictedScores {
     pub scale: NormalScores,
 }
 
+/// Probabilities of ordered levels.
+#[derive(Clone, Debug)]
+pub struct PredictedLevels {
+    /// Of each level from the lowest on, samples × features; they add up to 1.
+    pub probability: Vec<Mat<f64>>,
+}
+
+impl PredictedLevels {
+    /// The probabilities of the levels of a cell.
+    pub fn of_cell(&self, sample: usize, feature: usize) -> Vec<f64> {
+        let of = |p: &Mat<f64>| p[(sample, feature)];
+        self.probability.iter().map(of).collect()
+    }
+    /// The lowest level, from 1 on, at which the probabilities of a cell add up to `p`; `NaN`
+    /// where nothing is known.
+    pub fn quantile(&self, sample: usize, feature: usize, p: f64) -> f64 {
+        let all = self.of_cell(sample, feature);
+        if all.iter().any(|x| x.is_nan()) {
+            f64::NAN
+        } else {
+            quantile_level(&all, p) as f64
+        }
+    }
+    /// The median levels, samples × features.
+    pub fn median(&self) -> Mat<f64> {
+        let (rows, columns) = self.probability.first().map_or((0, 0), Mat::shape);
+        Mat::from_fn(rows, columns, |n, d| self.quantile(n, d, 0.5))
+    }
+}
+
 /// Predictions of a rank view on the scale of normal scores.
 #[derive(Clone, Debug)]
 pub struct PredictedRanks {
@@ -106,7 +139,7 @@ pub struct PredictedRanks {
 impl Prediction {
     /// Central intervals of probability `level`, lower and upper ends.
     ///
-    /// Those of a rank view are order statistics of the training values, at the
+    /// Those of ordered levels are levels, exact quantiles of their probabilities. Those of a rank view are order statistics of the training values, at the
     /// quantiles of the predicted normal scores; those of a view that is scaled by
     /// normal scores are brought back end by end. All others are those of the
     /// normal distribution of the predictive mean and variance. The exact predictive distribution has the same two moments
@@ -133,6 +166,9 @@ impl Prediction {
     /// The end of a central interval of a cell; `NaN` where nothing is known.
     fn quantile(&self, n: usize, d: usize, end: End) -> f64 {
         let at = (n, d);
+        if let Some(levels) = &self.levels {
+            return levels.quantile(n, d, end.p);
+        }
         match (&self.ranks, &self.normal_scores) {
             _ if self.mean[at].is_nan() => f64::NAN,
             (Some(ranks), _) => ranks.scale[d].at(ranks.mean[at] + end.normal * ranks.sd[at]),
@@ -387,6 +423,7 @@ impl Fit {
             values,
             ranks,
             chance,
+            mut levels,
         } = mixed.finish();
         let normal_scores = info.scaling.scores.as_ref().map(|scale| {
             let (mean, variance) = (values.mean.clone(), values.variance.clone());
@@ -407,6 +444,7 @@ impl Fit {
         let numbers = [Some(&mut mean), Some(&mut sd), score.as_mut()]
             .into_iter()
             .chain([probability_sd.as_mut()])
+            .chain(levels.iter_mut().map(Some))
             .chain(
                 ranks
                     .iter_mut()
@@ -436,6 +474,9 @@ impl Fit {
             score,
             normal_scores,
             ranks,
+            levels: (!levels.is_empty()).then_some(PredictedLevels {
+                probability: levels,
+            }),
             notes,
             warnings: Vec::new(),
         })

@@ -18,8 +18,10 @@ use super::score_counts::counts_scored;
 use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
 };
+use super::score_levels::levels_scored;
 use crate::error::Result;
 use crate::fit::Fit;
+use crate::metrics::LevelScore;
 
 /// Probability of the intervals that are scored.
 pub(super) const LEVEL: f64 = 0.95;
@@ -78,6 +80,10 @@ pub struct HeldOut {
     /// one against the rest, averaged by the size of the classes (spec/sshiba
     /// 6.1). `NaN` for numbers, and where no label has both kinds.
     pub auc: f64,
+    /// Of ordered levels their scores ([`levels`](crate::metrics::levels)); `None` for
+    /// everything else, and where a held-out level is none that the model knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelScore>,
     /// Some of the cells with their predictions, for pictures: all, or every
     /// so many-th, at most 2000 (fewer where there are more than a hundred
     /// classes).
@@ -129,8 +135,10 @@ pub(super) struct Cell {
     pub(super) rank: (f64, f64),
     /// Running log of the sum of the components' densities.
     ln_density: f64,
-    /// Of counts the sums of the components' probabilities of no more, and of less.
+    /// Of counts and levels the sums of the components' probabilities of no more, and of less.
     below: (f64, f64),
+    /// Of ordered levels the sums of the components' probabilities of each; else empty.
+    pub(super) levels: Vec<f64>,
 }
 
 impl Fit {
@@ -206,6 +214,9 @@ impl Fit {
                 let score = match kinds[at] {
                     kind if kind.is_count() => counts_scored(score, &cells, &training[at]),
                     kind if kind.is_label() => labels_scored(score, &cells),
+                    kind if kind.is_ordered() => {
+                        levels_scored(score, &cells, self.n_components().max(1) as f64)
+                    }
                     _ => score,
                 };
                 out.push(HeldOut {
@@ -262,6 +273,7 @@ impl Fit {
                         rank: (0.0, 0.0),
                         ln_density: f64::NEG_INFINITY,
                         below: (0.0, 0.0),
+                        levels: Vec::new(),
                     });
                 }
             }
@@ -325,7 +337,7 @@ impl Fit {
                 } else if !kind.is_ranked() {
                     robust.push(ln_density[i].max(LEAST_LN));
                 }
-                inside += usize::from(if kind.is_count() {
+                inside += usize::from(if kind.is_whole() {
                     // the ends of the exact law, which is no smaller than at one of them
                     let (most, less) = of_feature[i].below;
                     most >= lower.p * components && less < upper.p * components
@@ -367,6 +379,7 @@ impl Fit {
             deviance_explained: f64::NAN,
             accuracy: f64::NAN,
             auc: f64::NAN,
+            levels: None,
             pairs,
             notes: Vec::new(),
             robust,
@@ -392,7 +405,7 @@ fn predict_cells(
         return;
     }
     let (samples, features) = (p.factors.explicit_rows(), term.shape().observed_columns);
-    let counts = term.domain().is_count();
+    let whole = term.domain().is_whole();
     for (rows, columns) in blocks(samples, features) {
         let first = cells.partition_point(|c| c.feature < columns.start);
         let end = cells.partition_point(|c| c.feature < columns.end);
@@ -417,7 +430,8 @@ fn predict_cells(
             mut score_variance,
             mut most,
             mut less,
-        ] = [(); 7].map(|()| vec![0.0; rows.len()]);
+            mut of_level,
+        ] = [(); 8].map(|()| vec![0.0; rows.len()]);
         for of_feature in here.chunk_by_mut(|a, b| a.feature == b.feature) {
             let feature = of_feature[0].feature;
             let column = feature - columns.start;
@@ -428,12 +442,19 @@ fn predict_cells(
             law.fill(Ask::Mean, column, &[], &mut mean);
             law.fill(Ask::Variance, column, &[], &mut variance);
             law.fill(Ask::LnDensity, column, &x, &mut ln);
-            if counts {
+            if whole {
                 law.fill(Ask::Cdf, column, &x, &mut most);
                 for x in &mut x {
                     *x -= 1.0;
                 }
                 law.fill(Ask::Cdf, column, &x, &mut less);
+            }
+            for level in 0..law.ordered() {
+                law.fill(Ask::Level(level), column, &[], &mut of_level);
+                for c in of_feature.iter_mut().filter(|c| rows.contains(&c.sample)) {
+                    c.levels.resize(law.ordered(), 0.0);
+                    c.levels[level] += of_level[c.sample - rows.start];
+                }
             }
             if let Some(ranked) = law.as_ranked() {
                 ranked.scores(column, &mut score, &mut score_variance);

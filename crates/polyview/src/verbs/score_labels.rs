@@ -148,6 +148,7 @@ pub(super) fn classes_scored(
         pairs.predicted.push(best(c) as f64);
     }
     HeldOut {
+        levels: None,
         view: info.name.clone(),
         kind: Domain::CLASSES,
         cells: held_out.len(),

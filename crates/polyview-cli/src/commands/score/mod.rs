@@ -6,6 +6,7 @@ mod count;
 mod groups;
 mod join;
 mod labels;
+mod ordinal;
 mod real;
 
 use polyview::metrics::{Average, CalibrationBin};
@@ -49,6 +50,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ScoreKind::Binary => binary::run(cli, args),
         ScoreKind::Categorical => categorical::run(cli, args),
         ScoreKind::Count => count::run(cli, args),
+        ScoreKind::Ordinal => ordinal::run(cli, args),
         ScoreKind::Real => real::run(cli, args),
     }
 }

@@ -23,18 +23,19 @@ pub enum Exposure {
 /// | [`Domain::Reals`] | a real number | mean and variance, in the units of the data |
 /// | [`Domain::Counts`] | a whole number from 0 | its expectation; of successes the probability of one |
 /// | [`Domain::Binary`] | 0 or 1, one for each feature | the probability of a 1 |
-/// | [`Domain::Levels`] | one of several classes: one column of codes | the probability of each class; they sum to one |
+/// | [`Domain::CLASSES`] | one of several classes: one column of codes | the probability of each class; they sum to one |
+/// | [`Domain::LEVELS`] | one of some ordered levels, 1 for the lowest | the probability of each level, and mean and variance of their numbers |
 /// | [`Domain::Order`] | anything that has an order | where it stands among the training values |
 ///
 /// In files it is one word: `real`, `count`, `successes` (counts out of trials), `exposed-count`
-/// (counts at a size factor), `probability`, `classes`, `ordered-classes`, `ranked`.
+/// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`.
 ///
 /// ```
 /// use polyview_core::{Domain, Exposure};
 ///
 /// let successes = Domain::Counts { exposure: Exposure::Trials };
 /// assert!(successes.is_count() && successes.has_trials() && !successes.is_label());
-/// assert!(Domain::Levels { ordered: false }.has_classes());
+/// assert!(Domain::CLASSES.has_classes() && Domain::LEVELS.is_ordered());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Word", into = "Word")]
@@ -50,9 +51,11 @@ pub enum Domain {
     },
     /// Zeros and ones, any number of labels for each sample.
     Binary,
-    /// One of several named classes for each sample ([`View::levels`](crate::View::levels)).
+    /// One of several classes.
     Levels {
-        /// Whether the classes have an order.
+        /// With an order they are whole numbers from 1 on, any number of features of them;
+        /// without one there is one column, and their names are
+        /// [`View::levels`](crate::View::levels).
         ordered: bool,
     },
     /// Anything that has an order: only the order of the values of a feature counts.
@@ -70,11 +73,13 @@ impl Domain {
     };
     /// Classes without an order.
     pub const CLASSES: Self = Self::Levels { ordered: false };
+    /// Ordered levels: whole numbers from 1 on.
+    pub const LEVELS: Self = Self::Levels { ordered: true };
 
     /// Whether the data are zeros and ones, or classes: probabilities say how uncertain
     /// a label is, so that it has no intervals.
     pub fn is_label(self) -> bool {
-        matches!(self, Self::Binary | Self::Levels { .. })
+        self == Self::Binary || self == Self::CLASSES
     }
     /// Whether the data are counts: whole numbers, not negative. Successes are such
     /// too.
@@ -99,7 +104,16 @@ impl Domain {
     }
     /// Whether the data are classes: one column of codes with class names.
     pub fn has_classes(self) -> bool {
-        matches!(self, Self::Levels { .. })
+        self == Self::CLASSES
+    }
+    /// Whether the data are ordered levels: whole numbers from 1 on, whose differences have no
+    /// size of their own.
+    pub fn is_ordered(self) -> bool {
+        self == Self::LEVELS
+    }
+    /// Whether the data are whole numbers: counts or ordered levels, whose laws have steps.
+    pub fn is_whole(self) -> bool {
+        self.is_count() || self.is_ordered()
     }
 }
 
@@ -113,7 +127,7 @@ enum Word {
     ExposedCount,
     Probability,
     Classes,
-    OrderedClasses,
+    Levels,
     Ranked,
 }
 
@@ -128,7 +142,7 @@ impl From<Domain> for Word {
             },
             Domain::Binary => Self::Probability,
             Domain::Levels { ordered: false } => Self::Classes,
-            Domain::Levels { ordered: true } => Self::OrderedClasses,
+            Domain::Levels { ordered: true } => Self::Levels,
             Domain::Order => Self::Ranked,
         }
     }
@@ -145,7 +159,7 @@ impl From<Word> for Domain {
             },
             Word::Probability => Self::Binary,
             Word::Classes => Self::CLASSES,
-            Word::OrderedClasses => Self::Levels { ordered: true },
+            Word::Levels => Self::LEVELS,
             Word::Ranked => Self::Order,
         }
     }
@@ -163,7 +177,6 @@ mod tests {
         let exposed = Domain::Counts {
             exposure: Exposure::Size,
         };
-        let ordered = Domain::Levels { ordered: true };
         let all = [
             (Domain::Reals, "real"),
             (Domain::COUNTS, "count"),
@@ -171,7 +184,7 @@ mod tests {
             (exposed, "exposed-count"),
             (Domain::Binary, "probability"),
             (Domain::CLASSES, "classes"),
-            (ordered, "ordered-classes"),
+            (Domain::LEVELS, "levels"),
             (Domain::Order, "ranked"),
         ];
         for (domain, word) in all {
@@ -183,10 +196,11 @@ mod tests {
                 domain.is_count(),
                 domain.is_label(),
                 domain.is_ranked(),
+                domain.is_ordered(),
             ];
             assert_eq!(kinds.iter().filter(|k| **k).count(), 1, "{word}");
         }
         assert!(Domain::SUCCESSES.has_trials() && !exposed.has_trials());
-        assert!(ordered.has_classes() && !Domain::Binary.has_classes());
+        assert!(Domain::CLASSES.has_classes() && !Domain::LEVELS.has_classes());
     }
 }

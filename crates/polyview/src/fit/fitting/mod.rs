@@ -198,6 +198,7 @@ impl Fitting {
 
     fn started(data: Dataset, composed: Composed) -> Result<Self> {
         data.check_observed()?;
+        let composed = composed.with_data(data.views());
         let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
         let started = Instant::now();
         let groups = data.groups().cloned();

@@ -202,6 +202,8 @@ fn choose(
             .into());
         }
     }
+    // hidden cells may be all that there are of a level
+    let composed = &composed.clone().with_data(data.views());
     let mut candidates = options.candidates.clone();
     if candidates.is_empty() {
         candidates = default_candidates(&data);

@@ -7,9 +7,10 @@ use polyview_linalg::Mat;
 use super::CrossValidateScore as Score;
 use super::inputs::{columns, groups, side_by_side};
 use super::plan::{Job, Plan, What};
+use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
 use crate::error::Result;
-use crate::metrics::CountLaw;
+use crate::metrics::{CountLaw, LevelScore};
 use crate::verbs::hold_out::hold_out;
 use crate::verbs::score::HeldOut;
 
@@ -23,7 +24,12 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
     match job.what {
         What::Model(m) => {
             let model = &plan.models[m];
-            let fit = teller.fit(plan, job, (left, model.composed.clone()), &mut done)?;
+            let fit = teller.fit(
+                plan,
+                job,
+                (left, model.composed.clone().with_data(plan.data.views())),
+                &mut done,
+            )?;
             for found in fit.held_out_score(plan.data)? {
                 done.add(&found.view, &model.name, of_model(&found));
             }
@@ -54,7 +60,17 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
 fn of_model(found: &HeldOut) -> Vec<Scored> {
     let cells = found.cells;
     let mut out = vec![(Score::R2, found.r2, cells)];
-    if found.kind.is_label() {
+    if found.kind.is_ordered() {
+        out.push((Score::LogLoss, -found.log_density, cells));
+        let of = found.levels;
+        let of = |score: fn(LevelScore) -> f64| of.map_or(f64::NAN, score);
+        out.push((Score::AbsoluteError, of(|s| s.absolute_error), cells));
+        out.push((
+            Score::RankedProbability,
+            of(|s| s.ranked_probability),
+            cells,
+        ));
+    } else if found.kind.is_label() {
         out.push((Score::LogLoss, -found.log_density, cells));
         out.push((Score::Error, 1.0 - found.accuracy, cells));
     } else {
@@ -180,6 +196,10 @@ impl<'a> Cells<'a> {
             }
         });
         let mut out = vec![(Score::R2, r2, count)];
+        if self.kind.is_ordered() {
+            out.extend(self.by_shares());
+            return Ok(out);
+        }
         let shares = self.shares();
         let ln: f64 = if self.kind.has_classes() {
             let of = class_frequencies(&self.left.classes(), self.truth.levels().len())?;
@@ -232,6 +252,13 @@ impl<'a> Cells<'a> {
         }
         Ok(out)
     }
+    /// Each cell of ordered levels by the shares of its feature.
+    fn by_shares(&self) -> Vec<Scored> {
+        let shares = level_shares(self.left, largest(self.truth));
+        let truth: Vec<f64> = self.places.iter().map(|p| self.value(*p)).collect();
+        let said: Vec<Vec<f64>> = self.places.iter().map(|p| shares[p.1].clone()).collect();
+        level_scores(&truth, &said).unwrap_or_default()
+    }
     /// Each cell as the decomposition completes it: nothing is said of how sure it is.
     fn by_svd(&self, completed: &Mat<f64>) -> Vec<Scored> {
         let count = self.places.len();
@@ -246,12 +273,18 @@ impl<'a> Cells<'a> {
                 kind if kind.is_label() => x.clamp(0.0, 1.0),
                 kind if kind.has_trials() => self.unit(n, d) * x.clamp(0.0, 1.0),
                 kind if kind.is_count() => x.exp_m1().max(0.0),
+                kind if kind.is_ordered() => x.round().clamp(1.0, largest(self.truth) as f64),
                 _ => x,
             }]
         };
         let mut out = vec![(Score::R2, self.r2(&said), count)];
         if self.kind.is_label() {
             out.push((Score::Error, self.error(&said), count));
+        }
+        if self.kind.is_ordered() {
+            let off = |place: &(usize, usize)| (said(*place)[0] - self.value(*place)).abs();
+            let sum: f64 = self.places.iter().map(off).sum();
+            out.push((Score::AbsoluteError, sum / count as f64, count));
         }
         out
     }

@@ -108,6 +108,10 @@ pub enum CrossValidateScore {
     /// cells, in data units, as [`RealScore::r2`](crate::metrics::RealScore::r2). Of hidden labels the skill of the Brier
     /// score ([`HeldOut::r2`](crate::HeldOut::r2)).
     R2,
+    /// Mean distance of the median level from the true one, of ordered levels.
+    AbsoluteError,
+    /// Mean ranked probability score of ordered levels ([`levels`](crate::metrics::levels)).
+    RankedProbability,
     /// Mean squared error, in squares of data units.
     MeanSquaredError,
     /// Share of the values inside their central intervals of probability 0.9.
@@ -128,6 +132,8 @@ impl CrossValidateScore {
             Self::LogLoss => "log-loss",
             Self::Error => "error",
             Self::R2 => "r2",
+            Self::AbsoluteError => "absolute-error",
+            Self::RankedProbability => "ranked-probability",
             Self::MeanSquaredError => "mean-squared-error",
             Self::Coverage => "coverage",
             Self::LogDensity => "log-density",

@@ -255,7 +255,6 @@ fn kinds(data: &Dataset, models: &[CrossValidateModel], targets: &[String]) -> R
             match domain {
                 // single trials are zeros and ones
                 d if d.has_trials() && view.trials().is_none() => Domain::Binary,
-                Domain::Levels { .. } => Domain::CLASSES,
                 Domain::Order => Domain::Reals,
                 other => other,
             }

@@ -13,6 +13,8 @@ use crate::metrics::{self, MetricError, poisson_unit};
 pub(super) struct Target {
     pub(super) name: String,
     pub(super) kind: Domain,
+    /// Of ordered levels their number.
+    pub(super) levels: usize,
     pub(super) training: View,
     pub(super) test: View,
 }
@@ -23,6 +25,8 @@ pub(super) struct Predicted {
     pub(super) sd: Option<Mat<f64>>,
     /// Lower and upper ends.
     pub(super) interval: Option<(Mat<f64>, Mat<f64>)>,
+    /// Of ordered levels the probability of each, where more than a level is said.
+    pub(super) levels: Option<Vec<Mat<f64>>>,
 }
 
 impl Predicted {
@@ -31,6 +35,7 @@ impl Predicted {
             mean,
             sd: None,
             interval: None,
+            levels: None,
         }
     }
     /// Takes a row of another prediction of the same columns; what is unknown there stays.
@@ -47,6 +52,11 @@ impl Predicted {
         if let (Some(own), Some(other)) = (&mut self.sd, &other.sd) {
             take(own, other);
         }
+        if let (Some(own), Some(other)) = (&mut self.levels, &other.levels) {
+            for (own, other) in own.iter_mut().zip(other) {
+                take(own, other);
+            }
+        }
     }
 }
 
@@ -55,6 +65,7 @@ impl Target {
         Self {
             name: view.name().to_owned(),
             kind,
+            levels: if kind.is_ordered() { largest(view) } else { 0 },
             training: rows(view, training),
             test: rows(view, test),
         }
@@ -91,6 +102,7 @@ pub(super) fn scores(target: &Target, predicted: &Predicted) -> Result<Vec<Score
         kind if kind.has_classes() => of_classes(target, &predicted.mean),
         kind if kind.is_label() => of_labels(target, &predicted.mean),
         kind if kind.is_count() => of_counts(target, predicted),
+        kind if kind.is_ordered() => of_levels(target, predicted),
         _ => of_numbers(target, predicted),
     };
     found.map_err(|e| {
@@ -185,6 +197,67 @@ fn of_numbers(
             all.count,
         ),
     ];
+    out.extend(coverage(&truth, predicted)?);
+    Ok(out)
+}
+
+/// The largest of the levels of a view, at least 2.
+pub(super) fn largest(view: &View) -> usize {
+    let known = view.to_values_with_nan();
+    let of = |d: usize| known.col_as_slice(d).iter().copied().fold(2.0, f64::max);
+    (0..known.ncols()).map(of).fold(2.0, f64::max) as usize
+}
+
+/// Shares of the levels of each feature, half a datum added to each.
+pub(super) fn level_shares(view: &View, levels: usize) -> Vec<Vec<f64>> {
+    let known = view.to_values_with_nan();
+    let of = |d: usize| {
+        let mut shares = vec![0.5; levels];
+        for x in known.col_as_slice(d).iter().filter(|x| !x.is_nan()) {
+            shares[(*x as usize).clamp(1, levels) - 1] += 1.0;
+        }
+        let total: f64 = shares.iter().sum();
+        shares.into_iter().map(|s| s / total).collect()
+    };
+    (0..known.ncols()).map(of).collect()
+}
+
+/// The scores of probabilities of levels; none without a cell.
+pub(super) fn level_scores(
+    truth: &[f64],
+    said: &[Vec<f64>],
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let found = metrics::levels(truth, said)?;
+    Ok(found.map_or_else(Vec::new, |s| {
+        vec![
+            (Score::LogLoss, s.log_loss, s.count),
+            (Score::AbsoluteError, s.absolute_error, s.count),
+            (Score::RankedProbability, s.ranked_probability, s.count),
+        ]
+    }))
+}
+
+/// Levels by their probabilities, or by the level nearest to a mean.
+fn of_levels(
+    target: &Target,
+    predicted: &Predicted,
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let truth = target.truth(&predicted.mean);
+    let places = (0..truth.ncols()).flat_map(|d| (0..truth.nrows()).map(move |n| (n, d)));
+    let known: Vec<(usize, usize)> = places.filter(|at| !truth[*at].is_nan()).collect();
+    let values: Vec<f64> = known.iter().map(|at| truth[*at]).collect();
+    let Some(levels) = &predicted.levels else {
+        let most = target.levels as f64;
+        let off =
+            |at: &(usize, usize)| (predicted.mean[*at].round().clamp(1.0, most) - truth[*at]).abs();
+        let sum: f64 = known.iter().map(off).sum();
+        let count = known.len();
+        return Ok(vec![(Score::AbsoluteError, sum / count as f64, count)]);
+    };
+    let said: Vec<Vec<f64>> = (known.iter())
+        .map(|at| levels.iter().map(|p| p[*at]).collect())
+        .collect();
+    let mut out = level_scores(&values, &said)?;
     out.extend(coverage(&truth, predicted)?);
     Ok(out)
 }

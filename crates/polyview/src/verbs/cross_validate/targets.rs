@@ -10,7 +10,7 @@ use polyview_linalg::Mat;
 
 use super::inputs::{columns, groups, side_by_side};
 use super::plan::{Job, Plan, What, two_steps};
-use super::scored::{Predicted, Target, scores};
+use super::scored::{Predicted, Target, level_shares, scores};
 use super::workers::{Done, Teller};
 use crate::assemble;
 use crate::compose::Composed;
@@ -160,7 +160,8 @@ fn predictions(
     match job.what {
         What::Model(m) => {
             let model = &plan.models[m];
-            let fit = teller.fit(plan, job, (halves.seen(), model.composed.clone()), done)?;
+            let composed = model.composed.clone().with_data(plan.data.views());
+            let fit = teller.fit(plan, job, (halves.seen(), composed), done)?;
             let new = halves.inputs(&halves.test)?;
             for (at, target) in targets.iter().enumerate() {
                 out.push((at, model.name.clone(), predicted(&fit, &new, target)?));
@@ -170,7 +171,8 @@ fn predictions(
             let model = &plan.models[m];
             let seen = halves.inputs(&halves.training)?;
             let new = halves.inputs(&halves.test)?;
-            let composed = without(&model.composed, &plan.others);
+            let composed = model.composed.clone().with_data(plan.data.views());
+            let composed = without(&composed, &plan.others);
             let fit = teller.fit(plan, job, (seen.clone(), composed), done)?;
             let factors = |data: &Dataset| -> Result<Mat<f64>> {
                 let own = fit.project(data, &ProjectOptions::default())?.mean;
@@ -234,6 +236,7 @@ fn predicted(fit: &Fit, new: &Dataset, target: &Target) -> Result<Predicted> {
         mean: ordered(&found.mean),
         sd: Some(ordered(&found.sd)),
         interval,
+        levels: (found.levels.as_ref()).map(|of| of.probability.iter().map(ordered).collect()),
     })
 }
 
@@ -249,6 +252,15 @@ fn mean(target: &Target) -> Result<Predicted> {
             Predicted::means(all(of))
         }
         kind if kind.is_label() => Predicted::means(all(frequencies(known.as_ref()))),
+        kind if kind.is_ordered() => {
+            let levels = target.levels;
+            let shares = level_shares(view, levels);
+            let of = |k: usize| all(shares.iter().map(|s| s[k]).collect());
+            Predicted {
+                levels: Some((0..levels).map(of).collect()),
+                ..Predicted::means(all(means(known.as_ref())))
+            }
+        }
         Domain::Counts { .. } => {
             let means = target.count_means();
             let squares = Mat::from_fn(known.nrows(), known.ncols(), |n, d| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use polyview_core::{Block, Domain, Predictor, RowMoments, View};
+use polyview_core::{Ask, Block, Domain, Predictor, RowMoments, View};
 use polyview_linalg::Mat;
 
 use super::super::mixture::blocks;
@@ -20,6 +20,8 @@ pub(super) struct Expected {
     /// Sum of the logarithms of the sizes of negative binomial counts, samples
     /// × columns.
     ln_size: Option<Mat<f64>>,
+    /// Of ordered levels the sums of the probabilities of each, samples × columns.
+    levels: Vec<Mat<f64>>,
     components: f64,
 }
 
@@ -42,6 +44,7 @@ impl Expected {
             first: columns.start,
             sum: Mat::zeros(samples, columns.len()),
             ln_size: None,
+            levels: Vec::new(),
             components: 0.0,
         }
     }
@@ -66,11 +69,25 @@ impl Expected {
         };
         for (rows, columns) in blocks(self.sum.nrows(), of_data) {
             let there = first + columns.start..first + columns.end;
-            let mean = (view.term.law(&p, &Block::new(rows.clone(), there))).means();
+            let law = view.term.law(&p, &Block::new(rows.clone(), there));
+            let mean = law.means();
             for j in 0..mean.ncols() {
                 let to = &mut self.sum.col_as_slice_mut(columns.start + j)[rows.clone()];
                 for (x, m) in to.iter_mut().zip(mean.col_as_slice(j)) {
                     *x += m;
+                }
+            }
+            let mut own = vec![0.0; rows.len()];
+            let shape = self.sum.shape();
+            self.levels
+                .resize_with(law.ordered(), || Mat::zeros(shape.0, shape.1));
+            for (level, sum) in self.levels.iter_mut().enumerate() {
+                for j in 0..mean.ncols() {
+                    law.fill(Ask::Level(level), j, &[], &mut own);
+                    let to = &mut sum.col_as_slice_mut(columns.start + j)[rows.clone()];
+                    for (x, p) in to.iter_mut().zip(&own) {
+                        *x += p;
+                    }
                 }
             }
         }
@@ -131,7 +148,7 @@ impl Expected {
                         null += unit(n, y, level);
                     }
                 }
-                Domain::Levels { .. } => {
+                Domain::CLASSES => {
                     let mut shares: Vec<f64> = vec![0.0; view.levels().len()];
                     let mut count: f64 = 0.0;
                     for (_, code) in cells() {
@@ -141,6 +158,19 @@ impl Expected {
                     for (n, code) in cells() {
                         own -= 2.0 * self.at(n, code as usize).ln();
                         null -= 2.0 * (shares[code as usize] / count).ln();
+                    }
+                }
+                Domain::LEVELS => {
+                    let mut shares: Vec<f64> = vec![0.0; self.levels.len()];
+                    for (_, level) in cells() {
+                        shares[level as usize - 1] += 1.0;
+                    }
+                    let count: f64 = shares.iter().sum();
+                    for (n, level) in cells() {
+                        let place = level as usize - 1;
+                        let sum = self.levels[place][(n, d - self.first)];
+                        own -= 2.0 * (sum / self.components).ln();
+                        null -= 2.0 * (shares[place] / count).ln();
                     }
                 }
                 _ => return (f64::NAN, f64::NAN),

@@ -5,6 +5,7 @@ use polyview_likelihoods::CellLaw;
 
 use super::super::score_counts::law;
 use super::Cell;
+use crate::metrics::quantile_level;
 
 /// Log density of a value under Student's law of four degrees of freedom about a
 /// predictive mean. Its scale is such that, for normal values, the true standard
@@ -63,6 +64,9 @@ impl Law for ScoredLaw<'_> {
     fn quantile(&self, _column: usize, p: f64, out: &mut [f64]) {
         for (c, o) in self.cells.iter().zip(out) {
             *o = match self.scale {
+                None if !c.levels.is_empty() => {
+                    quantile_level(&c.levels, p * self.components) as f64
+                }
                 // order statistics, as those of a prediction
                 Some(scale) => {
                     let of_scores = c.rank.1 / self.components;

@@ -1,5 +1,5 @@
 //! Weights of labels that are measured by the sizes of factors in other views
-//! (docs/decisions/0063-weights-that-follow-factors.md).
+//! (docs/decisions/0061-weights-that-follow-factors.md).
 
 use polyview_core::{Event, Table};
 use polyview_infer::Audit;

@@ -17,6 +17,7 @@ mod groups;
 mod hold_out;
 mod impute;
 mod labels;
+mod levels;
 mod mixture;
 mod mofa;
 mod new_samples;

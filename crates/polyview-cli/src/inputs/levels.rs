@@ -1,0 +1,75 @@
+//! Ordered levels, by words or by numbers.
+
+use std::path::Path;
+
+use polyview_core::{Table, ViewTable};
+use polyview_io::{Orientation, ReadOptions, read_string_table};
+use polyview_linalg::Mat;
+
+use crate::failure::{Failure, Outcome};
+
+/// A table whose cells are words of levels, or their numbers from 1 on: numbers they become.
+pub fn of_words(
+    path: &Path,
+    file: &Path,
+    options: &ReadOptions,
+    words: &[String],
+) -> Outcome<ViewTable> {
+    if options.orientation != Orientation::SamplesInRows {
+        return Err(Failure::Usage(format!(
+            "'{}': words of levels are read with samples in rows; turn the table, or give numbers",
+            path.display()
+        )));
+    }
+    let read = read_string_table(file, options)?;
+    let mut values = Mat::full(read.samples.len(), read.columns.len(), f64::NAN);
+    for (d, column) in read.values.iter().enumerate() {
+        for (n, cell) in column.iter().enumerate() {
+            let Some(word) = cell else {
+                continue;
+            };
+            let place = words.iter().position(|w| w == word);
+            let place = place
+                .map(|k| (k + 1) as f64)
+                .or_else(|| number(word, words.len()));
+            values[(n, d)] = place.ok_or_else(|| Failure::Cell {
+                path: path.to_owned(),
+                sample: read.samples[n].clone(),
+                column: read.columns[d].clone(),
+                found: format!(
+                    "'{word}' is none of the levels {}; correct it, leave the cell empty, or add the word to \
+                     levels, where it belongs in the order",
+                    words.join(", ")
+                ),
+            })?;
+        }
+    }
+    Ok(Table {
+        name: options.name.clone().unwrap_or(read.name),
+        samples: read.samples,
+        features: read.columns,
+        values,
+        levels: Vec::new(),
+    }
+    .into())
+}
+
+/// The number of a level.
+fn number(word: &str, levels: usize) -> Option<f64> {
+    let number: usize = word.parse().ok()?;
+    (1..=levels).contains(&number).then_some(number as f64)
+}
+
+/// Refuses what is no level; `mend` says what to do about it.
+pub fn whole(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()> {
+    let is_level = |x: f64| x.fract() == 0.0 && x >= 1.0;
+    match table.cells().find(|c| !c.2.is_nan() && !is_level(c.2)) {
+        Some((n, d, x)) => Err(Failure::Cell {
+            path: path.to_owned(),
+            sample: table.samples()[n].clone(),
+            column: table.features()[d].clone(),
+            found: format!("{x} is no level: levels are numbered 1, 2 and so on; {mend}"),
+        }),
+        None => Ok(()),
+    }
+}

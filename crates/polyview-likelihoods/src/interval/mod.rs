@@ -1,0 +1,27 @@
+//! Cells of which is known between which ends a normal variable lies (spec/sites 2).
+//!
+//! $$ p(x\mid\eta) = \Phi(b) - \Phi(a),\qquad a = l - \eta,\quad b = u - \eta $$
+//!
+//! with ends $-\infty \le l \lt u \le \infty$ in units of the noise. With $M\_1$ and $V$ the mean and the
+//! variance of the standard normal law between $a$ and $b$, $\ell = \ln p$ has $\ell' = M\_1$ and
+//! $\ell'' = V - 1$: it is concave in $\eta$, and in the ends, too.
+//!
+//! | file | about |
+//! |---|---|
+//! | `ends` | one cell: [`Ends`](ends::Ends), its log probability and its derivatives |
+//! | `cuts` | cut points between ordered levels: [`CutPoints`] |
+//! | `climb` | their steps uphill |
+//! | `ordinal` | levels as a likelihood: [`Ordinal`] |
+//! | `law` | predictive laws of levels |
+//! | `species` | what is told of it |
+
+mod climb;
+mod cuts;
+mod ends;
+mod law;
+mod ordinal;
+mod species;
+
+pub use cuts::{CutPoints, CutPointsBy};
+pub use ordinal::Ordinal;
+pub use species::OrdinalSpecies;
