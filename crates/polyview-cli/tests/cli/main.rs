@@ -36,6 +36,7 @@ mod odd_data;
 mod options;
 mod paths;
 mod rank;
+mod reading;
 #[cfg(unix)]
 mod readme;
 mod remarks;
