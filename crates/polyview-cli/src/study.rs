@@ -128,14 +128,6 @@ impl Study {
         Ok(study)
     }
 
-    /// The choices of a fit, without its data.
-    pub fn of_model(model: ModelSpec) -> Self {
-        Self {
-            model,
-            ..Self::default()
-        }
-    }
-
     fn add_data(&mut self, args: &DataArgs) -> Outcome<()> {
         let mut options = self.format();
         args.format.set(&mut options);

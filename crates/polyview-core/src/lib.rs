@@ -54,7 +54,7 @@ pub use dataset::{
     BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
     Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled, Rounding,
     Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass, Values,
-    View, ViewTable,
+    View, ViewTable, excerpt,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

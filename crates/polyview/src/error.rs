@@ -177,7 +177,8 @@ pub enum ErrorKind {
         view: String,
         /// One choice.
         what: String,
-        /// The other.
+        /// The other; behind a semicolon what to do about it, if it is more than to change one of
+        /// the two.
         with: String,
     },
     /// Two fits that have nothing to compare.
@@ -229,6 +230,16 @@ pub enum ErrorKind {
         composer: String,
         /// What does not fit.
         what: String,
+    },
+    /// A group of samples of which a fold leaves none to learn from.
+    #[error(
+        "cross-validation: all samples of group '{group}' are in one fold, and the fits that are to predict them would not know the group"
+    )]
+    GroupInOneFold {
+        /// The group.
+        group: String,
+        /// Whether samples are kept together by a column of the metadata.
+        together: bool,
     },
     /// A group of samples that the model does not have.
     #[error("the model has no group '{group}'; it has {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]

@@ -49,7 +49,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Coefficients, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit,
-    FitParts, FitRecord, Fitting, Mixing, Noise, Progress, TrainingScale, ViewInfo, ViewParts,
+    FitParts, FitRecord, Fitting, Mixing, Noise, Progress, Reading, Repeated, Repeating,
+    TrainingScale, ViewInfo, ViewParts,
 };
 // the vocabulary of the signatures
 pub use polyview_core::{
@@ -78,7 +79,7 @@ pub use verbs::{
     GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedLevels,
     PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection,
     Selection, SettleProgress, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
-    choose_k_composed, cross_validate, default_candidates, hold_out,
+    choose_k_composed, cross_validate, cross_validate_warnings, default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

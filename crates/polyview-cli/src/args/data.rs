@@ -16,7 +16,8 @@ pub struct FormatArgs {
     #[arg(long)]
     pub decimal_comma: bool,
     /// A number or word that stands for a missing value, such as 999, besides
-    /// empty cells and NA; may be given several times.
+    /// empty cells and NA; may be given several times. Of new samples of a model
+    /// those of its fit hold unless others are given.
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub na: Vec<String>,
 }
@@ -75,7 +76,9 @@ pub struct DataArgs {
     /// never modelled. Of an .h5ad or .h5mu file its obs.
     #[arg(long, value_name = "FILE")]
     pub metadata: Option<PathBuf>,
-    /// Column of the metadata that gives each sample its group.
+    /// Column of the metadata that gives each sample its group. Of new samples it
+    /// is that of the fit unless another is named, and one without a group is
+    /// taken to be of any.
     #[arg(long, value_name = "COLUMN", requires = "metadata")]
     pub groups: Option<String>,
     /// A table about the samples with the covariates that the fit is adjusted

@@ -50,7 +50,9 @@ pub struct ExportArgs {
         help_heading = "Whole model"
     )]
     pub without: Vec<String>,
-    /// Rotate the answer by varimax first.
+    /// Rotate the answer by varimax first: of models whose weights may be turned,
+    /// as those of bibfa and sshiba; not of sparse weights (spike-and-slab and
+    /// horseshoe, as mofa, mofapy2 and rank have them).
     #[arg(long, help_heading = "Output")]
     pub varimax: bool,
     /// Replace files that exist.

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use polyview::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateRow, CrossValidateScore,
-    CrossValidateSummary, cross_validate,
+    CrossValidateSummary, cross_validate, cross_validate_warnings,
 };
-use polyview_core::ensure_writable;
+use polyview_core::{Dataset, ensure_writable};
 
 use clap::ValueEnum;
 
@@ -20,6 +20,9 @@ use crate::progress::Bar;
 use crate::remarks::{Said, say};
 use crate::study::{Study, set};
 use crate::written::{called, is_stdout, overwrite, shortest, write_rows};
+
+/// The plain predictor that knows means alone.
+const MEAN: &str = "mean";
 
 /// Refuses what no comparison can be made with.
 fn check(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
@@ -74,6 +77,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     for other in &args.against {
         models.push(further(args, other, &study)?);
     }
+    said.answer(cli, &[], &cross_validate_warnings(&data, &options));
     let bar = Mutex::new(Bar::new(cli.quiet));
     let found = cross_validate(&data, &models, &options, &|p| {
         if let Ok(bar) = bar.lock() {
@@ -93,7 +97,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     if args.out.as_deref().is_some_and(is_stdout) {
         return Ok(());
     }
-    print(&found, &options, data.n_samples())?;
+    print(&found, &options, &data)?;
     match &args.out {
         Some(out) => prose(format!("every fold is in {}", called(out))),
         None => Ok(()),
@@ -203,7 +207,7 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
 }
 
 /// A table for each target, and what its columns are.
-fn print(found: &CrossValidate, options: &CrossValidateOptions, samples: usize) -> Outcome<()> {
+fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) -> Outcome<()> {
     let mut scores: Vec<CrossValidateScore> = Vec::new();
     let of_target = found.summary.chunk_by(|a, b| a.target == b.target);
     for (i, of_target) in of_target.enumerate() {
@@ -242,8 +246,9 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, samples: usize) 
         )
     } else {
         format!(
-            "mean ± standard error over {} folds of {samples} samples{}, each predicted by fits of all others",
+            "mean ± standard error over {} folds of {} samples{}, each predicted by fits of all others",
             options.folds,
+            data.n_samples(),
             match options.repeats {
                 1 => String::new(),
                 n => format!(", parted {n} times"),
@@ -254,7 +259,31 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, samples: usize) 
         let (name, what) = words(score);
         prose(format!("{name}: {what}"))?;
     }
-    Ok(())
+    let flat = without_density(found, data);
+    if flat.is_empty() {
+        return Ok(());
+    }
+    prose(format!(
+        "log density of mean, -: a feature of {} has one value alone among those that are not hidden, and a law \
+         without spread has no density",
+        flat.join(", ")
+    ))
+}
+
+/// Views of which other methods have densities and means have none, for want of spread.
+fn without_density<'a>(found: &'a CrossValidate, data: &Dataset) -> Vec<&'a str> {
+    let of_target = found.summary.chunk_by(|a, b| a.target == b.target);
+    let flat = of_target.filter(|of_target| {
+        let density = |s: &&CrossValidateSummary| s.score == CrossValidateScore::LogDensity;
+        let (mut of_mean, mut known) = (of_target.iter(), of_target.iter().filter(density));
+        // successes out of trials have no law here
+        let trials = data
+            .view(&of_target[0].target)
+            .is_some_and(|v| v.trials().is_some());
+        let lacks = known.clone().all(|s| s.method != MEAN) && known.next().is_some();
+        lacks && !trials && of_mean.any(|s| s.method == MEAN)
+    });
+    flat.map(|of_target| of_target[0].target.as_str()).collect()
 }
 
 /// A mean and its standard error.

@@ -1,6 +1,6 @@
 //! Variance explained, as tables and as JSON.
 
-use polyview::{ACTIVE_SHARE, Activity, Explained, Fit, ViewInfo};
+use polyview::{ACTIVE_SHARE, Activity, Explained, Fit, Repeated, ViewInfo};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
@@ -134,32 +134,26 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
     together(e, group)
 }
 
-/// Factors that repeat labels of support vector machines: what the table has of them is not
-/// explained.
+/// Factors that repeat training data: what the table has of them is not explained.
 fn repeated(fit: &Fit, e: &Explained) -> Outcome<()> {
-    let factors = fit.factors_of_margins(e);
-    if factors.is_empty() || e.views.len() < 2 {
-        return Ok(());
-    }
-    let of_margins = |v: &&ViewInfo| v.choices.likelihood == "svm";
-    for v in fit.views().iter().filter(of_margins) {
+    for found in fit.repeating(e)? {
+        let v = &fit.views()[found.view];
         let Some(m) = e.views.iter().position(|name| *name == v.name) else {
             continue;
         };
-        let acts =
-            |k: &usize| Activity::acts(e.marginal[(m, *k)], Some(e.unique[(m, *k)]), ACTIVE_SHARE);
-        let own: Vec<usize> = factors.iter().filter(|k| acts(k)).copied().collect();
-        if own.is_empty() {
-            continue;
-        }
         let others: f64 = (0..e.factors)
-            .filter(|k| !own.contains(k))
+            .filter(|k| !found.factors.contains(k))
             .map(|k| e.marginal[(m, k)])
             .sum();
-        let names: Vec<String> = own.iter().map(|k| (k + 1).to_string()).collect();
+        let names: Vec<String> = found.factors.iter().map(|k| (k + 1).to_string()).collect();
+        let why = match found.what {
+            Repeated::Labels => {
+                "act in no view but those of support vector machines and repeat its training labels"
+            }
+            Repeated::Feature => "act in no other view and repeat one feature",
+        };
         prose(format!(
-            "{}: factor(s) {} act in no view but those of support vector machines and repeat its training labels; what \
-             they take is not explained, which leaves {} % of all",
+            "{}: factor(s) {} {why}; what they take is not explained, which leaves {} % of all",
             v.name,
             names.join(", "),
             percent(others)

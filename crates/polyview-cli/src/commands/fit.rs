@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use polyview::{EngineKind, Fit, Fitting};
-use polyview_core::Dataset;
+use polyview::{EngineKind, ErrorKind, Fit, Fitting};
+use polyview_core::{Dataset, excerpt};
 use polyview_io::OnDisk;
 
 use super::explained::{
@@ -16,12 +16,12 @@ use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, check_checkpoint, same};
 use crate::inputs::{
-    about_samples, archive, dataset, has_ids, note_names, read_options, warn_strangers,
+    about_samples, archive, dataset, has_ids, note_names, read_options, suspicious, warn_strangers,
 };
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::say;
-use crate::remarks::{Said, note};
+use crate::remarks::{Said, note, warning};
 use crate::study::{Source, Study};
 use crate::written::overwrite;
 
@@ -73,6 +73,7 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
     if let Some(path) = study.metadata.as_ref().filter(|_| fit.data().is_err()) {
         fit.set_metadata(&about_samples(cli, path, &study.format())?)?;
     }
+    fit.set_reading(study.reading());
     if args.no_data {
         fit.forget_data();
     }
@@ -225,7 +226,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         files.push(archive(&s.path, options));
     }
     let folder = args.disk.scratch.clone().unwrap_or_else(std::env::temp_dir);
-    let source = OnDisk::open(&files, &folder)?;
+    let mut source = OnDisk::open(&files, &folder)?;
     let samples = source.sample_names().to_vec();
     let by_place = files.iter().map(|(path, _)| Ok(!has_ids(path)?));
     if by_place.collect::<Outcome<Vec<bool>>>()?.contains(&true) && files.len() > 1 {
@@ -251,6 +252,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
             source.features().flatten(),
         );
     }
+    look_at(cli, &mut source, study)?;
     say(
         cli,
         format!("{} samples, {} view(s) on disk", samples.len(), files.len()),
@@ -260,6 +262,29 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         samples,
         study.model.clone(),
     )?)
+}
+
+/// Cells of views on disk that are looked at before a fit.
+const LOOKED_AT: usize = 1 << 22;
+
+/// Warns of values on disk that are hardly what they seem, as far as an excerpt shows them.
+fn look_at(cli: &Cli, source: &mut OnDisk, study: &Study) -> Outcome<()> {
+    let read = excerpt(source, LOOKED_AT).map_err(|e| ErrorKind::Source { why: e.to_string() });
+    let (rows, views) = read.map_err(polyview::Error::from)?;
+    let all = source.sample_names();
+    let samples: Vec<String> = rows
+        .iter()
+        .flat_map(|r| all[r.clone()].iter().cloned())
+        .collect();
+    let part = if samples.len() < all.len() {
+        format!(" (among {} samples that were looked at)", samples.len())
+    } else {
+        String::new()
+    };
+    for text in suspicious(&views, &samples, study) {
+        warning(cli, format!("{text}{part}"));
+    }
+    Ok(())
 }
 
 /// Steps to the end, with progress, checkpoints and Ctrl-C.

@@ -30,7 +30,7 @@ fn spec(fit: &Fit) -> Outcome<()> {
          # --view NAME=FILE, or as [[data]] entries with name and path (views: {}).",
         names.join(", ")
     ))?;
-    line(Study::of_model(spec.clone()).to_toml()?)
+    line(Study::of_model(spec.clone(), fit.reading()).to_toml()?)
 }
 
 /// What a model file holds.
@@ -103,6 +103,16 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         Ok(_) => "data      kept".to_owned(),
         Err(why) => format!("data      not kept: {why}"),
     })?;
+    let reading = fit.reading();
+    if let Some(column) = &reading.groups {
+        prose(format!("groups    column '{column}' of the metadata"))?;
+    }
+    if !reading.missing.is_empty() {
+        let codes = reading.missing.join(", ");
+        prose(format!(
+            "missing   {codes} in the tables, besides empty cells"
+        ))?;
+    }
     if r.restart_bounds.len() > 1 {
         let all: Vec<String> = r.restart_bounds.iter().map(|b| nats(*b)).collect();
         prose(format!("restarts  {}", all.join(", ")))?;
@@ -418,6 +428,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "bound": r.bound,
         "restart_bounds": r.restart_bounds,
         "seconds": r.seconds,
+        "reading": fit.reading(),
         "journal": r.journal.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "diagnostics": r.diagnostics,
         "convergence": r.convergence(),

@@ -9,7 +9,7 @@ use super::trust;
 use crate::args::{Cli, ReportArgs};
 use crate::failure::Outcome;
 use crate::files::{Files, make_folder};
-use crate::inputs::{about_samples, warn_strangers};
+use crate::inputs::{about_samples, read_as, warn_strangers};
 use crate::written::overwrite;
 
 /// Writes the page.
@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
     files.check(overwrite(args.force))?;
     let mut fit = Fit::load(&args.model)?;
     if let Some(path) = &args.metadata {
-        let about = about_samples(cli, path, &args.format.options())?;
+        let about = about_samples(cli, path, &read_as(&args.format, &fit))?;
         let features = fit.views().iter().flat_map(|v| &v.features);
         warn_strangers(cli, Some(path), &about, fit.samples(), features);
         fit.set_metadata(&about)?;

@@ -15,7 +15,7 @@ use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectA
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
-use crate::inputs::{Trials, files, new_data, new_data_for, read_options, trials_of};
+use crate::inputs::{Trials, files, new_data, new_data_for, read_as, read_options, trials_of};
 use crate::remarks::answer;
 use crate::written::overwrite;
 use crate::written::{called, shortest, write, write_columns};
@@ -308,7 +308,7 @@ fn target_trials(args: &PredictArgs, fit: &Fit) -> Outcome<Option<Trials>> {
     let Some(path) = trials_of(&args.data, fit)?.remove(&args.target) else {
         return Ok(None);
     };
-    let format = args.data.format.options();
+    let format = read_as(&args.data.format, fit);
     let options = read_options(&args.target, args.data.transposed, format);
     Trials::read(&path, &options).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use polyview_core::{Dataset, View};
+use polyview_core::View;
 
 use crate::study::Study;
 
@@ -18,8 +18,8 @@ const CODES: usize = 3;
 /// What is to be said of numbers that stand in several cells of a view of numbers or counts,
 /// each of them farther from all others of its feature than these are from one another: 999
 /// among ages, -1 among lengths.
-pub fn codes(data: &Dataset, study: &Study) -> Vec<String> {
-    let views = data.views().iter().filter(|v| {
+pub fn codes(views: &[View], study: &Study) -> Vec<String> {
+    let views = views.iter().filter(|v| {
         let likelihood = study.model.view(v.name()).likelihood;
         v.sparse().is_none() && (likelihood.is_real() || likelihood.is_count())
     });

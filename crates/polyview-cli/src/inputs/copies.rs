@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use polyview_core::{Dataset, View};
+use polyview_core::View;
 
 use crate::study::Study;
 
@@ -17,26 +17,25 @@ const WHOLE: usize = 10;
 /// What is to be said of samples all of whose cells, observed or not, are those of another.
 /// Nothing is said of those whose real numbers are few: equal labels, counts and constants
 /// are natural.
-pub fn copies(data: &Dataset, study: &Study) -> Option<String> {
+pub fn copies(views: &[View], ids: &[String], study: &Study) -> Option<String> {
     let is_real = |v: &&View| study.model.view(v.name()).likelihood.is_real();
-    let real: Vec<&View> = data.views().iter().filter(is_real).collect();
+    let real: Vec<&View> = views.iter().filter(is_real).collect();
     if real.is_empty() {
         return None;
     }
     let mut alike: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (n, hash) in hashes(data).into_iter().enumerate() {
+    for (n, hash) in hashes(views, ids.len()).into_iter().enumerate() {
         alike.entry(hash).or_default().push(n);
     }
     let mut pairs = Vec::new();
     for group in alike.into_values().filter(|g| g.len() > 1) {
-        let of_first = |n: &usize| equal(data, group[0], *n);
+        let of_first = |n: &usize| equal(views, group[0], *n);
         if real.iter().any(|v| is_telling(v, group[0])) {
             let others = group[1..].iter().copied().filter(of_first);
             pairs.extend(others.map(|n| (group[0], n)));
         }
     }
     pairs.sort_unstable();
-    let ids = data.samples();
     let named: Vec<String> = (pairs.iter().take(MOST))
         .map(|(a, b)| format!("'{}' and '{}'", ids[*a], ids[*b]))
         .collect();
@@ -53,11 +52,11 @@ pub fn copies(data: &Dataset, study: &Study) -> Option<String> {
 }
 
 /// A number for each sample, the same for equal ones.
-fn hashes(data: &Dataset) -> Vec<u64> {
+fn hashes(views: &[View], samples: usize) -> Vec<u64> {
     const ODD: u64 = 0x517c_c1b7_2722_0a95;
-    let mut out = vec![0_u64; data.n_samples()];
+    let mut out = vec![0_u64; samples];
     let mut column = vec![0.0; out.len()];
-    for view in data.views() {
+    for view in views {
         for d in 0..view.n_features() {
             view.write_column(d, &mut column);
             for (n, hash) in out.iter_mut().enumerate() {
@@ -74,9 +73,9 @@ fn hashes(data: &Dataset) -> Vec<u64> {
     out
 }
 
-fn equal(data: &Dataset, a: usize, b: usize) -> bool {
+fn equal(views: &[View], a: usize, b: usize) -> bool {
     let same = |v: &View| (0..v.n_features()).all(|d| v.value(a, d) == v.value(b, d));
-    data.views().iter().all(same)
+    views.iter().all(same)
 }
 
 /// Whether a sample has so many different numbers in a view that another one with the same

@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use polyview_core::{DataError, Join, Metadata, MetadataValues};
+use polyview_core::{DataError, Groups, Join, Metadata, MetadataValues};
 
 use super::about::{Column, strangers};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 
 /// The group of each row of a column.
 pub fn group_names(column: &Metadata) -> Vec<Option<String>> {
@@ -18,6 +18,20 @@ pub fn group_names(column: &Metadata) -> Vec<Option<String>> {
             .map(|x| x.is_finite().then(|| x.to_string()))
             .collect(),
     }
+}
+
+/// The group of each sample that has one in a column of a table about samples.
+pub fn groups_of(about: &[Column], path: &Path, column: &str) -> Outcome<Vec<(String, String)>> {
+    let Some((ids, found)) = about.iter().find(|(_, c)| c.name == column) else {
+        let known: Vec<&str> = about.iter().map(|(_, c)| c.name.as_str()).collect();
+        return Err(Failure::Usage(format!(
+            "'{}' has no column '{column}'; it has {}",
+            path.display(),
+            known.join(", ")
+        )));
+    };
+    let pairs = ids.iter().cloned().zip(group_names(found));
+    Ok(pairs.filter_map(|(s, g)| Some((s, g?))).collect())
 }
 
 /// The samples of the views, as they are read; none where there are no groups.
@@ -52,6 +66,19 @@ impl Present {
             let known: HashSet<String> = samples.iter().cloned().collect();
             samples.extend(more.iter().filter(|s| !known.contains(*s)).cloned());
         }
+    }
+    /// Groups of new samples where those without one are of any; as they are where no sample has
+    /// one, which is a mistake in the IDs.
+    pub fn any_without(&self, mut pairs: Vec<(String, String)>) -> Vec<(String, String)> {
+        let known: HashSet<String> = pairs.iter().map(|(s, _)| s.clone()).collect();
+        let samples = self.samples.iter().flatten();
+        let (with, without): (Vec<&String>, Vec<&String>) =
+            samples.partition(|s| known.contains(*s));
+        if !with.is_empty() {
+            let any = |s: &String| (s.clone(), Groups::ANY.to_owned());
+            pairs.extend(without.into_iter().map(any));
+        }
+        pairs
     }
     /// Where samples have no group, the cause: no ID of the table is one of the
     /// data, some are not in it, or their cells are empty. Any other failure as it is.

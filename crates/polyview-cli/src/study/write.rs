@@ -1,8 +1,8 @@
-//! A study as a file.
+//! A study as a file, and what of it goes into a model.
 
 use std::path::Path;
 
-use polyview::Finding;
+use polyview::{Finding, ModelSpec, Reading};
 
 use super::Study;
 use crate::failure::{Failure, Outcome};
@@ -21,6 +21,23 @@ const PLACE: &str = "\
 ";
 
 impl Study {
+    /// The choices of a fit, without its data.
+    pub fn of_model(model: ModelSpec, reading: &Reading) -> Self {
+        Self {
+            model,
+            na: reading.missing.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// How its tables are read, as far as those of new samples are to be read alike.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            groups: self.groups.clone(),
+            missing: self.na.clone(),
+        }
+    }
+
     /// As a study file, every default filled in. A view has what differs from
     /// the choices for all, so that a change of these is one of every view.
     pub fn to_toml(&self) -> Outcome<String> {

@@ -426,3 +426,28 @@ fn the_summary_says_how_much_of_labels_is_explained() {
         serde_json::from_str(&ok(at, &format!("{fit} --json --quiet --out n.pv"))).expect("JSON");
     assert!(json["views"][1]["deviance"].is_number() && json["views"][0]["deviance"].is_null());
 }
+
+/// Varimax of a sparse model is refused with one mend, and the help says which models have it.
+#[test]
+fn varimax_says_of_which_models_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 30 --features 6,5 --factors 2 --seed 2 --out-dir sim",
+    );
+    ok(
+        at,
+        "fit --model mofa --view a=sim/view1.csv:gaussian -k 2 --max-sweeps 5 --out m.pv",
+    );
+    let err = fails(at, "export m.pv --factors z.csv --varimax", 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("or fit with weights of the prior ard")
+            && !err.contains("change one of the two"),
+        "{err}"
+    );
+    let help = ok(at, "export --help");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("as those of bibfa and sshiba"), "{help}");
+}

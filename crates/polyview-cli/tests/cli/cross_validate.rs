@@ -333,3 +333,112 @@ fn fits_that_did_not_end_are_counted() {
             .is_empty()
     );
 }
+
+/// A fold that holds a whole group is refused before anything is fitted.
+#[test]
+fn folds_leave_samples_of_every_group() {
+    let dir = folder(40);
+    let at = dir.path();
+    let mut who = "id,clinic,part\n".to_owned();
+    for n in 0..40 {
+        let clinic = ["north", "south", "west"][n % 3];
+        let part = if n == 1 { "alone" } else { "rest" };
+        let _ = writeln!(who, "s{n},{clinic},{part}");
+    }
+    put(at, "who.csv", who);
+    let cv =
+        "cross-validate --view x=x.csv --view y=y.csv --target y --folds 3 -k 2 --metadata who.csv";
+    let one_line = |words: &str, code: i32| {
+        let err = fails(at, words, code);
+        err.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let err = one_line(
+        &format!("{cv} --groups clinic --keep-together clinic --group-intercepts"),
+        1,
+    );
+    assert!(
+        err.contains("all samples of group 'north' are in one fold")
+            && err.contains("--keep-together"),
+        "{err}"
+    );
+    assert!(!err.contains("fold 1 of repeat 1"), "{err}");
+    let err = one_line(&format!("{cv} --groups part --factor-prior ard"), 1);
+    assert!(
+        err.contains("group 'alone' are in one fold")
+            && err.contains("merge it with another group"),
+        "{err}"
+    );
+    // groups that change nothing are no matter
+    ok(at, &format!("{cv} --groups part --no-two-steps"));
+}
+
+/// Where means have no density of hidden cells the table says why.
+#[test]
+fn a_dash_in_the_row_of_means_is_explained() {
+    let dir = folder(40);
+    let at = dir.path();
+    let cv = "cross-validate --view x=x.csv --view y=y.csv --hide 0.2 --folds 2 -k 2";
+    let why = "log density of mean, -";
+    assert!(!ok(at, cv).contains(why));
+    let constant: Vec<String> = (get(at, "y.csv").lines().enumerate())
+        .map(|(i, line)| match line.rsplit_once(',') {
+            Some((rest, _)) if i > 0 => format!("{rest},2.5"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    put(at, "y.csv", constant.join("\n") + "\n");
+    let text = ok(at, cv);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(&format!("{why}: a feature of y has one value alone")),
+        "{text}"
+    );
+}
+
+/// What is known of the classes is said before any fit begins.
+#[test]
+fn classes_of_one_sample_are_said_at_once() {
+    let dir = folder(40);
+    let at = dir.path();
+    let rare: Vec<String> = (get(at, "c.csv").lines().enumerate())
+        .map(|(i, line)| {
+            if i == 1 {
+                "s0,alone".to_owned()
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    put(at, "c.csv", rare.join("\n") + "\n");
+    let cv = "cross-validate --model sshiba --view x=x.csv:gaussian --view c=c.csv:categorical --target c -k 2";
+    // refused when folds are made
+    let err = fails(at, &format!("{cv} --folds 400"), 1);
+    assert!(
+        err.contains("1 class(es) of one sample, first 'alone'"),
+        "{err}"
+    );
+    let err = said(at, &format!("{cv} --folds 2 --no-two-steps"));
+    assert_eq!(
+        err.matches("of one sample, first 'alone'").count(),
+        1,
+        "{err}"
+    );
+}
+
+/// One mend, where there is one.
+#[test]
+fn trials_as_targets_have_one_mend() {
+    let dir = folder(40);
+    let at = dir.path();
+    let n = get(at, "l.csv").replace(",0", ",3").replace(",1", ",3");
+    put(at, "n.csv", n);
+    let err = fails(
+        at,
+        "cross-validate --model mofa --view x=x.csv:gaussian --view l=l.csv:binomial --trials l=n.csv --target l",
+        1,
+    );
+    assert!(
+        err.contains("hide cells") && !err.contains("change one"),
+        "{err}"
+    );
+}

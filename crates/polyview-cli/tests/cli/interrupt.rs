@@ -149,6 +149,25 @@ fn more_sweeps() {
     assert!(resumed.1 == whole.1, "the numbers differ");
 }
 
+/// What was asked for in another way is named by itself, not by all choices of all views.
+#[test]
+fn the_choice_that_differs_is_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(
+        at,
+        "simulate --samples 60 --features 12,8 --factors 3 --missing 0.1 --seed 2 --out-dir sim",
+    );
+    let fit = "fit --quiet --view a=sim/view1.csv --view b=sim/view2.csv -k 5 --max-sweeps 6";
+    ok(at, &format!("{fit} --checkpoint run.ckpt --out short.pv"));
+    let resume = format!("{fit} --resume run.ckpt --out n.pv");
+    for (more, named) in [("--settle b", "settle"), ("--noise view", "noise")] {
+        let err = fails(at, &format!("{resume} {more}"), 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(named) && !err.contains('{'), "{err}");
+    }
+}
+
 #[test]
 fn gibbs() {
     interrupted_and_resumed(

@@ -37,6 +37,7 @@ mod odd_data;
 mod options;
 mod paths;
 mod rank;
+mod reading;
 #[cfg(unix)]
 mod readme;
 mod remarks;

@@ -232,3 +232,69 @@ fn shares_of_ranks_say_their_unit() {
     ok(at, "fit --view x=x.csv -k 2 --out g.pv");
     assert!(!ok(at, "inspect g.pv").contains("normal scores"));
 }
+
+/// The same table with rows and columns in another order is the same fit.
+#[test]
+fn the_order_of_rows_and_columns_does_not_matter() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let wave = |i: usize, by: f64| ((i as f64) * by).sin();
+    let cell = |n: usize, d: usize| {
+        let z = [wave(n, 2.399), wave(n, 5.871)];
+        let eta = z[d % 2] * (1.0 + d as f64 / 4.0) + 0.4 * wave(n * 31 + d * 7, 12.9898);
+        (4.0 * eta).round()
+    };
+    let table = |rows: &dyn Fn(usize) -> usize, columns: &dyn Fn(usize) -> usize| {
+        let names: Vec<String> = (0..8).map(|d| format!("q{}", columns(d))).collect();
+        let mut text = format!("id,{}\n", names.join(","));
+        for n in 0..60 {
+            let cells: Vec<String> = (0..8)
+                .map(|d| cell(rows(n), columns(d)).to_string())
+                .collect();
+            let _ = writeln!(text, "s{},{}", rows(n), cells.join(","));
+        }
+        text
+    };
+    put(at, "a.csv", table(&|n| n, &|d| d));
+    put(
+        at,
+        "b.csv",
+        table(&|n| (n * 7 + 3) % 60, &|d| (d * 3 + 1) % 8),
+    );
+    let filled = |name: &str| -> std::collections::BTreeMap<(String, String), f64> {
+        ok(
+            at,
+            &format!("fit --model rank --view x={name}.csv -k 2 --out {name}.pv"),
+        );
+        let text = ok(
+            at,
+            &format!("project {name}.pv --view x={name}.csv --out -"),
+        );
+        let mut lines = text.lines();
+        let names: Vec<String> = lines
+            .next()
+            .expect("a header")
+            .split(',')
+            .map(str::to_owned)
+            .collect();
+        lines
+            .flat_map(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                let of = |k: usize| {
+                    (
+                        (cells[0].to_owned(), names[k].clone()),
+                        cells[k].parse().expect("a number"),
+                    )
+                };
+                (1..cells.len()).map(of).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let (a, b) = (filled("a"), filled("b"));
+    assert_eq!(a.len(), b.len());
+    let worst = a
+        .iter()
+        .map(|(at, x)| (x - b[at]).abs())
+        .fold(0.0, f64::max);
+    assert!(worst < 1e-3, "{worst}");
+}

@@ -17,7 +17,7 @@ mod sparse;
 mod subset;
 mod trials;
 
-pub use blocks::{BlockSource, SourceError};
+pub use blocks::{BlockSource, SourceError, excerpt};
 pub use builder::{DatasetBuilder, Join};
 pub use dense::DenseValues;
 pub use levels::{Relevelled, UnknownClass};
@@ -275,6 +275,12 @@ pub struct Groups {
     pub names: Vec<String>,
     /// Group index of each sample.
     pub of_sample: Vec<u32>,
+}
+
+impl Groups {
+    /// Name of the group of a new sample of which nobody knows the group: any of those of the
+    /// model that it is given to, each as likely.
+    pub const ANY: &'static str = "";
 }
 
 /// Samples with one or several views, joined by sample ID.

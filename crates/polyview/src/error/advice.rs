@@ -63,6 +63,7 @@ impl ErrorKind {
                  feature, and one in every sample"
                     .to_owned()
             }
+            Self::Incompatible { with, .. } if with.contains("; ") => return None,
             Self::Incompatible { .. } => "change one of the two".to_owned(),
             Self::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
             Self::UnknownSpecies { .. } => {
@@ -77,6 +78,15 @@ impl ErrorKind {
             }
             Self::SpeciesOption { .. } => "correct the option, or leave it out".to_owned(),
             Self::UnknownView { .. } => "name one of the model's views".to_owned(),
+            Self::GroupInOneFold { together: true, .. } => {
+                "what keeps samples together (--keep-together) must not keep whole groups together: take \
+                 another column, or leave the groups (--groups) out"
+                    .to_owned()
+            }
+            Self::GroupInOneFold { .. } => {
+                "merge it with another group, leave its samples out, or leave the groups (--groups) out"
+                    .to_owned()
+            }
             Self::UnknownGroup { known, .. } if known.is_empty() => {
                 "give the samples groups when fitting".to_owned()
             }
@@ -85,7 +95,11 @@ impl ErrorKind {
                  intercepts"
                     .to_owned()
             }
-            Self::UnknownGroup { .. } => "name one of the model's groups".to_owned(),
+            Self::UnknownGroup { .. } => {
+                "name one of the model's groups; leave the group of a new sample empty to have it \
+                 taken to be of any of them"
+                    .to_owned()
+            }
             Self::MissingFeatures { .. } => {
                 "give every feature of the model by name; leave unknown values empty".to_owned()
             }

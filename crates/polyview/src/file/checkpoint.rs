@@ -127,6 +127,12 @@ impl Origin {
             (Some(spec), _) => {
                 let mut spec = spec.clone();
                 spec.from_data.clear();
+                // the same views in the same order, whoever has choices of its own
+                for v in &self.views {
+                    let choices = spec.view(&v.name);
+                    spec = spec.with_view(&v.name, choices);
+                }
+                spec.views.sort_by(|a, b| a.name.cmp(&b.name));
                 endless(spec.engine, &mut spec.vb);
                 json::to_value(&spec)
             }

@@ -12,7 +12,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
-use crate::fit::{Diagnostic, Fit, FitRecord};
+use crate::fit::{Diagnostic, Fit, FitRecord, Reading};
 use crate::local::validate as check_mixture;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
@@ -85,6 +85,9 @@ pub(super) struct ModelHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) adjustment: Option<Adjustment>,
     pub(super) metadata: Vec<ColumnHeader>,
+    /// How the tables of the training data were read, where anybody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reading: Option<Reading>,
     pub(super) record: RecordHeader,
 }
 
@@ -341,6 +344,7 @@ impl ModelHeader {
             }),
             adjustment: fit.composed.adjustment.as_deref().cloned(),
             metadata: fit.metadata.iter().map(ColumnHeader::of).collect(),
+            reading: Some(fit.reading.clone()).filter(|r| *r != Reading::default()),
             record: RecordHeader::of(&fit.record),
         }
     }

@@ -195,6 +195,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     let ModelHeader {
         samples,
         groups,
+        reading,
         record,
         ..
     } = header;
@@ -221,6 +222,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
             of_sample: g.of_sample,
         }),
         metadata,
+        reading: reading.unwrap_or_default(),
     })
 }
 

@@ -26,6 +26,9 @@ impl Fit {
     /// chains have mixed, as a chain has no end of its own.
     pub fn ending(&self) -> String {
         let record = &self.record;
+        if self.run_options().engine == EngineKind::Stochastic && self.stopped_at_limit() {
+            return "stopped at the limit of epochs before it converged".to_owned();
+        }
         if !self.is_sampled() {
             return record.outcome.to_string();
         }

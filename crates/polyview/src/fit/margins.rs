@@ -1,4 +1,5 @@
-//! What is remarkable about labels of support vector machines.
+//! Factors that merely repeat training data, and what else is remarkable about labels of support
+//! vector machines.
 
 use polyview_core::Event;
 
@@ -10,35 +11,138 @@ use crate::verbs::{ACTIVE_SHARE, Explained};
 /// is said, as a part of the deviance of these.
 const LOST: f64 = 0.05;
 
-/// Share of a view of support vector machines from which on factors that repeat its labels
-/// are said.
+/// Share of a view from which on factors that repeat its training data are said.
 const REPEATED: f64 = 0.05;
 
+/// Most features of a view of numbers of which factors of a single feature are said: of more
+/// each is a small share of the view.
+const FEW: usize = 3;
+
+/// How many features a factor of a single one has at most ([`Fit::effective_features`]).
+const SINGLE: f64 = 1.5;
+
+/// Which training data a factor repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// Labels of support vector machines.
+    Labels,
+    /// A feature of a view of few.
+    Feature,
+}
+
+/// Factors that merely repeat the training data of a view: what they take of it is not explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeating {
+    /// The view, by place.
+    pub view: usize,
+    /// The factors, by place.
+    pub factors: Vec<usize>,
+    /// What they repeat.
+    pub what: Repeated,
+}
+
 impl Fit {
-    /// Factors that act ([`ACTIVE_SHARE`]) in views of support vector machines and in no other
-    /// view, by place. They repeat the training labels and **explain nothing**: the
-    /// pseudo-likelihood $e^{-2\max(0, 1 - y\eta)}$ (spec/maxmargin-rank 2.3) does not sum to one over
+    /// Factors that merely repeat training data and **explain nothing**, view by view; none of a fit
+    /// of one view.
+    ///
+    /// *Labels*: factors that act ([`ACTIVE_SHARE`]) in views of support vector machines and in no other
+    /// view. The pseudo-likelihood $e^{-2\max(0, 1 - y\eta)}$ (spec/maxmargin-rank 2.3) does not sum to one over
     /// the two labels, but to $2e^{-2}$ at $\eta = 0$ and to more than one beyond the margin. So
     /// each label pays up to two nats for a score that stands clear of the margin, foreseen
     /// or not, which is more than a factor of its own costs its sample. Under a likelihood
     /// that sums to one no label of a single feature pays for a factor of its own.
     ///
+    /// *Features*: factors that act in one view alone, a view of at most three real features, and have
+    /// one of these for the most part. Nothing tells such a factor from the noise of its feature:
+    /// any part of the variance may be the one or the other.
+    ///
     /// `explained` is of this fit ([`Fit::explain`]).
-    pub fn factors_of_margins(&self, explained: &Explained) -> Vec<usize> {
-        let Ok(activity) = explained.activity(ACTIVE_SHARE) else {
-            return Vec::new();
+    ///
+    /// # Errors
+    /// When a component's state is damaged.
+    pub fn repeating(&self, explained: &Explained) -> Result<Vec<Repeating>> {
+        let activity = match explained.activity(ACTIVE_SHARE) {
+            Ok(activity) if self.views.len() > 1 => activity,
+            _ => return Ok(Vec::new()),
         };
-        let of_margins = |m: usize| {
-            let name = &explained.views[m];
-            let mut views = self.views.iter();
-            views.any(|v| v.name == *name && v.choices.likelihood == "svm")
+        let place = |v: &ViewInfo| explained.views.iter().position(|name| *name == v.name);
+        let of_margins = |v: &ViewInfo| v.choices.likelihood == "svm";
+        let acts = |v: &ViewInfo, k: usize| place(v).is_some_and(|m| activity.is_active(m, k));
+        let mut out = Vec::new();
+        for (view, v) in self.views.iter().enumerate() {
+            let what = if of_margins(v) {
+                Repeated::Labels
+            } else if v.choices.likelihood.is_real() && v.features.len() <= FEW {
+                Repeated::Feature
+            } else {
+                continue;
+            };
+            let effective = match what {
+                Repeated::Labels => Vec::new(),
+                Repeated::Feature => self.effective_features(&v.name)?,
+            };
+            let alike = |other: &ViewInfo| match what {
+                Repeated::Labels => of_margins(other),
+                Repeated::Feature => other.name == v.name,
+            };
+            let elsewhere = |k: usize| self.views.iter().any(|o| !alike(o) && acts(o, k));
+            let factors: Vec<usize> = (0..explained.factors)
+                .filter(|&k| acts(v, k) && !elsewhere(k))
+                .filter(|&k| effective.get(k).is_none_or(|e| *e < SINGLE))
+                .collect();
+            if !factors.is_empty() {
+                out.push(Repeating {
+                    view,
+                    factors,
+                    what,
+                });
+            }
+        }
+        Ok(out)
+    }
+
+    /// Warns of factors that merely repeat training data ([`Fit::repeating`]).
+    pub(super) fn note_repeating(&mut self) -> Result<()> {
+        let may = |v: &ViewInfo| {
+            let likelihood = &v.choices.likelihood;
+            *likelihood == "svm" || likelihood.is_real() && v.features.len() <= FEW
         };
-        let (margins, others): (Vec<usize>, Vec<usize>) =
-            (0..explained.views.len()).partition(|&m| of_margins(m));
-        let acts = |views: &[usize], k: usize| views.iter().any(|&m| activity.is_active(m, k));
-        (0..explained.factors)
-            .filter(|&k| acts(&margins, k) && !acts(&others, k))
-            .collect()
+        if self.data.is_none() || !self.views.iter().any(may) {
+            return Ok(());
+        }
+        let explained = self.explain()?;
+        for found in self.repeating(&explained)? {
+            let share = |k: &usize| explained.marginal[(found.view, *k)];
+            let own: Vec<usize> = (found.factors.iter().copied())
+                .filter(|k| share(k) >= ACTIVE_SHARE)
+                .collect();
+            let sum: f64 = own.iter().map(share).sum();
+            // a share of nothing is none
+            if sum.is_nan() || sum < REPEATED {
+                continue;
+            }
+            let names: Vec<String> = own.iter().map(|k| (k + 1).to_string()).collect();
+            let (names, percent) = (names.join(", "), 100.0 * sum);
+            let note = match found.what {
+                Repeated::Labels => format!(
+                    "factor(s) {names} act in no view but those of support vector machines: they repeat its training labels, \
+                     as a margin pays for every label that stands clear of it, foreseen or not; the {percent:.0} % of its \
+                     variance that they take are not explained; take the likelihood probit or bernoulli where labels have factors of their own"
+                ),
+                Repeated::Feature => format!(
+                    "factor(s) {names} act in no other view, and here on one feature alone: they repeat it, as nothing tells \
+                     such a factor from noise; the {percent:.0} % of its variance that they take are not explained; \
+                     put the feature into a view of others of its kind, or see how well other views predict it \
+                     (cross-validation)"
+                ),
+            };
+            let block = match found.what {
+                Repeated::Labels => format!("likelihood/{}", self.views[found.view].name),
+                Repeated::Feature => format!("data/{}", self.views[found.view].name),
+            };
+            self.note_before_the_end(&block, Event::Warning { note });
+        }
+        Ok(())
     }
 
     /// Warns of labels that clusters of the training samples merely repeat
@@ -62,8 +166,7 @@ impl Fit {
         }
     }
 
-    /// Warns of factors that merely repeat labels of support vector machines, and of such labels
-    /// that their own training labels contradict:
+    /// Warns of labels of support vector machines that their own training labels contradict:
     /// a margin is no law of data, and where the factors say nothing of rare labels all of these
     /// are a whole margin away, with a probability of .018.
     pub(super) fn note_margins(&mut self) -> Result<()> {
@@ -72,28 +175,6 @@ impl Fit {
             return Ok(());
         }
         let explained = self.explain()?;
-        let repeating = self.factors_of_margins(&explained);
-        for m in 0..self.views.len() {
-            if !of_margins(&self.views[m]) {
-                continue;
-            }
-            let share = |k: &&usize| explained.marginal[(m, **k)] >= ACTIVE_SHARE;
-            let own: Vec<usize> = repeating.iter().filter(share).copied().collect();
-            let sum: f64 = own.iter().map(|&k| explained.marginal[(m, k)]).sum();
-            if self.views.len() < 2 || sum < REPEATED {
-                continue;
-            }
-            let names: Vec<String> = own.iter().map(|k| (k + 1).to_string()).collect();
-            let note = format!(
-                "factor(s) {} act in no view but those of support vector machines: they repeat its training labels, \
-                 as a margin pays for every label that stands clear of it, foreseen or not; the {:.0} % of its \
-                 variance that they take are not explained; take the likelihood probit or bernoulli where labels have factors of their own",
-                names.join(", "),
-                100.0 * sum
-            );
-            let block = format!("likelihood/{}", self.views[m].name);
-            self.note_before_the_end(&block, Event::Warning { note });
-        }
         for (m, deviance) in explained.deviance.into_iter().enumerate() {
             if !of_margins(&self.views[m]) || deviance.is_nan() || deviance >= -LOST {
                 continue;

@@ -14,6 +14,7 @@ mod order;
 mod parts;
 mod place;
 mod ranks;
+mod reading;
 mod remarks;
 mod start;
 mod states;
@@ -37,7 +38,9 @@ use serde::{Deserialize, Serialize};
 pub use beside::Coefficients;
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
+pub use margins::{Repeated, Repeating};
 pub use parts::{FitParts, Noise, ViewParts};
+pub use reading::Reading;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
 pub(crate) use stochastic::check as stochastic_goes;
@@ -104,6 +107,7 @@ pub struct Fit {
     pub(crate) record: FitRecord,
     pub(crate) groups: Option<Groups>,
     pub(crate) metadata: Vec<Metadata>,
+    pub(crate) reading: Reading,
 }
 
 /// One component of the posterior: the variational one, or one Gibbs draw

@@ -6,7 +6,7 @@ use polyview_core::{
 use polyview_linalg::{Mat, SymPacked};
 use polyview_special::digamma;
 
-use super::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters};
+use super::{Fit, FitRecord, Reading, TrainingScale, ViewInfo, saved_parameters};
 use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
@@ -140,6 +140,7 @@ impl Fit {
             record: parts.record,
             groups: parts.groups,
             metadata: parts.metadata,
+            reading: Reading::default(),
         };
         Self::from_bytes(&fit.to_bytes()?)
     }

@@ -53,6 +53,7 @@ pub use compare::{ComparedMoments, ComparedView, Comparison, Spreads};
 pub use cross_validate::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
     CrossValidateRow, CrossValidateScore, CrossValidateSummary, cross_validate,
+    cross_validate_warnings,
 };
 pub use explain::Explained;
 pub use group_activity::GroupActivity;

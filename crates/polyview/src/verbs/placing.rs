@@ -19,11 +19,10 @@ enum Grouping {
     /// The samples are those of the fit, or the model does not look at groups.
     AsFitted,
     /// These.
-    Known(RowGroups),
-    /// Nobody knows: any of the model's, each as likely, all samples together.
-    Any {
-        /// Number of samples.
-        samples: usize,
+    Of {
+        /// The group of each sample; of those that have none nobody knows: any of the model's,
+        /// each as likely.
+        samples: Vec<Option<u32>>,
         /// Number of groups.
         groups: usize,
     },
@@ -60,20 +59,16 @@ impl Placing {
     /// How many ways there are to place the samples.
     pub(super) fn count(&self) -> usize {
         match &self.groups {
-            Grouping::AsFitted | Grouping::Known(_) => 1,
-            Grouping::Any { groups, .. } => *groups,
+            Grouping::Of { samples, groups } if samples.contains(&None) => *groups,
+            Grouping::AsFitted | Grouping::Of { .. } => 1,
         }
     }
     /// Places the samples of a component in the way of that number.
     pub(super) fn place(&self, way: usize, component: &mut Component) -> Result<()> {
         component.known.clone_from(&self.known);
-        match &self.groups {
-            Grouping::AsFitted => {}
-            Grouping::Known(groups) => component.place(groups),
-            Grouping::Any { samples, groups } => {
-                let all = RowGroups::new(vec![way as u32; *samples], *groups)?;
-                component.place(&all);
-            }
+        if let Grouping::Of { samples, groups } = &self.groups {
+            let of_sample = samples.iter().map(|g| g.unwrap_or(way as u32));
+            component.place(&RowGroups::new(of_sample.collect(), *groups)?);
         }
         Ok(())
     }
@@ -81,39 +76,40 @@ impl Placing {
 
 impl Grouping {
     fn new(fit: &Fit, data: &Dataset, notes: &mut Vec<String>) -> Result<Self> {
-        let Some(known) = several(fit.groups()).filter(|_| fit.composed.knows_groups()) else {
+        let Some(known) = several(fit.groups()).filter(|_| fit.looks_at_groups()) else {
             return Ok(Self::AsFitted);
         };
-        let Some(given) = data.groups() else {
-            notes.push(format!(
-                "the samples have no groups: each is taken to be of any of the model's {} \
-                 groups, all as likely",
-                known.names.len()
-            ));
-            return Ok(Self::Any {
-                samples: data.n_samples(),
-                groups: known.names.len(),
-            });
+        let groups = known.names.len();
+        let samples = match data.groups() {
+            Some(given) => matched(known, given)?,
+            None => vec![None; data.n_samples()],
         };
-        Ok(Self::Known(matched(known, given)?))
+        let mut without = (samples.iter().zip(data.samples())).filter(|(g, _)| g.is_none());
+        if let Some((_, first)) = without.next() {
+            let who = match 1 + without.count() {
+                n if n == samples.len() => "the samples have no groups".to_owned(),
+                n => format!("{n} sample(s) have no group, first '{first}'"),
+            };
+            notes.push(format!(
+                "{who}: each is taken to be of any of the model's {groups} groups, all as likely"
+            ));
+        }
+        Ok(Self::Of { samples, groups })
     }
 }
 
 /// Groups in the model's numbers.
-fn matched(known: &Groups, given: &Groups) -> Result<RowGroups> {
-    let mut numbers = Vec::with_capacity(given.names.len());
-    for name in &given.names {
-        match known.names.iter().position(|n| n == name) {
-            Some(g) => numbers.push(g as u32),
-            None => {
-                return Err(ErrorKind::UnknownGroup {
-                    group: name.clone(),
-                    known: known.names.clone(),
-                }
-                .into());
-            }
-        }
-    }
-    let of_sample = given.of_sample.iter().map(|&g| numbers[g as usize]);
-    Ok(RowGroups::new(of_sample.collect(), known.names.len())?)
+fn matched(known: &Groups, given: &Groups) -> Result<Vec<Option<u32>>> {
+    let number = |name: &String| match known.names.iter().position(|n| n == name) {
+        Some(g) => Ok(Some(g as u32)),
+        None if name == Groups::ANY => Ok(None),
+        None => Err(ErrorKind::UnknownGroup {
+            group: name.clone(),
+            known: known.names.clone(),
+        }),
+    };
+    let numbers = given.names.iter().map(number);
+    let numbers = numbers.collect::<std::result::Result<Vec<_>, _>>()?;
+    let of_sample = given.of_sample.iter();
+    Ok(of_sample.map(|&g| numbers[g as usize]).collect())
 }

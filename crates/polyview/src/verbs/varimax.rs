@@ -29,11 +29,13 @@ impl Fit {
     /// posteriors: turned, they would be neither, and sparse weights need no turning.
     /// [`crate::ErrorKind::Linalg`]; when a component's state is damaged.
     pub fn varimax(&self) -> Result<Self> {
-        let refused = |view: &str, what: &str| ErrorKind::Incompatible {
+        let refused = |view: &str, what: &str, other: &str| ErrorKind::Incompatible {
             view: view.to_owned(),
             what: what.to_owned(),
-            with: "varimax after the fit: it leaves neither zeros nor independent entries"
-                .to_owned(),
+            with: format!(
+                "varimax after the fit, which leaves neither zeros nor independent entries; take the \
+                 factors as they are, or fit with {other}"
+            ),
         };
         let (k, spec) = (self.k(), self.spec());
         let factorised = |s: &&ModelSpec| s.posterior == Posterior::Factorised;
@@ -52,16 +54,16 @@ impl Fit {
             if part.weights.rotation_term(RotationSide::Weights).is_none() {
                 let prior = spec.map(|_| v.choices.selection.called());
                 let prior = prior.unwrap_or_else(|| "the prior of its weights".to_owned());
-                return Err(refused(&v.name, &prior).into());
+                return Err(refused(&v.name, &prior, "weights of the prior ard").into());
             }
         }
         if factorised.is_some() {
-            return Err(refused("", "a factorised posterior").into());
+            return Err(refused("", "a factorised posterior", "the full one").into());
         }
         if (parts.factors.rotation_term(RotationSide::Factors)).is_none() {
             let prior = spec.map(|s| s.factor_prior.called());
             let prior = prior.unwrap_or_else(|| "the prior of the factors".to_owned());
-            return Err(refused("", &prior).into());
+            return Err(refused("", &prior, "another prior of the factors").into());
         }
         let options = VarimaxOptions {
             normalisation: KaiserNormalisation::Rows,

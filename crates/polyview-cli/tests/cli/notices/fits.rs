@@ -1,7 +1,9 @@
 //! What is said of how a fit ended, and of what its file does not hold.
 
-use super::{fitted, has, said, times};
-use crate::common::{fails, put, run};
+use std::fmt::Write;
+
+use super::{fitted, has, said, table, times, value};
+use crate::common::{fails, ok, put, run};
 
 #[test]
 fn who_chose_the_algorithm_is_named() {
@@ -129,5 +131,91 @@ fn a_fit_that_kept_all_factors_hints_at_more() {
         let words = format!("fit --model bibfa --view x=x.csv:gaussian --out m.pv --force {more}");
         let err = said(at, &words);
         assert!(!err.contains("offered"), "{more}: {err}");
+    }
+}
+
+/// A factor of a single column is no finding.
+#[test]
+fn a_factor_that_repeats_one_feature_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let wave =
+        |n: usize, d: usize| ((n as f64 * 12.9898 + d as f64 * 78.233).sin() * 43_758.545).fract();
+    put(at, "x.csv", table(120, |n, d| value(n, d).to_string()));
+    let about = |age: &dyn Fn(usize) -> f64| {
+        let mut text = "sample,age,dose\n".to_owned();
+        for n in 0..120 {
+            let _ = writeln!(text, "s{n},{},{}", age(n), 0.3 * wave(n, 5));
+        }
+        put(at, "about.csv", text);
+        // the noise of both is that of the dose, so that something has to take the rest of the age
+        let fit = "fit --view x=x.csv --view about=about.csv --noise view --scaling none -k 4";
+        let err = said(at, &format!("{fit} --out m.pv --force"));
+        [err, ok(at, "inspect m.pv")].map(|text| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            words.join(" ")
+        })
+    };
+    let [err, text] = about(&|n| 40.0 + 10.0 * wave(n, 3));
+    assert!(
+        err.contains(
+            "warning: data/about: factor(s) 1 act in no other view, and here on one feature alone"
+        ),
+        "{err}"
+    );
+    assert!(
+        text.contains("about: factor(s) 1 act in no other view and repeat one feature"),
+        "{text}"
+    );
+    // what the other view explains is a finding
+    let explained = |n: usize| 2.0 * value(n, 0) - value(n, 5) + 0.2 * wave(n, 3);
+    let [err, text] = about(&explained);
+    assert!(
+        !err.contains("one feature") && !text.contains("one feature"),
+        "{err} {text}"
+    );
+}
+
+/// A fit by batches ends by epochs.
+#[test]
+fn the_limit_of_epochs_is_called_so() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", table(60, |n, d| format!("{:.4}", value(n, d))));
+    let fit = "fit --view x=x.csv --engine stochastic --batch 20 --epochs 2 -k 2 --out m.pv";
+    let text = ok(at, fit).replace('\n', " ");
+    let text = text + &ok(at, "inspect m.pv").replace('\n', " ");
+    assert_eq!(
+        text.matches("stopped at the limit of epochs").count(),
+        2,
+        "{text}"
+    );
+    assert!(!text.contains("limit of sweeps"), "{text}");
+}
+
+/// Views on disk are looked at like those in memory.
+#[test]
+fn copies_and_codes_on_disk_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let cell = |n: usize, d: usize| match (n, d) {
+        (4 | 9 | 17, 2) => "999".to_owned(),
+        // one sample twice
+        (11, _) => format!("{:.4}", value(7, d)),
+        _ => format!("{:.4}", value(n, d)),
+    };
+    put(at, "x.csv", table(60, cell));
+    put(at, "y.csv", table(60, cell));
+    let fit = "fit --view x=x.csv:gaussian --view y=y.csv:gaussian -k 2 --out m.pv --force";
+    for engine in ["", "--engine stochastic --batch 20 --epochs 2"] {
+        let err = said(at, &format!("{fit} {engine}"));
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "warning: samples that are exact copies of each other in every view: 's7' and 's11'",
+            "warning: view 'x': 999 stands in 3 cells",
+            "warning: data/y: it holds the very values of view 'x'",
+        ] {
+            assert!(err.contains(part), "{engine}, {part}: {err}");
+        }
     }
 }

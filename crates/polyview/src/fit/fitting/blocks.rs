@@ -3,15 +3,19 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use polyview_core::{BlockSource, FeatureScaling, Journal};
+use polyview_core::{BlockSource, FeatureScaling, Journal, excerpt};
 use polyview_linalg::{Mat, on_pool};
 
 use super::{Fitting, Given};
 use crate::assemble::fit_factors;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
+use crate::fit::remarks::note_twins;
 use crate::fit::stochastic;
 use crate::spec::{ModelSpec, RunOptions};
+
+/// Cells in which views that are one table are looked for.
+const LOOKED_AT: usize = 1 << 22;
 
 impl Fitting {
     /// A fit of data that are read block by block, the rows of every view in the
@@ -98,10 +102,13 @@ impl Fitting {
             }
         }
         let infos = stochastic::learn(choices, source.as_mut(), &samples, &views, &mut journal)?;
-        let working = stochastic::Working {
+        let mut working = stochastic::Working {
             source,
             scalings: infos.iter().map(|i| i.scaling.clone()).collect(),
         };
+        let (_, part) = excerpt(&mut working, LOOKED_AT)
+            .map_err(|e| ErrorKind::Source { why: e.to_string() })?;
+        note_twins(&part, &mut journal);
         let run = stochastic::begin(&composed, &infos, Box::new(working))?;
         Ok(Self {
             given: Given {

@@ -6,7 +6,7 @@ use polyview_infer::{Outcome, RunRecord};
 use super::Fitting;
 use crate::error::Result;
 use crate::fit::endings::note_ending;
-use crate::fit::{Fit, FitRecord};
+use crate::fit::{Fit, FitRecord, Reading};
 use crate::verbs::Watch;
 
 impl Fitting {
@@ -32,12 +32,14 @@ impl Fitting {
             record,
             groups: given.groups,
             metadata,
+            reading: Reading::default(),
         };
         note_ending(&mut fit)?;
         if !fit.settle_as_chosen(watch)? {
             return Ok(None);
         }
         fit.note_collapse()?;
+        fit.note_repeating()?;
         fit.note_margins()?;
         fit.note_repeated_labels();
         fit.record.seconds = started.elapsed().as_secs_f64();

@@ -88,7 +88,7 @@ fn completed(plan: &Plan<'_>, left: &Dataset) -> Result<Vec<Mat<f64>>> {
         .map(|(view, kind)| columns(view, *kind))
         .collect();
     // groups are known to models of groups, so here they are columns that nothing is hidden of
-    let known = groups(left);
+    let known = groups(left, &(0..left.n_samples() as u32).collect::<Vec<_>>());
     let mut with_groups: Vec<Mat<f64>> = parts.clone();
     with_groups.push(known);
     let all = side_by_side(&with_groups, left.n_samples());

@@ -25,14 +25,16 @@ pub(super) fn columns(view: &View, kind: Domain) -> Mat<f64> {
     })
 }
 
-/// To which group each sample belongs, samples × groups, 1 or 0: what a model of groups knows, plain predictors know
-/// too. No column where there is one group or none.
-pub(super) fn groups(data: &Dataset) -> Mat<f64> {
+/// To which group each of some samples belongs, samples × groups of the whole data, 1 or 0: what a model of groups
+/// knows, plain predictors know too. No column where there is one group or none.
+pub(super) fn groups(data: &Dataset, samples: &[u32]) -> Mat<f64> {
     let Some(groups) = assemble::several(data.groups()) else {
-        return Mat::zeros(data.n_samples(), 0);
+        return Mat::zeros(samples.len(), 0);
     };
-    Mat::from_fn(data.n_samples(), groups.names.len(), |n, g| {
-        f64::from(u8::from(groups.of_sample[n] as usize == g))
+    Mat::from_fn(samples.len(), groups.names.len(), |n, g| {
+        f64::from(u8::from(
+            groups.of_sample[samples[n] as usize] as usize == g,
+        ))
     })
 }
 

@@ -280,6 +280,7 @@ impl fmt::Display for CrossValidateProgress {
 /// # Errors
 /// [`ErrorKind::Option`] for fewer than two folds, no repeat, no model, two models of one name;
 /// [`ErrorKind::TooManyFolds`]; [`ErrorKind::UnknownView`], [`ErrorKind::UnknownMetadata`];
+/// [`ErrorKind::GroupInOneFold`] for folds that hold all samples of a group, where a model looks at groups;
 /// [`ErrorKind::OneClass`] for labels that all samples share; [`ErrorKind::OnlyTargets`] for samples with nothing
 /// to predict them from; [`ErrorKind::Incompatible`] for targets without another view, successes out of trials as
 /// targets, and models that take a target for different things; what a fit refuses, in [`ErrorKind::Fold`].
@@ -303,8 +304,7 @@ pub fn cross_validate(
         done.map_err(|source| of_fold(source, job, &plan))
     };
     let done = workers::in_parallel(jobs.len(), &work)?;
-    let targets = options.targets.iter().filter_map(|t| data.view(t));
-    let mut warnings: Vec<String> = targets.filter_map(plan::rare_classes).collect();
+    let mut warnings = cross_validate_warnings(data, options);
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let (mut limited, mut fits) = (0, 0);
     for (job, done) in jobs.iter().zip(done) {
@@ -347,6 +347,13 @@ pub fn cross_validate(
         notes,
         warnings,
     })
+}
+
+/// What is known to make a comparison worth little before any of it is carried out, and is among the
+/// warnings of [`cross_validate`]: classes of one sample in targets.
+pub fn cross_validate_warnings(data: &Dataset, options: &CrossValidateOptions) -> Vec<String> {
+    let targets = options.targets.iter().filter_map(|t| data.view(t));
+    targets.filter_map(plan::rare_classes).collect()
 }
 
 /// An error with the fold that it happened in.

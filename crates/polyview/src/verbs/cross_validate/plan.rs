@@ -5,6 +5,7 @@ use polyview_core::{DataError, Dataset, Domain, MetadataValues, View};
 use polyview_linalg::Mat;
 
 use super::{CrossValidateModel, CrossValidateOptions};
+use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 
 /// Folds of the training samples by which plain predictors choose their penalties.
@@ -125,6 +126,7 @@ impl<'a> Plan<'a> {
                 return Err(ErrorKind::OneClass { view }.into());
             }
             plan.part(&labels)?;
+            plan.check_groups()?;
         }
         Ok(plan)
     }
@@ -151,6 +153,31 @@ impl<'a> Plan<'a> {
                 None => stratified(labels.as_ref(), folds, seed)?,
                 Some(groups) => grouped(groups, labels.as_ref(), folds, seed)?,
             });
+        }
+        Ok(())
+    }
+
+    /// Refuses folds that hold all samples of a group, where a model looks at groups.
+    fn check_groups(&self) -> Result<()> {
+        let looks = self.models.iter().any(|m| m.composed.knows_groups());
+        let Some(groups) = several(self.data.groups()).filter(|_| looks) else {
+            return Ok(());
+        };
+        for fold in &self.folds {
+            for (g, group) in groups.names.iter().enumerate() {
+                let own = groups.of_sample.iter().zip(fold);
+                let mut own = own
+                    .filter(|(of, _)| **of as usize == g)
+                    .map(|(_, fold)| fold);
+                let first = own.next();
+                if first.is_some() && own.all(|fold| Some(fold) == first) {
+                    return Err(ErrorKind::GroupInOneFold {
+                        group: group.clone(),
+                        together: self.options.keep_together.is_some(),
+                    }
+                    .into());
+                }
+            }
         }
         Ok(())
     }

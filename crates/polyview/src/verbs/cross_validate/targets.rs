@@ -174,11 +174,17 @@ fn predictions(
             let composed = model.composed.clone().with_data(plan.data.views());
             let composed = without(&composed, &plan.others);
             let fit = teller.fit(plan, job, (seen.clone(), composed), done)?;
-            let factors = |data: &Dataset| -> Result<Mat<f64>> {
+            let factors = |data: &Dataset, samples: &[u32]| -> Result<Mat<f64>> {
                 let own = fit.project(data, &ProjectOptions::default())?.mean;
-                Ok(side_by_side(&[own, groups(data)], data.n_samples()))
+                Ok(side_by_side(
+                    &[own, groups(plan.data, samples)],
+                    samples.len(),
+                ))
             };
-            let (x, new) = (factors(&seen)?, factors(&new)?);
+            let (x, new) = (
+                factors(&seen, &halves.training)?,
+                factors(&new, &halves.test)?,
+            );
             for (at, target) in targets.iter().enumerate() {
                 let (_, predicted) = halves.regression(target, [&x, &new])?;
                 out.push((at, two_steps(&model.name), predicted));
@@ -192,7 +198,7 @@ fn predictions(
                 let others = views.filter(|v| plan.others.contains(&v.name()));
                 let mut parts: Vec<Mat<f64>> =
                     others.map(|v| columns(v, plan.kind(v.name()))).collect();
-                parts.push(groups(&data));
+                parts.push(groups(plan.data, samples));
                 side_by_side(&parts, samples.len())
             });
             for (at, target) in targets.iter().enumerate() {
