@@ -15,39 +15,6 @@ pub(super) struct Levels {
     of: Vec<u32>,
     /// Number of levels of each feature.
     counts: Vec<u32>,
-    /// The samples in an order of their own, whatever order they come in.
-    sequence: Vec<u32>,
-    /// A number for each feature, by its name.
-    keys: Vec<u32>,
-}
-
-/// FNV-1a.
-fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// A number that looks random, the same for the same one (the finaliser of SplitMix64).
-fn mixed(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-/// The samples by a number that mixes their levels, and the names of the features that these are
-/// of: an order like any other, that rows and columns which change places leave as it is. Samples
-/// that are equal in every feature stay in the order in which they come.
-fn sequence(of: &[u32], samples: usize, names: &[u64]) -> Vec<u32> {
-    let mut sums = vec![0_u64; samples];
-    for (levels, name) in of.chunks(samples.max(1)).zip(names) {
-        for (sum, &level) in sums.iter_mut().zip(levels) {
-            *sum = sum.wrapping_add(mixed(name.wrapping_add(u64::from(level))));
-        }
-    }
-    let mut out: Vec<u32> = (0..samples as u32).collect();
-    out.sort_by_key(|&n| sums[n as usize]);
-    out
 }
 
 impl Levels {
@@ -76,11 +43,8 @@ impl Levels {
                 }
                 *count += u32::from(last.is_some());
             });
-        let names: Vec<u64> = view.features().iter().map(|f| hash(f)).collect();
         Self {
             samples,
-            sequence: sequence(&of, samples, &names),
-            keys: names.iter().map(|name| mixed(*name) as u32).collect(),
             of,
             counts,
         }
@@ -126,21 +90,12 @@ impl Levels {
     pub(super) fn of(&self, feature: usize) -> &[u32] {
         &self.of[feature * self.samples..(feature + 1) * self.samples]
     }
-    /// A number for a feature, by its name.
-    pub(super) fn key(&self, feature: usize) -> u32 {
-        self.keys[feature]
-    }
-    /// Observed samples in an order that depends on neither their rows nor this feature's
-    /// place.
-    pub(super) fn observed(&self, feature: usize) -> Vec<u32> {
-        let levels = self.of(feature);
-        let observed = |n: &&u32| levels[**n as usize] != MISSING;
-        self.sequence.iter().filter(observed).copied().collect()
-    }
-    /// Observed samples by level, ties in the order of [`Levels::observed`].
+    /// Observed samples by level, ties in the order of the samples.
     pub(super) fn order(&self, feature: usize) -> Vec<u32> {
         let levels = self.of(feature);
-        let mut order = self.observed(feature);
+        let mut order: Vec<u32> = (0..self.samples as u32)
+            .filter(|&n| levels[n as usize] != MISSING)
+            .collect();
         order.sort_by_key(|&n| levels[n as usize]);
         order
     }

@@ -140,9 +140,8 @@ struct Measured {
 }
 
 impl Rank {
-    /// The term of a view; `key` draws the pairs of samples, by the name of the
-    /// feature and by what the samples are in all features, so that neither the
-    /// order of samples nor that of features matters.
+    /// The term of a view; `key` draws the pairs of samples, by the place of
+    /// the feature and not by its values.
     ///
     /// # Errors
     /// [`DataError::Option`] for choices that cannot be,

@@ -138,7 +138,7 @@ impl Fit {
             };
             let block = match found.what {
                 Repeated::Labels => format!("likelihood/{}", self.views[found.view].name),
-                Repeated::Feature => format!("data/{}", self.views[found.view].name),
+                Repeated::Feature => format!("weights/{}", self.views[found.view].name),
             };
             self.note_before_the_end(&block, Event::Warning { note });
         }

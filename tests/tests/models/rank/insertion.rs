@@ -307,11 +307,10 @@ fn inserted_samples_land_where_training_samples_are() {
 }
 
 /// Near their optimum rounds are Newton's, as far as weights are known: six digits more cost
-/// few of them, and were there in the first place. How few is a matter of the data: 5 to 18
-/// among twenty draws of them, here of the fewest.
+/// few of them, and were there in the first place.
 #[test]
 fn rounds_end_at_the_optimum() {
-    let (data, _) = distorted(120, 40, 5);
+    let (data, _) = distorted(120, 40, 4);
     let options = RankOptions {
         margin: Margin::Fixed(1.0),
         ..RankOptions::default()
