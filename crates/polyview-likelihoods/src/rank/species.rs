@@ -20,7 +20,7 @@ pub struct OrdinaryRankSpecies;
 const OPTIONS: &[(&str, &str)] = &[
     (
         "pairs",
-        "which samples are compared: random, adjacent, extreme or all",
+        "which samples are compared: random (by the order of rows), adjacent, extreme or all",
     ),
     ("partners", "partners of each cell"),
     (
