@@ -159,7 +159,7 @@ fn a_factor_that_repeats_one_feature_is_said() {
     let [err, text] = about(&|n| 40.0 + 10.0 * wave(n, 3));
     assert!(
         err.contains(
-            "warning: data/about: factor(s) 1 act in no other view, and here on one feature alone"
+            "warning: weights/about: factor(s) 1 act in no other view, and here on one feature alone"
         ),
         "{err}"
     );
