@@ -10,6 +10,7 @@ use super::ends::Ends;
 use super::law::Levels;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnData, Site, ViewParameters};
+use crate::scalar::widened_normal;
 use crate::{Expected, ParameterUncertainty, ScalarLikelihood};
 
 /// Levels 1 to L in an order, any number of features of them: which of them is seen is said by
@@ -214,19 +215,12 @@ impl ScalarLikelihood for Ordinal {
         spread: &[f64],
         out: &mut [Expectation],
     ) {
-        for (n, out) in out.iter_mut().enumerate() {
-            let scale = (1.0 + spread[n]).sqrt().recip();
+        widened_normal((mean, variance), spread, out, |n, scale, m, v| {
             let Ends { lower, upper } = self.ends(data.cell(n));
-            let (m, v) = (scale * mean[n], scale * scale * variance[n]);
-            let e = Expectation::of(m, v, 1.0, |eta| {
+            Expectation::of(m, v, 1.0, |eta| {
                 eta.ln_normal_between(scale * lower, scale * upper)
-            });
-            *out = Expectation {
-                value: e.value,
-                slope: scale * e.slope,
-                curvature: scale * scale * e.curvature,
-            };
-        }
+            })
+        });
     }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)

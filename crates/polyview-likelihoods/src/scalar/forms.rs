@@ -80,6 +80,27 @@ pub(crate) const FORM: (&str, &str) = (
      mixtures)",
 );
 
+/// Expectations of a likelihood of a normal variable of unit variance, over predictors with a
+/// further variance `spread` each: those at the predictor, and at all that it is compared with,
+/// over $\sqrt{1 + \kappa}$. `of` has the expectation of a cell, given this scale, and mean and
+/// variance of the predictor in it.
+pub(crate) fn widened_normal(
+    (mean, variance): (&[f64], &[f64]),
+    spread: &[f64],
+    out: &mut [Expectation],
+    of: impl Fn(usize, f64, f64, f64) -> Expectation,
+) {
+    for (n, out) in out.iter_mut().enumerate() {
+        let scale = (1.0 + spread[n]).sqrt().recip();
+        let e = of(n, scale, scale * mean[n], scale * scale * variance[n]);
+        *out = Expectation {
+            value: e.value,
+            slope: scale * e.slope,
+            curvature: scale * scale * e.curvature,
+        };
+    }
+}
+
 impl Form {
     /// Why a form cannot go a way, in words that follow "it".
     pub(crate) fn refuses(self, way: Way) -> Option<String> {
@@ -199,16 +220,9 @@ impl ScalarLikelihood for Probit {
         spread: &[f64],
         out: &mut [Expectation],
     ) {
-        for (n, out) in out.iter_mut().enumerate() {
-            let scale = (1.0 + spread[n]).sqrt().recip();
-            let at = (scale * mean[n], scale * scale * variance[n]);
-            let e = self.expectation(data.cell(n), parameter, at.0, at.1);
-            *out = Expectation {
-                value: e.value,
-                slope: scale * e.slope,
-                curvature: scale * scale * e.curvature,
-            };
-        }
+        widened_normal((mean, variance), spread, out, |n, _, m, v| {
+            self.expectation(data.cell(n), parameter, m, v)
+        });
     }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)

@@ -43,7 +43,7 @@ use polyview_special::{Dual, Expectation, Real};
 
 use crate::cells::{Cell, ColumnData, ViewParameters};
 
-pub(crate) use forms::{FORM, Form, OfForm};
+pub(crate) use forms::{FORM, Form, OfForm, widened_normal};
 pub use law::MixedLaw;
 pub use term::Expected;
 
