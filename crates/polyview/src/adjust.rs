@@ -545,7 +545,9 @@ impl Adjustment {
             let column = self.training.get(j);
             column.and_then(|c| c.get(n)).copied().unwrap_or(0.0)
         });
-        let put = |factors: Box<dyn RowBlock>| Box::new(RowsBeside::known(factors, known.clone()));
+        let put = |factors: Box<dyn RowBlock>| {
+            Box::new(RowsBeside::about(factors, known.clone(), covariates))
+        };
         let nothing = || -> Box<dyn RowBlock> {
             let none = RowMoments::point(Mat::zeros(0, 0));
             Box::new(polyview_priors::FullRows::new(

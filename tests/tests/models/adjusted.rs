@@ -37,7 +37,8 @@ fn adjusted(model: Model, covariates: usize, seed: u64) -> Model {
             part
         })
         .collect();
-    Model::new(Box::new(RowsBeside::known(factors, known)), views, schedule)
+    let factors = Box::new(RowsBeside::about(factors, known, covariates));
+    Model::new(factors, views, schedule)
 }
 
 fn species() -> Vec<Species> {

@@ -189,7 +189,7 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
         ),
         CrossValidateScore::Coverage => (
             "coverage",
-            "share of values inside their 90 % intervals; 0.9 is right",
+            "share of values inside their 90 % intervals; 0.9 is right, and more of counts and levels, whose intervals end at whole numbers",
         ),
         CrossValidateScore::LogDensity => (
             "log density",

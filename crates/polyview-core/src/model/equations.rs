@@ -218,6 +218,20 @@ impl NormalEquations {
         }
         out
     }
+    /// The equations of what rows have beyond given means, rows of the block × columns: right-hand
+    /// sides $h - Pm$.
+    #[must_use]
+    pub fn about(mut self, means: MatRef<'_, f64>) -> Self {
+        let k = self.k;
+        for (i, r) in self.rows.clone().enumerate() {
+            let precision = self.row_precision(r);
+            for a in 0..k {
+                let known: f64 = (0..k).map(|b| precision.get(a, b) * means[(r, b)]).sum();
+                self.rhs[(i, a)] -= known;
+            }
+        }
+        self
+    }
     /// The equations of the first `k` columns once the others are integrated out, whose prior
     /// precisions are `precision`: $P\_{pp} - P\_{po}A^{-1}P\_{op}$ with
     /// $A = P\_{oo} + \mathrm{diag}(\text{precision})$, and $h\_p - P\_{po}A^{-1}h\_o$.

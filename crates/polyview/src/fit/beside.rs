@@ -1,9 +1,10 @@
 //! What stands beside factors and weights: covariates, offsets, coefficients.
 
 use std::borrow::Cow;
+use std::ops::AddAssign;
 
-use polyview_core::RowMoments;
-use polyview_linalg::{Mat, MatRef};
+use polyview_core::{RowCov, RowMoments};
+use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked};
 
 use super::{Component, ComponentView, Fit};
 use crate::adjust::Adjustment;
@@ -29,12 +30,63 @@ impl Component {
         let of_fit = || self.factors.known();
         (self.known.as_ref()).map_or_else(of_fit, |k| Some(k.as_ref()))
     }
-    /// Factors as data terms see them: with what is known of the samples beside them.
+    /// Factors as data terms see them: with what is known of the samples beside them, and where
+    /// their means follow covariates ([`RowBlock::slopes`]) with these means.
+    ///
+    /// [`RowBlock::slopes`]: polyview_core::RowBlock::slopes
     pub(crate) fn seen<'a>(&self, factors: &'a RowMoments) -> Cow<'a, RowMoments> {
+        let Some(known) = self.known() else {
+            return Cow::Borrowed(factors);
+        };
+        Cow::Owned(match self.factors.slopes() {
+            Some(slopes) => {
+                let means = known.subcols(0, slopes.nrows()) * slopes;
+                factors.shifted(means.as_ref()).beside_known(known)
+            }
+            None => factors.beside_known(known),
+        })
+    }
+    /// The means of [`Component::seen`] with all that covariates do in their own columns: factors
+    /// without their part, and [`Component::take_apart`] puts it with their coefficients.
+    pub(crate) fn apart(&self, factors: &RowMoments) -> Mat<f64> {
         match self.known() {
-            Some(known) => Cow::Owned(factors.beside_known(known)),
-            None => Cow::Borrowed(factors),
+            Some(known) => factors.beside_known(known).mean().to_owned(),
+            None => factors.mean().to_owned(),
         }
+    }
+    /// Makes the weights of all views, and what stands beside them, those of
+    /// [`Component::apart`], as known numbers. Predictors are the same.
+    pub(crate) fn take_apart(&mut self) {
+        let Some(slopes) = self.factors.slopes() else {
+            return;
+        };
+        for view in &mut self.views {
+            let Some(seen) = &view.seen else { continue };
+            let (k, covariates) = (view.weights.k(), view.coefficients);
+            let mut mean = seen.mean().to_owned();
+            let more = seen.mean().subcols(0, k) * slopes.transpose();
+            mean.as_mut().subcols_mut(k, covariates).add_assign(&more);
+            view.seen = Some(RowMoments::point(mean));
+        }
+    }
+    /// Coefficients of the covariates in a view with what factors that follow them do, rows of the
+    /// weights × covariates: $b\_d + Aw\_d$.
+    fn of_covariates(&self, view: usize) -> Option<RowMoments> {
+        let own = self.views[view].of_covariates()?;
+        let Some(slopes) = self.factors.slopes() else {
+            return Some(own);
+        };
+        let weights = &self.views[view].weights;
+        let mean = own.mean() + weights.mean() * slopes.transpose();
+        let rows = mean.nrows();
+        let mut cov = PackedRows::zeros(rows, mean.ncols());
+        for d in 0..rows {
+            let of_means = slopes * weights.row_cov(d).to_mat() * slopes.transpose();
+            let own = own.row_cov(d);
+            let both = SymPacked::from_lower(own.k(), |i, j| own.get(i, j) + of_means[(i, j)]);
+            cov.row_mut(d).copy_from_slice(both.as_slice());
+        }
+        Some(RowMoments::new(mean, RowCov::PerRow(cov), 0.0, 0))
     }
 }
 
@@ -86,7 +138,7 @@ impl Fit {
             return Ok(None);
         }
         let found = self.summarise(|c| {
-            let own = c.views[at].of_covariates();
+            let own = c.of_covariates(at);
             Cow::Owned(own.unwrap_or_else(|| RowMoments::point(Mat::zeros(0, 0))))
         })?;
         Ok(Some(Coefficients {

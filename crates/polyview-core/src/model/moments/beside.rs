@@ -42,6 +42,14 @@ impl RowMoments {
         mean.as_mut().subcols_mut(k, more).copy_from(others.mean());
         Self::new(mean, self.cov_beside(others), self.log_det(), 0)
     }
+    /// The same rows with so much added to their means, rows × columns.
+    #[must_use]
+    pub fn shifted(&self, by: MatRef<'_, f64>) -> Self {
+        let mut out = self.clone();
+        let (mean, _, _) = out.parts_mut();
+        *mean += by;
+        out
+    }
     /// As [`RowMoments::beside`], of columns that are known: rows × columns.
     ///
     /// # Panics

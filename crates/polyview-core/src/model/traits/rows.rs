@@ -141,6 +141,12 @@ pub trait RowBlock: Stateful + Send + Sync {
             Some(known) => Cow::Owned(moments.beside_known(known)),
         }
     }
+    /// How the means of factors follow what is known of their rows, covariates × K: the first
+    /// columns of [`RowBlock::seen`] are the moments with these slopes times the first columns of
+    /// [`RowBlock::known`] added to the means. `None` where they do not.
+    fn slopes(&self) -> Option<MatRef<'_, f64>> {
+        None
+    }
     /// Coefficients of covariates beside the rows, rows × covariates; `None` where there are
     /// none.
     fn coefficients(&self) -> Option<&RowMoments> {
@@ -152,6 +158,11 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// the next round. The rows and their number stay what they were.
     fn move_to(&mut self, moments: RowMoments) {
         self.set_moments(moments);
+    }
+    /// Adds to the means, rows × K, and changes nothing else.
+    fn shift(&mut self, by: MatRef<'_, f64>) {
+        let moments = self.moments().shifted(by);
+        self.move_to(moments);
     }
     /// Factors what the rows share, before they are updated range by range.
     ///

@@ -197,8 +197,9 @@ impl Fit {
     fn posterior(&self) -> Result<Posterior> {
         let mut out = Posterior::default();
         for i in 0..self.n_components() {
-            let component = self.component(i)?;
-            let factors = component.seen(component.factors()).mean().to_owned();
+            let mut component = self.component(i)?;
+            let factors = component.apart(component.factors());
+            component.take_apart();
             let shares = component.factors.shares().cloned();
             out.push(factors, component, shares.as_deref());
         }
@@ -232,7 +233,8 @@ impl Fit {
             if let Some(shares) = &z.shares {
                 c.share(shares);
             }
-            let factors = c.seen(&z.moments).mean().to_owned();
+            let factors = c.apart(&z.moments);
+            c.take_apart();
             posterior.push(factors, c, z.shares.as_deref());
         }
         notes.extend(warnings);

@@ -1,5 +1,8 @@
 //! Rows with covariates, offsets or their coefficients beside them (spec/sites 9).
 
+mod along;
+mod state;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,13 +10,15 @@ use std::sync::Arc;
 use polyview_core::{
     Context, GammaPrior, KeptRows, MixtureComponents, NormalEquations, NumericError, Of,
     PrecisionView, RotationSide, RotationTerm, RowBlock, RowContext, RowMoments, Rule, State,
-    StateReader, Stateful, Terms,
+    Terms,
 };
 use polyview_linalg::{LinalgError, Mat, MatRef};
 use polyview_random::StreamKey;
 
+use self::along::{Along, Both};
 use super::FullRows;
 use crate::ridge::Ridge;
+use crate::rotation::{ColumnPenalty, ColumnRotation};
 
 /// A block of rows with further columns beside its own: coefficients that are learnt, and
 /// columns that are known (spec/sites 9).
@@ -43,6 +48,8 @@ use crate::ridge::Ridge;
 pub struct RowsBeside {
     inner: Box<dyn RowBlock>,
     coefficients: Option<FullRows<Ridge>>,
+    /// How factors follow the first of the columns that are known.
+    along: Option<Along>,
     known: RowMoments,
     /// Coefficients and known columns.
     rest: RowMoments,
@@ -61,6 +68,24 @@ impl RowsBeside {
     /// If the numbers of rows differ, or some of the rows are implicit.
     pub fn known(inner: Box<dyn RowBlock>, known: Mat<f64>) -> Self {
         Self::new(inner, None, known)
+    }
+    /// Rows of factors with columns that are known, rows × columns, the first of which are so many
+    /// covariates that the means of factors may follow: $z\_n = A^\top c\_n + r\_n$. The
+    /// block's own moments are those of r, which is what is left to factors; data terms see z.
+    ///
+    /// Slopes $a\_{qk} \sim N(0, 1)$ are set to their optimum with the scales, or drawn.
+    /// Where the prior of the rows is no normal one about zero (mixtures, spike and slab) they
+    /// stay 0.
+    ///
+    /// # Panics
+    /// As [`RowsBeside::known`], or if there are fewer columns than covariates.
+    pub fn about(inner: Box<dyn RowBlock>, known: Mat<f64>, covariates: usize) -> Self {
+        assert!(covariates <= known.ncols());
+        let normal = inner.shares().is_none() && inner.inclusion().is_none();
+        let k = inner.moments().k();
+        let mut out = Self::new(inner, None, known);
+        out.along = (normal && covariates > 0).then(|| Along::new(covariates, k));
+        out
     }
     /// Rows of weights with the coefficients of so many covariates under a ridge of this
     /// hyper-prior, started at zero, and columns that are known: rows × columns. `name` is
@@ -89,6 +114,7 @@ impl RowsBeside {
         let mut out = Self {
             inner,
             coefficients,
+            along: None,
             known: RowMoments::point(known),
             rest: nothing.clone(),
             seen: nothing,
@@ -102,7 +128,39 @@ impl RowsBeside {
             Some(coefficients) => coefficients.moments().beside(&self.known),
             None => self.known.clone(),
         };
-        self.seen = self.inner.moments().beside(&self.rest);
+        self.seen = match self.means() {
+            Some(means) => self
+                .inner
+                .moments()
+                .shifted(means.as_ref())
+                .beside(&self.rest),
+            None => self.inner.moments().beside(&self.rest),
+        };
+    }
+    /// What the covariates say of the means of all rows.
+    fn means(&self) -> Option<Mat<f64>> {
+        Some(self.along.as_ref()?.means(self.known.mean()))
+    }
+    /// Equations of the block's own columns given the others.
+    fn own_equations(&self, eq: &NormalEquations) -> NormalEquations {
+        let (own, _) = self.parts();
+        let given = eq.given(own, self.seen.mean());
+        match self.means() {
+            Some(means) => given.about(means.as_ref()),
+            None => given,
+        }
+    }
+    /// Slopes at their optimum, or drawn; what is seen of the rows stays.
+    fn follow_covariates(&mut self, draws: bool, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        let Some(along) = &mut self.along else {
+            return Ok(());
+        };
+        let inner = &self.inner;
+        let rows = (inner.moments(), self.known.mean());
+        let change = along.learn(rows, |n, j| inner.prior_variance(n, j), draws, cx)?;
+        self.inner.shift(change.as_ref());
+        self.look();
+        Ok(())
     }
     /// As [`RowsBeside::look`] where only these rows have changed.
     fn look_at(&mut self, rows: Range<usize>) {
@@ -111,7 +169,15 @@ impl RowsBeside {
                 .update_beside(rows.clone(), coefficients.moments(), &self.known);
         }
         self.seen
-            .update_beside(rows, self.inner.moments(), &self.rest);
+            .update_beside(rows.clone(), self.inner.moments(), &self.rest);
+        if let Some(means) = self.means() {
+            let (mean, _, _) = self.seen.parts_mut();
+            for j in 0..means.ncols() {
+                for r in rows.clone() {
+                    mean[(r, j)] = self.inner.moments().mean()[(r, j)] + means[(r, j)];
+                }
+            }
+        }
     }
     /// The block's own columns, and those of the coefficients, of what is seen.
     fn parts(&self) -> (Range<usize>, Range<usize>) {
@@ -136,7 +202,10 @@ impl RowsBeside {
             |known: &MatRef<'_, f64>| (known.nrows(), known.ncols()) == (rows, self.known.k());
         match cx.known.filter(fits) {
             Some(known) if self.coefficients.is_none() => {
-                Ok(Box::new(Self::known(inner, known.to_owned())))
+                let mut out = Self::known(inner, known.to_owned());
+                out.along.clone_from(&self.along);
+                out.look();
+                Ok(Box::new(out))
             }
             _ => Err(Self::mismatch(
                 "covariates and offsets of other rows are not given, or not as many",
@@ -163,7 +232,13 @@ impl RowBlock for RowsBeside {
         Some(self.known.mean())
     }
     fn seen_as<'a>(&self, moments: &'a RowMoments) -> Cow<'a, RowMoments> {
-        Cow::Owned(moments.beside(&self.rest))
+        Cow::Owned(match self.means() {
+            Some(means) => moments.shifted(means.as_ref()).beside(&self.rest),
+            None => moments.beside(&self.rest),
+        })
+    }
+    fn slopes(&self) -> Option<MatRef<'_, f64>> {
+        self.along.as_ref().map(Along::slopes)
     }
     fn coefficients(&self) -> Option<&RowMoments> {
         self.coefficients.as_ref().map(RowBlock::moments)
@@ -179,8 +254,8 @@ impl RowBlock for RowsBeside {
     fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
         // the rows are about to change
         self.seen.forget_moment_table();
-        let (own, more) = self.parts();
-        self.inner.prepare(&eq.given(own, self.seen.mean()), cx)?;
+        let (_, more) = self.parts();
+        self.inner.prepare(&self.own_equations(eq), cx)?;
         match &mut self.coefficients {
             Some(coefficients) => coefficients.prepare(&eq.given(more, self.seen.mean()), cx),
             None => Ok(()),
@@ -192,8 +267,8 @@ impl RowBlock for RowsBeside {
         rule: Rule,
         cx: &mut Context<'_>,
     ) -> Result<(), NumericError> {
-        let (own, more) = self.parts();
-        let mut of_rows = eq.given(own, self.seen.mean());
+        let (_, more) = self.parts();
+        let mut of_rows = self.own_equations(eq);
         self.inner.update(&mut of_rows, rule, cx)?;
         self.look_at(eq.rows());
         if let Some(coefficients) = &mut self.coefficients {
@@ -206,7 +281,7 @@ impl RowBlock for RowsBeside {
     fn draw(&mut self, eq: &mut NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError> {
         let (own, more) = self.parts();
         let Some(coefficients) = &mut self.coefficients else {
-            let mut of_rows = eq.given(own, self.seen.mean());
+            let mut of_rows = self.own_equations(eq);
             self.inner.draw(&mut of_rows, cx)?;
             self.look_at(eq.rows());
             return Ok(());
@@ -266,6 +341,9 @@ impl RowBlock for RowsBeside {
     }
     fn draw_prior(&mut self, key: StreamKey) {
         self.inner.draw_prior(key);
+        if let Some(along) = &mut self.along {
+            along.draw_prior(beside(key));
+        }
         if let Some(coefficients) = &mut self.coefficients {
             // scales and rows are blocks 0 and 1 of the key
             coefficients.draw_prior(key.chain(key.chain | (1 << 30)));
@@ -298,7 +376,7 @@ impl RowBlock for RowsBeside {
         self.inner.prior_variance(row, k)
     }
     fn learns(&self) -> bool {
-        self.coefficients.is_some() || self.inner.learns()
+        self.coefficients.is_some() || self.along.is_some() || self.inner.learns()
     }
     fn follows(&self) -> bool {
         self.inner.follows()
@@ -310,6 +388,7 @@ impl RowBlock for RowsBeside {
         self.coefficients.is_none() && self.inner.has_one_optimum()
     }
     fn learn(&mut self, cx: &mut Context<'_>) -> Result<(), NumericError> {
+        self.follow_covariates(false, cx)?;
         self.inner.learn(cx)?;
         match &mut self.coefficients {
             Some(coefficients) => coefficients.learn(cx),
@@ -318,6 +397,11 @@ impl RowBlock for RowsBeside {
     }
     fn draw_scales(&mut self, cx: &mut Context<'_>) {
         self.inner.draw_scales(cx);
+        let key = cx.key;
+        cx.key = beside(key);
+        // fails on numbers alone that are not finite, which the objective shows
+        let _ = self.follow_covariates(true, cx);
+        cx.key = key;
         if let Some(coefficients) = &mut self.coefficients {
             let key = cx.key;
             cx.key = beside(key);
@@ -351,6 +435,9 @@ impl RowBlock for RowsBeside {
     }
     fn bound(&self) -> Terms {
         let mut out = self.inner.bound();
+        if let Some(along) = &self.along {
+            out = out.with("slopes", Of::Parameters, along.bound());
+        }
         if let Some(coefficients) = &self.coefficients {
             for term in coefficients.bound().0 {
                 let name = match term.name {
@@ -366,14 +453,26 @@ impl RowBlock for RowsBeside {
         self.inner.idle_column()
     }
     fn rotation_term(&self, side: RotationSide) -> Option<Box<dyn RotationTerm>> {
-        self.inner.rotation_term(side)
+        let own = self.inner.rotation_term(side)?;
+        let Some(along) = &self.along else {
+            return Some(own);
+        };
+        let ones = ColumnPenalty::Fixed(vec![1.0; self.inner.moments().k()]);
+        let slopes = ColumnRotation::new(0, &along.second_moment(), side, ones);
+        Some(Box::new(Both(own, slopes)))
     }
     fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
         self.inner.transform(a, log_abs_det);
+        if let Some(along) = &mut self.along {
+            along.transform(a);
+        }
         self.look();
     }
     fn select(&mut self, keep: &[usize], signs: &[f64]) -> Result<(), NumericError> {
         self.inner.select(keep, signs)?;
+        if let Some(along) = &mut self.along {
+            along.select(keep, signs);
+        }
         self.look();
         Ok(())
     }
@@ -389,42 +488,5 @@ impl RowBlock for RowsBeside {
     fn give_up(self: Box<Self>, prefix: &str, state: &mut State) {
         self.save_rest(prefix, state);
         self.inner.give_up(prefix, state);
-    }
-}
-
-impl RowsBeside {
-    fn save_rest(&self, prefix: &str, state: &mut State) {
-        if let Some(coefficients) = &self.coefficients {
-            coefficients.save(&format!("{prefix}/covariates"), state);
-        }
-        state.shared(|state| state.put_mat(&format!("{prefix}/known"), self.known.mean()));
-    }
-}
-
-impl Stateful for RowsBeside {
-    fn save(&self, prefix: &str, state: &mut State) {
-        self.inner.save(prefix, state);
-        self.save_rest(prefix, state);
-    }
-    fn load(&mut self, prefix: &str, state: &StateReader<'_>) -> Result<(), NumericError> {
-        let name = format!("{prefix}/known");
-        let known = state.mat(&name)?;
-        self.inner.load(prefix, state)?;
-        let rows = self.inner.moments().explicit_rows();
-        let mut fits = known.nrows() == rows
-            && known.ncols() == self.known.k()
-            && self.inner.moments().implicit_rows() == 0;
-        if let Some(coefficients) = &mut self.coefficients {
-            let covariates = coefficients.moments().k();
-            coefficients.load(&format!("{prefix}/covariates"), state)?;
-            let now = coefficients.moments();
-            fits &= (now.rows(), now.explicit_rows(), now.k()) == (rows, rows, covariates);
-        }
-        if !fits {
-            return Err(NumericError::BadState { name });
-        }
-        self.known = RowMoments::point(known);
-        self.look();
-        Ok(())
     }
 }
