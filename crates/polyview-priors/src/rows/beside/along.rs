@@ -1,5 +1,5 @@
 //! Rows whose means follow what is known of them
-//! (docs/decisions/0062-factors-about-covariates.md).
+//! (docs/decisions/0063-factors-about-covariates.md).
 
 use polyview_core::{
     Context, NormalEquations, NumericError, RotationTerm, RowBlock, RowMoments, Rule,
