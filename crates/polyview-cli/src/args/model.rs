@@ -61,7 +61,7 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 10, or what the data carry].
+    /// 10, with mofa 20, or what the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:

@@ -111,7 +111,11 @@ fn the_defaults_that_are_said_hold() {
     }
     assert_eq!(
         said("factors"),
-        format!("{}, or what the data carry", all.factors)
+        format!(
+            "{}, with mofa {}, or what the data carry",
+            all.factors,
+            models::preset("mofa").expect("a preset").factors
+        )
     );
     assert_eq!(
         said("restarts"),

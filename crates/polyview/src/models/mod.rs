@@ -19,14 +19,18 @@ use crate::spec::ModelSpec;
 /// Names of the models of [`preset`].
 pub const PRESETS: [&str; 5] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank"];
 
+/// Factors that [`preset`] offers [`mofa`]: twice as many as other models. Sparse weights cost little where they are
+/// zero, and hidden cells are predicted better (docs/decisions/0065-how-many-factors.md).
+const FACTORS_OF_MOFA: usize = 20;
+
 /// The choices of the model of that name ([`PRESETS`]), with the number of
-/// factors of the default.
+/// factors of the default: 10, of `mofa` 20.
 pub fn preset(name: &str) -> Option<ModelSpec> {
     let factors = ModelSpec::default().factors;
     Some(match name {
         "bibfa" => bibfa(factors),
         "sshiba" => sshiba(factors),
-        "mofa" => mofa(factors),
+        "mofa" => mofa(FACTORS_OF_MOFA),
         "mofapy2" => mofapy2(factors),
         "rank" => rank(factors),
         _ => return None,
