@@ -33,6 +33,18 @@ impl View {
         // the minimum of a number and none is the number
         Some((value.min(end), value.max(end)))
     }
+    /// The view with its exact cells alone.
+    #[must_use]
+    pub fn exact(&self) -> Self {
+        if self.ends.is_none() {
+            return self.clone();
+        }
+        let hidden = self.hiding(|n, d| self.is_censored(n, d));
+        Self {
+            ends: None,
+            ..hidden
+        }
+    }
     /// The view with other ends of its cells, samples × features, in the units of the values:
     /// infinite on one side where a limit is all that is known; `NaN`, or the value once more,
     /// where the value is exact. Ends of missing cells do not count.
