@@ -389,7 +389,7 @@ fn survival_columns(p: &Prediction, times: &[f64]) -> Outcome<Vec<(String, Vec<O
         columns.push((feature.clone(), cells(&median)));
         columns.push((format!("{feature}{MEAN_LOG}"), cells(&p.mean)));
         for (time, curve) in times.iter().zip(&curves) {
-            let name = format!("{feature}{SURVIVAL}{}", shortest(*time));
+            let name = format!("{feature}{SURVIVAL}{time}");
             columns.push((name, cells(curve)));
         }
     }
