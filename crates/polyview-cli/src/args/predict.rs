@@ -19,8 +19,9 @@ comes a score, where the model has one, then the probability of one of the words
 name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
 its feature, is the most probable class; then comes the probability of each class. Of a binomial\n\
 target they hold the probability of a success, with --trials TARGET=FILE of the new samples the\n\
-expected successes out of so many. Of times to an event (survival) they hold the median time, the mean of\n\
-its logarithm, and for each time T of --times the probability that the event comes later: FEATURE_survival_at_T.")]
+expected successes out of so many. Of times to an event (survival) they hold the median time, the\n\
+mean of its logarithm, and for each time T of --times the probability that the event comes\n\
+later: FEATURE_survival_at_T.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,

@@ -354,13 +354,13 @@ fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
     let (_, target) = fit.view(&args.target)?;
     let likelihood = &target.choices.likelihood;
     if !likelihood.is_survival() {
-        return match args.times.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(Failure::Usage(format!(
-                "--times: '{}' is {likelihood}, and its predictions are of no times; leave it out",
-                target.name
-            ))),
-        };
+        if args.times.is_empty() {
+            return Ok(Vec::new());
+        }
+        return Err(Failure::Usage(format!(
+            "--times: '{}' is {likelihood}, and its predictions are of no times; leave it out",
+            target.name
+        )));
     }
     text_file(&args.out)?;
     if !args.times.is_empty() || fit.data().is_err() {

@@ -61,12 +61,12 @@ fn words(path: &Path, file: &Path, options: &ReadOptions) -> Outcome<StringTable
 }
 
 /// A table of what is said of cells.
-fn cells(read: &StringTable, features: Vec<String>, of: &[Vec<Said>]) -> ViewCells {
+fn cells(read: &StringTable, features: &[String], of: &[Vec<Said>]) -> ViewCells {
     let table = |of: &dyn Fn(usize, usize) -> f64| Table {
         name: read.name.clone(),
         samples: read.samples.clone(),
         values: Mat::from_fn(read.samples.len(), features.len(), of),
-        features: features.clone(),
+        features: features.to_vec(),
         levels: Vec::new(),
     };
     ViewCells {
@@ -95,7 +95,7 @@ fn limits(path: &Path, read: &StringTable, options: &ReadOptions) -> Outcome<Vie
         }
         all.push(of);
     }
-    Ok(cells(read, read.columns.clone(), &all))
+    Ok(cells(read, &read.columns, &all))
 }
 
 fn number(text: &str, decimal: DecimalMark) -> Option<f64> {
@@ -216,7 +216,7 @@ fn times(
         };
         all.push((x.ln(), if came { f64::NAN } else { f64::INFINITY }));
     }
-    Ok(cells(read, vec![time], &[all]))
+    Ok(cells(read, &[time], &[all]))
 }
 
 #[cfg(test)]
