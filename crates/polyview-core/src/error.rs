@@ -297,6 +297,14 @@ pub enum DataError {
         /// The view.
         view: String,
     },
+    /// Other ends of cells that are stored sparse.
+    #[error(
+        "view '{view}' is stored sparse, and cells between two ends are kept one by one; give a dense table"
+    )]
+    SparseEnds {
+        /// The view.
+        view: String,
+    },
     /// A choice of a view that cannot be.
     #[error("view '{view}': the option {option} cannot be {value}")]
     Option {

@@ -36,7 +36,8 @@
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`PoissonLogNormal`] | counts | $\omega = \tau$, $h = \tau\langle x\rangle$ of a log rate $x\sim N(\eta, 1/\tau)$ |
 //! | [`Cells`] of [`Binomial`] | successes out of n | $\omega = 2n\lambda(\xi)$ or $\mathrm{PG}(n, \eta)$, $h = x - n/2$ |
-//! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
+//! | [`Cells`] of [`Censored`] | numbers of which ends may be all that is known | $\omega = \tau$, $h = \tau\langle\xi\rangle$ of a number $\xi \sim N(\eta, 1/\tau)$ between its ends |
+//! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Censored`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
@@ -73,7 +74,7 @@ pub use cells::{
 pub use counts::{Binomial, Curvature, LogPoisson, NegativeBinomial, Poisson, PoissonLogNormal};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
-pub use interval::{CutPoints, CutPointsBy, Ordinal};
+pub use interval::{Censored, CutPoints, CutPointsBy, Ordinal};
 pub use labels::{BayesianSvm, Probit};
 pub use laws::{CellLaw, CountLaw, Matched};
 pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
@@ -94,7 +95,7 @@ pub mod species {
         BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
     };
     pub use crate::gaussian::GaussianSpecies;
-    pub use crate::interval::OrdinalSpecies;
+    pub use crate::interval::{CensoredSpecies, OrdinalSpecies, SurvivalSpecies};
     pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
     pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
     pub use crate::softmax::SoftmaxSpecies;

@@ -35,6 +35,8 @@ static STANDARD: LazyLock<Registry> = LazyLock::new(|| {
         .with(species::BayesianSvmSpecies)
         .with(species::ProbitSpecies)
         .with(species::OrdinalSpecies)
+        .with(species::CensoredSpecies)
+        .with(species::SurvivalSpecies)
         .with(species::SoftmaxSpecies)
         .with(species::CategoricalProbitSpecies)
         .with(species::PoissonSpecies)

@@ -66,6 +66,17 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
         table("x", Domain::Reals, &mut rng),
         table("y", domain, &mut rng),
     );
+    // every third number is known to lie above its value, some between two
+    let ends = Table {
+        values: Mat::from_fn(y.values.nrows(), y.values.ncols(), |n, d| {
+            match (n + d) % 6 {
+                0 | 3 => f64::INFINITY,
+                1 => y.values[(n, d)] + 0.7,
+                _ => f64::NAN,
+            }
+        }),
+        ..y.clone()
+    };
     let (samples, trials) = (y.samples.clone(), {
         let values = Mat::full(y.values.nrows(), y.values.ncols(), TRIALS);
         Table {
@@ -81,6 +92,9 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
     };
     if domain.has_trials() {
         data = data.trials(trials);
+    }
+    if domain.is_censored() && kind != Kind::Sparse {
+        data = data.ends(ends);
     }
     if kind == Kind::Grouped {
         let named = samples.into_iter().enumerate();

@@ -14,7 +14,7 @@ const NEW: usize = 5;
 const SWEEPS: usize = 12;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [&str; 14] = [
+pub const LIKELIHOODS: [&str; 16] = [
     "gaussian",
     "bernoulli",
     "bernoulli-latent",
@@ -29,6 +29,8 @@ pub const LIKELIHOODS: [&str; 14] = [
     "rank",
     "ordinary-rank",
     "ordinal",
+    "censored",
+    "survival",
 ];
 
 /// What a case is called, and the name of the prior.
@@ -95,7 +97,7 @@ fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat
     Mat::from_fn(rows, columns, |n, d| {
         let eta = eta[(n, d)];
         match likelihood {
-            "gaussian" => 3.0 + eta + 0.5 * standard_normal(rng),
+            "gaussian" | "censored" | "survival" => 3.0 + eta + 0.5 * standard_normal(rng),
             "rank" | "ordinary-rank" => (eta + 0.5 * standard_normal(rng)).exp(),
             "poisson" | "negative-binomial" | "poisson-log-normal" => {
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
@@ -165,6 +167,15 @@ fn data(
     if likelihood == "binomial" {
         let trials = Mat::from_fn(TRAINING, columns, |_, _| 12.0);
         training = training.trials(table("y", old.clone(), &trials, 0));
+    }
+    if matches!(likelihood, "censored" | "survival") {
+        // every third number is known to lie above its value, some between two
+        let ends = Mat::from_fn(TRAINING, columns, |n, d| match (n + d) % 6 {
+            0 | 3 => f64::INFINITY,
+            1 => y[(n, d)] + 0.7,
+            _ => f64::NAN,
+        });
+        training = training.ends(table("y", old.clone(), &ends, 0));
     }
     if kind == Kind::Grouped {
         let of = |n: usize| (format!("s{n}"), ["a", "b"][n % 2].to_owned());

@@ -19,7 +19,9 @@ comes a score, where the model has one, then the probability of one of the words
 name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
 its feature, is the most probable class; then comes the probability of each class. Of a binomial\n\
 target they hold the probability of a success, with --trials TARGET=FILE of the new samples the\n\
-expected successes out of so many.")]
+expected successes out of so many. Of times to an event (survival) they hold the median time, the\n\
+mean of its logarithm, and for each time T of --times the probability that the event comes\n\
+later: FEATURE_survival_at_T.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,
@@ -31,6 +33,15 @@ pub struct PredictArgs {
     /// What becomes of a class that the model has not seen.
     #[arg(long, value_name = "HOW", value_parser = ["error", "missing"], default_value = "error", help_heading = "Prediction")]
     pub unknown_class: String,
+    /// Of times to an event the times at which the probability of a later one is said, in
+    /// the unit of the data; by default the quartiles of the training times.
+    #[arg(
+        long,
+        value_name = "TIMES",
+        value_delimiter = ',',
+        help_heading = "Prediction"
+    )]
+    pub times: Vec<f64>,
     /// Where predictive means go; for labels their probabilities, for classes
     /// first the most probable one; - is standard output.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]

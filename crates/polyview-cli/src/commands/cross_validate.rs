@@ -183,6 +183,14 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
             "RPS",
             "mean ranked probability score, 0 to 1; smaller is better",
         ),
+        CrossValidateScore::Concordance => (
+            "C-index",
+            "share of pairs whose events come in the predicted order; larger is better, 0.5 is chance",
+        ),
+        CrossValidateScore::IntegratedBrier => (
+            "integrated Brier",
+            "Brier score of the event coming later, mean over the times of events; smaller is better",
+        ),
         CrossValidateScore::MeanSquaredError => (
             "squared error",
             "mean squared error in the data's own units; smaller is better",

@@ -31,6 +31,11 @@ pub const PROBABILITY_OF: &str = "probability_of_";
 /// What stands between a feature and one of its levels, over the level's probability.
 pub const LEVEL: &str = "_probability_of_";
 
+/// What follows a feature over the means of its logarithms.
+pub const MEAN_LOG: &str = "_mean_log";
+/// What stands between a feature and a time, over the probability that the event comes later.
+pub const SURVIVAL: &str = "_survival_at_";
+
 /// Refuses a file that holds no words.
 fn text_file(path: &Path) -> Outcome<()> {
     let array = |e: &str| e.eq_ignore_ascii_case("npy") || e.eq_ignore_ascii_case("npz");
@@ -225,6 +230,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     if args.sd.is_some() {
         no_spread("--sd", target)?;
     }
+    let times = times(args, &fit)?;
     check_intervals(&args.intervals, target)?;
     let of_trials = target.choices.likelihood.has_trials();
     let with_ends = args.intervals.any();
@@ -258,8 +264,12 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         None => None,
     };
     answer(cli, &p.notes, &p.warnings);
+    let survival = p.kind.is_survival();
     let put = |path, values| write_samples(path, &p.samples, &p.features, values, args.force);
-    if categorical {
+    if survival {
+        let columns = survival_columns(&p, &times)?;
+        write_columns(&args.out, &p.samples, columns, args.force)?;
+    } else if categorical {
         let columns = class_columns(&target.features[0], &p);
         write_columns(&args.out, &p.samples, columns, args.force)?;
     } else if let Some(labels) = labels {
@@ -279,6 +289,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
             Some(ends) => ends,
             None => p.interval(args.intervals.level())?,
         };
+        let [lower, upper] = [lower, upper].map(|m| if survival { of_logarithms(&m) } else { m });
         put(args.intervals.lower.as_ref(), &lower)?;
         put(args.intervals.upper.as_ref(), &upper)?;
     }
@@ -295,6 +306,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
                 None if of_trials => " (probabilities are of a success)".to_owned(),
                 None if p.levels.is_some() =>
                     " (median levels, and the probability of each)".to_owned(),
+                None if survival =>
+                    " (median times, means of their logarithms, and probabilities of later events)"
+                        .to_owned(),
                 None if p.kind == Domain::Binary => " (probabilities are of a 1)".to_owned(),
                 None => String::new(),
             }
@@ -326,6 +340,60 @@ fn class_columns(feature: &str, p: &Prediction) -> Vec<(String, Vec<Option<Strin
         columns.push((class.clone(), cells));
     }
     columns
+}
+
+/// Times of their logarithms, to twelve digits: those that were read come out as they were.
+fn of_logarithms(values: &Mat<f64>) -> Mat<f64> {
+    let time = |x: f64| format!("{:.11e}", x.exp()).parse().unwrap_or(f64::NAN);
+    Mat::from_fn(values.nrows(), values.ncols(), |n, d| time(values[(n, d)]))
+}
+
+/// Times at which probabilities of later events are said: those that are asked for, or else the quartiles of
+/// the training times, if the model has them. None of a target that is no such time.
+fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
+    let (_, target) = fit.view(&args.target)?;
+    let likelihood = &target.choices.likelihood;
+    if !likelihood.is_survival() {
+        if args.times.is_empty() {
+            return Ok(Vec::new());
+        }
+        return Err(Failure::Usage(format!(
+            "--times: '{}' is {likelihood}, and its predictions are of no times; leave it out",
+            target.name
+        )));
+    }
+    text_file(&args.out)?;
+    if !args.times.is_empty() || fit.data().is_err() {
+        return Ok(args.times.clone());
+    }
+    let known = fit.event_times(&args.target)?;
+    let mut times: Vec<f64> = known.iter().map(|t| t.time).collect();
+    times.sort_by(f64::total_cmp);
+    let quartile = |i: usize| {
+        let at = times.get(i * times.len().saturating_sub(1) / 4);
+        // as the data have it, but for rounding
+        at.map(|t| format!("{t:.5e}").parse().unwrap_or(*t))
+    };
+    Ok((1..4).filter_map(quartile).collect())
+}
+
+/// The median time of each feature, the mean of its logarithm, and the probabilities that the event
+/// comes later than these times.
+fn survival_columns(p: &Prediction, times: &[f64]) -> Outcome<Vec<(String, Vec<Option<String>>)>> {
+    let median = of_logarithms(&p.mean);
+    let curves = p.survival(times)?;
+    let mut columns = Vec::new();
+    for (d, feature) in p.features.iter().enumerate() {
+        let cell = |x: &f64| (!x.is_nan()).then(|| shortest(*x));
+        let cells = |m: &Mat<f64>| m.col(d).iter().map(cell).collect();
+        columns.push((feature.clone(), cells(&median)));
+        columns.push((format!("{feature}{MEAN_LOG}"), cells(&p.mean)));
+        for (time, curve) in times.iter().zip(&curves) {
+            let name = format!("{feature}{SURVIVAL}{time}");
+            columns.push((name, cells(curve)));
+        }
+    }
+    Ok(columns)
 }
 
 /// What a level is called: its word, or its number from 1 on.
@@ -410,6 +478,11 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
     }
     let mut f = fit.impute_with(&args.view, args.intervals.level(), sureness(args.plug_in))?;
     answer(cli, &f.notes, &f.warnings);
+    if f.kind.is_survival() {
+        for numbers in [&mut f.values, &mut f.lower, &mut f.upper] {
+            *numbers = of_logarithms(numbers);
+        }
+    }
     if let Some(labels) = labels {
         let p = f.values;
         let of = |n: usize, c: usize| if c == 1 { p[(n, 0)] } else { 1.0 - p[(n, 0)] };

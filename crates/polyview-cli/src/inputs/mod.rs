@@ -10,6 +10,7 @@ mod group_names;
 mod guess;
 mod joined;
 mod levels;
+mod limits;
 mod new_data;
 mod view_table;
 
@@ -39,6 +40,7 @@ use copies::copies;
 use group_names::{Present, groups_of};
 use guess::Guess;
 use joined::{built, ids_or_places};
+use limits::ViewCells;
 use view_table::{Likely, view, words};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
@@ -63,11 +65,14 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         let told = study.likelihood(&s.name);
         if let Some(l) = told.or_else(|| trials.as_ref().map(|_| "binomial".into())) {
             let table = view(&s.path, &options, Likely::Asked(&l), trials.as_ref());
-            let table = table.map_err(|e| words(study, &s, &l, e))?;
+            let ViewCells { table, ends } = table.map_err(|e| words(study, &s, &l, e))?;
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = ids_or_places(builder, &s.name, &s.path)?;
             builder = builder.view(stored(cli, study, table, &l, trials.is_some()));
+            if let Some(ends) = ends {
+                builder = builder.ends(ends);
+            }
             study.take(&s.name, l);
         } else {
             let Guess {

@@ -12,6 +12,7 @@ use super::adjust::{Adjusted, complete};
 use super::counts::Trials;
 use super::group_names::{Present, groups_of};
 use super::joined::{built, ids_or_places};
+use super::limits::ViewCells;
 use super::view_table::{Likely, view};
 use super::{about, features, note_names, read_options, with_metadata};
 use crate::args::{Cli, DataArgs, FormatArgs};
@@ -80,7 +81,7 @@ pub fn new_data_for(
             likelihood: known,
             labels,
         };
-        let table = view(&path, &options, kind, trials.as_ref())?;
+        let ViewCells { table, ends } = view(&path, &options, kind, trials.as_ref())?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
         builder = ids_or_places(builder, &name, &path)?;
@@ -91,6 +92,9 @@ pub fn new_data_for(
             }
             table => table,
         });
+        if let Some(ends) = ends {
+            builder = builder.ends(ends);
+        }
         if let Some(t) = trials {
             builder = builder.trials(t.table);
         }

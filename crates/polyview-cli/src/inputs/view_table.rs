@@ -10,6 +10,7 @@ use super::archive::archive;
 use super::counts::{self, Trials};
 use super::guess::{as_classes, is_bit};
 use super::levels;
+use super::limits::{self, ViewCells};
 use crate::failure::{Failure, Outcome};
 use crate::hdf5;
 use crate::study::{Source, Study};
@@ -69,13 +70,13 @@ impl<'a> Likely<'a> {
     }
 }
 
-/// The table of a view of that likelihood.
+/// The cells of a view of that likelihood.
 pub fn view(
     path: &Path,
     options: &ReadOptions,
     likely: Likely<'_>,
     trials: Option<&Trials>,
-) -> Outcome<ViewTable> {
+) -> Outcome<ViewCells> {
     let (name, likelihood) = (
         options.name.clone().unwrap_or_default(),
         likely.likelihood(),
@@ -85,14 +86,17 @@ pub fn view(
     let (file, options) = &archive(path, options.clone());
     if classes {
         return match inside {
-            Some(table) => Ok(table),
-            None => Ok(read_table(file, &as_classes(options))?.into()),
+            Some(table) => Ok(table.into()),
+            None => Ok(ViewTable::from(read_table(file, &as_classes(options))?).into()),
         };
     }
     let mend = likely.mend(&name);
     let words = likelihood.level_words();
     if inside.is_none() && !words.is_empty() {
-        return levels::of_words(path, file, options, &words);
+        return Ok(levels::of_words(path, file, options, &words)?.into());
+    }
+    if inside.is_none() && likelihood.is_censored() {
+        return limits::read(path, file, options, likelihood);
     }
     let table = match (inside, likely) {
         (Some(table), _) => table,
@@ -117,7 +121,7 @@ pub fn view(
     if likelihood.is_count() {
         counts::check(path, &table, (likelihood, &mend), trials)?;
     }
-    Ok(table)
+    Ok(table.into())
 }
 
 /// Whether a table of numbers was refused for its words.
@@ -150,6 +154,15 @@ pub fn words(study: &Study, source: &Source, likelihood: &Likelihood, error: Fai
         "bibfa" | "mofapy2" if !label => "with --model sshiba ",
         _ => "",
     };
+    if let IoError::NotNumber { cell, .. } = &error
+        && cell.text.trim_start().starts_with(['<', '>', '['])
+    {
+        let mend = format!(
+            "limits such as <0.05, >1300 and [2,5] are read with --view '{name}={path}:censored'"
+        );
+        let source = Box::new(error);
+        return Failure::Words { source, mend };
+    }
     if likelihood.is_ordered() {
         let mend = format!(
             "say the words of the levels in their order: --view '{name}={path}:{}{{levels=low;mid;high}}'",

@@ -28,6 +28,7 @@ mod label_options;
 #[cfg(unix)]
 mod labels;
 mod levels;
+mod limits;
 mod mixture;
 mod models;
 mod new_cells;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::align::{align, align_sparse, group, places, without_empty};
 use super::names::{self, Names};
 use super::numbered;
-use super::{Dataset, Metadata, Table, ViewTable};
+use super::{Dataset, Metadata, Table, View, ViewTable};
 use crate::error::DataError;
 use crate::journal::{Event, Journal};
 
@@ -30,6 +30,7 @@ pub enum Join {
 pub struct DatasetBuilder {
     tables: Vec<ViewTable>,
     trials: Vec<Table>,
+    ends: Vec<Table>,
     join: Join,
     new_samples: bool,
     numbered: HashSet<String>,
@@ -54,6 +55,13 @@ impl DatasetBuilder {
     #[must_use]
     pub fn trials(mut self, table: Table) -> Self {
         self.trials.push(table);
+        self
+    }
+    /// Gives cells of the view of the same name as the table their other ends, `NaN` where the
+    /// value is exact ([`View::with_ends`]). Samples and features are matched by name.
+    #[must_use]
+    pub fn ends(mut self, table: Table) -> Self {
+        self.ends.push(table);
         self
     }
     /// Chooses which samples are kept.
@@ -142,16 +150,12 @@ impl DatasetBuilder {
             });
         }
         for table in self.trials {
-            let table = ViewTable::Dense(table);
-            check(&table)?;
-            let ViewTable::Dense(table) = table else {
-                continue;
-            };
-            let Some(at) = views.iter().position(|v| v.name() == table.name) else {
-                return Err(DataError::UnknownView { view: table.name });
-            };
-            let view = views[at].clone();
-            views[at] = super::trials::align(view, &table, &index)?;
+            let (at, table) = beside(table, &views)?;
+            views[at] = super::trials::align(views[at].clone(), &table, &index)?;
+        }
+        for table in self.ends {
+            let (at, table) = beside(table, &views)?;
+            views[at] = super::ends::align(views[at].clone(), &table, &index)?;
         }
         drop(index);
         for view in &views {
@@ -224,6 +228,19 @@ impl DatasetBuilder {
             }
         }
         Ok(order)
+    }
+}
+
+/// A table of what stands beside the values of a view, and the place of that view.
+fn beside(table: Table, views: &[View]) -> Result<(usize, Table), DataError> {
+    let table = ViewTable::Dense(table);
+    check(&table)?;
+    let at = views.iter().position(|v| v.name() == table.name());
+    match (at, table) {
+        (Some(at), ViewTable::Dense(table)) => Ok((at, table)),
+        (_, table) => Err(DataError::UnknownView {
+            view: table.name().to_owned(),
+        }),
     }
 }
 

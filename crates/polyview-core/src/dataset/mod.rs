@@ -4,6 +4,7 @@ mod align;
 mod blocks;
 mod builder;
 mod dense;
+mod ends;
 mod levels;
 mod magnitude;
 mod mask;
@@ -65,6 +66,7 @@ pub struct View {
     mask: Mask,
     levels: Vec<String>,
     trials: Option<Arc<Mat<f64>>>,
+    ends: Option<Arc<Mat<f64>>>,
 }
 
 impl View {
@@ -96,6 +98,7 @@ impl View {
             mask,
             levels: Vec::new(),
             trials: None,
+            ends: None,
         })
     }
 
@@ -148,8 +151,8 @@ impl View {
         self.is_observed(sample, feature)
             .then(|| self.values.get(sample, feature))
     }
-    /// Takes the view apart: name, feature names, values, mask; class names and
-    /// trials are dropped ([`View::levels`], [`View::trials`] have them). The values are
+    /// Takes the view apart: name, feature names, values, mask; class names,
+    /// trials and ends are dropped ([`View::levels`], [`View::trials`], [`View::ends`] have them). The values are
     /// shared with the view's clones; whoever changes them gets a copy of
     /// their own then. Values stored sparse come with all their zeros
     /// ([`View::into_stored`] leaves them as they are).
@@ -158,7 +161,8 @@ impl View {
         (self.name, self.features, values, self.mask)
     }
     /// The same view with other values at the same places, for example after
-    /// standardisation. Missing cells must be zero.
+    /// standardisation. Missing cells must be zero. Other ends of cells ([`View::ends`]) move
+    /// with the values.
     ///
     /// # Errors
     /// [`DataError::LengthMismatch`] when the shape differs; for a categorical
@@ -174,6 +178,7 @@ impl View {
         }
         levels::check(&self.name, &self.levels, &values, &self.mask)?;
         Ok(Self {
+            ends: self.moved_ends(&values),
             name: self.name.clone(),
             features: self.features.clone(),
             values: values.into(),
@@ -239,6 +244,7 @@ impl View {
             mask,
             levels,
             trials: None,
+            ends: None,
         }
     }
 }

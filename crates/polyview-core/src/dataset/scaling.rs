@@ -273,6 +273,10 @@ impl Scaling {
             };
         }
         let (levels, trials) = (view.levels().to_vec(), view.trials().cloned());
+        let ends = view.ends().map(|e| {
+            let end = |n: usize, d: usize| self.forward(d, e[(n, d)]);
+            Arc::new(Mat::from_fn(e.nrows(), e.ncols(), end))
+        });
         let (name, features, values, mask) = view.into_parts();
         let mut values = Arc::unwrap_or_clone(values);
         for d in 0..values.ncols() {
@@ -285,6 +289,7 @@ impl Scaling {
         }
         View {
             trials,
+            ends,
             ..View::new_unchecked(name, features, values, mask, levels)
         }
     }

@@ -380,6 +380,7 @@ impl View {
             mask,
             levels: Vec::new(),
             trials: None,
+            ends: None,
         }
     }
     /// The values as they are stored, where zeros are not.
@@ -446,6 +447,12 @@ impl View {
                 source[d].and_then(|s| self.value(n, s)).unwrap_or(f64::NAN)
             });
             let matched = Self::from_values(name, features, values)?;
+            let matched = match &self.ends {
+                None => matched,
+                Some(ends) => matched.with_ends(Mat::from_fn(rows, source.len(), |n, d| {
+                    source[d].map_or(f64::NAN, |s| ends[(n, s)])
+                }))?,
+            };
             if self.trials.is_none() {
                 return Ok(matched);
             }

@@ -64,6 +64,7 @@ impl View {
             features,
             levels,
             trials: self.trials.as_ref().map(|t| gather(t.as_ref().as_ref())),
+            ends: self.ends.as_ref().map(|e| gather(e.as_ref().as_ref())),
         }
     }
 }

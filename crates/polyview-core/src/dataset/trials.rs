@@ -68,19 +68,25 @@ pub(super) fn align(
     table: &Table,
     index: &HashMap<&str, usize>,
 ) -> Result<View, DataError> {
+    let trials = by_names(&view, table, index);
+    view.with_trials(trials)
+}
+
+/// What a table says of each cell of a view, by names; `NaN` where it says nothing.
+pub(super) fn by_names(view: &View, table: &Table, index: &HashMap<&str, usize>) -> Mat<f64> {
     let columns: HashMap<&str, usize> = (view.features().iter().enumerate())
         .map(|(d, f)| (f.as_str(), d))
         .collect();
-    let mut trials = Mat::full(view.n_samples(), view.n_features(), f64::NAN);
+    let mut out = Mat::full(view.n_samples(), view.n_features(), f64::NAN);
     for (j, f) in table.features.iter().enumerate() {
         let Some(&d) = columns.get(f.as_str()) else {
             continue;
         };
         for (i, s) in table.samples.iter().enumerate() {
             if let Some(&n) = index.get(s.as_str()) {
-                trials[(n, d)] = table.values[(i, j)];
+                out[(n, d)] = table.values[(i, j)];
             }
         }
     }
-    view.with_trials(trials)
+    out
 }

@@ -8,13 +8,15 @@ use polyview_linalg::Mat;
 
 use super::{Cell, ColumnData};
 
-/// Data, numbers of trials and mask of a view.
+/// Data, numbers of trials, other ends and mask of a view.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     /// Shared with whoever else holds the view; copied when they change.
     pub(crate) values: Values,
     /// Numbers of trials, where the view has them.
     pub(crate) trials: Option<Arc<Mat<f64>>>,
+    /// Other ends of cells, where the view has them.
+    pub(crate) ends: Option<Arc<Mat<f64>>>,
     pub(crate) mask: Mask,
 }
 
@@ -23,17 +25,19 @@ pub(crate) struct Column<'a> {
     feature: usize,
     values: Cow<'a, [f64]>,
     trials: Option<&'a [f64]>,
+    ends: Option<&'a [f64]>,
     mask: &'a Mask,
 }
 
 impl Data {
     /// Name, feature names and data of a view.
     pub(crate) fn of(view: View) -> (String, Vec<String>, Self) {
-        let trials = view.trials().cloned();
+        let (trials, ends) = (view.trials().cloned(), view.ends().cloned());
         let (name, features, values, mask) = view.into_stored();
         let data = Self {
             values,
             trials,
+            ends,
             mask,
         };
         (name, features, data)
@@ -43,6 +47,19 @@ impl Data {
     }
     pub(crate) fn columns(&self) -> usize {
         self.values.ncols()
+    }
+    /// Other data in place of the observed cells, a column of values and other ends each.
+    pub(crate) fn replace(&mut self, drawn: &[Vec<(f64, f64)>]) {
+        let values = self.values.cells_mut(&self.mask);
+        for (d, column) in drawn.iter().enumerate() {
+            for (x, (value, _)) in values.col_as_slice_mut(d).iter_mut().zip(column) {
+                *x = *value;
+            }
+        }
+        if let Some(ends) = &mut self.ends {
+            let new = |n: usize, d: usize| drawn[d][n].1;
+            *ends = Arc::new(Mat::from_fn(ends.nrows(), ends.ncols(), new));
+        }
     }
     /// Sum over the observed cells of each feature.
     pub(crate) fn sums(&self, of: impl Fn(Cell) -> f64) -> Vec<f64> {
@@ -70,6 +87,7 @@ impl Data {
             feature: column,
             values,
             trials: self.trials.as_ref().map(|t| t.col_as_slice(column)),
+            ends: self.ends.as_ref().map(|e| e.col_as_slice(column)),
             mask: &self.mask,
         }
     }
@@ -82,6 +100,7 @@ impl Column<'_> {
             column: self.feature,
             values: &self.values,
             trials: self.trials,
+            ends: self.ends,
         }
     }
     /// Puts zeros where nothing was observed.
@@ -103,6 +122,7 @@ impl Column<'_> {
             column: self.feature,
             value: self.values[sample],
             trials: self.trials.map_or(1.0, |t| t[sample]),
+            end: self.ends.map_or(f64::NAN, |e| e[sample]),
         })
     }
 }

@@ -125,11 +125,13 @@ impl<L: CellLikelihood> Experts<L> {
         let Data {
             values,
             trials,
+            ends,
             mask,
         } = &plain.data;
         let data = Data {
             values: Values::Dense(repeated(&values.to_dense(mask)).into()),
             trials: trials.as_deref().map(repeated),
+            ends: ends.as_deref().map(repeated),
             mask: match mask {
                 Mask::Cells { .. } => {
                     Mask::from_fn(rows, all, |n, j| mask.is_observed(n, j % columns))
@@ -280,6 +282,7 @@ impl<L: CellLikelihood> ViewTerm for Experts<L> {
                     column: c,
                     value: 0.0,
                     trials: 1.0,
+                    end: f64::NAN,
                 };
                 let eta = p.mean_cell(n, t * columns + c);
                 out[(n, c)] = self.cells.likelihood.draw_datum(cell, eta, &mut rng);

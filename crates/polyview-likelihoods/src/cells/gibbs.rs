@@ -3,7 +3,6 @@
 use polyview_core::{Augmented, Context, NumericError, Predictor, Stamp};
 use polyview_random::StreamKey;
 
-use super::data::Data;
 use super::locals::{Locals, Made, Seen, write_drawn};
 use super::{CellLikelihood, Cells};
 
@@ -50,17 +49,13 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
             let column = self.data.column(d);
             let mut rng = key.chunk(d as u32).rng();
             let draw = |n: usize| {
-                column.cell(n).map_or(0.0, |cell| {
-                    (self.likelihood).draw_datum(cell, p.mean_cell(n, d), &mut rng)
+                column.cell(n).map_or((0.0, f64::NAN), |cell| {
+                    (self.likelihood).draw_cell(cell, p.mean_cell(n, d), &mut rng)
                 })
             };
-            drawn.push((0..self.data.rows()).map(draw).collect::<Vec<f64>>());
+            drawn.push((0..self.data.rows()).map(draw).collect::<Vec<_>>());
         }
-        let Data { values, mask, .. } = &mut self.data;
-        let values = values.cells_mut(mask);
-        for (d, column) in drawn.iter().enumerate() {
-            values.col_as_slice_mut(d).copy_from_slice(column);
-        }
+        self.data.replace(&drawn);
         self.datum_offsets = (self.data).sums(|cell| self.likelihood.datum_offset(cell));
         self.drawn = true;
         self.stamp = Stamp::fresh();

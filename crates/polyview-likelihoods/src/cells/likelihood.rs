@@ -33,6 +33,9 @@ pub struct Cell {
     /// Number of trials that a count of successes is out of; 1 where the view
     /// has none.
     pub trials: f64,
+    /// Its other end, where two ends are all that is known of the datum; `NaN` where the value
+    /// is exact ([`View::ends`]).
+    pub end: f64,
 }
 
 /// The data of one feature, observed or not.
@@ -44,6 +47,8 @@ pub struct ColumnData<'a> {
     pub values: &'a [f64],
     /// Numbers of trials, where the view has them.
     pub trials: Option<&'a [f64]>,
+    /// Other ends of the cells, where the view has them.
+    pub ends: Option<&'a [f64]>,
 }
 
 impl ColumnData<'_> {
@@ -54,6 +59,7 @@ impl ColumnData<'_> {
             column: self.column,
             value: self.values[sample],
             trials: self.trials.map_or(1.0, |t| t[sample]),
+            end: self.ends.map_or(f64::NAN, |e| e[sample]),
         }
     }
     /// The data of some samples.
@@ -61,7 +67,8 @@ impl ColumnData<'_> {
         Self {
             column: self.column,
             values: &self.values[samples.clone()],
-            trials: self.trials.map(|t| &t[samples]),
+            trials: self.trials.map(|t| &t[samples.clone()]),
+            ends: self.ends.map(|e| &e[samples]),
         }
     }
 }
@@ -260,6 +267,11 @@ pub trait CellLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     }
     /// Draws a datum in place of that of `cell`, given the predictor.
     fn draw_datum(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> f64;
+    /// As [`CellLikelihood::draw_datum`], with what would be known of the datum where `cell` stands:
+    /// its value, and its other end where it has one ([`Cell::end`]).
+    fn draw_cell(&self, cell: Cell, eta: f64, rng: &mut ChaCha8Rng) -> (f64, f64) {
+        (self.draw_datum(cell, eta, rng), f64::NAN)
+    }
     /// Predictive mean and variance of a datum whose predictor has this mean
     /// and variance.
     fn predict(&self, column: usize, mean: f64, variance: f64) -> (f64, f64);
@@ -345,6 +357,7 @@ mod tests {
             column: 0,
             values: &values,
             trials: Some(&trials),
+            ends: None,
         };
         let [mut precision, mut linear, mut offset] = [(); 3].map(|()| vec![f64::NAN; local.len()]);
         let out = ColumnSites {
@@ -389,6 +402,7 @@ mod tests {
             column: 0,
             values: &values,
             trials: None,
+            ends: None,
         };
         let (m, s) = match likelihood.optimise_from() {
             LocalMoments::Mean => (&mean, &unwanted),

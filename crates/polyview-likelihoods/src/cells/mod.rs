@@ -98,6 +98,7 @@ impl<L: CellLikelihood> Cells<L> {
             column: d,
             value,
             trials: view.trials_of(n, d),
+            end: view.ends().map_or(f64::NAN, |e| e[(n, d)]),
         };
         check_domain(&view, likelihood.needs(), |n, d, x| {
             likelihood.admits(cell(n, d, x))
@@ -345,6 +346,7 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
                         column: d,
                         value: 0.0,
                         trials: trials.map_or(1.0, |t| t[(n, d)]),
+                        end: f64::NAN,
                     };
                     out[(n, d)] = self.likelihood.draw_datum(cell, eta[(n, j)], &mut rng);
                 }

@@ -73,6 +73,7 @@ mod tests {
                 column: 0,
                 value,
                 trials: 20.0,
+                end: f64::NAN,
             };
             for i in -8..9 {
                 let (mean, variance, step) = (0.7 * f64::from(i) + 0.05, 0.3, 1e-3);

@@ -25,7 +25,7 @@ const LARGEST_EXPONENT: f64 = 700.0;
 /// ```
 /// use polyview_likelihoods::{Cell, LogPoisson, ScalarLikelihood};
 ///
-/// let cell = Cell { column: 0, value: 3.0, trials: 1.0 };
+/// let cell = Cell { column: 0, value: 3.0, trials: 1.0, end: f64::NAN };
 /// let e = LogPoisson::default().expectation(cell, 1.0, 0.3, 0.5);
 /// assert!((e.value + 2.62501248709545).abs() < 1e-13);
 /// ```
@@ -144,6 +144,7 @@ mod tests {
                 column: 0,
                 value,
                 trials: 1.0,
+                end: f64::NAN,
             };
             let e = LogPoisson::default().expectation(cell, 1.0, m, v);
             for (a, b) in [(e.value, f), (e.slope, g), (e.curvature, h)] {

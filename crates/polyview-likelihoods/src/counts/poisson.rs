@@ -286,6 +286,7 @@ mod tests {
                 column: 0,
                 value: count,
                 trials: 1.0,
+                end: f64::NAN,
             };
             for i in -160..160 {
                 let zeta = f64::from(i) * 0.25;

@@ -13,15 +13,22 @@
 //! | `climb` | their steps uphill |
 //! | `ordinal` | levels as a likelihood: [`Ordinal`] |
 //! | `law` | predictive laws of levels |
-//! | `species` | what is told of it |
+//! | `censored` | numbers of which limits may be all that is known: [`Censored`] |
+//! | `noise` | their noise: steps and draws |
+//! | `species`, `limits` | what is told of them |
 
+mod censored;
 mod climb;
 mod cuts;
 mod ends;
 mod law;
+mod limits;
+mod noise;
 mod ordinal;
 mod species;
 
+pub use censored::Censored;
 pub use cuts::{CutPoints, CutPointsBy};
+pub use limits::{CensoredSpecies, SurvivalSpecies};
 pub use ordinal::Ordinal;
 pub use species::OrdinalSpecies;

@@ -264,6 +264,7 @@ mod tests {
             column: 0,
             value,
             trials: 1.0,
+            end: f64::NAN,
         }
     }
 

@@ -150,6 +150,7 @@ mod tests {
                 column: 0,
                 value,
                 trials: 1.0,
+                end: f64::NAN,
             };
             for i in -60..=60 {
                 let (mean, variance) = (f64::from(i) * 0.5, 0.7);

@@ -165,11 +165,13 @@ mod tests {
             column: 0,
             value: 1.0,
             trials: 1.0,
+            end: f64::NAN,
         },
         Cell {
             column: 0,
             value: 0.0,
             trials: 1.0,
+            end: f64::NAN,
         },
     ];
 

@@ -220,6 +220,7 @@ pub(super) fn inverse_information<L: ScalarLikelihood>(
         column,
         value: 0.0,
         trials: 1.0,
+        end: f64::NAN,
     };
     let table = Table::of(likelihood, cell, level, parameter);
     let theta = Real::constant(parameter);
@@ -323,6 +324,7 @@ mod tests {
             column: 0,
             value,
             trials: 1.0,
+            end: f64::NAN,
         }
     }
 

@@ -402,6 +402,7 @@ mod tests {
             column: 0,
             values: &values,
             trials: Some(&trials),
+            ends: None,
         };
         let mean: Vec<f64> = (0..90).map(|n| 0.2 * f64::from(n) - 9.0).collect();
         let variance: Vec<f64> = (0..90).map(|n| 0.02 * f64::from(n % 70)).collect();

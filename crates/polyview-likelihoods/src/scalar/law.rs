@@ -30,6 +30,7 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
             column: self.first + column,
             value,
             trials: self.trials.as_ref().map_or(1.0, |t| t[(sample, column)]),
+            end: f64::NAN,
         }
     }
     /// The law of a cell as a table, where the data are real numbers and nothing is known in

@@ -82,7 +82,7 @@ pub struct ScalarParameter {
 ///         eta * cell.value - eta.softplus()
 ///     }
 /// }
-/// let cell = Cell { column: 0, value: 1.0, trials: 1.0 };
+/// let cell = Cell { column: 0, value: 1.0, trials: 1.0, end: f64::NAN };
 /// let e = Logistic.expectation(cell, 1.0, 0.3, 0.5);
 /// assert!((e.value + 0.6123429445343).abs() < 1e-10);
 /// ```
@@ -205,6 +205,10 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     /// Draws a datum in place of that of `cell`, given its predictor.
     fn draw_datum(&self, cell: Cell, eta: f64, parameter: f64, rng: &mut ChaCha8Rng) -> f64 {
         datum::draw(self, cell, eta, parameter, rng)
+    }
+    /// As [`CellLikelihood::draw_cell`](crate::CellLikelihood::draw_cell).
+    fn draw_cell(&self, cell: Cell, eta: f64, parameter: f64, rng: &mut ChaCha8Rng) -> (f64, f64) {
+        (self.draw_datum(cell, eta, parameter, rng), f64::NAN)
     }
     /// Variance that noise and link add to the predictor of a column, in its squared units,
     /// where the predictor is `level`: unless said otherwise what a datum says of it, the

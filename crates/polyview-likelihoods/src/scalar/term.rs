@@ -70,6 +70,7 @@ impl<L: ScalarLikelihood> Expected<L> {
             column: d,
             value,
             trials: view.trials_of(n, d),
+            end: view.ends().map_or(f64::NAN, |e| e[(n, d)]),
         };
         check_domain(&view, likelihood.needs(), |n, d, x| {
             likelihood.admits(cell(n, d, x))
@@ -158,6 +159,7 @@ impl<L: ScalarLikelihood> Expected<L> {
             trials: trials
                 .filter(|t| sample < t.nrows())
                 .map_or(1.0, |t| t[(sample, column)]),
+            end: f64::NAN,
         }
     }
 }
@@ -333,17 +335,13 @@ impl<L: ScalarLikelihood> Augmented for Expected<L> {
             let (column, theta) = (self.data.column(d), self.parameter(d));
             let mut rng = key.chunk(d as u32).rng();
             let draw = |n: usize| {
-                column.cell(n).map_or(0.0, |cell| {
-                    (self.likelihood).draw_datum(cell, p.mean_cell(n, d), theta, &mut rng)
+                column.cell(n).map_or((0.0, f64::NAN), |cell| {
+                    (self.likelihood).draw_cell(cell, p.mean_cell(n, d), theta, &mut rng)
                 })
             };
-            drawn.push((0..self.data.rows()).map(draw).collect::<Vec<f64>>());
+            drawn.push((0..self.data.rows()).map(draw).collect::<Vec<_>>());
         }
-        let Data { values, mask, .. } = &mut self.data;
-        let values = values.cells_mut(mask);
-        for (d, column) in drawn.iter().enumerate() {
-            values.col_as_slice_mut(d).copy_from_slice(column);
-        }
+        self.data.replace(&drawn);
         self.changed();
     }
 }

@@ -187,6 +187,7 @@ mod tests {
             column: 0,
             value,
             trials: 1.0,
+            end: f64::NAN,
         }
     }
 
@@ -219,6 +220,7 @@ mod tests {
                         column: 0,
                         values: &[x],
                         trials: None,
+                        ends: None,
                     };
                     l.widened_expectations(data, theta, (&[m], &[v]), &[spread], &mut out);
                     out[0]

@@ -305,6 +305,16 @@ fn made_up(domain: Domain, key: StreamKey) -> Result<View, Finding> {
     let view = View::from_values("view", names, values).and_then(|view| {
         if domain.has_classes() {
             view.with_levels((0..CLASSES).map(|c| format!("class {c}")).collect())
+        } else if domain.is_censored() {
+            // numbers, limits on either side and intervals
+            let end = |n: usize, d: usize| match (n + d) % 4 {
+                0 => f64::INFINITY,
+                1 => f64::NEG_INFINITY,
+                2 => view.values()[(n, d)] + 0.8,
+                _ => f64::NAN,
+            };
+            let ends = Mat::from_fn(SAMPLES, columns, end);
+            view.with_ends(ends)
         } else if domain.has_trials() {
             view.with_trials(Mat::full(SAMPLES, columns, TRIALS))
         } else {

@@ -90,7 +90,7 @@ fn validate_views(
         no_sampler(spec.engine, v.name(), &choices.likelihood)?;
         cannot_settle(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
         no_extremes(spec, v.name())?;
-        trials_go(v, &choices.likelihood)?;
+        beside_goes(v, &choices)?;
     }
     let names: Vec<&str> = views.iter().map(View::name).collect();
     priors_go(spec, &names)?;
@@ -143,17 +143,37 @@ fn classes_go(view: &View, likelihood: &Likelihood) -> Result<()> {
     .into())
 }
 
-/// Refuses numbers of trials that the likelihood would not look at.
-fn trials_go(view: &View, likelihood: &Likelihood) -> Result<()> {
-    if view.trials().is_none() || likelihood.has_trials() {
-        return Ok(());
+/// Refuses numbers of trials and other ends of cells that the likelihood would not look at, and
+/// normal scores of numbers that are not known.
+fn beside_goes(view: &View, choices: &ViewChoices) -> Result<()> {
+    let likelihood = &choices.likelihood;
+    let refuse = |what: String, with: &str| {
+        Err(ErrorKind::Incompatible {
+            view: view.name().to_owned(),
+            what,
+            with: with.to_owned(),
+        }
+        .into())
+    };
+    if view.trials().is_some() && !likelihood.has_trials() {
+        return refuse(
+            format!("likelihood {likelihood}"),
+            "numbers of trials: they need the likelihood binomial",
+        );
     }
-    Err(ErrorKind::Incompatible {
-        view: view.name().to_owned(),
-        what: format!("likelihood {likelihood}"),
-        with: "numbers of trials: they need the likelihood binomial".to_owned(),
+    if view.ends().is_some() && !likelihood.is_censored() {
+        return refuse(
+            format!("likelihood {likelihood}"),
+            "limits and intervals of numbers: they need the likelihood censored",
+        );
     }
-    .into())
+    if likelihood.is_censored() && choices.scaling == FeatureScaling::NormalScores {
+        return refuse(
+            "scaling = \"normal-scores\"".to_owned(),
+            "numbers of which limits may be all that is known, which have no ranks; leave the scaling out",
+        );
+    }
+    Ok(())
 }
 
 /// What holds of a view whoever composed the model.
@@ -164,7 +184,7 @@ pub(crate) fn view_goes(view: &View, choices: &ViewChoices, engine: EngineKind) 
     classes_go(view, &choices.likelihood)?;
     no_sampler(engine, view.name(), &choices.likelihood)?;
     cannot_settle(engine, view.name(), choices, None)?;
-    trials_go(view, &choices.likelihood)?;
+    beside_goes(view, choices)?;
     if view.sparse().is_some() {
         sparse_goes(view, choices)?;
     }

@@ -176,6 +176,7 @@ fn range(option: &str) -> &'static str {
             "give a whole number from 1 on"
         }
         "thin" => "give a whole number from 1 to the number of sweeps kept (sweeps)",
+        "times" => "give a number above 0, in the unit of the times that were fitted",
         "trials" => "give a whole number from 1 to 1000000000",
         "learning-rate" => "give a number above 0 and at most 1",
         "forgetting" | "threshold" => "give a number from 0 on",

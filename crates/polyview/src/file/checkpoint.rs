@@ -234,10 +234,13 @@ fn mark(info: &ViewInfo, view: &View) -> String {
             numbers(&mut sum, (0..values.nrows()).map(|n| &values[(n, d)]));
         }
     }
-    if let Some(trials) = view.trials() {
-        sum.update("trials");
-        for d in 0..trials.ncols() {
-            numbers(&mut sum, trials.col_as_slice(d));
+    for (name, beside) in [("trials", view.trials()), ("ends", view.ends())] {
+        let Some(beside) = beside else {
+            continue;
+        };
+        sum.update(name);
+        for d in 0..beside.ncols() {
+            numbers(&mut sum, beside.col_as_slice(d));
         }
     }
     hex(&sum.finalize())

@@ -138,6 +138,9 @@ pub(super) struct ViewHeader {
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) trials: bool,
+    /// Whether other ends of cells are among the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ends: bool,
     /// Whether the data are stored sparse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) sparse: bool,
@@ -334,6 +337,7 @@ impl ModelHeader {
                     left_out: v.left_out.clone(),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
+                    ends: (fit.data.as_ref()).is_some_and(|d| d[i].ends().is_some()),
                     sparse: (fit.data.as_ref()).is_some_and(|d| d[i].sparse().is_some()),
                     rounding: fit.rounding.get(i).and_then(RoundingHeader::of),
                 })

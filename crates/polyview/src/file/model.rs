@@ -115,6 +115,10 @@ fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
         let values = Values::Rows([view.n_samples(), view.n_features()], known.collect());
         tensors.push(Tensor::new(format!("trials/{name}"), values));
     }
+    if let Some(ends) = view.ends() {
+        let values = Values::Matrix(ends.as_ref().as_ref());
+        tensors.push(Tensor::new(format!("ends/{name}"), values));
+    }
     let (rows, columns) = (view.n_samples(), view.n_features());
     let (kind, shape, bytes) = match view.mask() {
         Mask::Complete => return DataKind::Complete,
@@ -473,6 +477,11 @@ fn take_data(
             }
         }
         data = data.with_trials(trials).map_err(Error::from)?;
+    }
+    if view.ends {
+        let name = format!("ends/{}", view.name);
+        let ends = file.take(&name)?.matrix(&name, samples, columns)?;
+        data = data.with_ends(ends).map_err(Error::from)?;
     }
     Fault::unless_count("observed cells", view.observed, data.n_observed())?;
     Ok(Some(data))

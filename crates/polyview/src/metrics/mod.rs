@@ -24,6 +24,7 @@
 //! | a probability of a 1, all scores | [`LabelScore`] |
 //! | a real value, an interval | [`real`], [`real_by_column`], [`intervals`], [`intervals_by_column`] |
 //! | a probability for each ordered level | [`levels`], [`median_level`] |
+//! | a time to an event, the probability that it comes later | [`concordance`], [`integrated_brier`] |
 //! | an expected count | [`poisson_deviance`], [`counts`], [`counts_by_column`], [`count_table`] |
 //! | a probability of a success, of counts out of trials | [`binomial_table`] |
 //! | mean and standard deviation of a count | [`count_log_density`], [`CountLaw`] |
@@ -36,6 +37,7 @@ mod labels;
 mod levels;
 mod probability;
 mod real;
+mod survival;
 
 pub use area::{AucTable, LabelAuc, auc, auc_by_class, auc_by_label};
 pub use binomial::binomial_table;
@@ -56,6 +58,8 @@ pub use real::{
     IntervalScore, IntervalTable, RealScore, RealTable, intervals, intervals_by_column, real,
     real_by_column,
 };
+
+pub use survival::{EventTime, concordance, event_times, integrated_brier};
 
 use thiserror::Error;
 

@@ -91,6 +91,14 @@ impl Likelihood {
     pub fn is_real(&self) -> bool {
         self.is(Domain::is_real)
     }
+    /// Whether of some of the data two ends may be all that is known.
+    pub fn is_censored(&self) -> bool {
+        self.is(Domain::is_censored)
+    }
+    /// Whether the data are logarithms of times to an event.
+    pub fn is_survival(&self) -> bool {
+        self.is(Domain::is_survival)
+    }
     /// Whether the data are numbers of successes out of known numbers of trials.
     pub fn has_trials(&self) -> bool {
         self.is(Domain::has_trials)

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use polyview_core::{Dataset, Domain, View};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::{BitMask, Mat, MatRef};
+use polyview_special::{normal_cdf, normal_quantile, truncated_normal_moments};
 
 use super::align::Aligned;
-use super::predict::{PredictOptions, Prediction, ends, half_width};
+use super::predict::{End, PredictOptions, Prediction, ends, half_width};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::metrics::CountLaw;
@@ -24,7 +25,8 @@ pub struct Imputation {
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
-    /// samples × features. Labels are filled with their probabilities; an
+    /// samples × features. Of cells of which two ends are all that is known the means between these.
+    /// Labels are filled with their probabilities; an
     /// observed class is 1 in its column and 0 in the others. Of a view with
     /// numbers of trials these are expected successes, `NaN` where the number
     /// of trials is not known. `NaN`, like the ends and standard deviations, in
@@ -86,13 +88,21 @@ impl Fit {
             None => intervals(&fitted, level)?,
         };
         let classes = fitted.kind.has_classes();
-        Ok(fill(fitted, level, ends, |n, d| {
+        let exact = |n: usize, d: usize| {
             if classes {
                 observed.value(n, 0).map(|code| indicator(code, d))
             } else {
                 self.observed_at(at, n, d)
+                    .filter(|_| !observed.is_censored(n, d))
             }
-        }))
+        };
+        let scaling = &self.views[at].scaling;
+        let between = |n: usize, d: usize| {
+            let (lower, upper) = observed.interval(n, d)?;
+            let own = |x: f64| scaling.backward(d, x);
+            Some((own(lower), own(upper))).filter(|_| observed.is_censored(n, d))
+        };
+        Ok(fill(fitted, level, ends, exact, between))
     }
 
     /// Any data with the holes of the view `view` filled: the samples'
@@ -129,10 +139,11 @@ impl Fit {
                 .map(|v| v.relevel(&info.levels, options.unknown_classes))
                 .transpose()?;
             let ends = intervals(&predicted, level)?;
-            return Ok(fill(predicted, level, ends, |n, d| {
+            let exact = |n: usize, d: usize| {
                 let code = matched.as_ref()?.view.value(n, 0)?;
                 Some(indicator(code, d))
-            }));
+            };
+            return Ok(fill(predicted, level, ends, exact, |_, _| None));
         }
         let known: HashMap<&str, usize> = given
             .map_or(&[][..], View::features)
@@ -151,9 +162,15 @@ impl Fit {
             }),
             None => intervals(&predicted, level)?,
         };
-        Ok(fill(predicted, level, ends, |n, d| {
-            given.and_then(|v| v.value(n, place[d]?))
-        }))
+        let exact = |n: usize, d: usize| {
+            let (v, at) = (given?, place[d]?);
+            v.value(n, at).filter(|_| !v.is_censored(n, at))
+        };
+        let between = |n: usize, d: usize| {
+            let (v, at) = (given?, place[d]?);
+            v.interval(n, at).filter(|_| v.is_censored(n, at))
+        };
+        Ok(fill(predicted, level, ends, exact, between))
     }
 }
 
@@ -234,12 +251,33 @@ fn intervals(p: &Prediction, level: f64) -> Result<Ends> {
     p.interval(level)
 }
 
-/// Puts the observed values into a prediction.
+/// The normal law of that mean and standard deviation between two ends: mean, standard deviation
+/// and the quantiles at two probabilities.
+fn truncated((mean, sd): (f64, f64), (lower, upper): (f64, f64), p: [f64; 2]) -> Option<[f64; 4]> {
+    let part = truncated_normal_moments(mean, sd, lower, upper).ok()?;
+    // from the nearer tail, where probabilities keep their digits
+    let mirrored = lower > mean;
+    let [a, b] = [lower, upper].map(|x| (x - mean) / sd);
+    let (a, b) = if mirrored { (-b, -a) } else { (a, b) };
+    let (below, all) = (normal_cdf(a), normal_cdf(b) - normal_cdf(a));
+    let quantile = |p: f64| {
+        let p = if mirrored { 1.0 - p } else { p };
+        let z = normal_quantile(below + p * all);
+        let z = if mirrored { -z } else { z };
+        (mean + sd * z).clamp(lower, upper)
+    };
+    let [low, high] = p.map(quantile);
+    Some([part.mean, part.variance.sqrt(), low, high])
+}
+
+/// Puts the observed values into a prediction, and between the ends of cells of which no more is
+/// known what is predicted there.
 fn fill(
     p: Prediction,
     level: f64,
     (mut lower, mut upper): Ends,
     observed: impl Fn(usize, usize) -> Option<f64>,
+    between: impl Fn(usize, usize) -> Option<(f64, f64)>,
 ) -> Imputation {
     let Prediction {
         view,
@@ -255,6 +293,7 @@ fn fill(
     } = p;
     // a level, as the others of the table
     let mut values = levels.map_or(mean, |levels| levels.median());
+    let at = End::both(level).map(|end| end.p);
     let mut was_missing = BitMask::full(values.nrows(), values.ncols());
     for d in 0..values.ncols() {
         for n in 0..values.nrows() {
@@ -264,6 +303,13 @@ fn fill(
                 upper[(n, d)] = x;
                 sd[(n, d)] = 0.0;
                 was_missing.set(n, d, false);
+                continue;
+            }
+            let own = (values[(n, d)], sd[(n, d)]);
+            let ends = between(n, d).and_then(|ends| truncated(own, ends, at));
+            if let Some([mean, deviation, low, high]) = ends {
+                (values[(n, d)], sd[(n, d)]) = (mean, deviation);
+                (lower[(n, d)], upper[(n, d)]) = (low, high);
             }
         }
     }

@@ -38,6 +38,7 @@ mod score_levels;
 mod settle;
 mod settling;
 mod simulate;
+mod survival;
 mod varimax;
 
 #[cfg(test)]

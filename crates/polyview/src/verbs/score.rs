@@ -175,7 +175,7 @@ impl Fit {
         for view in truth.views() {
             let (at, info) = self.view(view.name())?;
             if info.levels.is_empty() {
-                cells[at] = self.held_out(at, view, &rows, &training[at]);
+                cells[at] = self.held_out(at, &view.exact(), &rows, &training[at]);
                 let all = cells[at].len();
                 cells[at].retain(|c| info.knows(c.feature));
                 let unknown = all - cells[at].len();

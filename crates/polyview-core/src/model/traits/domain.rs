@@ -21,6 +21,8 @@ pub enum Exposure {
 /// | domain | one datum | what is predicted of it |
 /// |---|---|---|
 /// | [`Domain::Reals`] | a real number | mean and variance, in the units of the data |
+/// | [`Domain::CENSORED`] | a real number, or two ends that it lies between | mean and variance of the number itself |
+/// | [`Domain::SURVIVAL`] | the logarithm of a time, or ends that it lies between | mean and variance of the logarithm |
 /// | [`Domain::Counts`] | a whole number from 0 | its expectation; of successes the probability of one |
 /// | [`Domain::Binary`] | 0 or 1, one for each feature | the probability of a 1 |
 /// | [`Domain::CLASSES`] | one of several classes: one column of codes | the probability of each class; they sum to one |
@@ -28,7 +30,7 @@ pub enum Exposure {
 /// | [`Domain::Order`] | anything that has an order | where it stands among the training values |
 ///
 /// In files it is one word: `real`, `count`, `successes` (counts out of trials), `exposed-count`
-/// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`.
+/// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`, `censored`, `survival`.
 ///
 /// ```
 /// use polyview_core::{Domain, Exposure};
@@ -44,6 +46,12 @@ pub enum Domain {
     /// Real numbers, which may be centred and scaled.
     #[default]
     Reals,
+    /// Real numbers of some of which two ends are known alone
+    /// ([`View::ends`](crate::View::ends)).
+    Censored {
+        /// Whether they are logarithms of times to an event.
+        times: bool,
+    },
     /// Whole numbers, not negative.
     Counts {
         /// What they are out of.
@@ -71,6 +79,10 @@ impl Domain {
     pub const SUCCESSES: Self = Self::Counts {
         exposure: Exposure::Trials,
     };
+    /// Real numbers, or ends that they lie between.
+    pub const CENSORED: Self = Self::Censored { times: false };
+    /// Logarithms of times to an event, or ends that they lie between.
+    pub const SURVIVAL: Self = Self::Censored { times: true };
     /// Classes without an order.
     pub const CLASSES: Self = Self::Levels { ordered: false };
     /// Ordered levels: whole numbers from 1 on.
@@ -86,9 +98,18 @@ impl Domain {
     pub fn is_count(self) -> bool {
         matches!(self, Self::Counts { .. })
     }
-    /// Whether the data are real numbers, which may be centred and scaled.
+    /// Whether the data are real numbers, which may be centred and scaled; those of which two
+    /// ends may be all that is known are such, too.
     pub fn is_real(self) -> bool {
-        self == Self::Reals
+        self == Self::Reals || self.is_censored()
+    }
+    /// Whether of some of the data two ends may be all that is known.
+    pub fn is_censored(self) -> bool {
+        matches!(self, Self::Censored { .. })
+    }
+    /// Whether the data are logarithms of times to an event.
+    pub fn is_survival(self) -> bool {
+        self == Self::SURVIVAL
     }
     /// Whether one probability is predicted for each feature: of a 1, or of a success.
     pub fn is_probability(self) -> bool {
@@ -129,6 +150,8 @@ enum Word {
     Classes,
     Levels,
     Ranked,
+    Censored,
+    Survival,
 }
 
 impl From<Domain> for Word {
@@ -144,6 +167,8 @@ impl From<Domain> for Word {
             Domain::Levels { ordered: false } => Self::Classes,
             Domain::Levels { ordered: true } => Self::Levels,
             Domain::Order => Self::Ranked,
+            Domain::Censored { times: false } => Self::Censored,
+            Domain::Censored { times: true } => Self::Survival,
         }
     }
 }
@@ -161,6 +186,8 @@ impl From<Word> for Domain {
             Word::Classes => Self::CLASSES,
             Word::Levels => Self::LEVELS,
             Word::Ranked => Self::Order,
+            Word::Censored => Self::CENSORED,
+            Word::Survival => Self::SURVIVAL,
         }
     }
 }
@@ -186,6 +213,8 @@ mod tests {
             (Domain::CLASSES, "classes"),
             (Domain::LEVELS, "levels"),
             (Domain::Order, "ranked"),
+            (Domain::CENSORED, "censored"),
+            (Domain::SURVIVAL, "survival"),
         ];
         for (domain, word) in all {
             let read: StrDeserializer<'_, Error> = word.into_deserializer();

@@ -8,6 +8,7 @@ fn cell(value: f64) -> Cell {
         column: 0,
         value,
         trials: 1.0,
+        end: f64::NAN,
     }
 }
 

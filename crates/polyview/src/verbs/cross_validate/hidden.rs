@@ -117,7 +117,10 @@ impl<'a> Cells<'a> {
     fn new(truth: &'a View, left: &'a View, kind: Domain) -> Self {
         let samples = truth.n_samples();
         let known = |d: &usize| (0..samples).any(|n| left.is_observed(n, *d));
-        let hidden = |n: usize, d: usize| truth.is_observed(n, d) && !left.is_observed(n, d);
+        // how far a limit is off nobody knows
+        let hidden = |n: usize, d: usize| {
+            truth.is_observed(n, d) && !truth.is_censored(n, d) && !left.is_observed(n, d)
+        };
         let places = (0..truth.n_features()).filter(known).flat_map(|d| {
             let rows = (0..samples).filter(move |&n| hidden(n, d));
             rows.map(move |n| (n, d))

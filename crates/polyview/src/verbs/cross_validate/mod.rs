@@ -112,6 +112,11 @@ pub enum CrossValidateScore {
     AbsoluteError,
     /// Mean ranked probability score of ordered levels ([`levels`](crate::metrics::levels)).
     RankedProbability,
+    /// C-index of times to an event ([`concordance`](crate::metrics::concordance)).
+    Concordance,
+    /// Brier score of the probabilities that the event comes later, mean over the times of events
+    /// ([`integrated_brier`](crate::metrics::integrated_brier)).
+    IntegratedBrier,
     /// Mean squared error, in squares of data units.
     MeanSquaredError,
     /// Share of the values inside their central intervals of probability 0.9.
@@ -134,6 +139,8 @@ impl CrossValidateScore {
             Self::R2 => "r2",
             Self::AbsoluteError => "absolute-error",
             Self::RankedProbability => "ranked-probability",
+            Self::Concordance => "c-index",
+            Self::IntegratedBrier => "integrated-brier",
             Self::MeanSquaredError => "mean-squared-error",
             Self::Coverage => "coverage",
             Self::LogDensity => "log-density",

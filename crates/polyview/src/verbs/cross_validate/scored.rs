@@ -2,12 +2,13 @@
 
 use polyview_core::{Domain, View};
 use polyview_linalg::Mat;
+use polyview_special::normal_cdf;
 
 use super::CrossValidateScore as Score;
 use super::targets::rows;
 use super::workers::Scored;
 use crate::error::{ErrorKind, Result};
-use crate::metrics::{self, MetricError, poisson_unit};
+use crate::metrics::{self, EventTime, MetricError, poisson_unit};
 
 /// A view that is predicted: its training samples, and those of the fold.
 pub(super) struct Target {
@@ -90,7 +91,8 @@ impl Target {
     fn truth(&self, predicted: &Mat<f64>) -> Mat<f64> {
         Mat::from_fn(predicted.nrows(), predicted.ncols(), |n, d| {
             let known = predicted[(n, d)].is_finite();
-            let value = self.test.value(n, d).filter(|_| known);
+            let exact = known && !self.test.is_censored(n, d);
+            let value = self.test.value(n, d).filter(|_| exact);
             value.unwrap_or(f64::NAN)
         })
     }
@@ -103,6 +105,7 @@ pub(super) fn scores(target: &Target, predicted: &Predicted) -> Result<Vec<Score
         kind if kind.is_label() => of_labels(target, &predicted.mean),
         kind if kind.is_count() => of_counts(target, predicted),
         kind if kind.is_ordered() => of_levels(target, predicted),
+        kind if kind.is_survival() => of_times(target, predicted),
         _ => of_numbers(target, predicted),
     };
     found.map_err(|e| {
@@ -186,7 +189,7 @@ fn of_numbers(
     predicted: &Predicted,
 ) -> std::result::Result<Vec<Scored>, MetricError> {
     let truth = target.truth(&predicted.mean);
-    let known = target.training.to_values_with_nan();
+    let known = target.training.exact().to_values_with_nan();
     let means = polyview_baselines::means(known.as_ref());
     let all = metrics::real_by_column(truth.as_ref(), predicted.mean.as_ref(), Some(&means))?.all;
     let mut out = vec![
@@ -198,6 +201,60 @@ fn of_numbers(
         ),
     ];
     out.extend(coverage(&truth, predicted)?);
+    Ok(out)
+}
+
+/// Times of a feature, by sample; none where a time is missing, or not known to lie after another.
+fn times(view: &View, feature: usize) -> Vec<Option<EventTime>> {
+    let of = |n: usize| {
+        let (time, end) = view.interval(n, feature)?;
+        let event = !view.is_censored(n, feature);
+        (event || end == f64::INFINITY).then_some(EventTime { time, event })
+    };
+    (0..view.n_samples()).map(of).collect()
+}
+
+/// Logarithms of times to an event, by their order and, where a spread is said, by the probabilities of
+/// later ones; means over the features.
+fn of_times(
+    target: &Target,
+    predicted: &Predicted,
+) -> std::result::Result<Vec<Scored>, MetricError> {
+    let (mut orders, mut briers, mut count) = (Vec::new(), Vec::new(), 0);
+    for d in 0..predicted.mean.ncols() {
+        let training: Vec<EventTime> = times(&target.training, d).into_iter().flatten().collect();
+        let cells = times(&target.test, d).into_iter().enumerate();
+        let (rows, truth): (Vec<usize>, Vec<EventTime>) = cells
+            .filter_map(|(n, t)| Some((n, t.filter(|_| predicted.mean[(n, d)].is_finite())?)))
+            .unzip();
+        let mean: Vec<f64> = rows.iter().map(|&n| predicted.mean[(n, d)]).collect();
+        orders.extend(metrics::concordance(&truth, &mean)?);
+        count += truth.len();
+        let Some(sd) = &predicted.sd else {
+            continue;
+        };
+        let at = metrics::event_times(&training);
+        let curve = |(&n, m): (&usize, &f64)| -> Vec<f64> {
+            let later = |t: &f64| normal_cdf((m - t) / sd[(n, d)]);
+            at.iter().map(later).collect()
+        };
+        let curves: Vec<Vec<f64>> = rows.iter().zip(&mean).map(curve).collect();
+        // the mean is over times, not over their logarithms
+        let plain = |of: &[EventTime]| -> Vec<EventTime> {
+            let time = |t: &EventTime| EventTime {
+                time: t.time.exp(),
+                ..*t
+            };
+            of.iter().map(time).collect()
+        };
+        let at: Vec<f64> = at.iter().map(|t| t.exp()).collect();
+        let found = metrics::integrated_brier(&plain(&training), &plain(&truth), &at, &curves)?;
+        briers.extend(found);
+    }
+    let mut out = vec![(Score::Concordance, mean_of(&orders), count)];
+    if predicted.sd.is_some() {
+        out.push((Score::IntegratedBrier, mean_of(&briers), count));
+    }
     Ok(out)
 }
 

@@ -289,7 +289,8 @@ impl Fit {
             let strata = strata.of_view(posterior.by_group[at]);
             let sums = if kind.is_real() {
                 out.deviance.push(f64::NAN);
-                sums_of(view, draws, at, strata)?
+                // of limits nobody knows how far they are off
+                sums_of(&view.exact(), draws, at, strata)?
             } else {
                 let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
                 let (mut own, mut null) = (0.0, 0.0);

@@ -48,7 +48,14 @@ impl Observed<'_> {
         let cells = self.rows.iter().enumerate();
         cells
             .filter_map(|(i, &n)| {
-                Some((self.view.value(n as usize, column)?, replicate[(i, column)]))
+                let (value, new) = (self.view.value(n as usize, column)?, replicate[(i, column)]);
+                // what lies beyond the limit of a cell would have been seen as that limit
+                let new = match self.view.interval(n as usize, column)? {
+                    (_, f64::INFINITY) => new.min(value),
+                    (f64::NEG_INFINITY, _) => new.max(value),
+                    _ => new,
+                };
+                Some((value, new))
             })
             .unzip()
     }

@@ -2,6 +2,7 @@
 
 mod adjust;
 mod alone;
+mod censored;
 mod checks;
 mod choose;
 mod compare;

@@ -1,0 +1,189 @@
+//! Numbers between limits and times to an event at the command line.
+
+use std::fmt::Write;
+
+use crate::common::{get, ok, put, run};
+
+/// Numbers that follow one factor, readings of it with limits, and times to an event; a hole here and there.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let factor = |n: usize| ((n * 5) % 24) as f64 / 12.0 - 1.0;
+    let noise = |n: usize, d: usize| ((n * 7 + d * 13 + n * n * 3) % 11) as f64 / 11.0 - 0.45;
+    let table = |cell: &dyn Fn(usize, usize) -> String| {
+        let mut text = "id,a,b,c,d\n".to_owned();
+        for n in 0..48 {
+            let _ = write!(text, "s{n}");
+            for d in 0..4 {
+                let _ = write!(text, ",{}", cell(n, d));
+            }
+            text.push('\n');
+        }
+        text
+    };
+    put(
+        dir.path(),
+        "x.csv",
+        table(&|n, d| (factor(n) + 0.3 * noise(n, d + 9)).to_string()),
+    );
+    let reading = |n: usize, d: usize| 10.0 + 3.0 * factor(n) + noise(n, d);
+    put(
+        dir.path(),
+        "y.csv",
+        table(&|n, d| match reading(n, d) {
+            _ if (n * 3 + d * 5) % 13 == 4 => String::new(),
+            x if x > 12.0 => ">12".to_owned(),
+            x if x < 8.0 => "<8".to_owned(),
+            x if x < 8.5 => "\"[8,8.5]\"".to_owned(),
+            x => x.to_string(),
+        }),
+    );
+    let mut text = "id,site,days,died\n".to_owned();
+    for n in 0..48 {
+        let days = (6.0 + factor(n) + 0.3 * noise(n, 3)).exp().round();
+        let (days, died) = if days > 600.0 { (600.0, 0) } else { (days, 1) };
+        let _ = writeln!(text, "s{n},north,{days},{died}");
+    }
+    put(dir.path(), "os.csv", text);
+    dir
+}
+
+const VIEWS: &str = "--model sshiba --view x=x.csv --view y=y.csv:censored --view os=os.csv:survival{time=days,event=died} -k 2 --seed 1 --max-sweeps 30";
+
+#[test]
+fn limits_and_times_go_in_and_come_out() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(dir, &format!("fit {VIEWS} --out m.pv"));
+    ok(
+        dir,
+        "impute m.pv --view y --out y.out.csv --lower low.csv --upper high.csv",
+    );
+    let cells = |file: &str| -> Vec<Vec<String>> {
+        let cells = |line: &str| line.split(',').skip(1).map(str::to_owned).collect();
+        get(dir, file).lines().skip(1).map(cells).collect()
+    };
+    let given = get(dir, "y.csv").replace("\"[8,8.5]\"", "[8;8.5]");
+    let given: Vec<Vec<&str>> = given
+        .lines()
+        .skip(1)
+        .map(|l| l.split(',').skip(1).collect())
+        .collect();
+    for (given, filled) in given.iter().zip(cells("y.out.csv")) {
+        for (given, filled) in given.iter().zip(filled) {
+            let x: f64 = filled.parse().expect("a number");
+            match *given {
+                "" => assert!(x.is_finite()),
+                ">12" => assert!(x > 12.0, "{x}"),
+                "<8" => assert!(x < 8.0, "{x}"),
+                "[8;8.5]" => assert!((8.0..8.5).contains(&x), "{x}"),
+                exact => assert_eq!(exact, filled),
+            }
+        }
+    }
+    ok(
+        dir,
+        "predict m.pv --view x=x.csv --target os --out p.csv --lower pl.csv --upper pu.csv --times 200,600",
+    );
+    let p = get(dir, "p.csv");
+    assert!(
+        p.starts_with("sample,days,days_mean_log,days_survival_at_200,days_survival_at_600"),
+        "{p}"
+    );
+    for row in cells("p.csv") {
+        let row: Vec<f64> = row.iter().map(|x| x.parse().expect("a number")).collect();
+        assert!((row[0].ln() - row[1]).abs() < 1e-9 && row[2] > row[3]);
+    }
+    // without times those of the training data
+    ok(dir, "predict m.pv --view x=x.csv --target os --out q.csv");
+    assert_eq!(
+        get(dir, "q.csv")
+            .lines()
+            .next()
+            .map(|l| l.split(',').count()),
+        Some(6)
+    );
+    ok(dir, "impute m.pv --view os --out os.out.csv");
+    let watched = get(dir, "os.csv");
+    for (line, filled) in watched.lines().skip(1).zip(cells("os.out.csv")) {
+        let line: Vec<&str> = line.split(',').collect();
+        let x: f64 = filled[0].parse().expect("a number");
+        if line[3] == "1" {
+            assert_eq!(line[2], filled[0]);
+        } else {
+            assert!(x > 600.0, "{x}");
+        }
+    }
+    // new data have limits, too
+    ok(
+        dir,
+        "project m.pv --view y=y.csv --view os=os.csv --out z.csv",
+    );
+    let said = ok(
+        dir,
+        &format!("cross-validate {VIEWS} --target os --folds 2"),
+    );
+    assert!(
+        said.contains("C-index") && said.contains("integrated Brier"),
+        "{said}"
+    );
+    ok(dir, &format!("cross-validate {VIEWS} --folds 2"));
+    ok(dir, "inspect m.pv");
+    ok(dir, "report m.pv --out r.html");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_place_and_the_mend() {
+    let dir = folder();
+    let dir = dir.path();
+    let fit = |view: &str| {
+        let line = format!(
+            "fit --model sshiba --view x=x.csv --view {view} -k 2 --max-sweeps 5 --out m.pv"
+        );
+        let found = run(dir, &line);
+        assert!(!found.status.success());
+        let said = String::from_utf8_lossy(&found.stderr).into_owned();
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let readings = get(dir, "y.csv");
+    put(
+        dir,
+        "turned.csv",
+        readings.replacen("[8,8.5]", "[8.5,8]", 1),
+    );
+    let said = fit("y=turned.csv:censored");
+    assert!(
+        said.contains("turned.csv: sample 's")
+            && said.contains("column '")
+            && said.contains("write the lower end first: [8,8.5]"),
+        "{said}"
+    );
+    put(dir, "word.csv", readings.replacen(">12", "high", 1));
+    let said = fit("y=word.csv:censored");
+    assert!(
+        said.contains("'high' is neither a number nor a limit"),
+        "{said}"
+    );
+    let said = fit("y=y.csv:gaussian");
+    assert!(said.contains("--view 'y=y.csv:censored'"), "{said}");
+    let said = fit("y=y.csv:censored --scaling normal-scores");
+    assert!(said.contains("which have no ranks"), "{said}");
+    let times = get(dir, "os.csv");
+    let view = |file: &str| format!("os={file}:survival{{time=days,event=died}}");
+    put(dir, "zero.csv", times.replacen(",600,", ",0,", 1));
+    let said = fit(&view("zero.csv"));
+    assert!(
+        said.contains("column 'days': '0' is no time above zero"),
+        "{said}"
+    );
+    put(dir, "maybe.csv", times.replacen(",600,0", ",600,maybe", 1));
+    let said = fit(&view("maybe.csv"));
+    assert!(
+        said.contains("column 'died': 'maybe' does not say whether the event came"),
+        "{said}"
+    );
+    let said = fit("os=os.csv:survival");
+    assert!(
+        said.contains("there is no column 'time'") && said.contains("site, days, died"),
+        "{said}"
+    );
+}
