@@ -21,7 +21,7 @@ mod values;
 mod write;
 
 use data::{distinct, sources};
-pub use data::{named_file, of_view, offset_column, offset_option, trials_twice, view_option};
+pub use data::{named_file, of_view, offset_option, trials_twice, view_option};
 use read::read;
 use values::Beside;
 
@@ -118,6 +118,7 @@ impl Study {
         study.add_model(model)?;
         study.check_likelihoods()?;
         study.check_options()?;
+        study.check_tables()?;
         if study.data.is_empty() {
             return Err(Failure::Usage(
                 "no view was given; add --view NAME=FILE or a study file with [[data]] entries"
@@ -184,7 +185,7 @@ impl Study {
             }
         }
         for view in self.offsets.keys() {
-            let offset = Offset::Column(offset_column(view));
+            let offset = Offset::Column(Offset::column_of(view));
             self.model.offsets.insert(view.clone(), offset);
         }
         self.transposed |= args.transposed;

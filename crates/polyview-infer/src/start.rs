@@ -24,7 +24,8 @@ pub enum Start {
 /// (samples × features) of which nothing but products is asked.
 ///
 /// Restart 0 is the plain start; later ones turn it by a random rotation and
-/// add a tenth of noise from the span of the data.
+/// add a tenth of noise from the span of the data. Factors beyond as many as the data have
+/// samples or features start at noise.
 ///
 /// # Errors
 /// [`LinalgError`] when the data are not finite.
@@ -45,7 +46,7 @@ pub fn start_factors(
     let options = TruncatedSvdOptions {
         power_iterations: 4,
         tolerance: 1e-3,
-        ..TruncatedSvdOptions::new(k)
+        ..TruncatedSvdOptions::new(k.min(rows).min(data.ncols()))
     };
     // the test matrix is the same for all restarts: they share the SVD
     let test = normal(

@@ -33,11 +33,20 @@ const FEW: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Offset {
-    /// Of counts: the size of a sample is its total count in the view.
+    /// Of counts: the size of a sample is its total count in the view. Totals of new samples may
+    /// also be given, in the column [`Offset::column_of`] of the metadata.
     LogTotal,
     /// A column of the metadata: of counts sizes, positive and in any unit, of everything else numbers that
     /// are added to the linear predictor (to real numbers in data units).
     Column(String),
+}
+
+impl Offset {
+    /// Name of the column of the metadata that holds totals of new samples in a view, which is
+    /// looked at before the view is: so a view that is predicted can have any.
+    pub fn column_of(view: &str) -> String {
+        format!("offset of {view}")
+    }
 }
 
 impl From<&str> for Offset {
@@ -281,7 +290,8 @@ fn totals(view: &View, shares: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The share of each feature in the counts of a view: of its mean in the sum of means.
+/// The share of each feature in the counts of a view: of its mean in the sum of means; equal ones
+/// where nothing was counted.
 fn shares(view: &View) -> Vec<f64> {
     let mut values = vec![0.0; view.n_samples()];
     let mut means: Vec<f64> = Vec::with_capacity(view.n_features());
@@ -292,10 +302,34 @@ fn shares(view: &View) -> Vec<f64> {
         means.push(sum / f64::max(count, 1.0));
     }
     let all: f64 = means.iter().sum();
-    means
-        .iter()
-        .map(|m| m / all.max(f64::MIN_POSITIVE))
-        .collect()
+    if all == 0.0 {
+        return vec![1.0 / means.len() as f64; means.len()];
+    }
+    means.iter().map(|m| m / all).collect()
+}
+
+/// The numbers in a column of the metadata, which is an offset; `None` where there is no such column.
+fn given(data: &Dataset, name: &str) -> Result<Option<Vec<f64>>> {
+    match column(data, name).map(|c| &c.values) {
+        None => Ok(None),
+        Some(MetadataValues::Numbers(x)) => {
+            complete(data, name, x.iter().map(|x| !x.is_nan()))?;
+            Ok(Some(x.clone()))
+        }
+        Some(MetadataValues::Categories(_)) => {
+            Err(refused(name, "it holds words, where an offset is a number").into())
+        }
+    }
+}
+
+/// A number in six digits, without zeros at its end.
+fn digits(x: f64) -> String {
+    let after = (5.0 - x.abs().log10().floor()).clamp(0.0, 12.0);
+    let text = format!("{x:.0$}", after as usize);
+    match text.split_once('.') {
+        Some(_) => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        None => text,
+    }
 }
 
 impl ViewOffset {
@@ -336,16 +370,33 @@ impl ViewOffset {
                 let shares: Vec<f64> = view.features().iter().map(share).collect();
                 Ok(Some(totals(view, &shares)))
             }
-            Offset::Column(name) => match column(data, name).map(|c| &c.values) {
-                None => Ok(None),
-                Some(MetadataValues::Numbers(x)) => {
-                    complete(data, name, x.iter().map(|x| !x.is_nan()))?;
-                    Ok(Some(x.clone()))
-                }
-                Some(MetadataValues::Categories(_)) => {
-                    Err(refused(name, "it holds words, where an offset is a number").into())
-                }
-            },
+            Offset::Column(name) => given(data, name),
+        }
+    }
+    /// As [`ViewOffset::numbers`], of new samples: totals that are given come before those of the
+    /// data, which nobody is to look at where the view is `hidden`.
+    fn numbers_of_new(
+        &self,
+        data: &Dataset,
+        features: &[String],
+        hidden: bool,
+    ) -> Result<Option<Vec<f64>>> {
+        if self.from == Offset::LogTotal {
+            let totals = given(data, &Offset::column_of(&self.view))?;
+            if totals.is_some() || hidden {
+                return Ok(totals);
+            }
+        }
+        self.numbers(data, features)
+    }
+    /// What samples get of which nobody knows an offset.
+    fn unknown(&self) -> String {
+        if self.is_size {
+            let size = digits(self.reference.exp());
+            format!("size {size}, the geometric mean of those of training")
+        } else {
+            let offset = digits(self.reference);
+            format!("offset {offset}, the mean of those of training")
         }
     }
 }
@@ -499,23 +550,14 @@ impl Adjustment {
         for offset in &self.offsets {
             let info = views.iter().find(|v| v.name == offset.view);
             let features = info.map_or(&[][..], |v| &v.features);
-            let looks_at_data = offset.from == Offset::LogTotal;
-            let numbers = if looks_at_data && hidden == Some(offset.view.as_str()) {
-                None
-            } else {
-                offset.numbers(data, features)?
-            };
-            let Some(numbers) = numbers else {
+            let is_hidden = hidden == Some(offset.view.as_str());
+            let Some(numbers) = offset.numbers_of_new(data, features, is_hidden)? else {
                 // of a view that nobody looks at it does not matter
-                if hidden == Some(offset.view.as_str()) || data.view(&offset.view).is_some() {
-                    let what = if offset.is_size {
-                        "sizes of 1, the geometric mean of those of training"
-                    } else {
-                        "the mean offset of training"
-                    };
+                if is_hidden || data.view(&offset.view).is_some() {
                     notes.push(format!(
-                        "view '{}': no offset is known of these samples; they get {what}",
-                        offset.view
+                        "view '{}': no offset is known of these samples; they get {}",
+                        offset.view,
+                        offset.unknown()
                     ));
                 }
                 columns.push(vec![0.0; data.n_samples()]);

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use polyview_core::{
     Centring, FeatureScaling, Groups, Options, ParameterUncertainty, RowMoments, Step, View,
 };
-use polyview_infer::Model;
+use polyview_infer::{Model, ViewPart};
 use polyview_linalg::Mat;
 
 use crate::adjust::Adjustment;
 use crate::assemble::{self, several, without_samples};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
-use crate::spec::{Algorithm, ModelSpec, RunOptions, ViewChoices};
+use crate::spec::{Algorithm, EngineKind, ModelSpec, RunOptions, ViewChoices};
 
 /// Who puts the parts of a model together: what its data are, which data terms and blocks of
 /// rows it has, where they start. Object safe.
@@ -265,7 +265,8 @@ impl Composed {
             prediction,
             seed: self.options.seed,
         };
-        let model = self.composer.model(views, cx)?;
+        let mut model = self.composer.model(views, cx)?;
+        self.is_drawn(&mut model)?;
         match misfit(&model, &names, samples, k) {
             Some(what) => Err(self.unfit(what).into()),
             None => Ok(match &self.adjustment {
@@ -273,6 +274,34 @@ impl Composed {
                 None => model,
             }),
         }
+    }
+    /// Refuses to sample weights that are drawn one by one where the likelihood is drawn around
+    /// tangents, which rows that are drawn at once alone know.
+    fn is_drawn(&self, model: &mut Model) -> Result<()> {
+        if self.options.engine != EngineKind::Gibbs {
+            return Ok(());
+        }
+        let apart = |part: &mut ViewPart| {
+            part.term.as_tangents().is_some() && !part.weights.draws_at_once()
+        };
+        let Some(at) = model.views.iter_mut().position(apart) else {
+            return Ok(());
+        };
+        let view = model.views[at].name.clone();
+        let choices = self.spec().map(|spec| spec.view(&view));
+        let [what, weights] = match choices {
+            Some(c) => [format!("likelihood {}", c.likelihood), c.selection.called()],
+            None => ["its likelihood", "these weights"].map(str::to_owned),
+        };
+        Err(ErrorKind::Incompatible {
+            view,
+            what,
+            with: format!(
+                "Gibbs sampling of {weights}, which are drawn one by one; take Gaussian weights \
+                 (--weights ard), or variational Bayes (engine vb)"
+            ),
+        }
+        .into())
     }
     fn unfit(&self, what: String) -> ErrorKind {
         ErrorKind::Composed {

@@ -89,7 +89,8 @@ pub struct DataArgs {
     /// What is added to the predictors of a view, known of each sample: a table
     /// of IDs and one column of numbers. Of counts (nb, pln) sizes such as
     /// library sizes, whose logarithms are added; or log-total, each sample's
-    /// total count. May be given several times.
+    /// total count; totals of new samples, such as those of a view that is
+    /// predicted, may be a table. May be given several times.
     #[arg(long = "offset", value_name = "VIEW=FILE|log-total")]
     pub offsets: Vec<String>,
     /// Samples to keep: those that any view has, or those that all have

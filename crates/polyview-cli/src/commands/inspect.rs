@@ -2,7 +2,7 @@
 
 use polyview::{
     ACTIVE_SHARE, Activity, ActivityBasis, Clusters, ErrorKind, Explained, FactorKind, Finding,
-    Fit, Selection, ViewInfo,
+    Fit, Offset, Selection, ViewInfo,
 };
 use polyview_linalg::Mat;
 
@@ -30,6 +30,22 @@ fn spec(fit: &Fit) -> Outcome<()> {
          # --view NAME=FILE, or as [[data]] entries with name and path (views: {}).",
         names.join(", ")
     ))?;
+    let column = |view: &String| Offset::Column(Offset::column_of(view));
+    let offsets = spec.offsets.iter().filter(|(view, o)| **o == column(view));
+    let tables = [
+        (fit.reading().groups.iter())
+            .map(|_| "groups with --metadata FILE".to_owned())
+            .collect(),
+        ((!spec.covariates.is_empty()).then(|| "covariates with --covariates FILE".to_owned()))
+            .into_iter()
+            .collect(),
+        offsets
+            .map(|(view, _)| format!("offsets with --offset {view}=FILE"))
+            .collect::<Vec<_>>(),
+    ];
+    for what in tables.concat() {
+        line(format!("# The same goes for {what}."))?;
+    }
     line(Study::of_model(spec.clone(), fit.reading()).to_toml()?)
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use polyview::Offset;
 use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues};
 use polyview_io::ReadOptions;
 
 use super::about::{Column, about_samples};
 use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
-use crate::study::offset_column;
 
 /// What a fit is adjusted for, and the files that say it of the samples.
 pub struct Adjusted<'a> {
@@ -89,7 +89,7 @@ impl Adjusted<'_> {
                 )));
             }
             let column = Metadata {
-                name: offset_column(view),
+                name: Offset::column_of(view),
                 values: column.values.clone(),
             };
             builder = builder.metadata(ids.clone(), column);
@@ -104,19 +104,23 @@ pub fn complete(data: &Dataset, adjusted: &Adjusted<'_>) -> Outcome<()> {
         MetadataValues::Numbers(x) => x.iter().position(|x| x.is_nan()),
         MetadataValues::Categories(x) => x.iter().position(Option::is_none),
     };
-    let covariates = (adjusted.names.iter())
-        .map(|name| (name.clone(), adjusted.covariates.map(Path::to_path_buf)));
-    let offsets =
-        (adjusted.offsets.iter()).map(|(view, path)| (offset_column(view), Some(path.clone())));
-    for (name, path) in covariates.chain(offsets) {
+    let covariates = (adjusted.names.iter()).map(|name| {
+        let lacks = format!("no value in the column '{name}'");
+        (name.clone(), adjusted.covariates, lacks)
+    });
+    let offsets = (adjusted.offsets.iter()).map(|(view, path)| {
+        let lacks = format!("no offset of view '{view}'");
+        (Offset::column_of(view), Some(path.as_path()), lacks)
+    });
+    for (name, path, lacks) in covariates.chain(offsets) {
         let Some(column) = data.metadata().iter().find(|m| m.name == name) else {
             continue;
         };
         if let Some(n) = missing(column) {
             let place = path.map_or_else(String::new, |p| format!("{}: ", p.display()));
             return Err(Failure::Usage(format!(
-                "{place}sample '{}' has no value in the column '{name}'; give it one, leave the sample \
-                 out, or fit without the column",
+                "{place}sample '{}' has {lacks}; give it one in its row, or leave the sample out of the \
+                 data",
                 data.samples()[n]
             )));
         }

@@ -126,7 +126,8 @@ pub fn new_data_for(
         let known = fit.spec().and_then(|s| s.offsets.get(&view));
         match (known, path) {
             (Some(Offset::LogTotal), None) => {}
-            (Some(Offset::Column(_)), Some(path)) => {
+            // of total counts a table of totals, such as those of a view that is predicted
+            (Some(_), Some(path)) => {
                 offsets.insert(view, path);
             }
             (None, _) => {
@@ -134,13 +135,10 @@ pub fn new_data_for(
                     "--offset {text}: view '{view}' has no offset in this model; leave it out"
                 )));
             }
-            (Some(_), path) => {
-                let [own, mend] = match path {
-                    Some(_) => ["total counts", "leave it out"],
-                    None => ["a column of numbers", "give --offset VIEW=FILE"],
-                };
+            (Some(Offset::Column(_)), None) => {
                 return Err(Failure::Usage(format!(
-                    "--offset {text}: the offset of view '{view}' is {own} in this model; {mend}"
+                    "--offset {text}: the offset of view '{view}' is a column of numbers in this model; \
+                     give --offset {view}=FILE"
                 )));
             }
         }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use polyview::Offset;
+
 use super::Study;
 use crate::failure::{Failure, Outcome};
 
@@ -24,6 +26,27 @@ impl Study {
                     own.place, own.view, own.species, own.species
                 ),
             });
+        }
+        Ok(())
+    }
+
+    /// Refuses what is known of samples without the table that says it, as in the choices of a
+    /// fit that are read again.
+    pub(super) fn check_tables(&self) -> Outcome<()> {
+        if let (Some(column), None) = (&self.groups, &self.metadata) {
+            return Err(Failure::Usage(format!(
+                "the groups of the samples are the column '{column}' of a table that is not given; give \
+                 it with --metadata FILE, or metadata = \"FILE\" in the study"
+            )));
+        }
+        for (view, offset) in &self.model.offsets {
+            let from_table = *offset == Offset::Column(Offset::column_of(view));
+            if from_table && !self.offsets.contains_key(view) {
+                return Err(Failure::Usage(format!(
+                    "the offset of view '{view}' is a table that is not given; give it with --offset \
+                     {view}=FILE"
+                )));
+            }
         }
         Ok(())
     }

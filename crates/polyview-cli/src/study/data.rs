@@ -123,8 +123,3 @@ pub fn offset_option(text: &str) -> Outcome<(String, Option<PathBuf>)> {
     let total = path.as_os_str() == "log-total";
     Ok((view, (!total).then_some(path)))
 }
-
-/// Name of the column of the samples that holds the offset of a view.
-pub fn offset_column(view: &str) -> String {
-    format!("offset of {view}")
-}

@@ -5,6 +5,7 @@ use polyview::EngineKind;
 use super::{Source, Study};
 use crate::args::ModelArgs;
 use crate::failure::{Failure, Outcome};
+use crate::preset::preset;
 
 /// An option, whether it was given, and the engines that look at it.
 type Given = (&'static str, bool, &'static [EngineKind]);
@@ -68,9 +69,16 @@ impl Study {
                 belongs(&o)
             )));
         }
+        // some models have them by themselves, where there are groups
+        let (chosen, usual) = (self.model.groups, preset(&self.model.model).groups);
         let of_groups = [
             ("--group-noise", args.choices.group_noise),
             ("--group-intercepts", args.choices.group_intercepts),
+            ("[model.groups] noise = true", chosen.noise && !usual.noise),
+            (
+                "[model.groups] intercepts = true",
+                chosen.intercepts && !usual.intercepts,
+            ),
         ];
         if let Some((option, _)) = of_groups.into_iter().find(|(_, given)| *given)
             && self.groups.is_none()

@@ -25,6 +25,7 @@ impl Study {
     pub fn of_model(model: ModelSpec, reading: &Reading) -> Self {
         Self {
             model,
+            groups: reading.groups.clone(),
             na: reading.missing.clone(),
             ..Self::default()
         }

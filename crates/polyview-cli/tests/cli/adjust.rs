@@ -137,3 +137,190 @@ fn a_study_says_the_same() {
     }
     assert_eq!(get(at, "a.csv"), get(at, "b.csv"));
 }
+
+/// The start finds as many directions as the data have, and the rest are filled.
+#[test]
+fn as_many_factors_as_the_data_carry_stand_beside_covariates_and_offsets() {
+    let dir = folder();
+    let at = dir.path();
+    let first = |text: String, lines: usize, columns: usize| -> String {
+        let cut = |l: &str| l.split(',').take(columns).collect::<Vec<_>>().join(",") + "\n";
+        text.lines().take(lines).map(cut).collect()
+    };
+    put(at, "few.csv", first(get(at, "x.csv"), 37, 6));
+    for start in ["varimax", "svd", "random"] {
+        let fit =
+            format!("fit --view x=few.csv --start {start} --max-sweeps 30 --force --out m.pv");
+        for k in ["", "-k 4", "-k 5", "-k 5 --restarts 2"] {
+            ok(at, &format!("{fit} --covariates who.csv --adjust age {k}"));
+            ok(
+                at,
+                &format!("{fit} --covariates who.csv --adjust age,batch {k}"),
+            );
+        }
+    }
+    let adjusted = "--covariates who.csv --adjust age --max-sweeps 30 --candidates 4,5";
+    ok(at, &format!("choose-k --view x=few.csv {adjusted}"));
+    for samples in 1..4 {
+        put(at, "y1.csv", first(get(at, "y.csv"), samples + 1, 5));
+        for likelihood in ["nb", "pln", "poisson"] {
+            let view = format!("--view y=y1.csv:{likelihood} --offset y=log-total");
+            let fit = format!("fit --model mofa {view} --max-sweeps 20 --force --out m.pv");
+            ok(at, &fit);
+            ok(at, &format!("{fit} --start svd"));
+        }
+    }
+}
+
+/// The two steps of a cross-validation do not see the target, nor its offset.
+#[test]
+fn a_target_with_an_offset_is_cross_validated() {
+    let dir = folder();
+    for offset in ["log-total", "size.csv"] {
+        let words = format!(
+            "cross-validate --model mofa --view x=x.csv --view y=y.csv:pln --offset y={offset} \
+             --target y --folds 2 -k 2 --max-sweeps 10"
+        );
+        let table = ok(dir.path(), &words);
+        assert!(table.contains("two steps"), "{table}");
+    }
+}
+
+/// Samples of which nobody knows an offset get that of training, in its own unit; totals of a
+/// view that is predicted may be given.
+#[test]
+fn offsets_of_new_samples_are_said_and_given() {
+    let dir = folder();
+    let at = dir.path();
+    let mean = |text: &str, of: &dyn Fn(Vec<f64>) -> f64| {
+        let row = |l: &str| -> f64 {
+            of(l.split(',').skip(1).map(|x| x.parse().unwrap()).collect()).ln()
+        };
+        let all: Vec<f64> = text.lines().skip(1).map(row).collect();
+        (all.iter().sum::<f64>() / all.len() as f64).exp()
+    };
+    let counts = get(at, "y.csv");
+    let total: &dyn Fn(Vec<f64>) -> f64 = &|x| x.iter().sum();
+    let mut totals = "id,total\n".to_owned();
+    for line in counts.lines().skip(1) {
+        let (id, x) = line.split_once(',').unwrap();
+        let sum: f64 = x.split(',').map(|x| x.parse::<f64>().unwrap()).sum();
+        let _ = writeln!(totals, "{id},{sum}");
+    }
+    put(at, "totals.csv", totals);
+    for (offset, size) in [
+        ("size.csv", mean(&get(at, "size.csv"), total)),
+        ("log-total", mean(&counts, total)),
+    ] {
+        ok(at, &format!("{FIT} --offset y={offset} --force --out m.pv"));
+        let predict = "predict m.pv --view x=x.csv --target y --force";
+        let text = said(at, &format!("{predict} --out p.csv"));
+        let word = text
+            .split("they get size ")
+            .nth(1)
+            .and_then(|t| t.split(',').next());
+        let found: f64 = word.expect(&text).parse().expect(&text);
+        assert!((found / size - 1.0).abs() < 1e-4, "{found} {size}");
+        assert!(
+            text.contains("the geometric mean of those of training"),
+            "{text}"
+        );
+        let given = if offset == "size.csv" {
+            offset
+        } else {
+            "totals.csv"
+        };
+        let text = said(at, &format!("{predict} --offset y={given} --out q.csv"));
+        assert!(!text.contains("no offset"), "{text}");
+        assert_ne!(get(at, "p.csv"), get(at, "q.csv"));
+    }
+    // what the data say and what is given are the same totals
+    let project = "project m.pv --view x=x.csv --view y=y.csv";
+    ok(at, &format!("{project} --out a.csv"));
+    ok(at, &format!("{project} --offset y=totals.csv --out b.csv"));
+    crate::common::same_table(&get(at, "a.csv"), &get(at, "b.csv"));
+    // a row without an offset, and one that is not there
+    let totals = get(at, "totals.csv");
+    let row = totals.lines().find(|l| l.starts_with("s7,")).expect("s7");
+    for lacks in ["s7,\n", ""] {
+        put(at, "hole.csv", totals.replace(&format!("{row}\n"), lacks));
+        let e = fails(
+            at,
+            "predict m.pv --view x=x.csv --target y --offset y=hole.csv --out r.csv",
+        );
+        assert!(
+            e.contains("hole.csv: sample 's7' has no offset of view 'y'"),
+            "{e}"
+        );
+        assert!(
+            e.contains("leave the sample out") && !e.contains("fit without"),
+            "{e}"
+        );
+    }
+}
+
+#[test]
+fn totals_that_are_all_zero_are_no_offset() {
+    let dir = folder();
+    let at = dir.path();
+    let empty: String = (get(at, "y.csv").lines().enumerate())
+        .map(|(i, l)| match l.split_once(',') {
+            Some((id, _)) if i > 0 => format!("{id},0,0,0,0,0,0\n"),
+            _ => format!("{l}\n"),
+        })
+        .collect();
+    put(at, "y.csv", empty);
+    let e = fails(at, &format!("{FIT} --offset y=log-total --out m.pv"));
+    assert!(e.contains("total count of sample 's0' is 0"), "{e}");
+}
+
+/// The choices of a fit name the tables that they need besides the views.
+#[test]
+fn choices_of_a_fit_name_the_tables_about_the_samples() {
+    let dir = folder();
+    let at = dir.path();
+    let age = |l: &str| l.rsplit_once(',').map(|l| l.0.to_owned() + "\n");
+    put(
+        at,
+        "age.csv",
+        get(at, "who.csv")
+            .replace("age", "years")
+            .lines()
+            .filter_map(age)
+            .collect::<String>(),
+    );
+    let about = "--covariates age.csv --adjust years --offset y=size.csv";
+    ok(
+        at,
+        &format!("{FIT} {about} --metadata who.csv --groups batch --out m.pv"),
+    );
+    let study = ok(at, "inspect m.pv --spec");
+    for word in [
+        "groups = \"batch\"",
+        "--metadata FILE",
+        "--covariates FILE",
+        "--offset y=FILE",
+    ] {
+        assert!(study.contains(word), "{word}: {study}");
+    }
+    put(at, "study.toml", &study);
+    let again = "fit --spec study.toml --view x=x.csv --view y=y.csv --out n.pv";
+    let e = fails(
+        at,
+        &format!("{again} --covariates age.csv --offset y=size.csv"),
+    );
+    assert!(e.contains("'batch'") && e.contains("--metadata"), "{e}");
+    let e = fails(
+        at,
+        &format!("{again} --covariates age.csv --metadata who.csv"),
+    );
+    assert!(e.contains("--offset y=FILE"), "{e}");
+    ok(
+        at,
+        &format!("{again} --covariates age.csv --offset y=size.csv --metadata who.csv"),
+    );
+    for m in ["m", "n"] {
+        ok(at, &format!("export {m}.pv --factors {m}.csv"));
+    }
+    assert_eq!(get(at, "m.csv"), get(at, "n.csv"));
+}

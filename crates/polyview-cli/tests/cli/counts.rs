@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, get, ok, put, run};
+use crate::common::{fails, get, ok, put, run, said};
 use crate::transcripts::transcript;
 
 /// A table of `rows` samples of `f`, with holes where it gives nothing.
@@ -351,4 +351,49 @@ fn successes_are_drawn_out_of_trials() {
         let err = fails(f, &line, code);
         assert!(err.contains(word), "{err}");
     }
+}
+
+/// Counts of about 20 that vary as Poisson counts do, or several times as much, are told apart at
+/// the end of a fit, and in its journal.
+#[test]
+fn counts_that_vary_more_than_poisson_counts_are_warned_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    // a uniform of this variance
+    let spread = |times: f64| {
+        let width = (12.0 * 20.0 * times).sqrt();
+        table(60, 12, move |n, d| {
+            let u = ((n * 7919 + d * 104_729 + n * n * 31 + n * d * 617) % 1009) as f64 / 1009.0;
+            Some((20.0 + width * (u - 0.5)).round().max(0.0))
+        })
+    };
+    for (times, warned) in [(1.0, false), (5.0, true)] {
+        put(at, "y.csv", spread(times));
+        for engine in [
+            "vb",
+            "gibbs --weights ard --chains 1 --warm-up 20 --sweeps 40",
+        ] {
+            let fit = format!("fit --model mofa --engine {engine} --view y=y.csv:poisson -k 1");
+            let said = said(at, &format!("{fit} --force --out m.pv"));
+            let told = |text: &str| text.contains("times as much as Poisson counts");
+            assert_eq!(told(&said), warned, "{times} {engine}: {said}");
+            assert_eq!(told(&ok(at, "inspect m.pv --journal")), warned);
+        }
+        let fit = "fit --model mofa --view y=y.csv:nb -k 1 --force --out m.pv";
+        assert!(!said(at, fit).contains("Poisson"), "{times}");
+    }
+}
+
+#[test]
+fn weights_that_are_drawn_one_by_one_are_refused_around_tangents() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = "fit --model mofa --engine gibbs --view y=y.csv:poisson -k 1 --chains 1 --warm-up 2 --sweeps 10";
+    let err = fails(at, &format!("{fit} --out m.pv"), 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("view 'y'") && err.contains("spike-and-slab") && err.contains("--weights ard"),
+        "{err}"
+    );
+    ok(at, &format!("{fit} --weights ard --out m.pv"));
 }

@@ -321,3 +321,29 @@ fn a_group_of_two_samples_is_named() {
     assert!(err.contains("group 'far' has 2 samples"), "{err}");
     assert!(!err.contains("group 'north' has"), "{err}");
 }
+
+/// What a study file asks for groups is refused without groups, as the option is; what a model
+/// has by itself is not.
+#[test]
+fn a_study_with_something_by_group_needs_groups() {
+    let dir = folder();
+    let at = dir.path();
+    for what in ["intercepts", "noise"] {
+        let of = |model: &str| {
+            format!(
+                "[[data]]\nname = \"x\"\npath = \"x.csv\"\n[model]\nmodel = \"{model}\"\nfactors = 1\n\
+                 [model.groups]\n{what} = true\n"
+            )
+        };
+        put(at, "study.toml", of("bibfa"));
+        let err = fails(at, "fit --spec study.toml --out m.pv", 2);
+        let place = format!("[model.groups] {what} = true");
+        assert!(err.contains(&place) && err.contains("--groups"), "{err}");
+        ok(
+            at,
+            "fit --spec study.toml --metadata who.csv --groups clinic --force --out m.pv",
+        );
+        put(at, "study.toml", of("mofa"));
+        ok(at, "fit --spec study.toml --force --out m.pv");
+    }
+}

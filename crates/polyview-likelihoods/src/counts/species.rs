@@ -301,9 +301,11 @@ impl LikelihoodSpecies for NegativeBinomialSpecies {
         }
         let learnt = chosen.map_or(true, |c| matches!(c.size, Size::Learnt));
         match way {
-            Way::Stochastic if learnt => {
-                Some("its sizes are learnt from all cells of a feature at once".to_owned())
-            }
+            Way::Stochastic if learnt => Some(
+                "its sizes are learnt from all cells of a feature at once; one that is given \
+                     (size=2) goes there"
+                    .to_owned(),
+            ),
             _ => one_set_of_weights(way),
         }
     }

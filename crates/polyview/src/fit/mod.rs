@@ -5,6 +5,7 @@ mod choices;
 mod classes;
 mod constants;
 mod convergence;
+mod dispersion;
 mod draws;
 mod endings;
 mod fitting;

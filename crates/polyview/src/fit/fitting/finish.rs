@@ -41,6 +41,7 @@ impl Fitting {
         fit.note_collapse()?;
         fit.note_repeating()?;
         fit.note_margins()?;
+        fit.note_dispersion()?;
         fit.note_repeated_labels();
         fit.record.seconds = started.elapsed().as_secs_f64();
         Ok(Some(fit))

@@ -218,6 +218,7 @@ fn without(composed: &Composed, keep: &[&str]) -> Composed {
     };
     let mut spec = spec.clone();
     spec.views.retain(|v| keep.contains(&v.name.as_str()));
+    spec.offsets.retain(|v, _| keep.contains(&v.as_str()));
     spec.into()
 }
 

@@ -1,0 +1,90 @@
+//! Counts that vary more than their likelihood says.
+
+use polyview_core::{Block, Event, Law, Predictor};
+use polyview_linalg::Mat;
+
+use super::Fit;
+use crate::error::Result;
+
+/// How many times as much as Poisson counts the counts of a view vary before it is said.
+const OVER: f64 = 2.0;
+
+/// Standard errors by which that is to be more than 1, lest it be chance.
+const ERRORS: f64 = 4.0;
+
+/// Most cells that are looked at, times draws: of more, those of evenly spaced features.
+const CELLS: usize = 1_000_000;
+
+impl Fit {
+    /// Warns of Poisson views whose training counts vary more than such counts of their fitted
+    /// means do.
+    pub(super) fn note_dispersion(&mut self) -> Result<()> {
+        for at in 0..self.views.len() {
+            if self.views[at].choices.likelihood != "poisson" {
+                continue;
+            }
+            let Some(times) = self.dispersion(at)? else {
+                continue;
+            };
+            let note = format!(
+                "the counts vary {times:.1} times as much as Poisson counts of these means would: \
+                 intervals are too narrow; take the likelihood negative-binomial (nb) or \
+                 poisson-log-normal (pln)"
+            );
+            let block = format!("likelihood/{}", self.views[at].name);
+            self.note_before_the_end(&block, Event::Warning { note });
+        }
+        Ok(())
+    }
+
+    /// How many times as much the training counts of a view vary as Poisson counts of the fitted
+    /// means do, if that is far more than once and no chance: the mean of $(x - \mu)^2 / v$ over
+    /// the observed cells, of mean $\mu$ and variance $v$ under the fit, that of the predictor
+    /// included. Each cell has the weight $\mu/(1 + 2\mu)$, the inverse of the variance that its
+    /// term has under the law. Nothing where the data are not at hand.
+    fn dispersion(&self, at: usize) -> Result<Option<f64>> {
+        let Some(view) = self.data.as_ref().map(|data| &data[at]) else {
+            return Ok(None);
+        };
+        let (samples, draws) = (view.n_samples(), self.n_components());
+        let step = (samples * view.n_features() * draws).div_ceil(CELLS);
+        let columns: Vec<usize> = (0..view.n_features()).step_by(step.max(1)).collect();
+        let mut means: Mat<f64> = Mat::zeros(samples, columns.len());
+        let mut squares: Mat<f64> = Mat::zeros(samples, columns.len());
+        let (mut mean, mut sd) = (vec![0.0; samples], vec![0.0; samples]);
+        for i in 0..draws {
+            let component = self.component(i)?;
+            let part = &component.views[at];
+            let factors = component.seen(component.factors());
+            let p = Predictor {
+                factors: &factors,
+                weights: part.seen(),
+                bias: &part.bias,
+            };
+            for (j, &d) in columns.iter().enumerate() {
+                let law = part.term.law(&p, &Block::new(0..samples, d..d + 1));
+                law.moments(0, &mut mean, &mut sd);
+                for n in 0..samples {
+                    means[(n, j)] += mean[n] / draws as f64;
+                    squares[(n, j)] += (mean[n].powi(2) + sd[n].powi(2)) / draws as f64;
+                }
+            }
+        }
+        let (mut sum, mut all) = (0.0, 0.0);
+        let mut counts = vec![0.0; samples];
+        for (j, &d) in columns.iter().enumerate() {
+            view.write_column(d, &mut counts);
+            for n in (0..samples).filter(|n| view.is_observed(*n, d)) {
+                let mean = means[(n, j)];
+                let variance = squares[(n, j)] - mean.powi(2);
+                let weight = mean / (1.0 + 2.0 * mean);
+                if weight > 0.0 && variance.is_normal() {
+                    sum += weight * (counts[n] - mean).powi(2) / variance;
+                    all += weight;
+                }
+            }
+        }
+        let times = sum / all;
+        Ok((times > OVER && times > 1.0 + ERRORS / all.sqrt()).then_some(times))
+    }
+}
