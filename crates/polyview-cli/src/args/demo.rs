@@ -16,4 +16,7 @@ pub struct DemoArgs {
         help_heading = "Output"
     )]
     pub out_dir: PathBuf,
+    /// Replace files that exist.
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
 }

@@ -39,6 +39,7 @@ pub struct PredictArgs {
         long,
         value_name = "TIMES",
         value_delimiter = ',',
+        allow_negative_numbers = true,
         help_heading = "Prediction"
     )]
     pub times: Vec<f64>,

@@ -10,7 +10,7 @@ use super::fit::overlap;
 use super::report;
 use crate::args::{Cli, DemoArgs};
 use crate::failure::Outcome;
-use crate::files::make_folder;
+use crate::files::{Files, make_folder};
 use crate::output::{line, percent, table};
 use crate::progress::Bar;
 use crate::remarks::Said;
@@ -75,7 +75,12 @@ fn chance(fit: &Fit, view: &str) -> Outcome<f64> {
 
 /// Fits the mice with some cells hidden, and reports.
 pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
+    let file = args.out_dir.join("nutrimouse.pv");
+    let page = args.out_dir.join("report.html");
     make_folder(&args.out_dir)?;
+    Files::default()
+        .writing("--out-dir", [&file, &page])
+        .check(overwrite(args.force))?;
     let full = mice()?;
     line("nutrimouse: 40 mice, the activity of 120 liver genes and the share of 21 fatty acids,")?;
     line("which of five diets, and whether wild type. Four views, one model (sshiba).")?;
@@ -149,15 +154,13 @@ pub fn run(cli: &Cli, args: &DemoArgs) -> Outcome<()> {
         })
         .collect::<Outcome<Vec<_>>>()?;
     table(&header, &rows)?;
-    let model = args.out_dir.join("nutrimouse.pv");
-    let page = args.out_dir.join("report.html");
-    fit.save(&model, overwrite(true))?;
+    fit.save(&file, overwrite(args.force))?;
     let mut contents = Report::from_fit(&fit)?.with_held_out(&fit, &scores)?;
     contents.title = "Forty mice, four views".into();
     contents.introduction = "Liver gene activity, fatty acids, diet and genotype of forty mice (Martin et al. 2007), fitted together by SSHIBA. Diet and genotype of a fifth of the mice were hidden from the model; the true ones colour the pictures.".into();
-    report::write(&contents, &page, true)?;
+    report::write(&contents, &page, args.force)?;
     line("")?;
     line(format!("The report: {}", page.display()))?;
-    line(format!("The model:  {}", model.display()))?;
-    line(format!("Next:       polyview inspect {}", model.display()))
+    line(format!("The model:  {}", file.display()))?;
+    line(format!("Next:       polyview inspect {}", file.display()))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use polyview_core::Table;
 use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
+use serde_json::error::Category;
 use serde_json::json;
 
 use crate::args::{Cli, KernelArgs, KernelName};
@@ -46,6 +47,7 @@ pub fn run(cli: &Cli, args: &KernelArgs) -> Outcome<()> {
         );
     }
     warn_far_off(cli, args, &found);
+    warn_unlike(cli, args, &found);
     if let Some(path) = &args.save {
         let text = serde_json::to_vec(&map).map_err(|e| Failure::KernelFile {
             path: path.clone(),
@@ -86,7 +88,7 @@ fn warn_far_off(cli: &Cli, args: &KernelArgs, found: &Table) {
     let far: Vec<usize> = (0..found.samples.len()).filter(zeros).collect();
     if let Some(&first) = far.first() {
         let mend = if args.map.is_some() {
-            "check that the table has the units and features of the table the map was learnt of"
+            "check that the table has the units and features of the table the map was learnt of, and that its kernel had no too large --gamma"
         } else {
             "look for values far off in the table, or give a smaller --gamma"
         };
@@ -98,6 +100,29 @@ fn warn_far_off(cli: &Cli, args: &KernelArgs, found: &Table) {
                 far.len(),
                 found.samples.len(),
                 found.samples[first]
+            ),
+        );
+    }
+}
+
+/// A similarity from which on two samples are not nearly as unlike as can be.
+const ALIKE: f64 = 1e-6;
+
+/// Warns where every sample is similar to itself alone: such a table says of no two of them that
+/// they have anything in common.
+fn warn_unlike(cli: &Cli, args: &KernelArgs, found: &Table) {
+    let others = |n: usize| {
+        let of = found.values.row(n);
+        let own = &found.samples[n];
+        (found.features.iter().zip(of.iter())).any(|(f, x)| f != own && x.abs() > ALIKE)
+    };
+    let several = found.samples.len() > 1 && found.features.len() > 1;
+    if args.map.is_none() && several && !(0..found.samples.len()).any(others) {
+        warning(
+            cli,
+            format!(
+                "{}: every sample is similar to itself alone, so that a fit finds nothing in the similarities; give a smaller --gamma",
+                args.table.display()
             ),
         );
     }
@@ -144,5 +169,10 @@ fn read(path: &Path) -> Outcome<KernelMap> {
         why,
     };
     let text = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
-    serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))
+    serde_json::from_slice(&text).map_err(|e| {
+        wrong(match e.classify() {
+            Category::Data => e.to_string(),
+            _ => "it is no kernel that was saved".to_owned(),
+        })
+    })
 }

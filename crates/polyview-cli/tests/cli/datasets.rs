@@ -109,3 +109,17 @@ fn a_folder_that_is_a_file_is_named() {
         assert!(said.contains("error: taken: cannot write it"), "{said}");
     }
 }
+
+/// The demonstration replaces files as other commands do: with `--force` alone.
+#[test]
+fn the_demonstration_replaces_nothing_unasked() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    std::fs::create_dir(at.join("d")).expect("a folder");
+    put(at, "d/report.html", "precious");
+    let said = fails(at, "demo --out-dir d", 1);
+    assert!(said.contains("report.html: the file exists"), "{said}");
+    assert_eq!(get(at, "d/report.html"), "precious");
+    ok(at, "demo --out-dir d --force --quiet");
+    assert!(get(at, "d/report.html").contains("<html"));
+}

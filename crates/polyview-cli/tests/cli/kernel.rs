@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{fails, get, ok, put, run};
+use crate::common::{fails, get, ok, put, run, said};
 
 /// Points of a square, by halves; the label says whether a point lies within a
 /// circle.
@@ -96,7 +96,7 @@ fn what_cannot_be_is_said() {
         (
             "kernel old-x.csv --map old-x.csv --out o.csv",
             1,
-            "old-x.csv: expected value",
+            "old-x.csv: it is no kernel that was saved; give a file",
         ),
         (
             "kernel old-x.csv --map damaged.kernel --out o.csv",
@@ -157,4 +157,19 @@ fn similarities_of_data_far_off_are_said() {
         far.contains("warning: b.csv: 2 of 3 samples have similarity 0") && far.contains("'t1'"),
         "{far}"
     );
+}
+
+/// Where no two samples are alike the kernel is told, not the fit of it later.
+#[test]
+fn a_kernel_that_is_too_narrow_is_told() {
+    let dir = folder();
+    let at = dir.path();
+    let words = |gamma: &str| format!("kernel old-x.csv --gamma {gamma} --out {gamma}.csv");
+    let told = said(at, &words("1e9"));
+    assert!(
+        told.contains("every sample is similar to itself alone") && told.contains("--gamma"),
+        "{told}"
+    );
+    let told = said(at, &words("1"));
+    assert!(!told.contains("itself alone"), "{told}");
 }
