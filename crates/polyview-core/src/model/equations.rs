@@ -218,15 +218,15 @@ impl NormalEquations {
         }
         out
     }
-    /// The equations of what rows have beyond given means, rows of the block × columns: right-hand
-    /// sides $h - Pm$.
+    /// The equations of what rows have beyond given means, rows of the equations × columns:
+    /// right-hand sides $h - Pm$.
     #[must_use]
     pub fn about(mut self, means: MatRef<'_, f64>) -> Self {
         let k = self.k;
         for (i, r) in self.rows.clone().enumerate() {
             let precision = self.row_precision(r);
             for a in 0..k {
-                let known: f64 = (0..k).map(|b| precision.get(a, b) * means[(r, b)]).sum();
+                let known: f64 = (0..k).map(|b| precision.get(a, b) * means[(i, b)]).sum();
                 self.rhs[(i, a)] -= known;
             }
         }

@@ -128,7 +128,7 @@ impl RowsBeside {
             Some(coefficients) => coefficients.moments().beside(&self.known),
             None => self.known.clone(),
         };
-        self.seen = match self.means() {
+        self.seen = match self.means(0..self.known.explicit_rows()) {
             Some(means) => self
                 .inner
                 .moments()
@@ -137,15 +137,16 @@ impl RowsBeside {
             None => self.inner.moments().beside(&self.rest),
         };
     }
-    /// What the covariates say of the means of all rows.
-    fn means(&self) -> Option<Mat<f64>> {
-        Some(self.along.as_ref()?.means(self.known.mean()))
+    /// What the covariates say of the means of some rows, rows × K.
+    fn means(&self, rows: Range<usize>) -> Option<Mat<f64>> {
+        let known = self.known.mean().subrows(rows.start, rows.len());
+        Some(self.along.as_ref()?.means(known))
     }
     /// Equations of the block's own columns given the others.
     fn own_equations(&self, eq: &NormalEquations) -> NormalEquations {
         let (own, _) = self.parts();
         let given = eq.given(own, self.seen.mean());
-        match self.means() {
+        match self.means(eq.rows()) {
             Some(means) => given.about(means.as_ref()),
             None => given,
         }
@@ -170,11 +171,11 @@ impl RowsBeside {
         }
         self.seen
             .update_beside(rows.clone(), self.inner.moments(), &self.rest);
-        if let Some(means) = self.means() {
+        if let Some(means) = self.means(rows.clone()) {
             let (mean, _, _) = self.seen.parts_mut();
             for j in 0..means.ncols() {
-                for r in rows.clone() {
-                    mean[(r, j)] = self.inner.moments().mean()[(r, j)] + means[(r, j)];
+                for (i, r) in rows.clone().enumerate() {
+                    mean[(r, j)] = self.inner.moments().mean()[(r, j)] + means[(i, j)];
                 }
             }
         }
@@ -232,7 +233,7 @@ impl RowBlock for RowsBeside {
         Some(self.known.mean())
     }
     fn seen_as<'a>(&self, moments: &'a RowMoments) -> Cow<'a, RowMoments> {
-        Cow::Owned(match self.means() {
+        Cow::Owned(match self.means(0..self.known.explicit_rows()) {
             Some(means) => moments.shifted(means.as_ref()).beside(&self.rest),
             None => moments.beside(&self.rest),
         })
