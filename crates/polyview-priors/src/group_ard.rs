@@ -180,7 +180,7 @@ impl ScalePrior for GroupArd {
             .enumerate()
             .map(|(g, n)| {
                 let members = (sizes.len() > 1).then(|| self.groups.members(g));
-                ColumnRotation::new(
+                let term = ColumnRotation::new(
                     *n as usize,
                     &rows.second_moment(members.as_deref()),
                     side,
@@ -188,7 +188,8 @@ impl ScalePrior for GroupArd {
                         shape: prior.shape + 0.5 * n,
                         rate: prior.rate,
                     },
-                )
+                );
+                Box::new(term) as Box<dyn RotationTerm>
             })
             .collect();
         Some(Box::new(RotationSum(terms)))

@@ -163,8 +163,8 @@ impl RotationTerm for ColumnRotation {
     }
 }
 
-/// The sum of several terms: rows of different groups turn together.
-pub(crate) struct RotationSum(pub(crate) Vec<ColumnRotation>);
+/// The sum of several terms: rows of different groups, and slopes beside rows, turn together.
+pub(crate) struct RotationSum(pub(crate) Vec<Box<dyn RotationTerm>>);
 
 impl RotationTerm for RotationSum {
     fn evaluate(

@@ -1,13 +1,10 @@
 //! Rows whose means follow what is known of them
 //! (docs/decisions/0063-factors-about-covariates.md).
 
-use polyview_core::{
-    Context, NormalEquations, NumericError, RotationTerm, RowBlock, RowMoments, Rule,
-};
-use polyview_linalg::{Mat, MatMut, MatRef, PackedRows, SymPacked};
+use polyview_core::{Context, NormalEquations, NumericError, RowBlock, RowMoments, Rule};
+use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked};
 
 use crate::fixed::Fixed;
-use crate::rotation::ColumnRotation;
 use crate::rows::FullRows;
 
 /// Slopes of factors in covariates, covariates × K: $z\_n = A^\top c\_n + r\_n$ with
@@ -108,31 +105,5 @@ impl Along {
         let mut drawn = vec![0.0; covariates * k];
         polyview_random::fill_standard_normal(rng, &mut drawn);
         self.slopes = Mat::from_fn(covariates, k, |q, j| drawn[q * k + j]);
-    }
-}
-
-/// Rows and slopes turn together.
-pub(super) struct Both(pub(super) Box<dyn RotationTerm>, pub(super) ColumnRotation);
-
-impl RotationTerm for Both {
-    fn evaluate(
-        &self,
-        q: MatRef<'_, f64>,
-        q_inverse: MatRef<'_, f64>,
-        log_abs_det: f64,
-        mut gradient: MatMut<'_, f64>,
-    ) -> f64 {
-        let own = (self.0).evaluate(q, q_inverse, log_abs_det, gradient.as_mut());
-        own + self.1.evaluate(q, q_inverse, log_abs_det, gradient)
-    }
-    fn curvature(
-        &self,
-        q: MatRef<'_, f64>,
-        q_inverse: MatRef<'_, f64>,
-        mut own: MatMut<'_, f64>,
-        mut exchange: MatMut<'_, f64>,
-    ) {
-        (self.0).curvature(q, q_inverse, own.as_mut(), exchange.as_mut());
-        self.1.curvature(q, q_inverse, own, exchange);
     }
 }

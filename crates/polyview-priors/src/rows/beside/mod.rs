@@ -15,10 +15,10 @@ use polyview_core::{
 use polyview_linalg::{LinalgError, Mat, MatRef};
 use polyview_random::StreamKey;
 
-use self::along::{Along, Both};
+use self::along::Along;
 use super::FullRows;
 use crate::ridge::Ridge;
-use crate::rotation::{ColumnPenalty, ColumnRotation};
+use crate::rotation::{ColumnPenalty, ColumnRotation, RotationSum};
 
 /// A block of rows with further columns beside its own: coefficients that are learnt, and
 /// columns that are known (spec/sites 9).
@@ -460,7 +460,7 @@ impl RowBlock for RowsBeside {
         };
         let ones = ColumnPenalty::Fixed(vec![1.0; self.inner.moments().k()]);
         let slopes = ColumnRotation::new(0, &along.second_moment(), side, ones);
-        Some(Box::new(Both(own, slopes)))
+        Some(Box::new(RotationSum(vec![own, Box::new(slopes)])))
     }
     fn transform(&mut self, a: MatRef<'_, f64>, log_abs_det: f64) {
         self.inner.transform(a, log_abs_det);
