@@ -6,7 +6,7 @@ mod observed;
 
 use std::sync::Arc;
 
-use polyview_core::{Domain, Predictor, RowGroups, RowMoments};
+use polyview_core::{Domain, Predictor, RowGroups, RowMoments, View};
 use polyview_infer::diagnostics::quantiles;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
@@ -131,7 +131,9 @@ impl Fit {
     /// | labels | share of ones; separation: mean probability of ones less that of zeros |
     /// | classes | share of each; mean probability of a sample's own class |
     ///
-    /// Only observed cells count, and only features that have some. The draws of a Gibbs fit are taken in turn; those
+    /// Only observed cells count, and only features that have some. Features with censored cells are left
+    /// out: which cells of a replicate would have been censored the data do not say, and comparing the
+    /// exact ones alone would call good models wrong. The draws of a Gibbs fit are taken in turn; those
     /// of variational Bayes are drawn from the approximate posterior. Statistics
     /// that a model learns one by one (such as the standard deviation of each
     /// feature) fit nearly always; the others say more. The max-margin ranks are no
@@ -164,12 +166,16 @@ impl Fit {
             .iter()
             .zip(&self.views)
             .map(|(view, info)| {
-                let known = (0..view.n_features()).filter(|&d| info.knows(d));
+                let known: Vec<usize> = (0..view.n_features()).filter(|&d| info.knows(d)).collect();
+                let whole: Vec<usize> = (known.iter().copied())
+                    .filter(|&d| is_exact(view, d))
+                    .collect();
                 Observed {
                     view,
+                    cut: known.len() - whole.len(),
                     rows: &rows,
                     out_of_trials: view.trials().map(|_| view.subset(view.name(), &rows)),
-                    columns: thinned(&known.collect::<Vec<_>>(), COLUMNS),
+                    columns: thinned(&whole, COLUMNS),
                     pairs: Vec::new(),
                 }
             })
@@ -233,7 +239,11 @@ impl Fit {
                     samples: rows.len(),
                     replicates: options.replicates,
                     part: observed.part(info.features.len(), self.samples.len()),
-                    statistics: summed_up(&pairs, names),
+                    statistics: if observed.columns.is_empty() && observed.cut > 0 {
+                        Vec::new()
+                    } else {
+                        summed_up(&pairs, names)
+                    },
                 }
             })
             .collect())
@@ -279,6 +289,11 @@ impl Fit {
         let drawn = draw_rows(&component.factors().subset(rows), key.block(FACTORS))?;
         Ok(component.seen(&drawn).into_owned())
     }
+}
+
+/// Whether all observed cells of a feature are exact.
+fn is_exact(view: &View, feature: usize) -> bool {
+    (0..view.n_samples()).all(|n| !view.is_censored(n, feature))
 }
 
 /// Sums the replicates up.

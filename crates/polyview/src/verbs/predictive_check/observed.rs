@@ -23,6 +23,8 @@ pub(super) struct Observed<'a> {
     pub(super) rows: &'a [u32],
     /// Successes out of trials, with those of these samples.
     pub(super) out_of_trials: Option<View>,
+    /// How many features are left out since cells of them are censored.
+    pub(super) cut: usize,
     /// Places of the columns.
     pub(super) columns: Vec<usize>,
     /// Of ranks the pairs of rows of each column, the smaller value first.
@@ -40,7 +42,18 @@ impl Observed<'_> {
         let samples = left(rows, samples, rows, "samples");
         let pairs = (!self.pairs.is_empty())
             .then(|| format!("{PAIRS} pairs of samples of each feature, at most"));
-        let parts: Vec<String> = [features, samples, pairs].into_iter().flatten().collect();
+        let cut = (self.cut > 0).then(|| match self.columns.len() {
+            0 => "no feature: all have censored cells, with which replicates cannot be compared"
+                .to_owned(),
+            _ => format!(
+                "features without censored cells alone ({} have some)",
+                self.cut
+            ),
+        });
+        let parts: Vec<String> = [cut, features, samples, pairs]
+            .into_iter()
+            .flatten()
+            .collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
     /// Values of a column of the data and of a replicate where there are data.
@@ -48,14 +61,7 @@ impl Observed<'_> {
         let cells = self.rows.iter().enumerate();
         cells
             .filter_map(|(i, &n)| {
-                let (value, new) = (self.view.value(n as usize, column)?, replicate[(i, column)]);
-                // what lies beyond the limit of a cell would have been seen as that limit
-                let new = match self.view.interval(n as usize, column)? {
-                    (_, f64::INFINITY) => new.min(value),
-                    (f64::NEG_INFINITY, _) => new.max(value),
-                    _ => new,
-                };
-                Some((value, new))
+                Some((self.view.value(n as usize, column)?, replicate[(i, column)]))
             })
             .unzip()
     }

@@ -169,7 +169,15 @@ fn both_forms_and_the_sampler_agree_and_files_hold_ends() {
             read.event_times("os").unwrap()
         );
     }
-    fits[0].predictive_checks(&CheckOptions::default()).unwrap();
+    // what is censored is not compared with replicates that are not
+    for check in fits[0].predictive_checks(&CheckOptions::default()).unwrap() {
+        let censored = data.view(&check.view).unwrap().ends().is_some();
+        assert_eq!(check.statistics.is_empty(), censored, "{}", check.view);
+        let told = check
+            .part
+            .is_some_and(|part| part.contains("censored cells"));
+        assert_eq!(told, censored, "{}", check.view);
+    }
     let explained = fits[0].explain().unwrap();
     assert!(explained.total[1] > 0.3, "{:?}", explained.total);
 }
