@@ -189,7 +189,7 @@ fn words(score: CrossValidateScore) -> (&'static str, &'static str) {
         ),
         CrossValidateScore::IntegratedBrier => (
             "integrated Brier",
-            "Brier score of the event coming later, mean over the times of events; smaller is better",
+            "integral of the Brier score of the event coming later over the span of the training events' times, divided by that span; smaller is better",
         ),
         CrossValidateScore::MeanSquaredError => (
             "squared error",

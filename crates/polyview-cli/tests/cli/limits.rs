@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{get, ok, put, run};
+use crate::common::{fails, get, ok, put, run};
 
 /// Numbers that follow one factor, readings of it with limits, and times to an event; a hole here and there.
 fn folder() -> tempfile::TempDir {
@@ -93,6 +93,21 @@ fn limits_and_times_go_in_and_come_out() {
         let row: Vec<f64> = row.iter().map(|x| x.parse().expect("a number")).collect();
         assert!((row[0].ln() - row[1]).abs() < 1e-9 && row[2] > row[3]);
     }
+    let days: Vec<String> = (get(dir, "os.csv").lines())
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|line| format!("{},{}", line[0], line[2]))
+        .collect();
+    put(dir, "days.csv", days.join("\n"));
+    let err = fails(
+        dir,
+        "score --truth days.csv --predicted p.csv --kind real",
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("'days' is a predicted time") && err.contains("cross-validate --target"),
+        "{err}"
+    );
     // without times those of the training data
     ok(dir, "predict m.pv --view x=x.csv --target os --out q.csv");
     assert_eq!(

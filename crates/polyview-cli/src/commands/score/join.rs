@@ -8,6 +8,7 @@ use polyview_io::{ReadOptions, read_table};
 use polyview_linalg::Mat;
 
 use crate::args::Cli;
+use crate::commands::tables::MEAN_LOG;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{archive, same_or_named};
 use crate::remarks::say;
@@ -115,6 +116,23 @@ pub struct Cells {
     pub predicted: Vec<Mat<f64>>,
 }
 
+/// Refuses predictions of times to an event: where the event was not seen, the truth's time is only the end
+/// of watching.
+fn no_times(truth: &Read, predicted: &Read) -> Outcome<()> {
+    let columns = &predicted.table.features;
+    let is_time = |f: &&String| columns.contains(&format!("{f}{MEAN_LOG}"));
+    let Some(feature) = columns.iter().find(is_time) else {
+        return Ok(());
+    };
+    Err(Failure::Tables {
+        first: truth.path.clone(),
+        second: predicted.path.clone(),
+        what: format!(
+            "'{feature}' is a predicted time to an event, and a known time may be no more than the end of watching; score such views with 'polyview cross-validate --target' (C-index and Brier score)"
+        ),
+    })
+}
+
 /// Matches the truth with several files of predictions.
 ///
 /// # Errors
@@ -126,6 +144,7 @@ pub fn cells(cli: &Cli, truth: &Read, predictions: &[&Read]) -> Outcome<Cells> {
         places.iter().map(|&i| names[i].clone()).collect()
     };
     for p in predictions {
+        no_times(truth, p)?;
         let [a, b] = [truth, *p].map(|t| (t.path.as_path(), t.table.samples.as_slice()));
         same_or_named(a, b)?;
         for (what, kept, own, others) in [

@@ -114,7 +114,8 @@ pub enum CrossValidateScore {
     RankedProbability,
     /// C-index of times to an event ([`concordance`](crate::metrics::concordance)).
     Concordance,
-    /// Brier score of the probabilities that the event comes later, mean over the times of events
+    /// Brier score of the probabilities that the event comes later, integrated over the span of the training
+    /// events' times and divided by it
     /// ([`integrated_brier`](crate::metrics::integrated_brier)).
     IntegratedBrier,
     /// Mean squared error, in squares of data units.
