@@ -231,13 +231,18 @@ pub enum ErrorKind {
         /// What does not fit.
         what: String,
     },
-    /// A group of samples of which a fold leaves none to learn from.
+    /// A group of samples of which a fold leaves too few to learn from: none, or one where groups have noise
+    /// or intercepts of their own.
     #[error(
-        "cross-validation: all samples of group '{group}' are in one fold, and the fits that are to predict them would not know the group"
+        "cross-validation: all samples of group '{group}'{} are in one fold, and the fits that are to predict them {}",
+        if *left == 0 { "" } else { " but one" },
+        if *left == 0 { "would not know the group" } else { "would have one sample for its own noise or intercepts" }
     )]
     GroupInOneFold {
         /// The group.
         group: String,
+        /// How many of its samples are outside the fold.
+        left: usize,
         /// Whether samples are kept together by a column of the metadata.
         together: bool,
     },

@@ -368,6 +368,19 @@ fn folds_leave_samples_of_every_group() {
             && err.contains("merge it with another group"),
         "{err}"
     );
+    // a group of two leaves one sample, too few for intercepts of its own
+    let mut who = "id,part\n".to_owned();
+    for n in 0..40 {
+        let _ = writeln!(who, "s{n},{}", if n < 2 { "pair" } else { "rest" });
+    }
+    put(at, "pairs.csv", who);
+    let pairs = cv.replace("who.csv", "pairs.csv");
+    let err = one_line(&format!("{pairs} --groups part --group-intercepts"), 1);
+    assert!(
+        err.contains("all samples of group 'pair' but one are in one fold")
+            && !err.contains("fold 1 of repeat 1"),
+        "{err}"
+    );
     // groups that change nothing are no matter
     ok(at, &format!("{cv} --groups part --no-two-steps"));
 }

@@ -157,22 +157,32 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Refuses folds that hold all samples of a group, where a model looks at groups.
+    /// Refuses folds that leave too few samples of a group, where a model looks at groups: none at all,
+    /// or one where groups have noise or intercepts of their own.
     fn check_groups(&self) -> Result<()> {
-        let looks = self.models.iter().any(|m| m.composed.knows_groups());
-        let Some(groups) = several(self.data.groups()).filter(|_| looks) else {
+        let needs = |m: &CrossValidateModel| match m.composed.spec() {
+            Some(spec) if spec.groups.noise || spec.groups.intercepts => 2,
+            _ => usize::from(m.composed.knows_groups()),
+        };
+        let least = self.models.iter().map(needs).max().unwrap_or(0);
+        let Some(groups) = several(self.data.groups()).filter(|_| least > 0) else {
             return Ok(());
         };
         for fold in &self.folds {
+            let folds = fold.iter().max().map_or(0, |f| f + 1);
             for (g, group) in groups.names.iter().enumerate() {
-                let own = groups.of_sample.iter().zip(fold);
-                let mut own = own
-                    .filter(|(of, _)| **of as usize == g)
-                    .map(|(_, fold)| fold);
-                let first = own.next();
-                if first.is_some() && own.all(|fold| Some(fold) == first) {
+                let mut inside = vec![0; folds];
+                for (_, &f) in
+                    (groups.of_sample.iter().zip(fold)).filter(|(of, _)| **of as usize == g)
+                {
+                    inside[f] += 1;
+                }
+                let all: usize = inside.iter().sum();
+                let left = all - inside.iter().max().unwrap_or(&0);
+                if all > 0 && left < least {
                     return Err(ErrorKind::GroupInOneFold {
                         group: group.clone(),
+                        left,
                         together: self.options.keep_together.is_some(),
                     }
                     .into());
