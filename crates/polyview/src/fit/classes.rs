@@ -6,8 +6,8 @@ use polyview_core::{Event, Journal, View};
 
 use super::ViewInfo;
 
-/// Warns of classes whose names differ in their spelling alone, and of classes that have a
-/// sample each. `labels` are the words of a view of two values.
+/// Warns of classes whose names differ in their spelling alone, of classes that have a
+/// sample each, and of ordered levels without a cell. `labels` are the words of a view of two values.
 pub(super) fn note_classes(
     info: &ViewInfo,
     view: &View,
@@ -15,7 +15,7 @@ pub(super) fn note_classes(
     journal: &mut Journal,
 ) {
     let names = labels.map_or(info.levels.as_slice(), <[String; 2]>::as_slice);
-    let notes = [alike(names), alone(info, view)];
+    let notes = [alike(names), alone(info, view), unseen(info, view)];
     for note in notes.into_iter().flatten() {
         journal.note(0, format!("data/{}", info.name), Event::Warning { note });
     }
@@ -41,6 +41,43 @@ fn alike(names: &[String]) -> Option<String> {
              they are the same"
         ))
     })
+}
+
+/// More levels than these are refused later.
+const LEVELS: usize = 100;
+
+/// Ordered levels below the highest one seen, or of those with names, which no cell of the view has.
+fn unseen(info: &ViewInfo, view: &View) -> Option<String> {
+    if !info.choices.likelihood.is_ordered() {
+        return None;
+    }
+    let cells = (0..view.n_samples())
+        .flat_map(|n| (0..view.n_features()).filter_map(move |d| view.value(n, d)));
+    let mut seen: Vec<bool> = vec![false; info.levels.len()];
+    for level in cells
+        .map(|x| x as usize)
+        .filter(|l| (1..=LEVELS).contains(l))
+    {
+        if level > seen.len() {
+            seen.resize(level, false);
+        }
+        seen[level - 1] = true;
+    }
+    let lacking: Vec<String> = (seen.iter().enumerate().filter(|(_, seen)| !**seen))
+        .map(|(l, _)| match info.levels.get(l) {
+            Some(name) => format!("'{name}'"),
+            None => (l + 1).to_string(),
+        })
+        .collect();
+    let first = lacking.first()?;
+    let what = match lacking.len() {
+        1 => format!("the level {first}"),
+        count => format!("{count} levels, first {first}"),
+    };
+    Some(format!(
+        "no cell has {what}: what is predicted of it comes from the prior of the cut points alone; number levels \
+         without gaps, and name those alone that the data can have"
+    ))
 }
 
 /// Classes of a single sample, where most samples are such.

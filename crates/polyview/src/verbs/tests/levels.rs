@@ -281,3 +281,21 @@ fn two_levels_are_fitted_as_by_probit() {
         }
     }
 }
+
+#[test]
+fn levels_that_no_cell_has_are_warned_of() {
+    let warned = |used: &[f64]| {
+        let waves = Mat::from_fn(40, 3, |n, d| ((n * (d + 1)) as f64).sin());
+        let levels = Mat::from_fn(40, 3, |n, d| used[(n + d) % used.len()]);
+        let data = Dataset::builder()
+            .view(table("real", waves))
+            .view(table("y", levels));
+        let mut spec = spec("ordinal");
+        spec.vb.max_sweeps = 5;
+        let fitting = crate::Fitting::new(data.build().unwrap(), spec).unwrap();
+        let mut said = fitting.journal().warnings();
+        said.any(|w| w.contains("no cell has the level 3"))
+    };
+    assert!(warned(&[1.0, 2.0, 4.0]));
+    assert!(!warned(&[1.0, 2.0, 3.0, 4.0]));
+}
