@@ -82,6 +82,12 @@ pub enum Failure {
         /// What is wrong with it.
         why: String,
     },
+    /// A kernel where a model is meant.
+    #[error("'{}' holds a kernel that 'polyview kernel --save' wrote, no model; give it to 'polyview kernel --map', and here the model that was fitted to its table", path.display())]
+    KernelNotModel {
+        /// The file.
+        path: PathBuf,
+    },
     /// A score.
     #[error(transparent)]
     Metric(#[from] polyview::metrics::MetricError),

@@ -5,6 +5,7 @@ use polyview_linalg::Mat;
 use serde_json::json;
 
 use super::factor_names;
+use super::kernel::load_model;
 use crate::args::{Cli, ExportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
@@ -48,7 +49,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
         }
     }
     files.check(overwrite(args.force))?;
-    let mut fit = Fit::load(&args.model)?;
+    let mut fit = load_model(&args.model)?;
     if args.varimax && !args.inclusion.is_empty() {
         return Err(Failure::Usage(
             "--inclusion: turned factors (--varimax) have no inclusion probabilities; leave one of them out".into(),

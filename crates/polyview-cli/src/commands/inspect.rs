@@ -9,6 +9,7 @@ use polyview_linalg::Mat;
 use super::explained::{
     GroupShares, about_deviance, about_scores, explained_by_group, shares, variance_table,
 };
+use super::kernel::load_model;
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
 use super::trust;
 use crate::args::{Cli, InspectArgs};
@@ -51,8 +52,8 @@ fn spec(fit: &Fit) -> Outcome<()> {
 
 /// What a model file holds.
 pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
-    let fit = Fit::load(&args.model)?;
-    let other = args.against.as_ref().map(Fit::load).transpose()?;
+    let fit = load_model(&args.model)?;
+    let other = args.against.as_ref().map(|p| load_model(p)).transpose()?;
     let against = (other.as_ref())
         .map(|other| fit.compare(other))
         .transpose()?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use polyview::Fit;
 use polyview_core::Table;
 use polyview_io::{read_table, write_atomic};
 use polyview_kernels::{KernelKind, KernelMap, KernelOptions};
@@ -161,6 +162,16 @@ fn choices(args: &KernelArgs) -> KernelOptions {
         seed: args.seed,
         standardise: !args.raw,
     }
+}
+
+/// A fitted model from its file; of a kernel it says what that is for.
+pub fn load_model(path: &Path) -> Outcome<Fit> {
+    Fit::load(path).map_err(|why| match read(path) {
+        Ok(_) => Failure::KernelNotModel {
+            path: path.to_owned(),
+        },
+        Err(_) => why.into(),
+    })
 }
 
 fn read(path: &Path) -> Outcome<KernelMap> {

@@ -1,10 +1,10 @@
 //! `polyview report`.
 
-use polyview::Fit;
 use polyview_io::write_atomic;
 use polyview_report::{Report, pictures, render};
 use serde_json::json;
 
+use super::kernel::load_model;
 use super::trust;
 use crate::args::{Cli, ReportArgs};
 use crate::failure::Outcome;
@@ -20,7 +20,7 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
         .reading(args.metadata.iter().chain(&args.against))
         .writing("--out", [&args.out]);
     files.check(overwrite(args.force))?;
-    let mut fit = Fit::load(&args.model)?;
+    let mut fit = load_model(&args.model)?;
     if let Some(path) = &args.metadata {
         let about = about_samples(cli, path, &read_as(&args.format, &fit))?;
         let features = fit.views().iter().flat_map(|v| &v.features);
@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, args: &ReportArgs) -> Outcome<()> {
         report = report.with_checks(&trust::checks(&fit, replicates)?);
     }
     if let Some(path) = &args.against {
-        let other = Fit::load(path)?;
+        let other = load_model(path)?;
         let found = fit.compare(&other)?;
         report = report.with_comparison(&fit, &other, &found);
     }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{Fit, ModelSpec, SimulateOptions};
+use polyview::{ModelSpec, SimulateOptions};
 use polyview_core::{Dataset, View};
 use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
 use serde_json::json;
 
 use super::factor_names;
+use super::kernel::load_model;
 use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder};
@@ -33,7 +34,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
                 .map(|t| trials(t))
                 .collect::<Outcome<_>>()?,
         };
-        let fit = Fit::load(path)?;
+        let fit = load_model(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
         out.views(&data, fit.spec())?;
         groups = out.groups(cli, &data)?;

@@ -11,6 +11,7 @@ use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
 use super::factor_names;
+use super::kernel::load_model;
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
@@ -185,7 +186,7 @@ fn write_samples(
 pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     let places = (&args.out, &args.sd);
     let files = check_files(&args.model, &args.data, places, None, (cli, args.force))?;
-    let fit = Fit::load(&args.model)?;
+    let fit = load_model(&args.model)?;
     check_plug_in(args.plug_in, &fit)?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = ProjectOptions {
@@ -224,7 +225,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         Some(&args.intervals),
         (cli, args.force),
     )?;
-    let fit = Fit::load(&args.model)?;
+    let fit = load_model(&args.model)?;
     check_plug_in(args.plug_in, &fit)?;
     let (_, target) = fit.view(&args.target)?;
     if args.sd.is_some() {
@@ -458,7 +459,7 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         .printing("--upper", &args.intervals.upper)
         .printing("--probabilities", &args.probabilities);
     files.check(overwrite(args.force))?;
-    let fit = Fit::load(&args.model)?;
+    let fit = load_model(&args.model)?;
     let (_, view) = fit.view(&args.view)?;
     check_plug_in(args.plug_in, &fit)?;
     check_intervals(&args.intervals, view)?;

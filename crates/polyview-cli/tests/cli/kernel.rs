@@ -173,3 +173,18 @@ fn a_kernel_that_is_too_narrow_is_told() {
     let told = said(at, &words("1"));
     assert!(!told.contains("itself alone"), "{told}");
 }
+
+/// A kernel given where a model is meant is called a kernel.
+#[test]
+fn a_kernel_is_no_model() {
+    let dir = folder();
+    let at = dir.path();
+    put(at, "a.csv", "id,x,y\ns1,0.1,2\ns2,0.5,1\ns3,0.9,3\n");
+    ok(at, "kernel a.csv --out k.csv --save map.json");
+    let err = fails(at, "inspect map.json", 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("holds a kernel") && err.contains("kernel --map"),
+        "{err}"
+    );
+}

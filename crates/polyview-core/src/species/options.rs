@@ -148,11 +148,15 @@ impl Options {
                 table.ok()?.remove("x")
             };
             // words in an order stand between semicolons
-            let in_word = |c: char| plain(c) || c == ';';
+            let in_word = |c: char| plain(c) || c == ';' || c == ' ';
             let word = || value.chars().all(in_word) && !value.is_empty();
             let value = read(value)
                 .or_else(|| word().then(|| Value::String(value.to_owned())))
-                .ok_or_else(|| bad(&format!("'{value}' is no value")))?;
+                .ok_or_else(|| {
+                    bad(&format!(
+                        "'{value}' is no value; put text with other signs than letters into quotes"
+                    ))
+                })?;
             if out.insert(name.to_owned(), value).is_some() {
                 return Err(bad(&format!("'{name}' stands twice")));
             }
@@ -280,6 +284,7 @@ mod tests {
         let o =
             parsed("size=2, pairs = adjacent, margin={per-cell = 1.0}, prior=[1, 0.5], on=true");
         assert_eq!(parsed("x=a;b-c").text("x").as_deref(), Some("a;b-c"));
+        assert_eq!(parsed("x=a b;c").text("x").as_deref(), Some("a b;c"));
         let names: Vec<&str> = o.names().collect();
         assert_eq!(names, ["size", "pairs", "margin", "prior", "on"]);
         assert_eq!(o.text("pairs").as_deref(), Some("adjacent"));

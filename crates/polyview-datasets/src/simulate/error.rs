@@ -9,7 +9,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum SimulationError {
     /// No samples, views, features or factors.
-    #[error("there must be at least one of: {what}")]
+    #[error("{what}: 0 was asked for; ask for at least 1")]
     Empty {
         /// What there is none of.
         what: &'static str,
