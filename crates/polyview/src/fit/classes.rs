@@ -1,6 +1,6 @@
 //! What is remarkable about classes before a fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use polyview_core::{Event, Journal, View};
 
@@ -43,9 +43,6 @@ fn alike(names: &[String]) -> Option<String> {
     })
 }
 
-/// More levels than these are refused later.
-const LEVELS: usize = 100;
-
 /// Ordered levels below the highest one seen, or of those with names, which no cell of the view has.
 fn unseen(info: &ViewInfo, view: &View) -> Option<String> {
     if !info.choices.likelihood.is_ordered() {
@@ -53,26 +50,16 @@ fn unseen(info: &ViewInfo, view: &View) -> Option<String> {
     }
     let cells = (0..view.n_samples())
         .flat_map(|n| (0..view.n_features()).filter_map(move |d| view.value(n, d)));
-    let mut seen: Vec<bool> = vec![false; info.levels.len()];
-    for level in cells
-        .map(|x| x as usize)
-        .filter(|l| (1..=LEVELS).contains(l))
-    {
-        if level > seen.len() {
-            seen.resize(level, false);
-        }
-        seen[level - 1] = true;
-    }
-    let lacking: Vec<String> = (seen.iter().enumerate().filter(|(_, seen)| !**seen))
-        .map(|(l, _)| match info.levels.get(l) {
-            Some(name) => format!("'{name}'"),
-            None => (l + 1).to_string(),
-        })
-        .collect();
-    let first = lacking.first()?;
-    let what = match lacking.len() {
-        1 => format!("the level {first}"),
-        count => format!("{count} levels, first {first}"),
+    let seen: BTreeSet<usize> = cells.map(|x| x as usize).filter(|l| *l > 0).collect();
+    let highest = seen.last().map_or(0, |l| *l).max(info.levels.len());
+    let first = (1..=highest).find(|l| !seen.contains(l))?;
+    let name = match info.levels.get(first - 1) {
+        Some(name) => format!("'{name}'"),
+        None => first.to_string(),
+    };
+    let what = match highest - seen.len() {
+        1 => format!("the level {name}"),
+        count => format!("{count} levels, first {name}"),
     };
     Some(format!(
         "no cell has {what}: what is predicted of it comes from the prior of the cut points alone; number levels \
