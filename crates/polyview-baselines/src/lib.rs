@@ -26,6 +26,7 @@
 //! | least squares with a penalty | [`ridge`] | Hoerl and Kennard 1970 |
 //! | labels 0 and 1, each by itself | [`logistic`] | le Cessie and van Houwelingen 1992 |
 //! | one of several classes | [`multinomial`] | Böhning 1992 |
+//! | one of several classes, the machine of each against the others | [`linear_svm`] | Hsieh, Chang, Lin, Keerthi and Sundararajan 2008 |
 //! | penalties by folds of the training samples | [`Tuning`] | |
 //! | what needs no features | [`means`], [`frequencies`], [`class_frequencies`] | |
 //! | hidden cells of a matrix | [`soft_impute`] | Mazumder, Hastie and Tibshirani 2010 |
@@ -46,6 +47,7 @@ mod folds;
 mod minimise;
 mod regression;
 mod soft;
+mod svm;
 mod tuning;
 
 pub use constant::{class_frequencies, frequencies, means};
@@ -54,6 +56,7 @@ pub use error::BaselineError;
 pub use folds::{grouped, parts, stratified};
 pub use regression::{Regression, logistic, multinomial, ridge};
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
+pub use svm::{LinearSvm, SvmOptions, linear_svm};
 pub use tuning::{PENALTIES, Tuning};
 
 /// Runs the example of the README.

@@ -82,6 +82,14 @@ pub enum Failure {
         /// What is wrong with it.
         why: String,
     },
+    /// A projection of `polyview mva`.
+    #[error("{}: {what}", path.display())]
+    Mva {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and the mend.
+        what: String,
+    },
     /// A kernel where a model is meant.
     #[error("'{}' holds a kernel that 'polyview kernel --save' wrote, no model; give it to 'polyview kernel --map', and here the model that was fitted to its table", path.display())]
     KernelNotModel {

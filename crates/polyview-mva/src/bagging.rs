@@ -166,6 +166,21 @@ impl Bagging {
             .collect())
     }
 
+    /// All features, the most relevant first: by the largest $b\_{dc}$ of any class, equal ones by the smaller penalty
+    /// ([`Bagging::penalties`]), then in their order (spec/thesis 4.2).
+    pub fn ranking(&self) -> Vec<usize> {
+        let relevance = self.relevance();
+        let penalties = self.penalties();
+        let largest: Vec<f64> = (0..self.features())
+            .map(|d| relevance.row(d).iter().fold(0.0_f64, |m, v| m.max(*v)))
+            .collect();
+        let mut order: Vec<usize> = (0..self.features()).collect();
+        order.sort_by(|a, b| {
+            (largest[*b].total_cmp(&largest[*a])).then(penalties[*a].total_cmp(&penalties[*b]))
+        });
+        order
+    }
+
     /// Penalties $\omega\_d = 1 / (\bar b\_d \bar u\_d)$ of all features, $\bar b\_d$ the largest relevance over classes and
     /// $\bar u\_d$ the norm over components of the largest magnitude (spec/thesis 4.3). Products below $10^{-12}$ of the
     /// largest count as that.

@@ -47,6 +47,70 @@ impl Projection {
     }
 }
 
+/// Means and standard deviations of features, by which any samples are standardised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standard {
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Standard {
+    /// Of the features of training samples, $N \times D$; the scale of a constant feature is 1.
+    ///
+    /// # Errors
+    /// [`MvaError::NotFinite`], [`MvaError::Empty`], [`MvaError::NoVariance`] where no feature varies.
+    pub fn learn(x: MatRef<'_, f64>) -> Result<Self, MvaError> {
+        let (x, mean) = centred("the data", x)?;
+        let n = x.nrows() as f64;
+        let mut varies = false;
+        let deviation = |(d, mean): (usize, &f64)| {
+            let sd = (x.col(d).iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+            // what rounding leaves of a constant
+            let constant = sd <= 1e-12 * mean.abs();
+            varies |= !constant;
+            if constant { 1.0 } else { sd }
+        };
+        let scale = mean.iter().enumerate().map(deviation).collect();
+        if varies {
+            Ok(Self { mean, scale })
+        } else {
+            Err(MvaError::NoVariance)
+        }
+    }
+
+    /// As [`Standard::learn`], without scales: all are 1.
+    ///
+    /// # Errors
+    /// As [`Standard::learn`].
+    pub fn centre(x: MatRef<'_, f64>) -> Result<Self, MvaError> {
+        let mut out = Self::learn(x)?;
+        out.scale.fill(1.0);
+        Ok(out)
+    }
+
+    /// Means of the features.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Standard deviations of the features (over $N$), 1 of constant ones.
+    pub fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
+    /// Samples about the means, over the scales; also new ones.
+    ///
+    /// # Errors
+    /// [`MvaError::Shape`], [`MvaError::NotFinite`].
+    pub fn apply(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
+        same("features of the new samples", self.mean.len(), x.ncols())?;
+        finite("the data", x)?;
+        Ok(Mat::from_fn(x.nrows(), x.ncols(), |n, d| {
+            (x[(n, d)] - self.mean[d]) / self.scale[d]
+        }))
+    }
+}
+
 /// Indicators of classes `0..classes`, $N \times C$: the target of a supervised projection.
 ///
 /// # Errors

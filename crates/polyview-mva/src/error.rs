@@ -1,5 +1,6 @@
 //! The error type of this crate.
 
+use polyview_baselines::BaselineError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
 
@@ -55,12 +56,26 @@ pub enum MvaError {
         /// The least number of them.
         least: usize,
     },
+    /// More components than there are, or none.
+    #[error("{asked} components were asked for; give 1 to {most}")]
+    Components {
+        /// Components asked for.
+        asked: usize,
+        /// The most of them.
+        most: usize,
+    },
+    /// No feature varies.
+    #[error("no feature varies over the samples")]
+    NoVariance,
     /// No feature passed the test.
     #[error("no feature passed the test at level {level}; take a larger one, or more bags")]
     NothingSelected {
         /// The level of the test.
         level: f64,
     },
+    /// The classifier, or the folds that choose a penalty.
+    #[error(transparent)]
+    Classifier(#[from] BaselineError),
     /// A decomposition failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),

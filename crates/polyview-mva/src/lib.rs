@@ -31,6 +31,8 @@
 //! | class-wise bagging and its test | [`Bagging`] | spec/thesis 4.1, 4.2 |
 //! | relevance-regularised dual CCA | [`guided`], [`GuidedOptions`] | spec/thesis 4.3, 4.4 |
 //! | all of it | [`RbCca`] | spec/thesis 4 |
+//! | penalties and numbers of features by inner folds | [`RbCca::tuned`], [`tuned_supervised`] | spec/thesis 4.2, 4.5 |
+//! | a classifier of components | [`classifier`] | spec/thesis 4.5 |
 //!
 //! Samples are rows. Methods subtract the means of features (and of targets that are not class indicators) themselves
 //! and keep them, so that [`Projection::project`] takes data as they come. "Covariances" are sums, not means.
@@ -46,14 +48,19 @@ mod guided;
 mod primal;
 mod rb_cca;
 mod spectrum;
+mod tune;
 
 pub use bagging::{Bagging, BaggingOptions};
-pub use centre::{Projection, class_indicators};
+pub use centre::{Projection, Standard, class_indicators};
 pub use dual::{Dual, dual};
 pub use error::MvaError;
 pub use guided::{Balance, Guided, GuidedOptions, Representer, guided};
 pub use primal::{Cca, Metric, Pca, Supervised, cca, opls, pca};
-pub use rb_cca::{RbCca, RbCcaOptions};
+pub use rb_cca::{RbCca, RbCcaOptions, Selection};
+pub use tune::{
+    COST, Form, Tuned, TuningOptions, balanced_accuracy, classifier, counts, penalties,
+    tuned_supervised,
+};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -1,11 +1,21 @@
 //! Regularised bagged CCA: bag, test, project (spec/thesis 4).
 
-use crate::centre::{centred, class_indicators, class_sizes, same};
-use crate::{
-    Bagging, BaggingOptions, Balance, Guided, GuidedOptions, Metric, MvaError, Representer, dual,
-    guided,
-};
+use crate::centre::{Standard, class_indicators, class_sizes, same};
+use crate::guided::GuidedPath;
+use crate::{Bagging, BaggingOptions, Balance, Guided, Metric, MvaError, Representer, dual};
 use polyview_linalg::{Mat, MatRef};
+
+/// Which features the second stage sees (spec/thesis 4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Selection {
+    /// Those that pass the test for any class.
+    #[default]
+    Test,
+    /// So many of the most relevant ones ([`Bagging::ranking`]); all where there are fewer.
+    Most(usize),
+    /// All.
+    All,
+}
 
 /// Choices of [`RbCca::fit`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,8 +28,12 @@ pub struct RbCcaOptions {
     pub level: f64,
     /// Ridge $\lambda\_1$ of the dual CCA that is bagged.
     pub ridge: f64,
-    /// Penalty $\lambda$ of the relevance-regularised CCA; to be cross-validated.
+    /// Penalty $\lambda$ of the relevance-regularised CCA; [`RbCca::tuned`] chooses it.
     pub penalty: f64,
+    /// Which features are kept.
+    pub selection: Selection,
+    /// Components, 1 to classes - 1; none for all of them.
+    pub components: Option<usize>,
     /// How classes count, in the bags too.
     pub balance: Balance,
     /// Directions of the second stage.
@@ -37,6 +51,8 @@ impl Default for RbCcaOptions {
             level: 0.01,
             ridge: 1.0,
             penalty: 1.0,
+            selection: Selection::default(),
+            components: None,
             balance: Balance::default(),
             representer: Representer::default(),
             seed: 0,
@@ -48,8 +64,7 @@ impl Default for RbCcaOptions {
 /// components of them that tell classes apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RbCca {
-    mean: Vec<f64>,
-    scale: Vec<f64>,
+    standard: Standard,
     bagging: Bagging,
     by_class: Vec<Vec<usize>>,
     selected: Vec<usize>,
@@ -58,66 +73,26 @@ pub struct RbCca {
 
 impl RbCca {
     /// Fits all stages: features are standardised (constant ones stay 0), one dual CCA gives weights of samples, bags
-    /// within classes say which features keep their sign, a test selects, and a dual CCA on the selected features
+    /// within classes say which features keep their sign, features are selected, and a dual CCA on the selected features
     /// penalises those of little relevance. Classes are numbered from 0 without gaps.
     ///
     /// # Errors
-    /// [`MvaError`] of the data and options, [`MvaError::NothingSelected`] where no feature passes the test.
+    /// [`MvaError`] of the data and options, [`MvaError::NoVariance`] where no feature varies,
+    /// [`MvaError::NothingSelected`] where no feature passes the test.
     pub fn fit(
         x: MatRef<'_, f64>,
         labels: &[usize],
         options: &RbCcaOptions,
     ) -> Result<Self, MvaError> {
-        same("labels", x.nrows(), labels.len())?;
-        let classes = class_sizes(labels, 2)?.len();
-        let (x, mean, scale) = standardised(x)?;
-        let y = class_indicators(labels, classes)?;
-        let components = classes - 1;
-        let first = dual(
-            x.as_ref(),
-            y.as_ref(),
-            components,
-            Metric::Correlation,
-            options.ridge,
-        )?;
-        let bagging = Bagging::run(
-            x.as_ref(),
-            first.weights.as_ref(),
-            labels,
-            &BaggingOptions {
-                bags: options.bags,
-                share: options.share,
-                balanced: options.balance != Balance::Samples,
-                seed: options.seed,
-            },
-        )?;
-        let by_class = bagging.select(options.level)?;
-        let mut chosen = vec![false; x.ncols()];
-        by_class.iter().flatten().for_each(|d| chosen[*d] = true);
-        let selected: Vec<usize> = (0..x.ncols()).filter(|d| chosen[*d]).collect();
-        if selected.is_empty() {
-            return Err(MvaError::NothingSelected {
-                level: options.level,
-            });
-        }
-        let all = bagging.penalties();
-        let penalties: Vec<f64> = selected.iter().map(|d| all[*d]).collect();
-        let guided = guided(
-            columns(x.as_ref(), &selected).as_ref(),
-            labels,
-            &penalties,
-            &GuidedOptions {
-                components,
-                penalty: options.penalty,
-                balance: options.balance,
-                representer: options.representer,
-            },
-        )?;
+        let stage = Relevance::of(x, labels, options)?;
+        let selected = stage.selected(options.selection)?;
+        let guided = stage
+            .path(labels, &selected, options)?
+            .at(stage.components(options)?, options.penalty)?;
         Ok(Self {
-            mean,
-            scale,
-            bagging,
-            by_class,
+            standard: stage.standard,
+            bagging: stage.bagging,
+            by_class: stage.by_class,
             selected,
             guided,
         })
@@ -143,38 +118,146 @@ impl RbCca {
         &self.guided
     }
 
+    /// Means and standard deviations of all features.
+    pub fn standard(&self) -> &Standard {
+        &self.standard
+    }
+
+    /// Directions in all standardised features, features $\times$ components; 0 of those that are not selected.
+    pub fn directions(&self) -> Mat<f64> {
+        let some = self.guided.projection.directions();
+        let mut all = Mat::zeros(self.standard.mean().len(), some.ncols());
+        for (i, &d) in self.selected.iter().enumerate() {
+            for k in 0..some.ncols() {
+                all[(d, k)] = some[(i, k)];
+            }
+        }
+        all
+    }
+
     /// Summary components of samples in all features, $N \times (C - 1)$; also of new samples.
     ///
     /// # Errors
     /// [`MvaError::Shape`], [`MvaError::NotFinite`].
     pub fn project(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>, MvaError> {
-        same("features of the new samples", self.scale.len(), x.ncols())?;
-        let some = Mat::from_fn(x.nrows(), self.selected.len(), |n, j| {
-            let d = self.selected[j];
-            (x[(n, d)] - self.mean[d]) / self.scale[d]
-        });
+        let x = self.standard.apply(x)?;
+        let some = columns(x.as_ref(), &self.selected);
         self.guided.projection.project(some.as_ref())
     }
 }
 
-/// Features about their means over their standard deviations, 1 for constant ones; and both.
-fn standardised(x: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>, Vec<f64>), MvaError> {
-    let (mut x, mean) = centred("the data", x)?;
-    let n = x.nrows() as f64;
-    let mut scale = Vec::with_capacity(mean.len());
-    for (d, mean) in mean.iter().enumerate() {
-        let column = x.col_as_slice_mut(d);
-        let sd = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
-        // what rounding leaves of a constant
-        let sd = if sd <= 1e-12 * mean.abs() { 1.0 } else { sd };
-        for v in column {
-            *v /= sd;
-        }
-        scale.push(sd);
-    }
-    Ok((x, mean, scale))
+/// The first stage: standardised features, and what bags say of them. It knows no penalty of the second.
+pub(crate) struct Relevance {
+    pub(crate) standard: Standard,
+    x: Mat<f64>,
+    bagging: Bagging,
+    by_class: Vec<Vec<usize>>,
+    level: f64,
 }
 
-fn columns(x: MatRef<'_, f64>, of: &[usize]) -> Mat<f64> {
+impl Relevance {
+    pub(crate) fn of(
+        x: MatRef<'_, f64>,
+        labels: &[usize],
+        options: &RbCcaOptions,
+    ) -> Result<Self, MvaError> {
+        same("labels", x.nrows(), labels.len())?;
+        let classes = class_sizes(labels, 2)?.len();
+        let standard = Standard::learn(x)?;
+        let x = standard.apply(x)?;
+        let y = class_indicators(labels, classes)?;
+        let first = dual(
+            x.as_ref(),
+            y.as_ref(),
+            classes - 1,
+            Metric::Correlation,
+            options.ridge,
+        )?;
+        let bagging = Bagging::run(
+            x.as_ref(),
+            first.weights.as_ref(),
+            labels,
+            &BaggingOptions {
+                bags: options.bags,
+                share: options.share,
+                balanced: options.balance != Balance::Samples,
+                seed: options.seed,
+            },
+        )?;
+        let by_class = bagging.select(options.level)?;
+        Ok(Self {
+            standard,
+            x,
+            bagging,
+            by_class,
+            level: options.level,
+        })
+    }
+
+    /// Components of the second stage.
+    pub(crate) fn components(&self, options: &RbCcaOptions) -> Result<usize, MvaError> {
+        let most = self.bagging.classes() - 1;
+        let asked = options.components.unwrap_or(most);
+        if (1..=most).contains(&asked) {
+            return Ok(asked);
+        }
+        Err(MvaError::Components { asked, most })
+    }
+
+    /// The features of a selection, ascending.
+    pub(crate) fn selected(&self, selection: Selection) -> Result<Vec<usize>, MvaError> {
+        let all = self.bagging.features();
+        let selected: Vec<usize> = match selection {
+            Selection::All => (0..all).collect(),
+            Selection::Most(count) => {
+                let mut first = self.bagging.ranking();
+                first.truncate(count);
+                first.sort_unstable();
+                first
+            }
+            Selection::Test => {
+                let mut chosen = vec![false; all];
+                let passed = self.by_class.iter().flatten();
+                passed.for_each(|d| chosen[*d] = true);
+                (0..all).filter(|d| chosen[*d]).collect()
+            }
+        };
+        if selected.is_empty() {
+            return Err(match selection {
+                Selection::Test => MvaError::NothingSelected { level: self.level },
+                _ => MvaError::Empty {
+                    what: "the selection of features",
+                },
+            });
+        }
+        Ok(selected)
+    }
+
+    /// The second stage on selected features, for any penalty.
+    pub(crate) fn path(
+        &self,
+        labels: &[usize],
+        selected: &[usize],
+        options: &RbCcaOptions,
+    ) -> Result<GuidedPath, MvaError> {
+        let all = self.bagging.penalties();
+        let penalties: Vec<f64> = selected.iter().map(|d| all[*d]).collect();
+        GuidedPath::new(
+            self.columns(selected).as_ref(),
+            labels,
+            &penalties,
+            options.balance,
+            options.representer,
+        )
+    }
+
+    /// The training samples in selected standardised features.
+    pub(crate) fn columns(&self, selected: &[usize]) -> Mat<f64> {
+        columns(self.x.as_ref(), selected)
+    }
+}
+
+/// Some columns of a table.
+pub(crate) fn columns(x: MatRef<'_, f64>, of: &[usize]) -> Mat<f64> {
     Mat::from_fn(x.nrows(), of.len(), |i, j| x[(i, of[j])])
 }

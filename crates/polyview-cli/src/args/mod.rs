@@ -15,6 +15,7 @@ mod intervals;
 mod kernel;
 mod model;
 mod models;
+mod mva;
 mod numbers;
 mod predict;
 mod project;
@@ -38,6 +39,7 @@ pub use intervals::IntervalArgs;
 pub use kernel::{KernelArgs, KernelName};
 pub use model::{ModelArgs, ModelName};
 pub use models::ModelsArgs;
+pub use mva::{MvaArgs, MvaMethod, Select};
 pub use predict::PredictArgs;
 pub use project::ProjectArgs;
 pub use report::ReportArgs;
@@ -114,6 +116,9 @@ pub enum Command {
     CrossValidate(CrossValidateArgs),
     /// Similarities of samples to reference points, as a table to fit.
     Kernel(KernelArgs),
+    /// Classical projections of complete tables: principal components, canonical correlation,
+    /// features that tell classes apart.
+    Mva(MvaArgs),
     /// Draw data from a model.
     Simulate(SimulateArgs),
     /// Fit real data that come with the program, and report.

@@ -11,6 +11,7 @@ mod import;
 mod inspect;
 mod kernel;
 mod models;
+mod mva;
 mod report;
 mod score;
 mod simulate;
@@ -43,6 +44,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::ChooseK(a) => choose_k::run(cli, a),
         Command::CrossValidate(a) => cross_validate::run(cli, a),
         Command::Kernel(a) => kernel::run(cli, a),
+        Command::Mva(a) => mva::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),
         Command::Datasets(a) => datasets::run(cli, a),

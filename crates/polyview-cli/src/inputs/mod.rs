@@ -20,7 +20,7 @@ pub use counts::Trials;
 pub use group_names::group_names;
 pub use joined::{has_ids, same_or_named};
 pub use new_data::{new_data, new_data_for, read_as, trials_of};
-pub use view_table::zeros_and_ones;
+pub use view_table::{Likely, view as view_cells, zeros_and_ones};
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ use group_names::{Present, groups_of};
 use guess::Guess;
 use joined::{built, ids_or_places};
 use limits::ViewCells;
-use view_table::{Likely, view, words};
+use view_table::{view, words};
 
 /// The data of a study. Likelihoods that were not given are guessed and said;
 /// the study then has them.

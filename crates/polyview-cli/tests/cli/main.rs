@@ -31,6 +31,7 @@ mod levels;
 mod limits;
 mod mixture;
 mod models;
+mod mva;
 mod new_cells;
 mod no_effect;
 mod notices;
