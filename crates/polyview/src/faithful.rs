@@ -1,7 +1,7 @@
 //! What mofapy2 does otherwise, where a choice of [`ModelSpec`] does not say
 //! it: which data it knows, and where it starts (spec/mofa B.2, B.4, B.5).
 
-use polyview_core::{Finding, Groups, RowGroups, Setting, View};
+use polyview_core::{Finding, Groups, Options, RowGroups, Setting, View};
 use polyview_likelihoods::{MissingData, PseudoKind};
 use polyview_linalg::{Mat, thin_svd};
 
@@ -21,6 +21,44 @@ pub(crate) fn pseudo_kind(likelihood: &Likelihood) -> Option<PseudoKind> {
         "poisson" => Some(PseudoKind::Poisson),
         _ => None,
     }
+}
+
+/// What mofapy2 has of that likelihood, whatever else this library could do: the options that a
+/// fit by its steps takes and records. Its counts have a softplus rate, and one curvature for
+/// all cells of a feature (spec/mofa B.2).
+pub(crate) fn options(spec: &ModelSpec, likelihood: &Likelihood) -> Options {
+    let counts = "rate = \"softplus\", curvature = \"feature\"";
+    match pseudo_kind(likelihood) {
+        Some(PseudoKind::Poisson) if spec.algorithm == Algorithm::Faithful => {
+            Options::parse(counts).unwrap_or_default()
+        }
+        _ => Options::new(),
+    }
+}
+
+/// An option of a view that asks for what mofapy2 does not have, and what that has instead.
+fn contradiction(spec: &ModelSpec, view: &str) -> Option<(String, String)> {
+    let likelihood = spec.view(view).likelihood;
+    let own = options(spec, &likelihood);
+    let text = |of: &Options, name: &str| of.text(name).unwrap_or_default();
+    let other = own.names().find_map(|name| {
+        let (asked, has) = (text(likelihood.options(), name), text(&own, name));
+        (asked != has).then(|| [asked, has].map(|x| format!("{likelihood}{{{name}={x}}}")))
+    });
+    other.map(|[asked, has]| (format!("likelihood {asked}"), has))
+}
+
+/// What to know of predictions of a view whose pseudo-data lose their means in place of
+/// intercepts (spec/mofa C.2, item 2): labels and counts of nowhere near the level of the data.
+pub(crate) fn without_levels(spec: &ModelSpec, view: &str) -> Option<String> {
+    let (what, level) = match pseudo_data(spec, view)? {
+        PseudoKind::Bernoulli => ("probabilities", "0.5"),
+        PseudoKind::Poisson => ("counts", "0.69, which is ln 2"),
+    };
+    Some(format!(
+        "the algorithm of mofapy2 has no intercepts for labels and counts: predicted {what} lie about {level}, \
+         whatever the mean of the data, and are not to be used; the model mofa has intercepts"
+    ))
 }
 
 /// Pseudo-data that stand for those of a view, if they do.
@@ -65,6 +103,14 @@ pub(crate) fn validate(spec: &ModelSpec, views: &[View]) -> Result<()> {
         let likelihood = spec.view(v.name()).likelihood;
         if likelihood != "gaussian" && pseudo_kind(&likelihood).is_none() {
             return refuse(v.name(), &format!("likelihood {likelihood}"));
+        }
+        if let Some((asked, has)) = contradiction(spec, v.name()) {
+            return Err(ErrorKind::Incompatible {
+                view: v.name().to_owned(),
+                what: asked,
+                with: format!("{}: it has {has}", chosen(spec)),
+            }
+            .into());
         }
     }
     if spec.engine == EngineKind::Gibbs {

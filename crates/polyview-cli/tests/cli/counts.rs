@@ -7,7 +7,7 @@ use crate::common::{fails, get, ok, put, run, said};
 use crate::transcripts::transcript;
 
 /// A table of `rows` samples of `f`, with holes where it gives nothing.
-fn table(rows: usize, columns: usize, f: impl Fn(usize, usize) -> Option<f64>) -> String {
+pub fn table(rows: usize, columns: usize, f: impl Fn(usize, usize) -> Option<f64>) -> String {
     let mut text = "id".to_owned();
     for d in 0..columns {
         let _ = write!(text, ",f{d}");

@@ -31,6 +31,8 @@ mod levels;
 mod limits;
 mod mixture;
 mod models;
+#[cfg(unix)]
+mod mofapy2;
 mod mva;
 mod new_cells;
 mod no_effect;

@@ -12,6 +12,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
+use crate::faithful;
 use crate::fit::{Diagnostic, Fit, FitRecord, Reading};
 use crate::local::validate as check_mixture;
 use crate::registry::Registry;
@@ -442,7 +443,12 @@ impl ModelHeader {
 impl ViewHeader {
     fn check(&self, composed: &Composed) -> Result<(), Fault> {
         unique("features", self.features.iter())?;
-        let own = |spec: &ModelSpec| self.choices.clone().folded(&spec.defaults);
+        let own = |spec: &ModelSpec| {
+            let choices = self.choices.clone();
+            choices.folded(&spec.defaults, |likelihood| {
+                faithful::options(spec, likelihood)
+            })
+        };
         if (composed.spec()).is_some_and(|spec| spec.view(&self.name) != own(spec)) {
             return Err(Fault::Record("choices of a view and of the model"));
         }

@@ -1,8 +1,8 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    FeatureScaling, Groups, Mask, Metadata, MetadataValues, ParameterUncertainty, Role, Rounding,
-    Scaling, State, Stateful, View,
+    FeatureScaling, Groups, Mask, Metadata, MetadataValues, Options, ParameterUncertainty, Role,
+    Rounding, Scaling, State, Stateful, View,
 };
 use polyview_infer::{Model, ViewPart};
 
@@ -20,7 +20,7 @@ use crate::compose::Composed;
 use crate::error::Error;
 use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
-use crate::spec::EngineKind;
+use crate::spec::{EngineKind, ViewChoices};
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -396,7 +396,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         choices: view
             .choices
             .clone()
-            .folded(&crate::spec::ViewChoices::default()),
+            .folded(&ViewChoices::default(), |_| Options::new()),
         scaling: Scaling {
             offset,
             scale,

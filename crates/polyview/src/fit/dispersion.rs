@@ -1,10 +1,11 @@
-//! Counts that vary more than their likelihood says.
+//! Counts that vary more than their likelihood says, and fits without the level of their data.
 
 use polyview_core::{Block, Event, Law, Predictor};
 use polyview_linalg::Mat;
 
 use super::Fit;
 use crate::error::Result;
+use crate::faithful;
 
 /// How many times as much as Poisson counts the counts of a view vary before it is said.
 const OVER: f64 = 2.0;
@@ -17,9 +18,15 @@ const CELLS: usize = 1_000_000;
 
 impl Fit {
     /// Warns of Poisson views whose training counts vary more than such counts of their fitted
-    /// means do.
+    /// means do, and of views whose predictions have not the level of the data
+    /// ([`Fit::without_levels`]): about a mean that is not theirs counts vary as nobody knows.
     pub(super) fn note_dispersion(&mut self) -> Result<()> {
         for at in 0..self.views.len() {
+            let block = format!("likelihood/{}", self.views[at].name);
+            if let Some(note) = self.without_levels(at) {
+                self.note_before_the_end(&block, Event::Warning { note });
+                continue;
+            }
             if self.views[at].choices.likelihood != "poisson" {
                 continue;
             }
@@ -31,10 +38,14 @@ impl Fit {
                  intervals are too narrow; take the likelihood negative-binomial (nb) or \
                  poisson-log-normal (pln)"
             );
-            let block = format!("likelihood/{}", self.views[at].name);
             self.note_before_the_end(&block, Event::Warning { note });
         }
         Ok(())
+    }
+
+    /// What to know of predictions of a view that have not the level of its data.
+    pub(crate) fn without_levels(&self, at: usize) -> Option<String> {
+        faithful::without_levels(self.spec()?, &self.views[at].name)
     }
 
     /// How many times as much the training counts of a view vary as Poisson counts of the fitted

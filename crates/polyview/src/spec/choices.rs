@@ -122,13 +122,19 @@ impl ViewChoices {
         others.chain(ranks)
     }
     /// The same with the options of its likelihood in one place, all of them written out,
-    /// those of `defaults` where it says nothing.
+    /// those of `defaults` where it says nothing, and where these do not either, what
+    /// `implied` says of its likelihood.
     #[must_use]
-    pub(crate) fn folded(mut self, defaults: &Self) -> Self {
+    pub(crate) fn folded(
+        mut self,
+        defaults: &Self,
+        implied: impl FnOnce(&Likelihood) -> Options,
+    ) -> Self {
         let name = self.likelihood.name().to_owned();
         let options = (self.options_of(&name))
             .or(self.likelihood.options())
-            .or(&defaults.options_of(&name));
+            .or(&defaults.options_of(&name))
+            .or(&implied(&self.likelihood));
         self.likelihood = self.likelihood.with(options).in_full();
         (self.options, self.ranks) = (BTreeMap::new(), Options::new());
         self

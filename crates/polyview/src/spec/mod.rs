@@ -207,7 +207,8 @@ impl ModelSpec {
     /// Choices of the view of that name. Labels, counts and ranks are neither
     /// centred nor scaled; options of its likelihood are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
-        let mut choices = self.written(name).folded(&self.defaults);
+        let implied = |likelihood: &Likelihood| faithful::options(self, likelihood);
+        let mut choices = self.written(name).folded(&self.defaults, implied);
         if !choices.likelihood.is_real() {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;

@@ -360,7 +360,7 @@ impl Fit {
             Ok((Cow::Owned(moments), z.shares))
         })?;
         latent::notes_of(&journal, &mut out.notes);
-        out.warnings = warnings;
+        out.warnings.extend(warnings);
         Ok(out)
     }
 
@@ -478,7 +478,9 @@ impl Fit {
                 probability: levels,
             }),
             notes,
-            warnings: Vec::new(),
+            warnings: (self.without_levels(at).into_iter())
+                .map(|w| format!("view '{}': {w}", info.name))
+                .collect(),
         })
     }
 }

@@ -37,6 +37,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::{WorkingData, fit_factors};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
+use crate::faithful::pseudo_data;
 use crate::file::Origin;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec};
@@ -254,7 +255,11 @@ impl Fitting {
             if let Some(note) = slips(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
-            note_remarks(info, (observed_mean(view), Some(view)), &mut journal);
+            // pseudo-data are none of the likelihood's own
+            let own = (composed.spec()).is_none_or(|s| pseudo_data(s, &info.name).is_none());
+            if own {
+                note_remarks(info, (observed_mean(view), Some(view)), &mut journal);
+            }
             let labels = composed.spec().and_then(|s| s.labels(&info.name));
             note_classes(info, view, labels, &mut journal);
             note_left_out(info, view, &mut journal);
