@@ -103,13 +103,13 @@ fn dataset<'a>(rows: &Rows, tables: impl Iterator<Item = &'a Laid>) -> Result<Da
 }
 
 fn fit(layout: &Layout) -> Result<Fit, Error> {
-    let mut spec = models::sshiba(20);
+    let mut spec = models::sshiba(10);
     for laid in &layout.training.tables {
         if laid.content == Content::Indicators {
             spec = spec.with_likelihood(&laid.name, "bernoulli");
         }
     }
-    spec.vb.max_sweeps = 500;
+    spec.vb.max_sweeps = 200;
     let data = dataset(&layout.training, layout.training.tables.iter())?;
     Ok(polyview::fit(data, spec)?)
 }
