@@ -82,6 +82,14 @@ pub enum Failure {
         /// What is wrong with it.
         why: String,
     },
+    /// Visits.
+    #[error("{}: {source}", path.display())]
+    Layout {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong.
+        source: polyview_layouts::LayoutError,
+    },
     /// A projection of `polyview mva`.
     #[error("{}: {what}", path.display())]
     Mva {

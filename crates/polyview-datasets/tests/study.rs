@@ -15,7 +15,7 @@ fn table(name: &str, of: &[StudyTable]) -> StudyTable {
 fn numbers(table: &StudyTable) -> &Table {
     match &table.cells {
         StudyCells::Numbers(t) => t,
-        StudyCells::Words(_) => panic!("{} holds words", table.name),
+        StudyCells::Words(_) | StudyCells::Text { .. } => panic!("{} holds words", table.name),
     }
 }
 
@@ -32,8 +32,11 @@ fn contents_are_those_of_the_tables() {
             let is_words = match c.role {
                 Role::View(likelihood) => likelihood == "categorical",
                 Role::Labels(_) | Role::About => true,
+                Role::Visits => false,
             };
             assert_eq!(matches!(t.cells, StudyCells::Words(_)), is_words);
+            let is_text = matches!(t.cells, StudyCells::Text { .. });
+            assert_eq!(is_text, c.role == Role::Visits);
         }
         assert_eq!(tables[0].samples().len(), study.samples);
     }
@@ -103,4 +106,53 @@ fn patients_have_reads_labels_and_holes() {
     let again = table("counts", &study("patients").tables());
     assert_eq!(&numbers(&again).values, counts);
     assert!(study("patients").source.is_none(), "they are not real");
+}
+
+/// The shares of missing cells that spec/thesis 9.2 lists, over people and months; limits as assays have them.
+#[test]
+fn visits_of_a_cohort_lack_what_the_thesis_says() {
+    let tables = study("cohort").tables();
+    let StudyCells::Text { columns, .. } = &tables[0].cells else {
+        panic!("text");
+    };
+    let cells = |name: &str| &columns.iter().find(|c| c.0 == name).unwrap().1;
+    let months = 7.0 * 400.0;
+    for (name, missing) in [
+        ("DX", 0.53),
+        ("ADAS13", 0.5),
+        ("MMSE", 0.5),
+        ("Ventricles", 0.55),
+        ("MRI_WholeBrain", 0.54),
+        ("MRI_Hippocampus", 0.61),
+        ("AV45_Frontal", 0.89),
+        ("CSF_TAU", 0.84),
+    ] {
+        let known = cells(name).iter().flatten().count() as f64;
+        let found = 1.0 - known / months;
+        assert!((found - missing).abs() < 0.02, "{name}: {found}");
+    }
+    for limit in ["<200", ">1700"] {
+        let count = cells("CSF_ABETA")
+            .iter()
+            .flatten()
+            .filter(|c| *c == limit)
+            .count();
+        assert!(count > 2, "{limit}: {count}");
+    }
+    let share = |dx: &str| {
+        let known: Vec<&String> = cells("DX").iter().flatten().collect();
+        known.iter().filter(|c| **c == dx).count() as f64 / known.len() as f64
+    };
+    for dx in ["NC", "MCI", "AD"] {
+        assert!((0.12..0.6).contains(&share(dx)), "{dx}: {}", share(dx));
+    }
+    // nothing of a person changes from visit to visit that must not
+    let mut first: std::collections::HashMap<&str, &Option<String>> = Default::default();
+    for name in ["AGE", "GENDER", "FDG_Cingulum"] {
+        first.clear();
+        for (rid, cell) in cells("RID").iter().zip(cells(name)) {
+            let own = first.entry(rid.as_deref().unwrap()).or_insert(cell);
+            assert_eq!(*own, cell, "{name}");
+        }
+    }
 }

@@ -36,6 +36,7 @@
 //! | [`has_sample_ids`] | whether a file has sample IDs, or rows with numbers alone |
 //! | [`read_metadata`], [`read_metadata_with`] | numbers and categories about the samples |
 //! | [`read_string_table`], [`StringTable`] | columns of words: groups, classes |
+//! | [`read_rows`], [`RowTable`] | rows that no column names, such as visits |
 //! | [`write_matrix`], [`NamedMatrix`], [`WriteOptions`] | a matrix with names, format by ending |
 //! | [`print_matrix`], [`print_string_table`] | the same as text, to any stream |
 //! | [`write_atomic`], [`ensure_writable`], [`Overwrite`] | any file, whole or not at all |
@@ -63,7 +64,10 @@ pub use number::{DecimalMark, MISSING_NUMBER, MISSING_WORD, to_digits};
 pub use on_disk::OnDisk;
 pub use options::{Content, Orientation, ReadOptions};
 pub use read::read_table;
-pub use text::{Delimiter, StringTable, read_metadata, read_metadata_with, read_string_table};
+pub use text::{
+    Delimiter, RowTable, StringTable, read_metadata, read_metadata_with, read_rows,
+    read_string_table,
+};
 pub use write::{
     MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, print_matrix,
     print_string_table, write_atomic, write_matrix, write_string_table,

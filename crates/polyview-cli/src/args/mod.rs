@@ -13,6 +13,7 @@ mod impute;
 mod inspect;
 mod intervals;
 mod kernel;
+mod layout;
 mod model;
 mod models;
 mod mva;
@@ -37,6 +38,7 @@ pub use impute::ImputeArgs;
 pub use inspect::InspectArgs;
 pub use intervals::IntervalArgs;
 pub use kernel::{KernelArgs, KernelName};
+pub use layout::{LayoutArgs, Outputs};
 pub use model::{ModelArgs, ModelName};
 pub use models::ModelsArgs;
 pub use mva::{MvaArgs, MvaMethod, Select};
@@ -119,6 +121,8 @@ pub enum Command {
     /// Classical projections of complete tables: principal components, canonical correlation,
     /// features that tell classes apart.
     Mva(MvaArgs),
+    /// Repeated visits of subjects as a study: views of what was known before, targets.
+    Layout(LayoutArgs),
     /// Draw data from a model.
     Simulate(SimulateArgs),
     /// Fit real data that come with the program, and report.

@@ -19,6 +19,8 @@ pub enum ScoreKind {
     Ordinal,
     /// Numbers.
     Real,
+    /// Times to an event, and probabilities that it comes later.
+    Survival,
 }
 
 /// Arguments of `score`.
@@ -29,7 +31,8 @@ polyview score --truth genotype.csv --predicted p.csv --kind binary\n  \
 polyview score --truth ill.csv --predicted p.csv --kind binary --positive yes\n  \
 polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
 polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n  \
-polyview score --truth wins.csv --predicted p.csv --kind count --trials games.csv\n\n\
+polyview score --truth wins.csv --predicted p.csv --kind count --trials games.csv\n  \
+polyview score --truth os.csv --predicted p.csv --kind survival --time days --event died --training old-os.csv\n\n\
 Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
 predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
 --decimal-comma are about the truth and the training values. Scores that cannot be computed\n\
@@ -50,9 +53,19 @@ pub struct ScoreArgs {
     /// for the predictions of labels that `predict` writes.
     #[arg(long, value_name = "WORD", help_heading = "Predictions")]
     pub positive: Option<String>,
+    /// The column of the truth with the times (survival), after which those of the
+    /// predictions are named [default: time].
+    #[arg(long, value_name = "COLUMN", help_heading = "Predictions")]
+    pub time: Option<String>,
+    /// The column of the truth that is 1 where the event came at the time, 0 where
+    /// it had not come by then (survival) [default: event].
+    #[arg(long, value_name = "COLUMN", help_heading = "Predictions")]
+    pub event: Option<String>,
     /// The training values (real): R2 is then against each column's mean over
     /// them, as that of fits, reports and choose-k, and not over the true values.
     /// Fits with intercepts by group take the mean over each group: see --groups.
+    /// Of survival the training times, which say how long samples are watched
+    /// (the Brier score) [default: those of the truth].
     #[arg(long, value_name = "FILE", help_heading = "Predictions")]
     pub training: Option<PathBuf>,
     /// A table about the samples, true and training ones (with --groups).

@@ -98,6 +98,7 @@ fn option(c: &Contents) -> String {
         Role::View(likelihood) => format!("--view {name}={file}:{likelihood}"),
         Role::Labels(likelihood) => format!("--labels {file}:{likelihood}"),
         Role::About => format!("--metadata {file}"),
+        Role::Visits => format!("polyview layout --table {file}"),
     }
 }
 
@@ -131,7 +132,7 @@ fn write_study(cli: &Cli, args: &DatasetsArgs, study: &Study, folder: &Path) -> 
     let mut files: Vec<(PathBuf, StudyTable)> = Vec::new();
     for table in study.tables() {
         let path = folder.join(file(table.name));
-        if args.whole {
+        if args.whole || study.whole {
             files.push((path, table));
             continue;
         }
@@ -150,7 +151,7 @@ fn write_study(cli: &Cli, args: &DatasetsArgs, study: &Study, folder: &Path) -> 
     let new = files[0].1.samples().len();
     say(
         cli,
-        if args.whole {
+        if args.whole || study.whole {
             format!(
                 "{count} tables of {} samples written to {}",
                 study.samples,
@@ -186,6 +187,9 @@ fn write_table(path: &Path, table: &StudyTable, force: bool) -> Outcome<()> {
                 })
                 .collect();
             write_columns(path, table.samples(), words, force)
+        }
+        StudyCells::Text { samples, columns } => {
+            write_columns(path, samples, columns.clone(), force)
         }
     }
 }

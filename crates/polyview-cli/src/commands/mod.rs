@@ -10,6 +10,7 @@ mod fit;
 mod import;
 mod inspect;
 mod kernel;
+mod layout;
 mod models;
 mod mva;
 mod report;
@@ -44,6 +45,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
         Command::ChooseK(a) => choose_k::run(cli, a),
         Command::CrossValidate(a) => cross_validate::run(cli, a),
         Command::Kernel(a) => kernel::run(cli, a),
+        Command::Layout(a) => layout::run(cli, a),
         Command::Mva(a) => mva::run(cli, a),
         Command::Simulate(a) => simulate::run(cli, a),
         Command::Demo(a) => demo::run(cli, a),

@@ -155,6 +155,30 @@ fn said(cell: &str, decimal: DecimalMark) -> Result<Said, String> {
     }
 }
 
+/// The time of a cell, above zero; else what is wrong with it, and the mend.
+pub fn event_time(cell: &str, decimal: DecimalMark) -> Result<f64, String> {
+    let (x, end) = said(cell, decimal)?;
+    if x > 0.0 && end.is_nan() {
+        return Ok(x);
+    }
+    Err(format!(
+        "'{cell}' is no time above zero: times count from when a sample was first watched, and one that was not \
+         watched at all says nothing; correct it, or leave the cell empty"
+    ))
+}
+
+/// Whether an event came, as a cell says it; else what is wrong with it, and the mend.
+pub fn event_came(cell: &str) -> Result<bool, String> {
+    match cell.trim().to_ascii_lowercase().as_str() {
+        "1" | "1.0" | "true" => Ok(true),
+        "0" | "0.0" | "false" => Ok(false),
+        _ => Err(format!(
+            "'{cell}' does not say whether the event came; give 1 where it came at the time, 0 where it had not come by \
+             then, or leave the cell empty"
+        )),
+    }
+}
+
 /// Logarithms of times, those without an event being limits.
 fn times(
     path: &Path,
@@ -187,33 +211,12 @@ fn times(
             all.push(MISSING);
             continue;
         };
-        let (x, end) = said(t, options.decimal).map_err(|found| wrong(&time, found))?;
-        if x.is_nan() {
+        if said(t, options.decimal).is_ok_and(|(x, _)| x.is_nan()) {
             all.push(MISSING);
             continue;
         }
-        if !(x > 0.0 && end.is_nan()) {
-            return Err(wrong(
-                &time,
-                format!(
-                    "'{t}' is no time above zero: times count from when a sample was first watched, and one that was not \
-                     watched at all says nothing; correct it, or leave the cell empty"
-                ),
-            ));
-        }
-        let came = match e.trim().to_ascii_lowercase().as_str() {
-            "1" | "1.0" | "true" => true,
-            "0" | "0.0" | "false" => false,
-            _ => {
-                return Err(wrong(
-                    &event,
-                    format!(
-                        "'{e}' does not say whether the event came; give 1 where it came at the time, 0 where it had not come by \
-                         then, or leave the cell empty"
-                    ),
-                ));
-            }
-        };
+        let x = event_time(t, options.decimal).map_err(|found| wrong(&time, found))?;
+        let came = event_came(e).map_err(|found| wrong(&event, found))?;
         all.push((x.ln(), if came { f64::NAN } else { f64::INFINITY }));
     }
     Ok(cells(read, &[time], &[all]))

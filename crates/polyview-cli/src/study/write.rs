@@ -1,10 +1,10 @@
 //! A study as a file, and what of it goes into a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use polyview::{Finding, ModelSpec, Reading};
 
-use super::Study;
+use super::{Source, Study};
 use crate::failure::{Failure, Outcome};
 use crate::preset::without_repeats;
 
@@ -27,6 +27,16 @@ impl Study {
             model,
             groups: reading.groups.clone(),
             na: reading.missing.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Of these tables beside the study file, and of what is known about the samples.
+    pub fn of_tables(model: ModelSpec, data: Vec<Source>, metadata: PathBuf) -> Self {
+        Self {
+            model,
+            data,
+            metadata: Some(metadata),
             ..Self::default()
         }
     }

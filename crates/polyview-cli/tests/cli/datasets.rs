@@ -7,7 +7,7 @@ fn they_are_listed_described_and_written() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     let list = ok(at, "datasets");
-    let names = ["nutrimouse", "patients", "digits"];
+    let names = ["nutrimouse", "patients", "cohort", "digits"];
     assert!(names.iter().all(|n| list.contains(n)), "{list}");
     let all: serde_json::Value = serde_json::from_str(&ok(at, "datasets --json")).expect("JSON");
     let found: Vec<&str> = all
@@ -87,7 +87,7 @@ fn what_is_there_stays() {
     assert!(get(at, "new-diet.csv").starts_with("sample,diet"));
     let said = fails(at, "datasets mice", 2);
     assert!(
-        said.contains("'mice'") && said.contains("nutrimouse, patients, digits"),
+        said.contains("'mice'") && said.contains("nutrimouse, patients, cohort, digits"),
         "{said}"
     );
     fails(at, "datasets --out-dir .", 2);

@@ -108,6 +108,83 @@ fn limits_and_times_go_in_and_come_out() {
         err.contains("'days' is a predicted time") && err.contains("cross-validate --target"),
         "{err}"
     );
+    // the C-index and the Brier score of a file, as cross-validation has them of folds
+    let score = "score --truth os.csv --predicted p.csv --kind survival --time days --event died";
+    let found = ok(dir, &format!("{score} --training os.csv --json"));
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    assert!(
+        found["c_index"].as_f64().expect("an index") > 0.8,
+        "{found}"
+    );
+    let brier = found["integrated_brier"].as_f64().expect("a score");
+    assert!((0.0..0.2).contains(&brier), "{found}");
+    assert_eq!(found["times"], serde_json::json!([200.0, 600.0]));
+    let said = ok(dir, score);
+    assert!(
+        said.contains("C-index") && said.contains("48 samples"),
+        "{said}"
+    );
+    // times in the order of their predictions, turned round: the other C-index
+    let turned: String = p
+        .lines()
+        .enumerate()
+        .map(|(i, line)| {
+            let cells: Vec<&str> = line.split(',').collect();
+            match i {
+                0 => "sample,days\n".to_owned(),
+                _ => format!(
+                    "{},{}\n",
+                    cells[0],
+                    -cells[2].parse::<f64>().expect("a number")
+                ),
+            }
+        })
+        .collect();
+    put(dir, "turned-p.csv", turned);
+    let other = ok(
+        dir,
+        "score --truth os.csv --predicted turned-p.csv --kind survival --time days --event died",
+    );
+    assert!(other.contains("0 times, and two are needed"), "{other}");
+    let other = ok(
+        dir,
+        "score --truth os.csv --predicted turned-p.csv --kind survival --time days --event died --json",
+    );
+    let other: serde_json::Value = serde_json::from_str(&other).expect("JSON");
+    let sum =
+        other["c_index"].as_f64().expect("an index") + found["c_index"].as_f64().expect("an index");
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    for (words, code, says) in [
+        (
+            "score --truth os.csv --predicted p.csv --kind survival",
+            2,
+            "has no column 'time'",
+        ),
+        (
+            "score --truth os.csv --predicted p.csv --kind survival --time died --event died",
+            1,
+            "no time above zero",
+        ),
+        (
+            "score --truth os.csv --predicted p.csv --kind survival --time days --event site",
+            1,
+            "does not say whether the event came",
+        ),
+        (
+            "score --truth os.csv --predicted os.csv --kind real --time days",
+            2,
+            "belongs to --kind survival",
+        ),
+        (
+            "score --truth os.csv --predicted y.csv --kind survival --time days --event died",
+            2,
+            "the predicted times",
+        ),
+    ] {
+        let err = fails(dir, words, code);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(says), "{words}: {err}");
+    }
     // without times those of the training data
     ok(dir, "predict m.pv --view x=x.csv --target os --out q.csv");
     assert_eq!(

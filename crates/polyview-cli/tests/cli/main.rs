@@ -27,6 +27,7 @@ mod kernel;
 mod label_options;
 #[cfg(unix)]
 mod labels;
+mod layout;
 mod levels;
 mod limits;
 mod mixture;

@@ -118,6 +118,8 @@ fn help() {
         "export",
         "import",
         "kernel",
+        "layout",
+        "mva",
         "choose-k",
         "cross-validate",
         "simulate",

@@ -1,5 +1,6 @@
 //! Studies: tables of the same samples, as a user has them on disk.
 
+mod cohort;
 mod patients;
 
 use polyview_core::Table;
@@ -24,6 +25,8 @@ pub struct Study {
     pub contents: &'static [Contents],
     /// Where real data come from; `None` of data that are simulated.
     pub source: Option<&'static Source>,
+    /// Whether its rows belong together, such as visits of the same people, so that none are set apart as new ones.
+    pub whole: bool,
     load: fn() -> Vec<StudyTable>,
 }
 
@@ -49,6 +52,8 @@ pub enum Role {
     Labels(&'static str),
     /// About the samples, not to be modelled.
     About,
+    /// A row for each visit of a subject, to be laid out as a study of windows.
+    Visits,
 }
 
 /// A table of a study.
@@ -67,6 +72,13 @@ pub enum StudyCells {
     Numbers(Table),
     /// Words, one entry a column.
     Words(Vec<Labels>),
+    /// Numbers, limits and words as a file has them.
+    Text {
+        /// Names of the rows.
+        samples: Vec<String>,
+        /// Columns with their names; `None` where missing.
+        columns: Vec<(String, Vec<Option<String>>)>,
+    },
 }
 
 impl Study {
@@ -89,6 +101,7 @@ impl StudyTable {
         match &self.cells {
             StudyCells::Numbers(table) => &table.samples,
             StudyCells::Words(columns) => columns.first().map_or(&[], |c| &c.samples),
+            StudyCells::Text { samples, .. } => samples,
         }
     }
     /// Column names.
@@ -96,6 +109,7 @@ impl StudyTable {
         match &self.cells {
             StudyCells::Numbers(table) => table.features.iter().map(String::as_str).collect(),
             StudyCells::Words(columns) => columns.iter().map(|c| c.name.as_str()).collect(),
+            StudyCells::Text { columns, .. } => columns.iter().map(|c| c.0.as_str()).collect(),
         }
     }
     /// The rows to fit, and those set apart as new samples: every fifth. All
@@ -127,6 +141,16 @@ impl StudyTable {
                     })
                     .collect(),
             ),
+            StudyCells::Text { samples, columns } => StudyCells::Text {
+                samples: of(samples),
+                columns: columns
+                    .iter()
+                    .map(|(name, cells)| {
+                        let cells = keep.iter().map(|&n| cells[n].clone()).collect();
+                        (name.clone(), cells)
+                    })
+                    .collect(),
+            },
         };
         Self {
             name: self.name,
@@ -136,8 +160,8 @@ impl StudyTable {
 }
 
 /// Every study.
-pub fn studies() -> [&'static Study; 3] {
-    [&MICE, &patients::PATIENTS, &NUMERALS]
+pub fn studies() -> [&'static Study; 4] {
+    [&MICE, &patients::PATIENTS, &cohort::COHORT, &NUMERALS]
 }
 
 const fn view(
@@ -176,6 +200,7 @@ static MICE: Study = Study {
         },
     ],
     source: Some(&NUTRIMOUSE),
+    whole: false,
     load: mice,
 };
 
@@ -213,6 +238,7 @@ static NUMERALS: Study = Study {
         view("digit", 1, "categorical", "the digit"),
     ],
     source: Some(&DIGITS),
+    whole: false,
     load: numerals,
 };
 

@@ -42,6 +42,7 @@ pub(super) static PATIENTS: Study = Study {
         },
     ],
     source: None,
+    whole: false,
     load,
 };
 

@@ -114,15 +114,13 @@ pub(crate) fn read_header(
     Ok(names)
 }
 
-/// Checks the number of fields of the current record and returns the name in
-/// its first.
-pub(crate) fn line_name(
+/// Checks the number of fields of the current record.
+pub(crate) fn check_fields(
     records: &Records,
-    columns: usize,
+    expected: usize,
     first_line: bool,
-    lines_are: NameKind,
-) -> Result<String, IoError> {
-    let (expected, found) = (columns + 1, records.len());
+) -> Result<(), IoError> {
+    let found = records.len();
     if found != expected {
         return Err(IoError::Ragged {
             path: records.path().to_owned(),
@@ -138,6 +136,18 @@ pub(crate) fn line_name(
             },
         });
     }
+    Ok(())
+}
+
+/// Checks the number of fields of the current record and returns the name in
+/// its first.
+pub(crate) fn line_name(
+    records: &Records,
+    columns: usize,
+    first_line: bool,
+    lines_are: NameKind,
+) -> Result<String, IoError> {
+    check_fields(records, columns + 1, first_line)?;
     let name = records.text(0)?;
     if name.is_empty() {
         return Err(IoError::BlankLineName {

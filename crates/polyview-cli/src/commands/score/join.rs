@@ -128,7 +128,7 @@ fn no_times(truth: &Read, predicted: &Read) -> Outcome<()> {
         first: truth.path.clone(),
         second: predicted.path.clone(),
         what: format!(
-            "'{feature}' is a predicted time to an event, and a known time may be no more than the end of watching; score such views with 'polyview cross-validate --target' (C-index and Brier score)"
+            "'{feature}' is a predicted time to an event, and a known time may be no more than the end of watching; score such views with --kind survival, or 'polyview cross-validate --target' (C-index and Brier score)"
         ),
     })
 }

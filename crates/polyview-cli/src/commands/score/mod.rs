@@ -8,6 +8,7 @@ mod join;
 mod labels;
 mod ordinal;
 mod real;
+mod survival;
 
 use polyview::metrics::{Average, CalibrationBin};
 use serde_json::{Value, json};
@@ -31,9 +32,22 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "--sd belongs to --kind count; leave it out".into(),
         ));
     }
-    if args.training.is_some() && args.kind != ScoreKind::Real {
+    if args.training.is_some() && !matches!(args.kind, ScoreKind::Real | ScoreKind::Survival) {
         return Err(Failure::Usage(
-            "--training belongs to --kind real; leave it out".into(),
+            "--training belongs to --kind real and survival; leave it out".into(),
+        ));
+    }
+    let of_times = [("--time", &args.time), ("--event", &args.event)];
+    if let Some((option, _)) = of_times.iter().find(|(_, given)| given.is_some())
+        && args.kind != ScoreKind::Survival
+    {
+        return Err(Failure::Usage(format!(
+            "{option} belongs to --kind survival; leave it out"
+        )));
+    }
+    if args.groups.is_some() && args.kind == ScoreKind::Survival {
+        return Err(Failure::Usage(
+            "--groups belongs to --kind real; leave it out".into(),
         ));
     }
     if args.trials.is_some() && args.kind != ScoreKind::Count {
@@ -52,6 +66,7 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ScoreKind::Count => count::run(cli, args),
         ScoreKind::Ordinal => ordinal::run(cli, args),
         ScoreKind::Real => real::run(cli, args),
+        ScoreKind::Survival => survival::run(cli, args),
     }
 }
 

@@ -1,0 +1,218 @@
+//! Repeated visits as a study.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::common::{fails, get, ok, put, said};
+
+/// Thirty people at five visits: a volume that shrinks, an assay with limits, a score, a diagnosis.
+fn visits(at: &Path) {
+    let mut text = "RID,month,age,vol_a,vol_b,tau,score,dx\n".to_owned();
+    for rid in 0..30 {
+        let at = |step: f64| (f64::from(rid) * step).fract();
+        let (start, rate) = (at(0.618_034), at(0.754_878));
+        for visit in 0..5 {
+            let noise = |k: i32| {
+                f64::from((rid * 7 + visit * 13 + rid * rid * 3 + k * 5) % 17) / 17.0 - 0.47
+            };
+            let s = start + rate * f64::from(visit) / 4.0;
+            let month = 6 * visit;
+            if (rid + 2 * visit) % 7 == 0 {
+                continue;
+            }
+            let tau = 60.0 + 200.0 * s + 60.0 * noise(1);
+            let tau = if tau < 100.0 {
+                "<100".to_owned()
+            } else {
+                format!("{tau:.1}")
+            };
+            let dx = if s + 0.3 * noise(5) < 0.7 {
+                "well"
+            } else {
+                "ill"
+            };
+            let _ = writeln!(
+                text,
+                "{rid},{month},{},{:.2},{:.3},{tau},{:.1},{dx}",
+                60 + rid % 20,
+                50.0 - 20.0 * s + 6.0 * noise(2),
+                5.0 - s + 0.5 * noise(3),
+                10.0 + 30.0 * s + 8.0 * noise(4)
+            );
+        }
+    }
+    put(at, "visits.csv", text);
+}
+
+const LAYOUT: &str = "layout --table visits.csv --sample RID --time month --step 6 --window 2 --views vol=vol_*,tau=tau --static person=age --targets dx:categorical,score";
+
+#[test]
+fn a_study_of_visits_is_fitted_and_predicts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    let note = said(
+        at,
+        &format!("{LAYOUT} --until 18 --predict-at 24 --out-dir study --outputs both"),
+    );
+    assert!(note.contains("'tau' has limits"), "{note}");
+    assert!(note.contains("7 views written to study"), "{note}");
+    let study = get(at, "study/study.toml");
+    for view in [
+        "vol-12", "vol-6", "tau-12", "tau-6", "person", "dx", "score",
+    ] {
+        assert!(study.contains(&format!("name = \"{view}\"")), "{study}");
+        assert!(at.join(format!("study/{view}.csv")).exists(), "{view}");
+    }
+    assert!(get(at, "study/tau-6.csv").contains("<100"));
+    let one = get(at, "study/study-score.toml");
+    assert!(!one.contains("name = \"dx\"") && one.contains("name = \"score\""));
+    let about = get(at, "study/samples.csv");
+    assert!(about.starts_with("sample,RID,month\n"), "{about}");
+    assert!(about.contains("\n1@6,1,6\n"), "{about}");
+    assert!(get(at, "study/new-samples.csv").contains("\n1@24,1,24\n"));
+
+    ok(
+        at,
+        "fit --spec study/study.toml -k 6 --out m.pv --max-sweeps 400 --quiet",
+    );
+    let inputs = "--view vol-12=study/new-vol-12.csv --view vol-6=study/new-vol-6.csv --view tau-12=study/new-tau-12.csv --view tau-6=study/new-tau-6.csv --view person=study/new-person.csv";
+    ok(
+        at,
+        &format!("predict m.pv {inputs} --target score --out p.csv"),
+    );
+    let score = ok(
+        at,
+        "score --truth study/new-score.csv --predicted p.csv --kind real --training study/score.csv --json",
+    );
+    let score: serde_json::Value = serde_json::from_str(&score).expect("JSON");
+    assert!(score["r2"].as_f64().expect("a number") > 0.5, "{score}");
+    ok(
+        at,
+        &format!("predict m.pv {inputs} --target dx --out d.csv"),
+    );
+    ok(
+        at,
+        "score --truth study/new-dx.csv --predicted d.csv --kind categorical",
+    );
+    // folds keep the visits of a person together
+    let folds = ok(
+        at,
+        "cross-validate --spec study/study.toml -k 4 --target score --folds 3 --metadata study/samples.csv --keep-together RID --max-sweeps 60 --quiet",
+    );
+    assert!(folds.contains("score"), "{folds}");
+}
+
+#[test]
+fn limits_may_be_numbers_and_the_next_visit_is_what_is_new() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    let note = said(
+        at,
+        &format!("{LAYOUT} --set-to-limits --out-dir s --model mofa"),
+    );
+    assert!(!note.contains("limits, such as"), "{note}");
+    let tau = get(at, "s/tau-6.csv");
+    assert!(tau.contains(",100\n") && !tau.contains('<'), "{tau}");
+    assert!(get(at, "s/study.toml").contains("model = \"mofa\""));
+    // one step after each last visit, of which nobody knows the truth
+    assert!(get(at, "s/new-samples.csv").contains("\n1@30,1,30\n"));
+    assert!(!at.join("s/new-score.csv").exists());
+    // a past diagnosis as columns of 0 and 1
+    ok(
+        at,
+        "layout --table visits.csv --sample RID --time month --step 6 --window 1 --views past=dx:multilabel --targets score --out-dir t",
+    );
+    assert!(get(at, "t/past-6.csv").starts_with("sample,dx=ill,dx=well\n"));
+    // written once, and never over what is there
+    let err = fails(at, &format!("{LAYOUT} --out-dir s"), 1);
+    assert!(err.contains("--force"), "{err}");
+}
+
+#[test]
+fn the_cohort_becomes_the_views_of_the_thesis() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let note = said(at, "datasets cohort --out-dir .");
+    assert!(note.contains("1 tables of 1390 samples"), "{note}");
+    let json = ok(
+        at,
+        "--json --quiet layout --table visits.csv --sample RID --time month --step 6 --window 5 --views td=MMSE+RAVLT_*+FAQ+MRI_*+AV45_*+CSF_*+Ventricles+ADAS13,past=DX:multilabel --static ti=AGE+EDUCATION+APOE4+GENDER+FDG_* --targets DX:multilabel,Ventricles,ADAS13 --until 30 --predict-at 36 --out-dir study",
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    // five of tests and measurements, five of diagnoses, one of what does not change, three targets
+    assert_eq!(json["views"], 14, "{json}");
+    let first = get(at, "study/td-6.csv");
+    let header = first.lines().next().expect("a header");
+    assert_eq!(header.split(',').count(), 1 + 23);
+    assert_eq!(
+        get(at, "study/DX.csv").lines().next(),
+        Some("sample,DX=AD,DX=MCI,DX=NC")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_said_with_the_mend() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    put(at, "twice.csv", "RID,month,x,y\n1,0,1,2\n1,0,2,3\n");
+    put(at, "words.csv", "RID,month,x,y\n1,bl,1,2\n1,m06,2,3\n");
+    let of = |table: &str| {
+        format!(
+            "layout --table {table} --sample RID --time month --step 6 --window 2 --views x=x --targets y --out-dir o"
+        )
+    };
+    let cases = [
+        (of("twice.csv"), 1, "two visits at 0, in lines 2 and 3"),
+        (of("words.csv"), 1, "'bl' is no time"),
+        (of("no.csv"), 1, "no.csv"),
+        (
+            LAYOUT.replace("vol_*", "vil_*") + " --out-dir o",
+            1,
+            "no column matches 'vil_*'",
+        ),
+        (
+            LAYOUT.replace("RID", "rid") + " --out-dir o",
+            1,
+            "no column 'rid'",
+        ),
+        (
+            LAYOUT.replace("--step 6", "--step 0") + " --out-dir o",
+            1,
+            "above 0",
+        ),
+        (
+            LAYOUT.replace("vol=vol_*", "=vol_*") + " --out-dir o",
+            2,
+            "NAME=COLUMNS",
+        ),
+        (
+            LAYOUT.replace("dx:categorical", "dx:categoricle") + " --out-dir o",
+            2,
+            "categorical",
+        ),
+        (
+            LAYOUT.replace("dx:categorical", "dx") + " --out-dir o",
+            1,
+            "'well' is no number",
+        ),
+        (
+            LAYOUT.replace("tau=tau", "tau=tau:gaussian") + " --out-dir o",
+            1,
+            "--set-to-limits",
+        ),
+        (
+            LAYOUT.replace("score", "score:survival") + " --out-dir o",
+            2,
+            "by hand",
+        ),
+    ];
+    for (words, code, says) in cases {
+        let err = fails(at, &words, code);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(says), "{words}: {err}");
+        assert!(!at.join("o/study.toml").exists());
+    }
+}

@@ -1,0 +1,401 @@
+//! Visits of subjects as rows of a multi-view study.
+
+use std::collections::{BTreeMap, HashMap};
+
+use polyview_io::{DecimalMark, RowTable};
+
+use crate::cells::Columns;
+use crate::{Content, LayoutError, Part, Plan};
+
+/// What a table of a layout is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Role {
+    /// What was known so long before the time of the row.
+    Past(f64),
+    /// What does not change.
+    Fixed,
+    /// What holds at the time.
+    Target,
+}
+
+/// A table: of a view, of one lag of it, or of a target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Laid {
+    /// Its name: that of its part, of what is repeated with the lag: `brain-6`.
+    pub name: String,
+    /// The part that it is of.
+    pub part: String,
+    /// What it is for.
+    pub role: Role,
+    /// What its cells hold; never [`Content::Measured`].
+    pub content: Content,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+    /// A vector a column, an entry a row.
+    pub cells: Vec<Vec<Option<String>>>,
+}
+
+/// Rows of a study: subjects at times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// Their names: `SUBJECT@TIME`.
+    pub samples: Vec<String>,
+    /// Their subjects.
+    pub subjects: Vec<String>,
+    /// Their times.
+    pub times: Vec<f64>,
+    /// Their tables: what is repeated from the longest lag on, what is fixed, targets.
+    pub tables: Vec<Laid>,
+}
+
+/// A study of repeated visits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Rows whose targets are known, some of them at least.
+    pub training: Rows,
+    /// Rows of which targets are to be said; these are known where there was such a visit, to judge by.
+    pub new: Rows,
+    /// What was left out, in words.
+    pub remarks: Vec<String>,
+}
+
+/// A subject and its visits by their places on the grid of steps.
+struct Subject {
+    name: String,
+    visits: BTreeMap<i64, usize>,
+}
+
+/// Lays visits out (spec/thesis 9): a row is a subject at a time of a multiple of the step at which a target is known; its views are what was known at
+/// one to `window` steps before, a view for each, missing where there was no visit. Visits belong to the nearest multiple of the step.
+///
+/// # Errors
+/// [`LayoutError`], which names line, column and the mend.
+pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
+    plan.check()?;
+    let mut remarks = Vec::new();
+    let (subjects, times) = subjects(table, plan, &mut remarks)?;
+    let parts = |all: &[Part], what: &str| -> Result<Vec<Columns>, LayoutError> {
+        all.iter()
+            .map(|p| Columns::of(table, plan, p, what))
+            .collect()
+    };
+    let all = Parts {
+        views: parts(&plan.views, "view")?,
+        fixed: parts(&plan.fixed, "fixed view")?,
+        targets: parts(&plan.targets, "target")?,
+    };
+    let last = place(plan.last().min(1e15), plan);
+    let seen = |at: i64| at <= last;
+
+    // rows of training: times at which a target is known, after one at which something is
+    let mut training = Vec::new();
+    let mut alone = 0;
+    for (s, subject) in subjects.iter().enumerate() {
+        for (&at, &row) in subject.visits.iter().filter(|(at, _)| seen(**at)) {
+            if !known(&all.targets, row) {
+                continue;
+            }
+            if past(subject, plan, at, i64::MAX, &all.views) {
+                training.push((s, at));
+            } else {
+                alone += 1;
+            }
+        }
+    }
+    if alone > 0 {
+        remarks.push(format!(
+            "{alone} visits with a target have nothing known at the {} visits before: they are no rows",
+            plan.window
+        ));
+    }
+    if training.is_empty() {
+        return Err(LayoutError::Nothing {
+            what: "the training data",
+            mend: "no visit with a target has a visit before it within the window; give another --step, --window or --until",
+        });
+    }
+    let mut new = Vec::new();
+    for (s, subject) in subjects.iter().enumerate() {
+        let own_last = subject.visits.keys().rev().find(|at| seen(**at));
+        let Some(own_last) = own_last else { continue };
+        let at = plan.predict_at.map_or(own_last + 1, |t| place(t, plan));
+        if past(subject, plan, at, last, &all.views) {
+            new.push((s, at));
+        }
+    }
+    let fixed = Fixed::of(&subjects, &times, &all.fixed, plan.last());
+    if fixed.varying > 0 {
+        remarks.push(format!(
+            "{} values of fixed views change over the visits of a subject; the first was taken",
+            fixed.varying
+        ));
+    }
+    let build = |rows: &[(usize, i64)], last: i64| all.rows(&subjects, plan, rows, last, &fixed);
+    let (mut training, mut new) = (build(&training, i64::MAX), build(&new, last));
+    let empty = drop_unknown(&mut training, &mut new);
+    if empty > 0 {
+        remarks.push(format!(
+            "{empty} columns have no value in any row of training and were left out"
+        ));
+    }
+    Ok(Layout {
+        training,
+        new,
+        remarks,
+    })
+}
+
+/// The multiple of the step that is nearest to a time.
+fn place(time: f64, plan: &Plan) -> i64 {
+    (time / plan.step).round() as i64
+}
+
+/// A number as names have it.
+fn said(x: f64) -> String {
+    // -0 and what rounding of the step leaves
+    let x = (x * 1e9).round() / 1e9 + 0.0;
+    format!("{x}")
+}
+
+/// The subjects in the order of the table, and the time of each row.
+fn subjects(
+    table: &RowTable,
+    plan: &Plan,
+    remarks: &mut Vec<String>,
+) -> Result<(Vec<Subject>, Vec<f64>), LayoutError> {
+    let column = |name: &String| {
+        table.column(name).ok_or_else(|| LayoutError::NoColumn {
+            name: name.clone(),
+            have: table.columns.clone(),
+        })
+    };
+    let (names, times) = (column(&plan.subject)?, column(&plan.time)?);
+    let mut out: Vec<Subject> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut exact: HashMap<(usize, u64), usize> = HashMap::new();
+    let mut all = Vec::with_capacity(names.len());
+    let (mut off, mut nearer) = (0, 0);
+    for (row, (name, time)) in names.iter().zip(times).enumerate() {
+        let line = table.lines[row];
+        let Some(name) = name else {
+            return Err(LayoutError::NoSubject {
+                line,
+                column: plan.subject.clone(),
+            });
+        };
+        let text = time.as_deref().unwrap_or("");
+        let with_point = match plan.decimal {
+            DecimalMark::Point => text.to_owned(),
+            DecimalMark::Comma => text.replace(',', "."),
+        };
+        let number: Option<f64> = with_point.trim().parse().ok();
+        let number = number.filter(|x| x.is_finite() && (x / plan.step).abs() < 1e12);
+        let Some(time) = number else {
+            return Err(LayoutError::NoTime {
+                line,
+                column: plan.time.clone(),
+                found: text.to_owned(),
+            });
+        };
+        all.push(time);
+        let s = *index.entry(name).or_insert_with(|| {
+            out.push(Subject {
+                name: name.clone(),
+                visits: BTreeMap::new(),
+            });
+            out.len() - 1
+        });
+        if let Some(first) = exact.insert((s, (time + 0.0).to_bits()), row) {
+            return Err(LayoutError::DuplicateVisit {
+                subject: name.clone(),
+                time,
+                first: table.lines[first],
+                second: line,
+            });
+        }
+        let at = place(time, plan);
+        let distance = |time: f64| (time - at as f64 * plan.step).abs();
+        // what rounding of multiples leaves is no distance
+        if plan
+            .tolerance
+            .is_some_and(|t| distance(time) > t + 1e-9 * plan.step)
+        {
+            off += 1;
+            continue;
+        }
+        let visits = &mut out[s].visits;
+        match visits.get(&at) {
+            Some(&other) => {
+                nearer += 1;
+                if distance(time) < distance(all[other]) {
+                    visits.insert(at, row);
+                }
+            }
+            None => {
+                visits.insert(at, row);
+            }
+        }
+    }
+    if off > 0 {
+        remarks.push(format!(
+            "{off} visits are further than the tolerance from a multiple of the step and were left out"
+        ));
+    }
+    if nearer > 0 {
+        remarks.push(format!(
+            "{nearer} visits share a multiple of the step with another one of the subject; the nearer was taken"
+        ));
+    }
+    Ok((out, all))
+}
+
+/// Whether anything of some columns is known in a row of the table.
+fn known(columns: &[Columns], row: usize) -> bool {
+    let mut all = columns.iter().flat_map(|c| &c.cells);
+    all.any(|cells| cells[row].is_some())
+}
+
+/// Whether anything is known at a visit of the window before a place, none later than `last`.
+fn past(subject: &Subject, plan: &Plan, at: i64, last: i64, views: &[Columns]) -> bool {
+    let lags = 1..=plan.window as i64;
+    let mut rows = lags.filter_map(|lag| visit(subject, at - lag, last));
+    rows.any(|row| known(views, row))
+}
+
+fn visit(subject: &Subject, at: i64, last: i64) -> Option<usize> {
+    (at <= last).then(|| subject.visits.get(&at).copied())?
+}
+
+/// The first known value of each fixed column of each subject.
+struct Fixed {
+    /// Subjects × fixed columns, those of all parts one after another.
+    values: Vec<Vec<Option<String>>>,
+    varying: usize,
+}
+
+impl Fixed {
+    fn of(subjects: &[Subject], times: &[f64], fixed: &[Columns], last: f64) -> Self {
+        let mut varying = 0;
+        let mut values = Vec::with_capacity(subjects.len());
+        for subject in subjects {
+            let mut rows: Vec<usize> = subject.visits.values().copied().collect();
+            rows.retain(|r| times[*r] <= last);
+            let mut own = Vec::new();
+            for cells in fixed.iter().flat_map(|c| &c.cells) {
+                let mut seen = rows.iter().filter_map(|r| cells[*r].as_ref());
+                let first = seen.next();
+                varying += usize::from(seen.any(|other| Some(other) != first));
+                own.push(first.cloned());
+            }
+            values.push(own);
+        }
+        Self { values, varying }
+    }
+}
+
+/// The columns of all parts.
+struct Parts {
+    views: Vec<Columns>,
+    fixed: Vec<Columns>,
+    targets: Vec<Columns>,
+}
+
+impl Parts {
+    /// The tables of rows; no visit after `last` is seen but at their own times.
+    fn rows(
+        &self,
+        subjects: &[Subject],
+        plan: &Plan,
+        rows: &[(usize, i64)],
+        last: i64,
+        fixed: &Fixed,
+    ) -> Rows {
+        let times: Vec<f64> = rows.iter().map(|(_, at)| *at as f64 * plan.step).collect();
+        let names: Vec<String> = rows
+            .iter()
+            .map(|(s, _)| subjects[*s].name.clone())
+            .collect();
+        let at_lag = |lag: i64| -> Vec<Option<usize>> {
+            let of = |(s, at): &(usize, i64)| {
+                let last = if lag == 0 { i64::MAX } else { last };
+                visit(&subjects[*s], at - lag, last)
+            };
+            rows.iter().map(of).collect()
+        };
+        let table = |of: &Columns, role: Role, visits: &[Option<usize>]| {
+            let cells = |cells: &Vec<Option<String>>| {
+                let of = |row: &Option<usize>| row.and_then(|r| cells[r].clone());
+                visits.iter().map(of).collect()
+            };
+            Laid {
+                name: match role {
+                    Role::Past(lag) => format!("{}-{}", of.name, said(lag)),
+                    _ => of.name.clone(),
+                },
+                part: of.name.clone(),
+                role,
+                content: of.content,
+                columns: of.names.clone(),
+                cells: of.cells.iter().map(cells).collect(),
+            }
+        };
+        let mut tables = Vec::new();
+        for part in &self.views {
+            for lag in (1..=plan.window as i64).rev() {
+                let role = Role::Past(lag as f64 * plan.step);
+                tables.push(table(part, role, &at_lag(lag)));
+            }
+        }
+        let mut first = 0;
+        for part in &self.fixed {
+            let of = |d: usize| {
+                let cell = |(s, _): &(usize, i64)| fixed.values[*s][first + d].clone();
+                rows.iter().map(cell).collect()
+            };
+            tables.push(Laid {
+                name: part.name.clone(),
+                part: part.name.clone(),
+                role: Role::Fixed,
+                content: part.content,
+                columns: part.names.clone(),
+                cells: (0..part.names.len()).map(of).collect(),
+            });
+            first += part.names.len();
+        }
+        for part in &self.targets {
+            tables.push(table(part, Role::Target, &at_lag(0)));
+        }
+        Rows {
+            samples: (names.iter().zip(&times))
+                .map(|(name, time)| format!("{name}@{}", said(*time)))
+                .collect(),
+            subjects: names,
+            times,
+            tables,
+        }
+    }
+}
+
+/// Takes out columns, and tables, of which no row of training knows anything; returns how many columns.
+fn drop_unknown(training: &mut Rows, new: &mut Rows) -> usize {
+    let mut empty = 0;
+    for (t, n) in training.tables.iter_mut().zip(&mut new.tables) {
+        let keep: Vec<bool> = t
+            .cells
+            .iter()
+            .map(|c| c.iter().any(Option::is_some))
+            .collect();
+        empty += keep.iter().filter(|k| !**k).count();
+        for laid in [t, n] {
+            let mut kept = keep.iter();
+            laid.columns
+                .retain(|_| kept.next().copied().unwrap_or(false));
+            let mut kept = keep.iter();
+            laid.cells.retain(|_| kept.next().copied().unwrap_or(false));
+        }
+    }
+    for rows in [training, new] {
+        rows.tables.retain(|t| !t.columns.is_empty());
+    }
+    empty
+}
