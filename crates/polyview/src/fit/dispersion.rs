@@ -16,20 +16,19 @@ const ERRORS: f64 = 4.0;
 const CELLS: usize = 1_000_000;
 
 impl Fit {
-    /// Warns of Poisson views whose training counts vary more than such counts of their fitted
+    /// Warns of views of counts whose variance follows from their mean and whose training counts vary more than such counts of their fitted
     /// means do.
     pub(super) fn note_dispersion(&mut self) -> Result<()> {
         for at in 0..self.views.len() {
-            if self.views[at].choices.likelihood != "poisson" {
+            let Some(instead) = self.views[at].choices.likelihood.for_more_variance() else {
                 continue;
-            }
+            };
             let Some(times) = self.dispersion(at)? else {
                 continue;
             };
             let note = format!(
                 "the counts vary {times:.1} times as much as Poisson counts of these means would: \
-                 intervals are too narrow; take the likelihood negative-binomial (nb) or \
-                 poisson-log-normal (pln)"
+                 intervals are too narrow; take the likelihood {instead}"
             );
             let block = format!("likelihood/{}", self.views[at].name);
             self.note_before_the_end(&block, Event::Warning { note });
