@@ -125,15 +125,16 @@ fn table(name: &str, rows: std::ops::Range<usize>, values: &Mat<f64>, classes: u
     }
 }
 
-/// A view of numbers and one of the likelihood, of three factors; `features` of numbers.
+/// A view of numbers and one of the likelihood, of three factors; `features` of numbers, each number
+/// off by up to `nudge` of itself.
 fn data(
     likelihood: &'static str,
     kind: Kind,
     features: [usize; 2],
-    seed: u64,
+    nudge: f64,
 ) -> (Dataset, Dataset) {
     let all = TRAINING + NEW;
-    let mut rng = StreamKey::new(seed).rng();
+    let mut rng = StreamKey::new(17).rng();
     let z = normal(all, 3, &mut rng);
     let [_, columns] = features;
     let (a, b) = (
@@ -141,6 +142,11 @@ fn data(
         normal(columns, 3, &mut rng),
     );
     let mut x = values("gaussian", &(&z * a.transpose()), &mut rng);
+    for d in 0..x.ncols() {
+        for (n, x) in x.col_as_slice_mut(d).iter_mut().enumerate() {
+            *x *= 1.0 + nudge * (1.0 + (3 * n + 7 * d) as f64).cos();
+        }
+    }
     let mut y = values(likelihood, &(&z * b.transpose()), &mut rng);
     if kind == Kind::Missing {
         for m in [&mut x, &mut y] {
@@ -198,14 +204,18 @@ fn short(mut spec: ModelSpec) -> ModelSpec {
     spec
 }
 
-fn case(name: String, (likelihood, kind): (&'static str, Kind), spec: ModelSpec) -> Case {
+fn case(
+    name: String,
+    (likelihood, kind): (&'static str, Kind),
+    (spec, nudge): (ModelSpec, f64),
+) -> Case {
     let features = match (likelihood, spec.path) {
         _ if has_classes(likelihood) => [7, 3],
         // more features than samples
         (_, Path::CompressFeatures) => [60, 45],
         _ => [7, 6],
     };
-    let (training, new) = data(likelihood, kind, features, 17);
+    let (training, new) = data(likelihood, kind, features, nudge);
     Case {
         name,
         training,
@@ -215,21 +225,21 @@ fn case(name: String, (likelihood, kind): (&'static str, Kind), spec: ModelSpec)
 }
 
 /// Every likelihood by every engine, with holes and in groups.
-fn by_likelihood(out: &mut Vec<Case>) {
+fn by_likelihood(out: &mut Vec<Case>, nudge: f64) {
     for likelihood in LIKELIHOODS {
         for engine in ENGINES {
             for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
                 let mut spec = models::bibfa(3);
                 spec.engine = engine;
                 let name = format!("{likelihood} {engine:?} {kind:?}");
-                out.push(case(name, (likelihood, kind), spec));
+                out.push(case(name, (likelihood, kind), (spec, nudge)));
             }
         }
     }
 }
 
 /// Priors of weights and of factors, full and factorised.
-fn by_prior(out: &mut Vec<Case>) {
+fn by_prior(out: &mut Vec<Case>, nudge: f64) {
     for (weights, selection) in SELECTIONS {
         for (factors, prior) in FACTORS {
             for posterior in [Posterior::Full, Posterior::Factorised] {
@@ -241,10 +251,10 @@ fn by_prior(out: &mut Vec<Case>) {
                     (spec.posterior, spec.engine) = (posterior, engine);
                     let name = format!("{weights} {factors} {posterior:?} {engine:?}");
                     let what = ("gaussian", Kind::Missing);
-                    out.push(case(name.clone(), what, spec.clone()));
+                    out.push(case(name.clone(), what, (spec.clone(), nudge)));
                     if engine == EngineKind::Vb && posterior == Posterior::Full {
                         let what = ("bernoulli", Kind::Grouped);
-                        out.push(case(name + " labels", what, spec));
+                        out.push(case(name + " labels", what, (spec, nudge)));
                     }
                 }
             }
@@ -253,7 +263,7 @@ fn by_prior(out: &mut Vec<Case>) {
 }
 
 /// The presets, with labels and in groups; local classifiers.
-fn by_preset(out: &mut Vec<Case>) {
+fn by_preset(out: &mut Vec<Case>, nudge: f64) {
     for model in ["bibfa", "sshiba", "mofa", "mofapy2", "rank"] {
         for likelihood in ["gaussian", "probit", "svm"] {
             for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
@@ -262,7 +272,7 @@ fn by_preset(out: &mut Vec<Case>) {
                 out.push(case(
                     format!("{model} {likelihood} {kind:?}"),
                     (likelihood, kind),
-                    spec,
+                    (spec, nudge),
                 ));
             }
         }
@@ -277,12 +287,13 @@ fn by_preset(out: &mut Vec<Case>) {
         };
         let spec = spec.with_view("y", choices);
         let what = ("svm", Kind::Complete);
-        out.push(case(format!("local classifiers {engine:?}"), what, spec));
+        let name = format!("local classifiers {engine:?}");
+        out.push(case(name, what, (spec, nudge)));
     }
 }
 
 /// Ways of sweeping complete data, and what noise is shared by.
-fn by_path(out: &mut Vec<Case>) {
+fn by_path(out: &mut Vec<Case>, nudge: f64) {
     for path in [
         Path::Streaming,
         Path::CompressSamples,
@@ -294,18 +305,18 @@ fn by_path(out: &mut Vec<Case>) {
                 spec.path = path;
                 spec.defaults.noise = noise;
                 let name = format!("{path:?} {noise:?} {kind:?}");
-                out.push(case(name, ("gaussian", kind), spec));
+                out.push(case(name, ("gaussian", kind), (spec, nudge)));
             }
         }
     }
 }
 
-/// All of them.
-pub fn all() -> Vec<Case> {
+/// All of them, the numbers of the first view off by up to `nudge` of themselves.
+pub fn all(nudge: f64) -> Vec<Case> {
     let mut out = Vec::new();
-    by_likelihood(&mut out);
-    by_prior(&mut out);
-    by_preset(&mut out);
-    by_path(&mut out);
+    by_likelihood(&mut out, nudge);
+    by_prior(&mut out, nudge);
+    by_preset(&mut out, nudge);
+    by_path(&mut out, nudge);
     out
 }

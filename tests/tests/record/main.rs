@@ -6,7 +6,7 @@
 
 mod cases;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use cases::Case;
@@ -15,9 +15,16 @@ use polyview_linalg::Mat;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Largest difference, relative to the size of a number or to 1, that rounding explains, on
-/// machines with other instructions as well; another formula shows in the first digits.
-const GAP: f64 = 1e-6;
+/// Largest difference, relative to the size of a number or to 1, that rounding explains.
+const GAP: f64 = 1e-10;
+/// The same of numbers that rounding moves further, as other instructions of other machines do.
+const LOOSE: f64 = 1e-6;
+/// How far the data are moved to find these, relative to their size: some dozens of times
+/// their last digit.
+const NUDGE: f64 = 1e-14;
+/// Those that move further are loose: Gibbs chains and numbers of rank fits drift apart from
+/// sweep to sweep, and what cancels has few digits.
+const RESTS: f64 = 1e-11;
 
 /// What a fit gives, or why there is none.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -28,9 +35,21 @@ struct Entry {
     /// By name; an array is kept as two sums over its cells, of sizes and of cells turned.
     #[serde(default)]
     numbers: BTreeMap<String, Vec<f64>>,
+    /// Numbers that rounding moves, found when the record is written.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    loose: BTreeSet<String>,
 }
 
 impl Entry {
+    /// Those that differ from others by more than a number that rests.
+    fn moved(&self, other: &Self) -> BTreeSet<String> {
+        let rests = |name: &&String| {
+            let other = other.numbers.get(*name);
+            other.is_some_and(|b| alike(&self.numbers[*name], b, RESTS))
+        };
+        let moved = self.numbers.keys().filter(|name| !rests(name));
+        moved.cloned().collect()
+    }
     fn put(&mut self, name: &str, values: impl IntoIterator<Item = f64>) {
         let (mut sum, mut turned) = (0.0, 0.0);
         for (i, x) in values.into_iter().enumerate() {
@@ -52,7 +71,7 @@ impl Entry {
 
 /// To the digits that are kept.
 fn rounded(x: f64) -> f64 {
-    format!("{x:.9e}").parse().unwrap_or(x)
+    format!("{x:.13e}").parse().unwrap_or(x)
 }
 
 /// Everything that the verbs say of a fit.
@@ -115,8 +134,8 @@ fn place() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/record/record.json")
 }
 
-fn alike(a: &[f64], b: &[f64]) -> bool {
-    let alike = |(a, b): (&f64, &f64)| (a - b).abs() <= GAP * a.abs().max(1.0);
+fn alike(a: &[f64], b: &[f64], gap: f64) -> bool {
+    let alike = |(a, b): (&f64, &f64)| (a - b).abs() <= gap * a.abs().max(1.0);
     a.len() == b.len() && a.iter().zip(b).all(alike)
 }
 
@@ -129,11 +148,17 @@ fn differences(name: &str, old: &Entry, new: &Entry) -> Vec<String> {
             old.refused, new.refused
         ));
     }
-    let names: std::collections::BTreeSet<&String> =
-        old.numbers.keys().chain(new.numbers.keys()).collect();
+    let gap = |number| {
+        if old.loose.contains(number) {
+            LOOSE
+        } else {
+            GAP
+        }
+    };
+    let names: BTreeSet<&String> = old.numbers.keys().chain(new.numbers.keys()).collect();
     for number in names {
         match (old.numbers.get(number), new.numbers.get(number)) {
-            (Some(a), Some(b)) if alike(a, b) => {}
+            (Some(a), Some(b)) if alike(a, b, gap(number)) => {}
             (a, b) => out.push(format!("{name}: {number}: {a:?}, now {b:?}")),
         }
     }
@@ -142,11 +167,19 @@ fn differences(name: &str, old: &Entry, new: &Entry) -> Vec<String> {
 
 #[test]
 fn numbers_are_those_on_record() {
-    let now: BTreeMap<String, Entry> = cases::all()
-        .into_par_iter()
-        .map(|case| (case.name.clone(), entry(case)))
-        .collect();
+    let fits = |nudge: f64| -> BTreeMap<String, Entry> {
+        cases::all(nudge)
+            .into_par_iter()
+            .map(|case| (case.name.clone(), entry(case)))
+            .collect()
+    };
+    let mut now = fits(0.0);
     if std::env::var_os("POLYVIEW_NEW_RECORD").is_some() {
+        for (name, moved) in fits(NUDGE) {
+            if let Some(entry) = now.get_mut(&name) {
+                entry.loose = entry.moved(&moved);
+            }
+        }
         let lines: Vec<String> = (now.iter())
             .map(|(name, entry)| {
                 let entry = serde_json::to_string(entry).expect("numbers");

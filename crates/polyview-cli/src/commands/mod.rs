@@ -1,6 +1,7 @@
 //! One file a verb.
 
 mod choose_k;
+mod columns;
 mod cross_validate;
 mod datasets;
 mod demo;

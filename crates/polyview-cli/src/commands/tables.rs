@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    ErrorKind, Fit, ParameterUncertainty, PredictOptions, PredictedLevels, Prediction,
-    ProjectOptions, ViewInfo, WeightUncertainty,
+    ErrorKind, Fit, ParameterUncertainty, PredictOptions, ProjectOptions, ViewInfo,
+    WeightUncertainty,
 };
 use polyview_core::{DataError, Dataset, Domain};
 use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
+use super::columns::{
+    class_columns, label_columns, level_columns, level_name, of_logarithms, survival_columns,
+};
 use super::factor_names;
 use super::kernel::load_model;
 use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectArgs};
@@ -18,24 +21,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::inputs::{Trials, files, new_data, new_data_for, read_as, read_options, trials_of};
 use crate::remarks::answer;
-use crate::written::overwrite;
-use crate::written::{called, shortest, write, write_columns};
-
-/// What is added to the name of the column of chosen classes where a class has
-/// that name.
-pub const CHOSEN: &str = " (class)";
-/// The column of scores of a label.
-pub const SCORE: &str = "score";
-/// How the name of the column of a label's probabilities begins; the word that
-/// they are of follows.
-pub const PROBABILITY_OF: &str = "probability_of_";
-/// What stands between a feature and one of its levels, over the level's probability.
-pub const LEVEL: &str = "_probability_of_";
-
-/// What follows a feature over the means of its logarithms.
-pub const MEAN_LOG: &str = "_mean_log";
-/// What stands between a feature and a time, over the probability that the event comes later.
-pub const SURVIVAL: &str = "_survival_at_";
+use crate::written::{called, overwrite, write, write_columns};
 
 /// Refuses a file that holds no words.
 fn text_file(path: &Path) -> Outcome<()> {
@@ -328,27 +314,6 @@ fn target_trials(args: &PredictArgs, fit: &Fit) -> Outcome<Option<Trials>> {
     Trials::read(&path, &options).map(Some)
 }
 
-/// The most probable class, then the probability of each.
-fn class_columns(feature: &str, p: &Prediction) -> Vec<(String, Vec<Option<String>>)> {
-    let mut name = feature.to_owned();
-    while p.features.contains(&name) {
-        name.push_str(CHOSEN);
-    }
-    let chosen = p.classes().into_iter();
-    let mut columns = vec![(name, chosen.map(|c| Some(p.features[c].clone())).collect())];
-    for (c, class) in p.features.iter().enumerate() {
-        let cells = p.mean.col(c).iter().map(|x| Some(shortest(*x))).collect();
-        columns.push((class.clone(), cells));
-    }
-    columns
-}
-
-/// Times of their logarithms, to twelve digits: those that were read come out as they were.
-fn of_logarithms(values: &Mat<f64>) -> Mat<f64> {
-    let time = |x: f64| format!("{:.11e}", x.exp()).parse().unwrap_or(f64::NAN);
-    Mat::from_fn(values.nrows(), values.ncols(), |n, d| time(values[(n, d)]))
-}
-
 /// Times at which probabilities of later events are said: those that are asked for, or else the quartiles of
 /// the training times, if the model has them. None of a target that is no such time.
 fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
@@ -376,76 +341,6 @@ fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
         at.map(|t| format!("{t:.5e}").parse().unwrap_or(*t))
     };
     Ok((1..4).filter_map(quartile).collect())
-}
-
-/// The median time of each feature, the mean of its logarithm, and the probabilities that the event
-/// comes later than these times.
-fn survival_columns(p: &Prediction, times: &[f64]) -> Outcome<Vec<(String, Vec<Option<String>>)>> {
-    let median = of_logarithms(&p.mean);
-    let curves = p.survival(times)?;
-    let mut columns = Vec::new();
-    for (d, feature) in p.features.iter().enumerate() {
-        let cell = |x: &f64| (!x.is_nan()).then(|| shortest(*x));
-        let cells = |m: &Mat<f64>| m.col(d).iter().map(cell).collect();
-        columns.push((feature.clone(), cells(&median)));
-        columns.push((format!("{feature}{MEAN_LOG}"), cells(&p.mean)));
-        for (time, curve) in times.iter().zip(&curves) {
-            let name = format!("{feature}{SURVIVAL}{time}");
-            columns.push((name, cells(curve)));
-        }
-    }
-    Ok(columns)
-}
-
-/// What a level is called: its word, or its number from 1 on.
-fn level_name(words: &[String], level: usize) -> String {
-    let word = words.get(level - 1).cloned();
-    word.unwrap_or_else(|| level.to_string())
-}
-
-/// The median level of each feature, and the probability of each level.
-fn level_columns(
-    features: &[String],
-    levels: &PredictedLevels,
-    words: &[String],
-) -> Vec<(String, Vec<Option<String>>)> {
-    let median = levels.median();
-    let mut columns = Vec::new();
-    for (d, feature) in features.iter().enumerate() {
-        let name = |x: &f64| (!x.is_nan()).then(|| level_name(words, *x as usize));
-        columns.push((feature.clone(), median.col(d).iter().map(name).collect()));
-        for (k, p) in levels.probability.iter().enumerate() {
-            let cell = |x: &f64| (!x.is_nan()).then(|| shortest(*x));
-            let level = level_name(words, k + 1);
-            let cells = p.col(d).iter().map(cell).collect();
-            columns.push((format!("{feature}{LEVEL}{level}"), cells));
-        }
-    }
-    columns
-}
-
-/// The more probable of two labels, the score, and the probability of the second
-/// label, which a positive score stands for.
-fn label_columns(
-    feature: &str,
-    labels: &[String; 2],
-    p: &Prediction,
-) -> Vec<(String, Vec<Option<String>>)> {
-    let probability = p.mean.col(0);
-    let chosen = |p: &f64| Some(labels[usize::from(*p > 0.5)].clone());
-    let numbers = |m: MatRef<'_, f64>| m.col(0).iter().map(|x| Some(shortest(*x))).collect();
-    let mut columns = vec![(feature.to_owned(), probability.iter().map(chosen).collect())];
-    if let Some(score) = &p.score {
-        columns.push((SCORE.to_owned(), numbers(score.as_ref())));
-    }
-    let name = format!("{PROBABILITY_OF}{}", labels[1]);
-    columns.push((name, numbers(p.mean.as_ref())));
-    for j in 1..columns.len() {
-        while columns[j].0 == columns[0].0 {
-            columns[0].0.push_str(CHOSEN);
-        }
-    }
-    columns
 }
 
 /// Training data with the holes filled.

@@ -77,7 +77,10 @@ impl<L: Law> Law for Affine<'_, L> {
             (*m, *s) = self.scaling.moments(self.first + column, *m, *s);
         }
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+    fn is_whole(&self) -> bool {
+        self.inner.is_whole()
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         self.inner.quantile(column, p, out);
         for o in out {
             *o = self.scaling.backward(self.first + column, *o);
@@ -120,8 +123,8 @@ mod tests {
             assert!((own - inner - 2f64.ln()).abs() < 1e-14);
         }
         let (mut own, mut inner) = (vec![0.0; 2], vec![0.0; 2]);
-        law.quantile(0, 0.9, &mut own);
-        plain().quantile(0, 0.9, &mut inner);
+        law.quantile(0, &[0.9; 2], &mut own);
+        plain().quantile(0, &[0.9; 2], &mut inner);
         for (own, inner) in own.iter().zip(inner) {
             assert_eq!(*own, inner * 0.5 + 7.0);
         }

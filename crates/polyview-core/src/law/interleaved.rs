@@ -70,8 +70,11 @@ impl Law for Interleaved<'_> {
             law.moments(column, mean, deviation);
         });
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        self.scatter(&[], [out, &mut []], |law, _, out, _| {
+    fn is_whole(&self) -> bool {
+        self.parts[0].1.is_whole()
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        self.scatter(p, [out, &mut []], |law, p, out, _| {
             law.quantile(column, p, out);
         });
     }
@@ -119,7 +122,7 @@ mod tests {
         let both = |law: &dyn Law| {
             let (mut a, mut b, mut q) = ([0.0; 4], [0.0; 4], [0.0; 4]);
             law.moments(0, &mut a, &mut b);
-            law.quantile(0, 0.1, &mut q);
+            law.quantile(0, &[0.1; 4], &mut q);
             let (mut c, mut d) = ([0.0; 4], [0.0; 4]);
             law.as_chance().unwrap().probability(0, &mut c, &mut d);
             [a, b, q, c, d]

@@ -1,12 +1,14 @@
 //! Laws of several parts.
 
-use super::{Ask, ChanceLaw, Law};
+use polyview_special::normal_cdf;
+
+use super::{Ask, ChanceLaw, Law, RankedLaw, quantile_by_search};
+use crate::model::OrderStatistics;
 
 /// A mixture of laws of one block, the parts with a share for each sample: draws of a
 /// posterior, groups that nobody knows, local experts.
 ///
-/// All parts are held at once. Where there are many and only mean and variance are wanted,
-/// add these up part by part instead.
+/// All parts are held at once, so that quantiles are those of the mixture itself.
 pub struct Mixture<'a> {
     parts: Vec<Part<'a>>,
 }
@@ -65,6 +67,13 @@ impl<'a> Mixture<'a> {
             }
         }
     }
+    /// The only part, where there is one that has all of every sample: it knows best.
+    fn only(&self) -> Option<&dyn Law> {
+        match self.parts.as_slice() {
+            [only] if only.shares.iter().all(|s| *s == 1.0) => Some(only.law.as_ref()),
+            _ => None,
+        }
+    }
     /// Mean and variance of a mixture of parts with the means and variances that `of` writes.
     fn combine(
         &self,
@@ -89,6 +98,9 @@ impl Law for Mixture<'_> {
         self.parts[0].law.shape()
     }
     fn fill(&self, ask: Ask, column: usize, x: &[f64], out: &mut [f64]) {
+        if let Some(only) = self.only() {
+            return only.fill(ask, column, x, out);
+        }
         match ask {
             Ask::Mean | Ask::Cdf | Ask::Level(_) => {
                 self.sum(out, |law, own| law.fill(ask, column, x, own));
@@ -120,9 +132,89 @@ impl Law for Mixture<'_> {
     fn has_density(&self) -> bool {
         self.parts.iter().all(|p| p.law.has_density())
     }
+    fn moments(&self, column: usize, mean: &mut [f64], deviation: &mut [f64]) {
+        if let Some(only) = self.only() {
+            return only.moments(column, mean, deviation);
+        }
+        self.fill(Ask::Mean, column, &[], mean);
+        self.fill(Ask::Variance, column, &[], deviation);
+        for s in deviation {
+            *s = s.sqrt();
+        }
+    }
+    fn is_whole(&self) -> bool {
+        self.parts.iter().all(|p| p.law.is_whole())
+    }
+    /// Of ranks the values at the quantiles of the mixture of the normal scores.
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        if let Some(only) = self.only() {
+            return only.quantile(column, p, out);
+        }
+        let Some(ranked) = self.as_ranked() else {
+            return quantile_by_search(self, column, p, out);
+        };
+        quantile_by_search(&self.scores_of(column), 0, p, out);
+        let scale = ranked.order_statistics(column);
+        for score in out.iter_mut().filter(|score| !score.is_nan()) {
+            *score = scale.at(*score);
+        }
+    }
+    fn as_ranked(&self) -> Option<&dyn RankedLaw> {
+        let all = self.parts.iter().all(|p| p.law.as_ranked().is_some());
+        all.then_some(self)
+    }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         let all = self.parts.iter().all(|p| p.law.as_chance().is_some());
         all.then_some(self)
+    }
+}
+
+impl Mixture<'_> {
+    /// The mixture of the normal scores of a column.
+    fn scores_of(&self, column: usize) -> Mixture<'static> {
+        let part = |part: &Part<'_>| {
+            let n = part.shares.len();
+            let mut scores = Scores(vec![0.0; n], vec![0.0; n]);
+            if let Some(ranked) = part.law.as_ranked() {
+                ranked.scores(column, &mut scores.0, &mut scores.1);
+            }
+            (part.shares.clone(), Box::new(scores) as Box<dyn Law>)
+        };
+        Mixture::new(self.parts.iter().map(part).collect())
+    }
+}
+
+/// Normal laws of one column: their means and variances.
+struct Scores(Vec<f64>, Vec<f64>);
+
+impl Law for Scores {
+    fn shape(&self) -> (usize, usize) {
+        (self.0.len(), 1)
+    }
+    fn fill(&self, ask: Ask, _column: usize, x: &[f64], out: &mut [f64]) {
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = match ask {
+                Ask::Mean => self.0[i],
+                Ask::Variance => self.1[i],
+                Ask::Cdf => normal_cdf((x[i] - self.0[i]) / self.1[i].sqrt()),
+                Ask::LnDensity | Ask::Level(_) => f64::NAN,
+            };
+        }
+    }
+}
+
+impl RankedLaw for Mixture<'_> {
+    fn scores(&self, column: usize, mean: &mut [f64], variance: &mut [f64]) {
+        self.combine(mean, variance, |law, mean, variance| {
+            if let Some(ranked) = law.as_ranked() {
+                ranked.scores(column, mean, variance);
+            }
+        });
+    }
+    /// Those of the first part: all speak of the same training values.
+    fn order_statistics(&self, column: usize) -> OrderStatistics {
+        let ranked = self.parts[0].law.as_ranked();
+        ranked.map_or_else(OrderStatistics::default, |r| r.order_statistics(column))
     }
 }
 
@@ -207,7 +299,7 @@ mod tests {
         // a part without a share does not count, whatever it says
         assert!((density[1] + 0.5 * (4.0 * std::f64::consts::PI).ln()).abs() < 1e-14);
         let mut median = [0.0; 2];
-        law.quantile(0, 0.5, &mut median);
+        law.quantile(0, &[0.5; 2], &mut median);
         assert!((answers(&law, Ask::Cdf, &median)[0] - 0.5).abs() < 1e-12);
     }
 

@@ -13,10 +13,12 @@
 mod affine;
 mod interleaved;
 mod mixture;
+mod quantile;
 
 pub use affine::Affine;
 pub use interleaved::Interleaved;
 pub use mixture::Mixture;
+pub use quantile::quantile_by_search;
 
 use std::ops::Range;
 
@@ -106,11 +108,15 @@ pub trait Law: Send + Sync {
             *s = s.sqrt();
         }
     }
-    /// The smallest values at which the distribution functions of a column reach `p`,
-    /// which lies between 0 and 1: to rounding, found by halving, unless a law knows
-    /// better.
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        quantile_by_halving(self, column, p, out);
+    /// Whether values are whole numbers, not negative: so are quantiles then.
+    fn is_whole(&self) -> bool {
+        false
+    }
+    /// The smallest values at which the distribution functions of a column reach `p`, one
+    /// probability for each sample, between 0 and 1; where it is `NaN`, so is the answer. To
+    /// rounding, found by search, unless a law knows better.
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        quantile_by_search(self, column, p, out);
     }
     /// The law as one of values that are found by where they stand among others.
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
@@ -188,7 +194,10 @@ impl<L: Law + ?Sized> Law for Box<L> {
     fn moments(&self, column: usize, mean: &mut [f64], deviation: &mut [f64]) {
         (**self).moments(column, mean, deviation);
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+    fn is_whole(&self) -> bool {
+        (**self).is_whole()
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         (**self).quantile(column, p, out);
     }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
@@ -199,68 +208,9 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
 }
 
-/// [`Law::quantile`] from the distribution function alone, for laws that know better of some
-/// cells only.
-///
-/// # Panics
-/// As [`Law::fill`].
-pub fn quantile_by_halving<L: Law + ?Sized>(law: &L, column: usize, p: f64, out: &mut [f64]) {
-    /// Doublings that lead from 1 to the largest number, and halvings that lead back to
-    /// the last digit of any.
-    const DOUBLINGS: usize = 1023;
-    const HALVINGS: usize = 1100;
-    let n = out.len();
-    let (mut low, mut high, mut reached) = (vec![-1.0; n], vec![1.0; n], vec![0.0; n]);
-    for (ends, wrong) in [
-        (&mut low, (|f, p| f >= p) as fn(f64, f64) -> bool),
-        (&mut high, |f, p| f < p),
-    ] {
-        for _ in 0..DOUBLINGS {
-            law.fill(Ask::Cdf, column, ends, &mut reached);
-            let mut moved = false;
-            for (end, f) in ends.iter_mut().zip(&reached) {
-                if wrong(*f, p) {
-                    *end *= 2.0;
-                    moved = true;
-                }
-            }
-            if !moved {
-                break;
-            }
-        }
-    }
-    for _ in 0..HALVINGS {
-        for ((mid, low), high) in out.iter_mut().zip(&low).zip(&high) {
-            *mid = 0.5 * *low + 0.5 * *high;
-        }
-        law.fill(Ask::Cdf, column, out, &mut reached);
-        let mut moved = false;
-        for i in 0..n {
-            let end = if reached[i] < p {
-                &mut low[i]
-            } else {
-                &mut high[i]
-            };
-            moved |= *end != out[i];
-            *end = out[i];
-        }
-        if !moved {
-            break;
-        }
-    }
-    for i in 0..n {
-        // nothing is reached where nothing is known
-        out[i] = if reached[i].is_nan() {
-            f64::NAN
-        } else {
-            high[i]
-        };
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use polyview_special::{normal_cdf, normal_quantile};
+    use polyview_special::normal_cdf;
 
     use super::*;
 
@@ -303,28 +253,6 @@ pub(crate) mod tests {
         let mut out = vec![f64::NAN; law.shape().0];
         law.fill(ask, 0, x, &mut out);
         out
-    }
-
-    #[test]
-    fn quantiles_are_found_from_the_distribution_function() {
-        let law = Normal(vec![
-            (0.0, 1.0),
-            (-3e5, 4e-6),
-            (2e-9, 1e-20),
-            (f64::NAN, 1.0),
-        ]);
-        for p in [1e-9, 0.025, 0.5, 0.9] {
-            let mut found = vec![0.0; 4];
-            law.quantile(0, p, &mut found);
-            for (found, (m, v)) in found[..3].iter().zip(&law.0) {
-                let expected = m + v.sqrt() * normal_quantile(p);
-                assert!(
-                    (found - expected).abs() < 1e-9 * v.sqrt().max(1e-5 * m.abs()),
-                    "{p}: {found} {expected}"
-                );
-            }
-            assert!(found[3].is_nan());
-        }
     }
 
     #[test]

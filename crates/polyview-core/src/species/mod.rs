@@ -227,6 +227,11 @@ pub trait LikelihoodSpecies: Send + Sync {
         let _ = options;
         Vec::new()
     }
+    /// What to take instead, in words that follow "take the likelihood", where data vary much more
+    /// than the likelihood lets them: said by those whose variance follows from their mean.
+    fn for_more_variance(&self) -> Option<&'static str> {
+        None
+    }
     /// What a user should know before data like these are fitted by it.
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
         let _ = data;

@@ -116,6 +116,9 @@ impl LikelihoodSpecies for PoissonSpecies {
     fn domain(&self) -> Domain {
         Domain::COUNTS
     }
+    fn for_more_variance(&self) -> Option<&'static str> {
+        Some("negative-binomial (nb) or poisson-log-normal (pln)")
+    }
     fn defaults(&self) -> Options {
         Options::of(&PoissonChoices::default()).unwrap_or_default()
     }

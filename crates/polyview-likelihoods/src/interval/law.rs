@@ -5,7 +5,7 @@ use polyview_linalg::Mat;
 use polyview_special::{ln_interval_probability, normal_cdf};
 
 use crate::ParameterUncertainty;
-use crate::laws::check;
+use crate::laws::{check, each};
 
 /// The laws of a block of cells: probabilities are
 /// $\Phi\bigl(\tfrac{\theta_k - m}{\sqrt{1 + v}}\bigr) - \Phi\bigl(\tfrac{\theta_{k-1} - m}{\sqrt{1 + v}}\bigr)$,
@@ -103,16 +103,19 @@ impl Law for Levels {
     fn ordered(&self) -> usize {
         self.points.first().map_or(0, |p| p.len() + 1)
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+    fn is_whole(&self) -> bool {
+        true
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         let levels = self.points[column].len() + 1;
-        for (n, o) in out.iter_mut().enumerate() {
+        each(p, out, |n, p| {
             let reached = |k: &usize| self.cdf(n, column, *k as f64) >= p;
-            *o = if self.mean[(n, column)].is_nan() {
+            if self.mean[(n, column)].is_nan() {
                 f64::NAN
             } else {
                 (1..levels).find(reached).unwrap_or(levels) as f64
-            };
-        }
+            }
+        });
     }
 }
 
@@ -146,7 +149,7 @@ mod tests {
         assert!(ask(Ask::Level(4), 0.0).is_nan() && ask(Ask::Cdf, f64::NAN).is_nan());
         let mut out = [0.0];
         for (p, level) in [(0.1, 1.0), (0.2, 2.0), (0.5, 3.0), (0.9, 4.0), (1.0, 4.0)] {
-            law.quantile(0, p, &mut out);
+            law.quantile(0, &[p], &mut out);
             assert_eq!(out, [level], "{p}");
         }
     }

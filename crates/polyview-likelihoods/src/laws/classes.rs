@@ -3,7 +3,7 @@
 use polyview_core::{Ask, Law};
 use polyview_linalg::Mat;
 
-use super::check;
+use super::{check, each};
 
 /// The law of the class of each sample: one column of codes.
 #[derive(Clone, Debug)]
@@ -50,16 +50,19 @@ impl Law for Classes {
             };
         }
     }
-    fn quantile(&self, _column: usize, p: f64, out: &mut [f64]) {
-        for (n, o) in out.iter_mut().enumerate() {
+    fn is_whole(&self) -> bool {
+        true
+    }
+    fn quantile(&self, _column: usize, p: &[f64], out: &mut [f64]) {
+        each(p, out, |n, p| {
             let mut sum = 0.0;
             let all = self.probability.col_as_slice(n);
             let reached = all.iter().position(|own| {
                 sum += own;
                 sum >= p
             });
-            *o = reached.unwrap_or(all.len().saturating_sub(1)) as f64;
-        }
+            reached.unwrap_or(all.len().saturating_sub(1)) as f64
+        });
     }
 }
 
@@ -87,7 +90,7 @@ mod tests {
         assert!((ask(Ask::Mean, &[])[0] - 1.1).abs() < 1e-15);
         assert!((ask(Ask::Variance, &[])[0] - 0.49).abs() < 1e-15);
         let mut median = [9.0; 2];
-        law.quantile(0, 0.5, &mut median);
+        law.quantile(0, &[0.5; 2], &mut median);
         assert_eq!(median, [1.0, 0.0]);
     }
 }

@@ -3,7 +3,7 @@
 use polyview_core::{Ask, Domain, Law};
 use polyview_linalg::Mat;
 
-use super::{CellLaw, check, fill_cells};
+use super::{CellLaw, check, each, fill_cells};
 
 /// The laws of a block of cells, each with the mean and variance that it has and of the
 /// family that the data are of ([`CellLaw`]).
@@ -56,11 +56,12 @@ impl Law for Matched {
             _ => fill_cells(self.cell(column), ask, x, out),
         }
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
+    fn is_whole(&self) -> bool {
+        self.domain.is_whole()
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         let law = self.cell(column);
-        for (n, o) in out.iter_mut().enumerate() {
-            *o = law(n).quantile(p);
-        }
+        each(p, out, |n, p| law(n).quantile(p));
     }
 }
 
@@ -81,8 +82,9 @@ mod tests {
             assert!(out[1].is_nan());
             law.fill(Ask::Cdf, 1, &[1.0; 3], &mut out);
             assert_eq!(out[2], of(2).cdf(1.0));
-            law.quantile(1, 0.3, &mut out);
+            law.quantile(1, &[0.3, 0.3, f64::NAN], &mut out);
             assert_eq!(out[1], of(1).quantile(0.3));
+            assert!(out[2].is_nan());
             let boxed: Box<dyn Law> = Box::new(law);
             assert_eq!(boxed.means(), mean);
             assert_eq!(boxed.variances(), variance);

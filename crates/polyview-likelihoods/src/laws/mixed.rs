@@ -9,7 +9,7 @@ use polyview_special::{
     softplus,
 };
 
-use super::check;
+use super::{check, each};
 
 /// What a count is, given its predictor η.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,9 +44,11 @@ static NODES: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::no
 impl MixedCount {
     /// The law; a negative variance counts as none.
     pub(crate) fn new(counting: Counting, mean: f64, variance: f64) -> Self {
-        let counting = match counting {
-            Counting::Size(size) if size > SHARP => Counting::Poisson,
-            other => other,
+        let (counting, mean) = match counting {
+            Counting::Size(size) if size > SHARP => (Counting::Poisson, mean),
+            // nothing is known of how many there may be
+            Counting::Trials(n) if n.is_nan() => (counting, f64::NAN),
+            other => (other, mean),
         };
         Self {
             counting,
@@ -152,7 +154,7 @@ impl MixedCount {
             return 0.0;
         }
         // cdf(low) < p <= cdf(high)
-        let (mut low, mut high) = (0.0, self.guess(p).clamp(1.0, self.most()));
+        let (mut low, mut high) = (0.0, self.guess(p).max(1.0).min(self.most()));
         while self.cdf(high) < p {
             low = high;
             high = (2.0 * high).min(self.most());
@@ -354,10 +356,11 @@ impl Law for MixedCounts {
             };
         }
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        for (n, o) in out.iter_mut().enumerate() {
-            *o = self.cell(n, column).quantile(p);
-        }
+    fn is_whole(&self) -> bool {
+        true
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        each(p, out, |n, p| self.cell(n, column).quantile(p));
     }
 }
 

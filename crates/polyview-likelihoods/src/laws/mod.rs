@@ -35,6 +35,17 @@ fn fill_cells(law: impl Fn(usize) -> CellLaw, ask: Ask, x: &[f64], out: &mut [f6
     }
 }
 
+/// Writes the answers about probabilities, one for each sample; `NaN` where it is.
+pub(crate) fn each(p: &[f64], out: &mut [f64], quantile: impl Fn(usize, f64) -> f64) {
+    for (n, (p, o)) in p.iter().zip(out).enumerate() {
+        *o = if p.is_nan() {
+            f64::NAN
+        } else {
+            quantile(n, *p)
+        };
+    }
+}
+
 /// That a law is asked about as many samples as it has.
 pub(crate) fn check(law: &impl Law, out: &[f64]) {
     debug_assert_eq!(law.shape().0, out.len());

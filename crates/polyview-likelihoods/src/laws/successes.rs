@@ -3,7 +3,7 @@
 use polyview_core::{Ask, ChanceLaw, Law};
 use polyview_linalg::{Mat, MatRef};
 
-use super::{CellLaw, Counting, MixedCount, check, fill_cells};
+use super::{CellLaw, Counting, MixedCount, check, each, fill_cells};
 
 /// Laws of successes whose numbers of trials are known, or else of single trials.
 #[derive(Clone, Debug)]
@@ -80,13 +80,14 @@ impl Law for Successes {
             *o = self.answer(ask, (n, column), x).unwrap_or(f64::NAN);
         }
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        for (n, o) in out.iter_mut().enumerate() {
-            *o = match self.count(n, column) {
-                Some((_, law)) => law.quantile(p),
-                None => self.single(n, column).quantile(p),
-            };
-        }
+    fn is_whole(&self) -> bool {
+        true
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        each(p, out, |n, p| match self.count(n, column) {
+            Some((_, law)) => law.quantile(p),
+            None => self.single(n, column).quantile(p),
+        });
     }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         Some(self)

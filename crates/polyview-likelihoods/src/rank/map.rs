@@ -10,6 +10,7 @@ use polyview_special::{normal_cdf, normal_quantile};
 use rayon::prelude::*;
 
 use super::anchors::Anchors;
+use crate::laws::each;
 
 /// Least variance of a normal score about its regression.
 const LEAST_SPREAD: f64 = 1e-6;
@@ -303,12 +304,11 @@ impl Law for RankLaw {
     fn has_density(&self) -> bool {
         false
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        let end = normal_quantile(p);
-        for (n, o) in out.iter_mut().enumerate() {
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        each(p, out, |n, p| {
             let sd = self.scores.1[(n, column)].sqrt();
-            *o = self.scales[column].at(self.scores.0[(n, column)] + end * sd);
-        }
+            self.scales[column].at(self.scores.0[(n, column)] + normal_quantile(p) * sd)
+        });
     }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {
         Some(self)

@@ -1,6 +1,6 @@
 //! Predictive laws: the likelihood mixed over the predictor's normal law (spec/sites 4).
 
-use polyview_core::{Ask, Law, quantile_by_halving};
+use polyview_core::{Ask, Law, quantile_by_search};
 use polyview_linalg::Mat;
 use polyview_special::Expectation;
 
@@ -8,6 +8,7 @@ use super::ScalarLikelihood;
 use super::datum::Table;
 use super::widened::{Grid, peak};
 use crate::cells::Cell;
+use crate::laws::each;
 
 /// The predictive laws of a block of cells: moments, distribution functions and densities are
 /// those of the likelihood under $\eta\sim N(m, v)$, by quadrature.
@@ -33,19 +34,20 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
             end: f64::NAN,
         }
     }
-    /// The law of a cell as a table, where the data are real numbers and nothing is known in
-    /// closed form.
-    fn table(&self, sample: usize, column: usize) -> Option<Table> {
-        let tabulated = self.likelihood.domain().is_real() && !self.likelihood.has_closed_forms();
-        tabulated.then(|| {
-            let cell = self.cell(sample, column, 0.0);
-            let predictor = (self.mean[(sample, column)], self.variance[(sample, column)]);
-            Table::mixed(&self.likelihood, cell, self.parameters[column], predictor)
-        })
+    /// Whether laws are made tables of: where the data are real numbers and nothing is known
+    /// in closed form.
+    fn is_tabulated(&self) -> bool {
+        self.likelihood.domain().is_real() && !self.likelihood.has_closed_forms()
+    }
+    /// The law of a cell as a table.
+    fn table(&self, sample: usize, column: usize) -> Table {
+        let cell = self.cell(sample, column, 0.0);
+        let predictor = (self.mean[(sample, column)], self.variance[(sample, column)]);
+        Table::mixed(&self.likelihood, cell, self.parameters[column], predictor)
     }
     fn moments(&self, sample: usize, column: usize) -> (f64, f64) {
-        if let Some(table) = self.table(sample, column) {
-            return table.moments();
+        if self.is_tabulated() {
+            return self.table(sample, column).moments();
         }
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
@@ -69,8 +71,8 @@ impl<L: ScalarLikelihood> MixedLaw<L> {
         (2.0 * curvature.max(0.0).sqrt()).max(self.likelihood.sharpness(theta))
     }
     fn cdf(&self, sample: usize, column: usize, x: f64) -> f64 {
-        if let Some(table) = self.table(sample, column) {
-            return table.cdf(x);
+        if self.is_tabulated() {
+            return self.table(sample, column).cdf(x);
         }
         let theta = self.parameters[column];
         let (m, v) = (self.mean[(sample, column)], self.variance[(sample, column)]);
@@ -129,16 +131,14 @@ impl<L: ScalarLikelihood> Law for MixedLaw<L> {
             (*m, *s) = (a, b.sqrt());
         }
     }
-    fn quantile(&self, column: usize, p: f64, out: &mut [f64]) {
-        let mut tabulated = true;
-        for (n, o) in out.iter_mut().enumerate() {
-            match self.table(n, column) {
-                Some(table) => *o = table.quantile(p),
-                None => tabulated = false,
-            }
-        }
-        if !tabulated {
-            quantile_by_halving(self, column, p, out);
+    fn is_whole(&self) -> bool {
+        self.likelihood.domain().is_whole()
+    }
+    fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
+        if self.is_tabulated() {
+            each(p, out, |n, p| self.table(n, column).quantile(p));
+        } else {
+            quantile_by_search(self, column, p, out);
         }
     }
 }

@@ -17,9 +17,10 @@ const ERRORS: f64 = 4.0;
 const CELLS: usize = 1_000_000;
 
 impl Fit {
-    /// Warns of Poisson views whose training counts vary more than such counts of their fitted
-    /// means do, and of views whose predictions have not the level of the data
-    /// ([`Fit::without_levels`]): about a mean that is not theirs counts vary as nobody knows.
+    /// Warns of views of counts whose variance follows from their mean and whose training counts
+    /// vary more than such counts of their fitted means do, and of views whose predictions have
+    /// not the level of the data ([`Fit::without_levels`]): about a mean that is not theirs counts
+    /// vary as nobody knows.
     pub(super) fn note_dispersion(&mut self) -> Result<()> {
         for at in 0..self.views.len() {
             let block = format!("likelihood/{}", self.views[at].name);
@@ -27,16 +28,15 @@ impl Fit {
                 self.note_before_the_end(&block, Event::Warning { note });
                 continue;
             }
-            if self.views[at].choices.likelihood != "poisson" {
+            let Some(instead) = self.views[at].choices.likelihood.for_more_variance() else {
                 continue;
-            }
+            };
             let Some(times) = self.dispersion(at)? else {
                 continue;
             };
             let note = format!(
                 "the counts vary {times:.1} times as much as Poisson counts of these means would: \
-                 intervals are too narrow; take the likelihood negative-binomial (nb) or \
-                 poisson-log-normal (pln)"
+                 intervals are too narrow; take the likelihood {instead}"
             );
             self.note_before_the_end(&block, Event::Warning { note });
         }

@@ -74,6 +74,11 @@ impl Likelihood {
         let species = self.species();
         species.map_or_else(Vec::new, |s| s.level_words(&self.written_out()))
     }
+    /// What to take instead where data vary much more than it lets them
+    /// ([`LikelihoodSpecies::for_more_variance`]).
+    pub(crate) fn for_more_variance(&self) -> Option<&'static str> {
+        self.species()?.for_more_variance()
+    }
     /// Whether the data are zeros and ones, or classes.
     pub fn is_label(&self) -> bool {
         self.is(Domain::is_label)

@@ -10,7 +10,6 @@ use polyview_infer::diagnostics::quantiles;
 
 use moments::{predictors, squared_length};
 
-use super::mixture::add;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
 use crate::spec::ViewChoices;
@@ -394,4 +393,14 @@ fn correlation(a: &[f64], b: &[f64], rows: usize) -> f64 {
         }
     }
     ab / (aa * bb).sqrt()
+}
+
+/// Adds component number `count` (from 1), of mean `m` and variance `v`, to a
+/// running mean and a running `spread`, the sum of $v\_i + (m\_i - \bar m)^2$
+/// (Welford's recursion). After `count` components the mixture's variance is
+/// `spread / count`; a single component comes out as it went in.
+fn add(count: f64, mean: &mut f64, spread: &mut f64, m: f64, v: f64) {
+    let step = m - *mean;
+    *mean += step / count;
+    *spread += v + step * (m - *mean);
 }

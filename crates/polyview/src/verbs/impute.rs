@@ -8,10 +8,9 @@ use polyview_linalg::{BitMask, Mat, MatRef};
 use polyview_special::{normal_cdf, normal_quantile, truncated_normal_moments};
 
 use super::align::Aligned;
-use super::predict::{End, PredictOptions, Prediction, ends, half_width};
+use super::predict::{PredictOptions, Prediction, ends};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
-use crate::metrics::CountLaw;
 
 /// One view with its holes filled, in data units.
 #[derive(Clone, Debug)]
@@ -81,12 +80,11 @@ impl Fit {
     ) -> Result<Imputation> {
         let (at, _) = self.view(view)?;
         let observed = &self.data()?[at];
-        half_width(level)?;
+        ends(level)?;
         let mut fitted = self.fitted_with(view, parameters)?;
-        let ends = match observed.trials() {
-            Some(_) => successes(&mut fitted, level, |n, d| observed.trials_of(n, d)),
-            None => intervals(&fitted, level)?,
-        };
+        if observed.trials().is_some() {
+            successes(&mut fitted, |n, d| observed.trials_of(n, d));
+        }
         let classes = fitted.kind.has_classes();
         let exact = |n: usize, d: usize| {
             if classes {
@@ -102,7 +100,7 @@ impl Fit {
             let own = |x: f64| scaling.backward(d, x);
             Some((own(lower), own(upper))).filter(|_| observed.is_censored(n, d))
         };
-        Ok(fill(fitted, level, ends, exact, between))
+        fill(fitted, level, exact, between)
     }
 
     /// Any data with the holes of the view `view` filled: the samples'
@@ -130,7 +128,7 @@ impl Fit {
         options: &PredictOptions,
     ) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
-        half_width(level)?;
+        ends(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
         let given: Option<&View> = data.view(view);
@@ -138,12 +136,11 @@ impl Fit {
             let matched = given
                 .map(|v| v.relevel(&info.levels, options.unknown_classes))
                 .transpose()?;
-            let ends = intervals(&predicted, level)?;
             let exact = |n: usize, d: usize| {
                 let code = matched.as_ref()?.view.value(n, 0)?;
                 Some(indicator(code, d))
             };
-            return Ok(fill(predicted, level, ends, exact, |_, _| None));
+            return fill(predicted, level, exact, |_, _| None);
         }
         let known: HashMap<&str, usize> = given
             .map_or(&[][..], View::features)
@@ -156,12 +153,11 @@ impl Fit {
             .iter()
             .map(|f| known.get(f.as_str()).copied())
             .collect();
-        let ends = match given.filter(|v| v.trials().is_some()) {
-            Some(v) => successes(&mut predicted, level, |n, d| {
+        if let Some(v) = given.filter(|v| v.trials().is_some()) {
+            successes(&mut predicted, |n, d| {
                 place[d].map_or(f64::NAN, |at| v.trials_of(n, at))
-            }),
-            None => intervals(&predicted, level)?,
-        };
+            });
+        }
         let exact = |n: usize, d: usize| {
             let (v, at) = (given?, place[d]?);
             v.value(n, at).filter(|_| !v.is_censored(n, at))
@@ -170,7 +166,7 @@ impl Fit {
             let (v, at) = (given?, place[d]?);
             v.interval(n, at).filter(|_| v.is_censored(n, at))
         };
-        Ok(fill(predicted, level, ends, exact, between))
+        fill(predicted, level, exact, between)
     }
 }
 
@@ -184,7 +180,7 @@ impl Prediction {
     /// [`ErrorKind::Option`] unless 0 < `level` < 1; [`ErrorKind::Incompatible`] when it
     /// predicts anything but successes, or `trials` have another shape.
     pub fn out_of(&mut self, trials: MatRef<'_, f64>, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
-        half_width(level)?;
+        ends(level)?;
         let fits = (trials.nrows(), trials.ncols()) == self.mean.shape();
         if self.probability_sd.is_none() || !fits {
             let with = if fits {
@@ -199,7 +195,8 @@ impl Prediction {
             }
             .into());
         }
-        Ok(successes(self, level, |n, d| trials[(n, d)]))
+        successes(self, |n, d| trials[(n, d)]);
+        self.interval(level)
     }
 }
 
@@ -208,30 +205,16 @@ fn indicator(code: f64, column: usize) -> f64 {
     f64::from(u8::from(code as usize == column))
 }
 
-/// Lower and upper ends of intervals.
-type Ends = (Mat<f64>, Mat<f64>);
-
-/// Makes probabilities expected successes in so many trials, with their
-/// intervals.
-fn successes(p: &mut Prediction, level: f64, trials: impl Fn(usize, usize) -> f64 + Sync) -> Ends {
-    let law = |mean: &Mat<f64>, n: usize, d: usize| {
-        let (of, m) = (trials(n, d), mean[(n, d)]);
-        let sd = p.probability_sd.as_ref().map_or(0.0, |sd| sd[(n, d)]);
-        (of >= 0.0 && m >= 0.0).then(|| CountLaw::successes(of, m, sd * sd))
-    };
-    let probability = p.mean.clone();
-    let ends = ends(probability.shape(), level, |n, d, end| {
-        law(&probability, n, d).map_or(f64::NAN, |law| law.quantile(end.p))
-    });
-    let mut unknown = 0usize;
-    for d in 0..probability.ncols() {
-        for n in 0..probability.nrows() {
-            let law = law(&probability, n, d);
-            unknown += usize::from(trials(n, d).is_nan());
-            p.mean[(n, d)] = law.map_or(f64::NAN, |law| law.mean());
-            p.sd[(n, d)] = law.map_or(f64::NAN, |law| law.sd());
-        }
-    }
+/// Makes probabilities expected successes in so many trials, and their laws those of such
+/// counts.
+fn successes(p: &mut Prediction, trials: impl Fn(usize, usize) -> f64) {
+    let (rows, columns) = p.mean.shape();
+    let known = |x: f64| if x >= 0.0 { x } else { f64::NAN };
+    let trials = Mat::from_fn(rows, columns, |n, d| known(trials(n, d)));
+    let cells = || (0..columns).flat_map(|d| (0..rows).map(move |n| (n, d)));
+    let unknown = cells().filter(|at| trials[*at].is_nan()).count();
+    p.laws = p.laws.out_of(trials);
+    [p.mean, p.sd] = p.laws.moments();
     p.kind = Domain::SUCCESSES;
     if unknown > 0 {
         p.notes.push(format!(
@@ -239,16 +222,6 @@ fn successes(p: &mut Prediction, level: f64, trials: impl Fn(usize, usize) -> f6
             p.view
         ));
     }
-    ends
-}
-
-/// The intervals of a prediction; `NaN` for labels.
-fn intervals(p: &Prediction, level: f64) -> Result<Ends> {
-    if p.kind.is_label() {
-        let nothing = Mat::full(p.mean.nrows(), p.mean.ncols(), f64::NAN);
-        return Ok((nothing.clone(), nothing));
-    }
-    p.interval(level)
 }
 
 /// The normal law of that mean and standard deviation between two ends: mean, standard deviation
@@ -275,10 +248,16 @@ fn truncated((mean, sd): (f64, f64), (lower, upper): (f64, f64), p: [f64; 2]) ->
 fn fill(
     p: Prediction,
     level: f64,
-    (mut lower, mut upper): Ends,
-    observed: impl Fn(usize, usize) -> Option<f64>,
+    observed: impl Fn(usize, usize) -> Option<f64> + Sync,
     between: impl Fn(usize, usize) -> Option<(f64, f64)>,
-) -> Imputation {
+) -> Result<Imputation> {
+    let at = ends(level)?;
+    let (mut lower, mut upper) = if p.kind.is_label() {
+        let nothing = Mat::full(p.mean.nrows(), p.mean.ncols(), f64::NAN);
+        (nothing.clone(), nothing)
+    } else {
+        p.interval_where(level, |n, d| observed(n, d).is_none())?
+    };
     let Prediction {
         view,
         samples,
@@ -293,7 +272,6 @@ fn fill(
     } = p;
     // a level, as the others of the table
     let mut values = levels.map_or(mean, |levels| levels.median());
-    let at = End::both(level).map(|end| end.p);
     let mut was_missing = BitMask::full(values.nrows(), values.ncols());
     for d in 0..values.ncols() {
         for n in 0..values.nrows() {
@@ -313,7 +291,7 @@ fn fill(
             }
         }
     }
-    Imputation {
+    Ok(Imputation {
         view,
         samples,
         kind,
@@ -326,5 +304,5 @@ fn fill(
         level,
         notes,
         warnings,
-    }
+    })
 }

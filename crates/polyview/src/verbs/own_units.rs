@@ -45,7 +45,7 @@ impl Squares {
         values.sort_unstable_by(f64::total_cmp);
         for cell in cells {
             let score = score_among(&values, cell.value);
-            self.errors.push((score - cell.rank.0).powi(2));
+            self.errors.push((score - cell.said.score).powi(2));
             self.scatter += score * score;
         }
     }

@@ -4,18 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use polyview_core::{
-    Affine, Block, Dataset, Domain, Journal, Law, NormalScores, OrderStatistics, Predictor,
-    RowMoments, Scaling, UnknownClass,
+    Dataset, Domain, Journal, NormalScores, NumericError, OrderStatistics, RowMoments, UnknownClass,
 };
-use polyview_likelihoods::{CellLaw, Matched, ParameterUncertainty};
-use polyview_linalg::Mat;
-use polyview_special::normal_quantile;
-use rayon::prelude::*;
+use polyview_likelihoods::ParameterUncertainty;
+use polyview_linalg::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::align::Aligned;
 use super::latent;
-use super::mixture::{Finished, Mixed, Moments, blocks};
+use super::laws::{Laws, Part};
 use super::placing::Placing;
 use super::project::WeightUncertainty;
 use super::settle::without_covariances;
@@ -82,6 +79,8 @@ pub struct Prediction {
     /// What is likely to make the predictions wrong, such as data that are far
     /// off those of training.
     pub warnings: Vec<String>,
+    /// The predictive laws themselves.
+    pub(super) laws: Laws,
 }
 
 /// Predictions of a Gaussian view whose working units are normal scores.
@@ -137,20 +136,24 @@ pub struct PredictedRanks {
 }
 
 impl Prediction {
-    /// Central intervals of probability `level`, lower and upper ends.
-    ///
-    /// Those of ordered levels are levels, exact quantiles of their probabilities. Those of a rank view are order statistics of the training values, at the
-    /// quantiles of the predicted normal scores; those of a view that is scaled by
-    /// normal scores are brought back end by end. All others are those of the
-    /// normal distribution of the predictive mean and variance. The exact predictive distribution has the same two moments
-    /// and slightly heavier tails, as a product of normal variables, and as a
-    /// mixture over the draws of a Gibbs fit.
+    /// Central intervals of probability `level`, lower and upper ends: quantiles of the
+    /// predictive laws themselves (spec/sites 4.2), which of several draws, or of groups that nobody knows,
+    /// are mixtures. Those of counts and ordered levels are whole numbers, those of a rank view
+    /// training values.
     ///
     /// # Errors
     /// [`ErrorKind::Option`] unless 0 < `level` < 1;
     /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.
     pub fn interval(&self, level: f64) -> Result<(Mat<f64>, Mat<f64>)> {
-        half_width(level)?;
+        self.interval_where(level, |_, _| true)
+    }
+    /// As [`Prediction::interval`], of the cells that are wanted; `NaN` elsewhere.
+    pub(super) fn interval_where(
+        &self,
+        level: f64,
+        wanted: impl Fn(usize, usize) -> bool + Sync,
+    ) -> Result<(Mat<f64>, Mat<f64>)> {
+        let ends = ends(level)?;
         if self.kind.is_label() {
             return Err(ErrorKind::Incompatible {
                 view: self.view.clone(),
@@ -159,25 +162,31 @@ impl Prediction {
             }
             .into());
         }
-        Ok(ends(self.mean.shape(), level, |n, d, end| {
-            self.quantile(n, d, end)
-        }))
+        let [lower, upper] = self.laws.quantiles(ends, wanted);
+        Ok((lower, upper))
     }
-    /// The end of a central interval of a cell; `NaN` where nothing is known.
-    fn quantile(&self, n: usize, d: usize, end: End) -> f64 {
-        let at = (n, d);
-        if let Some(levels) = &self.levels {
-            return levels.quantile(n, d, end.p);
+    /// The predicted probabilities of values that are not larger than `values`, samples ×
+    /// features in data units; `NaN` where these are, and where nothing is known. Where
+    /// predictions are right, those of new numbers are spread evenly over 0 to 1; counts,
+    /// levels and labels have steps.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Incompatible`] for classes, which have no order, and for values of other
+    /// samples or features.
+    pub fn cdf(&self, values: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let with = if self.kind.has_classes() {
+            "classes, which have no order"
+        } else if (values.nrows(), values.ncols()) != self.mean.shape() {
+            "values of other samples or features"
+        } else {
+            return Ok(self.laws.cdf(values));
+        };
+        Err(ErrorKind::Incompatible {
+            view: self.view.clone(),
+            what: "a distribution function".to_owned(),
+            with: with.to_owned(),
         }
-        match (&self.ranks, &self.normal_scores) {
-            _ if self.mean[at].is_nan() => f64::NAN,
-            (Some(ranks), _) => ranks.scale[d].at(ranks.mean[at] + end.normal * ranks.sd[at]),
-            (None, Some(of)) => (of.scale).value(d, of.mean[at] + end.normal * of.sd[at]),
-            (None, None) if self.kind.is_count() => {
-                CellLaw::of(self.kind, self.mean[at], self.sd[at].powi(2)).quantile(end.p)
-            }
-            (None, None) => self.mean[at] + end.normal * self.sd[at],
-        }
+        .into())
     }
     /// The most probable class of each sample, as a place among
     /// [`Prediction::features`]; of equal ones the first. Empty unless the view
@@ -200,53 +209,14 @@ impl Prediction {
     }
 }
 
-/// One end of a central interval.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    /// The probability below it.
-    pub(super) p: f64,
-    /// That quantile of the standard normal law.
-    pub(super) normal: f64,
-}
-
-impl End {
-    /// Lower and upper end of an interval of that probability.
-    pub(super) fn both(level: f64) -> [Self; 2] {
-        let p = 0.5 * (1.0 - level);
-        let normal = normal_quantile(p);
-        let upper = Self {
-            p: 1.0 - p,
-            normal: -normal,
-        };
-        [Self { p, normal }, upper]
-    }
-}
-
-/// Lower and upper ends of central intervals, samples × features.
-pub(super) fn ends(
-    (rows, columns): (usize, usize),
-    level: f64,
-    quantile: impl Fn(usize, usize, End) -> f64 + Sync,
-) -> (Mat<f64>, Mat<f64>) {
-    let [lower, upper] = End::both(level).map(|end| {
-        let mut out: Mat<f64> = Mat::zeros(rows, columns);
-        out.as_mut()
-            .par_col_chunks_mut(1)
-            .enumerate()
-            .for_each(|(d, mut out)| {
-                for n in 0..rows {
-                    out[(n, 0)] = quantile(n, d, end);
-                }
-            });
-        out
-    });
-    (lower, upper)
-}
-
-/// Half the width of a central normal interval, in standard deviations.
-pub(super) fn half_width(level: f64) -> Result<f64> {
+/// The probabilities below the two ends of a central interval.
+///
+/// # Errors
+/// [`ErrorKind::Option`] unless 0 < `level` < 1.
+pub(super) fn ends(level: f64) -> Result<[f64; 2]> {
     if level > 0.0 && level < 1.0 {
-        Ok(-normal_quantile(0.5 * (1.0 - level)))
+        let p = 0.5 * (1.0 - level);
+        Ok([p, 1.0 - p])
     } else {
         Err(ErrorKind::Option {
             option: "level",
@@ -376,11 +346,7 @@ impl Fit {
         mut factors: impl for<'a> FnMut(&'a Component) -> Result<Placed<'a>>,
     ) -> Result<Prediction> {
         let info = &self.views[at];
-        let (n, d) = (samples.len(), info.columns().len());
-        let mut mixed = Mixed::new(n, d);
-        let mut kind = Domain::default();
-        let mut score: Option<Mat<f64>> = None;
-        let parts = (self.n_components() * placing.count()) as f64;
+        let mut parts = Vec::new();
         for i in 0..self.n_components() * placing.count() {
             let target = (!seen).then_some(at);
             let mut component = self.component_for(i / placing.count(), parameters, target)?;
@@ -395,66 +361,38 @@ impl Fit {
                     Cow::Owned(z)
                 }
             };
-            let view = &component.views[at];
-            kind = view.term.domain();
-            let seen = component.seen(&z);
-            let p = Predictor {
-                factors: &seen,
-                weights: view.seen(),
-                bias: &view.bias,
-            };
-            mixed.next();
-            for (rows, columns) in blocks(n, view.term.shape().observed_columns) {
-                let block = Block::new(rows.clone(), columns.clone());
-                mixed.add(&rows, &columns, view.term.law(&p, &block).as_ref());
-                if kind.is_probability() {
-                    let of_block = view.term.score(&p, rows.clone(), columns.clone());
-                    let score = score.get_or_insert_with(|| Mat::zeros(n, d));
-                    for (j, d) in columns.enumerate() {
-                        let to = &mut score.col_as_slice_mut(d)[rows.clone()];
-                        for (x, s) in to.iter_mut().zip(of_block.col_as_slice(j)) {
-                            *x += s / parts;
-                        }
-                    }
-                }
-            }
+            let seen = Arc::new(component.seen(&z).into_owned());
+            drop(z);
+            parts.push(Part::new(seen, component.views.swap_remove(at)));
         }
-        let Finished {
-            values,
-            ranks,
-            chance,
-            mut levels,
-        } = mixed.finish();
+        let Some(kind) = parts.first().map(|part| part.term().domain()) else {
+            return Err(NumericError::BadState {
+                name: "component 0".to_owned(),
+            }
+            .into());
+        };
+        let laws = Laws::new(parts, info);
+        let score = kind.is_probability().then(|| laws.scores());
+        let probability_sd = kind.has_trials().then(|| laws.chances());
         let normal_scores = info.scaling.scores.as_ref().map(|scale| {
-            let (mean, variance) = (values.mean.clone(), values.variance.clone());
-            let (mean, sd) = Moments { mean, variance }.with_deviation();
+            let [mean, sd] = laws.working_moments();
             let scale = scale.clone();
             PredictedScores { mean, sd, scale }
         });
-        let (mut mean, mut sd) = if kind.has_classes() {
-            values.with_deviation()
-        } else {
-            in_data_units(kind, values, &info.scaling)
-        };
-        let mut ranks = ranks.map(|(moments, scale)| {
-            let (mean, sd) = moments.with_deviation();
+        let ranks = kind.is_ranked().then(|| {
+            let (mean, sd, scale) = laws.ranks();
             PredictedRanks { mean, sd, scale }
         });
-        let mut probability_sd = chance.map(|of| of.with_deviation().1);
-        let numbers = [Some(&mut mean), Some(&mut sd), score.as_mut()]
-            .into_iter()
-            .chain([probability_sd.as_mut()])
-            .chain(levels.iter_mut().map(Some))
-            .chain(
-                ranks
-                    .iter_mut()
-                    .flat_map(|r| [Some(&mut r.mean), Some(&mut r.sd)]),
-            );
-        for numbers in numbers.flatten() {
-            for &d in &info.unobserved {
-                numbers.col_as_slice_mut(d).fill(f64::NAN);
-            }
-        }
+        let levels = if kind.is_ordered() {
+            laws.levels()
+        } else {
+            Vec::new()
+        };
+        let [mean, sd] = if kind.has_classes() {
+            laws.classes(info.levels.len())
+        } else {
+            laws.moments()
+        };
         notes.extend(
             info.unobserved_note()
                 .map(|n| format!("view '{}': {n}", info.name)),
@@ -481,17 +419,7 @@ impl Fit {
             warnings: (self.without_levels(at).into_iter())
                 .map(|w| format!("view '{}': {w}", info.name))
                 .collect(),
+            laws,
         })
     }
-}
-
-/// Means and standard deviations of the features of a view, column by column in place.
-fn in_data_units(kind: Domain, of: Moments, scaling: &Scaling) -> (Mat<f64>, Mat<f64>) {
-    let (mut mean, mut spread) = (of.mean, of.variance);
-    for d in 0..mean.ncols() {
-        let (mean, spread) = (mean.col_as_slice_mut(d), spread.col_as_slice_mut(d));
-        let law = Affine::new(Matched::column(kind, mean, spread), scaling, d);
-        law.moments(0, mean, spread);
-    }
-    (mean, spread)
 }

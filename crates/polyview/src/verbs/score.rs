@@ -1,19 +1,15 @@
 //! How well cells are predicted that the fit has not seen.
 
-mod laws;
-
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use polyview_core::{Affine, Ask, Block, Dataset, Domain, Law, OrderStatistics, Predictor, View};
+use polyview_core::{Ask, Dataset, Domain, Law, View};
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
-use laws::{RobustLaw, ScoredLaw};
-
-use super::mixture::{add, blocks};
+use super::laws::{Column, Laws, Part};
 use super::own_units::{Squares, training_mean, training_spread};
-use super::predict::End;
 use super::score_counts::counts_scored;
 use super::score_labels::{
     HeldOutClass, classes_scored, held_out_classes, labels_scored, predict_classes,
@@ -61,8 +57,7 @@ pub struct HeldOut {
     pub level: f64,
     /// Share of the cells inside their interval; `NaN` for labels.
     pub coverage: f64,
-    /// Mean width of the intervals, data units; `NaN` for labels. Of counts that of the law
-    /// with the same mean and variance ([`CountLaw`](crate::metrics::CountLaw)).
+    /// Mean width of the intervals, data units; `NaN` for labels.
     pub width: f64,
     /// Mean deviance of a count from its predicted mean
     /// ([`poisson_deviance`](crate::metrics::poisson_deviance); of successes the
@@ -120,24 +115,38 @@ pub struct HeldOutPairs {
     pub probability: Vec<Vec<f64>>,
 }
 
-/// One held-out cell, working units.
+/// One held-out cell.
+#[derive(Default)]
 pub(super) struct Cell {
     sample: usize,
     pub(super) feature: usize,
+    /// Working units.
     pub(super) value: f64,
     /// The same in data units, as it was given.
     pub(super) raw: f64,
     /// Of successes the number of trials.
     pub(super) trials: Option<f64>,
+    /// What is predicted.
+    pub(super) said: Said,
+}
+
+/// What is predicted of a held-out cell.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Mean, data units.
     pub(super) mean: f64,
-    spread: f64,
-    /// Of ranks mean and spread of the normal score.
-    pub(super) rank: (f64, f64),
-    /// Running log of the sum of the components' densities.
+    /// Ends of the interval, data units.
+    lower: f64,
+    upper: f64,
+    /// Probabilities of no more, and of less, than the value.
+    most: f64,
+    less: f64,
+    /// Log density of the value, data units, and one that no single cell decides.
     ln_density: f64,
-    /// Of counts and levels the sums of the components' probabilities of no more, and of less.
-    below: (f64, f64),
-    /// Of ordered levels the sums of the components' probabilities of each; else empty.
+    robust: f64,
+    /// Of ranks the mean of the normal score.
+    pub(super) score: f64,
+    /// Of ordered levels the probabilities of each; else empty.
     pub(super) levels: Vec<f64>,
 }
 
@@ -186,52 +195,50 @@ impl Fit {
                 classes[at] = held_out_classes(info, view, &rows, &training[at])?;
             }
         }
-        let mut kinds = vec![Domain::default(); self.views.len()];
-        let mut ranks: Vec<Vec<OrderStatistics>> = vec![Vec::new(); self.views.len()];
+        let mut parts: Vec<Vec<Part>> = self.views.iter().map(|_| Vec::new()).collect();
         for i in 0..self.n_components() {
             let component = self.component(i)?;
-            for (at, part) in component.views.iter().enumerate() {
-                let p = Predictor {
-                    factors: component.factors.seen(),
-                    weights: part.seen(),
-                    bias: &part.bias,
-                };
-                let known = cells[at].iter().any(|c| c.trials.is_some());
-                kinds[at] = match part.term.domain() {
-                    // single trials are zeros and ones
-                    domain if domain.has_trials() && !known => Domain::Binary,
-                    domain => domain,
-                };
-                let term = part.term.as_ref();
-                predict_cells(&p, term, (i + 1) as f64, &mut cells[at], &mut ranks[at]);
-                predict_classes(&p, term, &mut classes[at]);
+            let factors = Arc::new(component.factors.seen().clone());
+            for (at, view) in component.views.into_iter().enumerate() {
+                let asked = !cells[at].is_empty() || !classes[at].is_empty();
+                if asked || !notes[at].is_empty() {
+                    parts[at].push(Part::new(Arc::clone(&factors), view));
+                }
             }
         }
         let mut out = Vec::new();
-        for (at, (cells, classes)) in cells.into_iter().zip(classes).enumerate() {
-            if !cells.is_empty() || !notes[at].is_empty() {
-                let score = self.score(at, (kinds[at], &ranks[at]), &cells, &training[at]);
-                let score = match kinds[at] {
-                    kind if kind.is_count() => counts_scored(score, &cells, &training[at]),
-                    kind if kind.is_label() => labels_scored(score, &cells),
-                    kind if kind.is_ordered() => {
-                        levels_scored(score, &cells, self.n_components().max(1) as f64)
-                    }
-                    _ => score,
-                };
-                out.push(HeldOut {
-                    notes: std::mem::take(&mut notes[at]),
-                    ..score
-                });
-            } else if !classes.is_empty() {
-                let draws = self.n_components().max(1) as f64;
-                out.push(classes_scored(
-                    &self.views[at],
-                    classes,
-                    draws,
-                    &training[at],
-                ));
+        for (at, parts) in parts.into_iter().enumerate() {
+            let Some(domain) = parts.first().map(|part| part.term().domain()) else {
+                continue;
+            };
+            let (info, training) = (&self.views[at], &training[at]);
+            let mut laws = Laws::new(parts, info);
+            if domain.has_classes() {
+                predict_classes(&laws, &mut classes[at]);
+                out.push(classes_scored(info, &classes[at], training));
+                continue;
             }
+            let mut cells = std::mem::take(&mut cells[at]);
+            let mut kind = domain;
+            if domain.has_trials() {
+                match trials_of(&cells, training.n_samples(), info.features.len()) {
+                    Some(trials) => laws = laws.out_of(trials),
+                    // single trials are zeros and ones
+                    None => kind = Domain::Binary,
+                }
+            }
+            predict_cells(&laws, kind, &mut cells);
+            let score = self.score(at, kind, &cells, training);
+            let score = match kind {
+                kind if kind.is_count() => counts_scored(score, &cells, training),
+                kind if kind.is_label() => labels_scored(score, &cells),
+                kind if kind.is_ordered() => levels_scored(score, &cells),
+                _ => score,
+            };
+            out.push(HeldOut {
+                notes: std::mem::take(&mut notes[at]),
+                ..score
+            });
         }
         Ok(out)
     }
@@ -268,12 +275,7 @@ impl Fit {
                         value: info.scaling.forward(feature, x),
                         raw: x,
                         trials: truth.trials().map(|t| t[(n, d)]),
-                        mean: 0.0,
-                        spread: 0.0,
-                        rank: (0.0, 0.0),
-                        ln_density: f64::NEG_INFINITY,
-                        below: (0.0, 0.0),
-                        levels: Vec::new(),
+                        said: Said::default(),
                     });
                 }
             }
@@ -282,78 +284,50 @@ impl Fit {
         out
     }
 
-    fn score(
-        &self,
-        at: usize,
-        (kind, ranks): (Domain, &[OrderStatistics]),
-        cells: &[Cell],
-        training: &View,
-    ) -> HeldOut {
+    fn score(&self, at: usize, kind: Domain, cells: &[Cell], training: &View) -> HeldOut {
         let info = &self.views[at];
-        let components = self.n_components().max(1) as f64;
-        let [lower, upper] = End::both(LEVEL);
         let (mut errors, mut scatter, mut density) = (0.0, 0.0, 0.0);
         let (mut inside, mut width) = (0usize, 0.0);
         let mut own_units = Squares::default();
         let mut pairs = HeldOutPairs::default();
         let mut robust = Vec::with_capacity(cells.len());
-        let (stride, mut visited) = (cells.len().div_ceil(PAIRS), 0);
+        let stride = cells.len().div_ceil(PAIRS);
         // squares of tiny numbers would be 0
         let tiny = info.scaling.scale.iter().all(|s| *s < 1e-140);
         let unit = if tiny { 2f64.powi(600) } else { 1.0 };
         for of_feature in cells.chunk_by(|a, b| a.feature == b.feature) {
-            let (feature, count) = (of_feature[0].feature, of_feature.len());
+            let feature = of_feature[0].feature;
             let centre = training_mean(info, training, feature);
-            let law = ScoredLaw {
-                kind,
-                cells: of_feature,
-                components,
-                scale: ranks.get(feature),
-            };
-            let raw: Vec<f64> = of_feature.iter().map(|c| c.raw).collect();
-            let [mut predicted, mut low, mut high, mut ln_density, mut own] =
-                [(); 5].map(|()| vec![0.0; count]);
-            if kind.is_real() {
-                let robustly = Affine::new(RobustLaw(&law), &info.scaling, feature);
-                robustly.fill(Ask::LnDensity, 0, &raw, &mut own);
-            }
-            let law = Affine::new(law, &info.scaling, feature);
-            law.fill(Ask::Mean, 0, &[], &mut predicted);
-            law.fill(Ask::LnDensity, 0, &raw, &mut ln_density);
-            law.quantile(0, lower.p, &mut low);
-            law.quantile(0, upper.p, &mut high);
             if kind.is_ranked() {
                 own_units.of_ranks(of_feature, training);
             } else {
                 let spread = training_spread(info, training, feature, centre);
+                let raw: Vec<f64> = of_feature.iter().map(|c| c.raw).collect();
+                let predicted: Vec<f64> = of_feature.iter().map(|c| c.said.mean).collect();
                 own_units.of_values(&raw, &predicted, (centre, spread));
             }
-            for i in 0..count {
-                errors += (unit * (raw[i] - predicted[i])).powi(2);
-                scatter += (unit * (raw[i] - centre)).powi(2);
-                density += ln_density[i];
-                if kind.is_real() {
-                    robust.push(own[i]);
-                } else if !kind.is_ranked() {
-                    robust.push(ln_density[i].max(LEAST_LN));
+            for Cell { raw, said, .. } in of_feature {
+                errors += (unit * (raw - said.mean)).powi(2);
+                scatter += (unit * (raw - centre)).powi(2);
+                density += said.ln_density;
+                if !kind.is_ranked() {
+                    robust.push(said.robust);
                 }
-                inside += usize::from(if kind.is_whole() {
-                    // the ends of the exact law, which is no smaller than at one of them
-                    let (most, less) = of_feature[i].below;
-                    most >= lower.p * components && less < upper.p * components
+                inside += usize::from(if kind.is_ranked() {
+                    said.lower <= *raw && *raw <= said.upper
                 } else {
-                    low[i] <= raw[i] && raw[i] <= high[i]
+                    // no smaller than the one end, and no larger than the other
+                    said.most >= OUTSIDE && said.less < 1.0 - OUTSIDE
                 });
-                width += high[i] - low[i];
-                if visited % stride == 0 {
-                    pairs.feature.push(feature);
-                    pairs.truth.push(raw[i]);
-                    pairs.predicted.push(predicted[i]);
-                    pairs.lower.push(low[i]);
-                    pairs.upper.push(high[i]);
-                }
-                visited += 1;
+                width += said.upper - said.lower;
             }
+        }
+        for c in cells.iter().step_by(stride.max(1)) {
+            pairs.feature.push(c.feature);
+            pairs.truth.push(c.raw);
+            pairs.predicted.push(c.said.mean);
+            pairs.lower.push(c.said.lower);
+            pairs.upper.push(c.said.upper);
         }
         let count = cells.len() as f64;
         HeldOut {
@@ -391,102 +365,116 @@ impl Fit {
 /// Least logarithm of a probability that counts for a single cell: one in a
 /// million.
 pub(super) const LEAST_LN: f64 = -13.8;
+/// Probability of less than the lower end of an interval.
+const OUTSIDE: f64 = 0.5 * (1.0 - LEVEL);
 
-/// Adds one component's predictions, block by block where there are cells; of ranks what
-/// normal scores mean, feature by feature.
-fn predict_cells(
-    p: &Predictor<'_>,
-    term: &dyn polyview_core::ViewTerm,
-    component: f64,
-    cells: &mut [Cell],
-    scales: &mut Vec<OrderStatistics>,
-) {
-    if cells.is_empty() {
-        return;
-    }
-    let (samples, features) = (p.factors.explicit_rows(), term.shape().observed_columns);
-    let whole = term.domain().is_whole();
-    for (rows, columns) in blocks(samples, features) {
-        let first = cells.partition_point(|c| c.feature < columns.start);
-        let end = cells.partition_point(|c| c.feature < columns.end);
-        let here = &mut cells[first..end];
-        if !here.iter().any(|c| rows.contains(&c.sample)) {
-            continue;
-        }
-        let trials = trials_of(here, &rows, &columns);
-        let law = term.law(
-            p,
-            &Block {
-                samples: rows.clone(),
-                columns: columns.clone(),
-                exposure: trials.as_ref().map(Mat::as_ref),
-            },
-        );
-        let [
-            mut mean,
-            mut variance,
-            mut ln,
-            mut score,
-            mut score_variance,
-            mut most,
-            mut less,
-            mut of_level,
-        ] = [(); 8].map(|()| vec![0.0; rows.len()]);
-        for of_feature in here.chunk_by_mut(|a, b| a.feature == b.feature) {
-            let feature = of_feature[0].feature;
-            let column = feature - columns.start;
-            let mut x = vec![f64::NAN; rows.len()];
-            for c in of_feature.iter().filter(|c| rows.contains(&c.sample)) {
-                x[c.sample - rows.start] = c.value;
-            }
-            law.fill(Ask::Mean, column, &[], &mut mean);
-            law.fill(Ask::Variance, column, &[], &mut variance);
-            law.fill(Ask::LnDensity, column, &x, &mut ln);
-            if whole {
-                law.fill(Ask::Cdf, column, &x, &mut most);
-                for x in &mut x {
-                    *x -= 1.0;
-                }
-                law.fill(Ask::Cdf, column, &x, &mut less);
-            }
-            for level in 0..law.ordered() {
-                law.fill(Ask::Level(level), column, &[], &mut of_level);
-                for c in of_feature.iter_mut().filter(|c| rows.contains(&c.sample)) {
-                    c.levels.resize(law.ordered(), 0.0);
-                    c.levels[level] += of_level[c.sample - rows.start];
-                }
-            }
-            if let Some(ranked) = law.as_ranked() {
-                ranked.scores(column, &mut score, &mut score_variance);
-                scales.resize_with(features, OrderStatistics::default);
-                scales[feature] = ranked.order_statistics(column);
-            }
-            for c in of_feature.iter_mut().filter(|c| rows.contains(&c.sample)) {
-                let at = c.sample - rows.start;
-                let (m, v) = (mean[at], variance[at]);
-                add(component, &mut c.mean, &mut c.spread, m, v);
-                let (to, spread) = (&mut c.rank.0, &mut c.rank.1);
-                add(component, to, spread, score[at], score_variance[at]);
-                let (hi, lo) = (c.ln_density.max(ln[at]), c.ln_density.min(ln[at]));
-                c.below.0 += most[at];
-                c.below.1 += less[at];
-                c.ln_density = if hi == f64::NEG_INFINITY {
-                    hi
-                } else {
-                    hi + (lo - hi).exp().ln_1p()
-                };
-            }
+/// Says of each cell what is predicted.
+fn predict_cells(laws: &Laws, kind: Domain, cells: &mut [Cell]) {
+    // cells lie feature by feature, and by sample within them
+    let of = |rows: &Range<usize>, feature: usize| {
+        let at = |n: usize| cells.partition_point(|c| (c.feature, c.sample) < (feature, n));
+        at(rows.start)..at(rows.end)
+    };
+    let answers = laws.each(
+        |rows, feature| !of(rows, feature).is_empty(),
+        |c| {
+            let range = of(&c.rows, c.feature);
+            (range.clone(), said(c, kind, &cells[range]))
+        },
+    );
+    for (_, _, (range, said)) in answers {
+        for (cell, said) in cells[range].iter_mut().zip(said) {
+            cell.said = said;
         }
     }
 }
 
-/// The numbers of trials of the cells of a block, where they have any; 1 for all others.
-fn trials_of(cells: &[Cell], rows: &Range<usize>, columns: &Range<usize>) -> Option<Mat<f64>> {
+/// What is predicted of cells of a column.
+fn said(c: &Column<'_>, kind: Domain, cells: &[Cell]) -> Vec<Said> {
+    let place = |cell: &Cell| cell.sample - c.rows.start;
+    // one number for each sample, of those that have a cell
+    let column = |of: &dyn Fn(&Cell) -> f64| {
+        let mut out = vec![f64::NAN; c.rows.len()];
+        for cell in cells {
+            out[place(cell)] = of(cell);
+        }
+        out
+    };
+    let working = c.law.inner();
+    let ask = |ask: Ask, x: &[f64]| {
+        let mut out = vec![0.0; c.rows.len()];
+        working.fill(ask, c.at, x, &mut out);
+        out
+    };
+    let value = column(&|cell| cell.value);
+    let most = ask(Ask::Cdf, &value);
+    let less = if kind.is_whole() {
+        ask(Ask::Cdf, &column(&|cell| cell.value - 1.0))
+    } else {
+        most.clone()
+    };
+    let ln_density = ask(Ask::LnDensity, &value);
+    let quantile = |p: f64| {
+        let mut out = vec![f64::NAN; c.rows.len()];
+        if !kind.is_label() {
+            c.law.quantile(c.at, &column(&|_| p), &mut out);
+        }
+        out
+    };
+    let (lower, upper) = (quantile(OUTSIDE), quantile(1.0 - OUTSIDE));
+    let zeros = || vec![0.0; c.rows.len()];
+    let (mut mean, mut deviation) = (zeros(), zeros());
+    c.law.moments(c.at, &mut mean, &mut deviation);
+    let (mut centre, mut spread) = (zeros(), zeros());
+    working.moments(c.at, &mut centre, &mut spread);
+    let (mut score, mut variance) = (zeros(), zeros());
+    if let Some(ranked) = c.law.as_ranked() {
+        ranked.scores(c.at, &mut score, &mut variance);
+    }
+    let levels = c.levels(c.law.ordered());
+    let said = |cell: &Cell| {
+        let n = place(cell);
+        let slope = c.scaling.ln_slope(c.feature, cell.value);
+        let ln_density = ln_density[n] + slope;
+        Said {
+            mean: mean[n],
+            lower: lower[n],
+            upper: upper[n],
+            most: most[n],
+            less: less[n],
+            ln_density,
+            robust: if kind.is_real() {
+                student(cell.value, centre[n], spread[n]) + slope
+            } else {
+                ln_density.max(LEAST_LN)
+            },
+            score: score[n],
+            levels: levels.iter().map(|p| p[n]).collect(),
+        }
+    };
+    cells.iter().map(said).collect()
+}
+
+/// Log density of a value under Student's law of four degrees of freedom about a
+/// predictive mean. Its scale is such that, for normal values, the true standard
+/// deviation has the largest mean of all: predictions that are too sure of
+/// themselves lose by it as by the normal density, but a value far away costs the
+/// logarithm of its distance and not the square.
+fn student(value: f64, mean: f64, sd: f64) -> f64 {
+    /// Where $\mathrm{E}\\,5z^2/(4c^2 + z^2) = 1$ for standard normal z.
+    const SCALE: f64 = 0.831_003_493_777_786;
+    let scale = SCALE * sd;
+    let u = (value - mean) / scale;
+    0.375_f64.ln() - scale.ln() - 2.5 * (0.25 * u * u).ln_1p()
+}
+
+/// The numbers of trials of the cells, where they have any; 1 for all others.
+fn trials_of(cells: &[Cell], samples: usize, features: usize) -> Option<Mat<f64>> {
     let mut known = cells.iter().filter_map(|c| Some((c, c.trials?))).peekable();
     known.peek()?;
-    let mut out: Mat<f64> = Mat::full(rows.len(), columns.len(), 1.0);
-    for (c, trials) in known.filter(|(c, _)| rows.contains(&c.sample)) {
-        out[(c.sample - rows.start, c.feature - columns.start)] = trials;
+    let mut out: Mat<f64> = Mat::full(samples, features, 1.0);
+    for (c, trials) in known {
+        out[(c.sample, c.feature)] = trials;
     }
     Some(out)
 }

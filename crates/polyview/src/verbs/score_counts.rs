@@ -3,7 +3,7 @@
 use polyview_core::View;
 
 use super::score::{Cell, HeldOut};
-use crate::metrics::{CountLaw, binomial_unit, poisson_unit};
+use crate::metrics::{binomial_unit, poisson_unit};
 
 /// What the score of numbers becomes for counts, whose laws are given: of
 /// successes their trials are those of the cells.
@@ -18,7 +18,7 @@ pub(super) fn counts_scored(mut score: HeldOut, cells: &[Cell], training: &View)
                 Some(n) => binomial_unit(c.value, n, mean / n),
                 None => poisson_unit(c.value, mean),
             };
-            own += unit(c.mean);
+            own += unit(c.said.mean);
             null += unit(share * c.trials.unwrap_or(1.0));
         }
     }
@@ -41,22 +41,4 @@ pub(super) fn rate(training: &View, feature: usize) -> f64 {
         }
     }
     if of > 0.0 { sum / of } else { f64::NAN }
-}
-
-/// The law of a cell's count of that predictive mean and variance.
-pub(super) fn law(cell: &Cell, mean: f64, variance: f64) -> CountLaw {
-    match cell.trials {
-        // moments of the count, made back into those of the probability
-        Some(n) => {
-            let p = mean / n;
-            let own = p * (1.0 - p);
-            let spread = if n > 1.0 {
-                ((variance / n - own) / (n - 1.0)).max(0.0)
-            } else {
-                0.0
-            };
-            CountLaw::successes(n, p, spread)
-        }
-        None => CountLaw::new(mean, variance),
-    }
 }

@@ -1,7 +1,8 @@
 //! Scores of held-out labels.
 
-use polyview_core::{Ask, Block, Domain, Predictor, UnknownClass, View, ViewTerm};
+use polyview_core::{Ask, Domain, Law, UnknownClass, View};
 
+use super::laws::Laws;
 use super::own_units::Squares;
 use super::score::{Cell, HeldOut, HeldOutPairs, LEAST_LN, LEVEL, PAIRS, PROBABILITIES};
 use crate::error::Result;
@@ -12,7 +13,7 @@ use crate::metrics::{self, Average, Confusion};
 pub(super) struct HeldOutClass {
     sample: usize,
     class: usize,
-    /// Sums of the components' probabilities.
+    /// Predicted probabilities.
     probability: Vec<f64>,
 }
 
@@ -21,12 +22,15 @@ pub(super) fn labels_scored(mut score: HeldOut, cells: &[Cell]) -> HeldOut {
     let truth: Vec<Option<usize>> = (cells.iter())
         .map(|c| Some(usize::from(c.value > 0.5)))
         .collect();
-    let said: Vec<usize> = cells.iter().map(|c| usize::from(c.mean > 0.5)).collect();
+    let said: Vec<usize> = cells
+        .iter()
+        .map(|c| usize::from(c.said.mean > 0.5))
+        .collect();
     score.accuracy = accuracy(&truth, &said, 2);
     // cells lie feature by feature
     let by_label = cells.chunk_by(|a, b| a.feature == b.feature).map(|label| {
         let truth: Vec<bool> = label.iter().map(|c| c.value > 0.5).collect();
-        let predicted: Vec<f64> = label.iter().map(|c| c.mean).collect();
+        let predicted: Vec<f64> = label.iter().map(|c| c.said.mean).collect();
         let ones = truth.iter().filter(|t| **t).count() as f64;
         (metrics::auc(&truth, &predicted).ok().flatten(), ones)
     });
@@ -75,34 +79,22 @@ pub(super) fn held_out_classes(
     Ok(out)
 }
 
-/// Adds one component's probabilities.
-pub(super) fn predict_classes(
-    p: &Predictor<'_>,
-    term: &dyn ViewTerm,
-    held_out: &mut [HeldOutClass],
-) {
+/// Says of each class what is predicted.
+pub(super) fn predict_classes(laws: &Laws, held_out: &mut [HeldOutClass]) {
     for c in held_out {
-        let law = term.law(p, &Block::new(c.sample..c.sample + 1, 0..1));
-        let mut own = [0.0];
-        for (class, sum) in c.probability.iter_mut().enumerate() {
-            law.fill(Ask::Level(class), 0, &[], &mut own);
-            *sum += own[0];
+        let law = laws.block(c.sample..c.sample + 1, 0..1);
+        for (class, p) in c.probability.iter_mut().enumerate() {
+            law.fill(Ask::Level(class), 0, &[], std::slice::from_mut(p));
         }
     }
 }
 
-/// The score of the held-out classes of one view, of so many components.
+/// The score of the held-out classes of one view.
 pub(super) fn classes_scored(
     info: &ViewInfo,
-    mut held_out: Vec<HeldOutClass>,
-    components: f64,
+    held_out: &[HeldOutClass],
     training: &View,
 ) -> HeldOut {
-    for c in &mut held_out {
-        for p in &mut c.probability {
-            *p /= components;
-        }
-    }
     let count = held_out.len() as f64;
     let known = training.classes();
     let observed = known.iter().flatten().count().max(1) as f64;

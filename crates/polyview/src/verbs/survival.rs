@@ -1,7 +1,6 @@
 //! Predicted times to an event.
 
 use polyview_linalg::Mat;
-use polyview_special::normal_cdf;
 
 use super::predict::Prediction;
 use crate::error::{ErrorKind, Result};
@@ -34,11 +33,14 @@ impl Prediction {
                 }
                 .into());
             }
-            let at = time.ln();
             let (rows, columns) = self.mean.shape();
-            Ok(Mat::from_fn(rows, columns, |n, d| {
-                normal_cdf((self.mean[(n, d)] - at) / self.sd[(n, d)])
-            }))
+            let mut later = self.laws.cdf(Mat::full(rows, columns, time.ln()).as_ref());
+            for d in 0..columns {
+                for p in later.col_as_slice_mut(d) {
+                    *p = 1.0 - *p;
+                }
+            }
+            Ok(later)
         };
         times.iter().map(later).collect()
     }

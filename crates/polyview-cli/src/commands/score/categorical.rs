@@ -18,7 +18,7 @@ use super::{
     undefined,
 };
 use crate::args::{Cli, ScoreArgs};
-use crate::commands::tables::CHOSEN;
+use crate::commands::columns::CHOSEN;
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, table};
 

@@ -8,7 +8,7 @@ use polyview_io::{ReadOptions, read_table};
 use polyview_linalg::Mat;
 
 use crate::args::Cli;
-use crate::commands::tables::MEAN_LOG;
+use crate::commands::columns::MEAN_LOG;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{archive, same_or_named};
 use crate::remarks::say;

@@ -9,7 +9,7 @@ use polyview_linalg::Mat;
 
 use super::join::{Read, shared};
 use crate::args::{Cli, ScoreArgs};
-use crate::commands::tables::{CHOSEN, PROBABILITY_OF, SCORE};
+use crate::commands::columns::{CHOSEN, PROBABILITY_OF, SCORE};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::zeros_and_ones;
 

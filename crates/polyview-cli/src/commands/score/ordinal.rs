@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::join::shared;
 use super::{figures, print_json};
 use crate::args::{Cli, ScoreArgs};
-use crate::commands::tables::LEVEL;
+use crate::commands::columns::LEVEL;
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, table};
 

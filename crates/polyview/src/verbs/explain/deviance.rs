@@ -5,7 +5,7 @@ use std::ops::Range;
 use polyview_core::{Ask, Block, Domain, Predictor, RowMoments, View};
 use polyview_linalg::Mat;
 
-use super::super::mixture::blocks;
+use super::super::laws::blocks;
 use super::sums::width;
 use crate::fit::ComponentView;
 use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};

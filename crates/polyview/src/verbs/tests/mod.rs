@@ -24,6 +24,7 @@ mod mofa;
 mod new_samples;
 mod normal_scores;
 mod own_clusters;
+mod plain_predictors;
 mod plug_in;
 mod predict;
 mod project;

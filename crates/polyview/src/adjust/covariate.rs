@@ -1,0 +1,161 @@
+//! Covariates and how they are coded.
+
+use polyview_core::{Dataset, Event, Journal, MetadataValues};
+use serde::{Deserialize, Serialize};
+
+use super::{absent, column, complete, moments, refused};
+use crate::error::{ErrorKind, Result};
+
+/// A standard deviation below this share of the mean is rounding.
+const ROUNDING: f64 = 1e-13;
+/// Columns whose correlation is nearer to 1 say the same.
+const SAME: f64 = 1e-10;
+/// So few different whole numbers may be names of categories.
+const FEW: usize = 6;
+
+/// How the values of a covariate become columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Coding {
+    /// Less their mean, over their standard deviation.
+    Numbers { mean: f64, sd: f64 },
+    /// For each category but the first an indicator of it, with the share of the training samples
+    /// that have it; less the share, over its standard deviation.
+    Categories {
+        names: Vec<String>,
+        shares: Vec<f64>,
+    },
+}
+
+/// A covariate as the model knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Covariate {
+    name: String,
+    coding: Coding,
+}
+
+impl Covariate {
+    /// Learns how to code a column.
+    pub(super) fn learn(data: &Dataset, name: &str, journal: &mut Journal) -> Result<Self> {
+        let found = column(data, name).ok_or_else(|| absent(data, name))?;
+        let coding = match &found.values {
+            MetadataValues::Numbers(x) => {
+                complete(data, name, x.iter().map(|x| !x.is_nan()))?;
+                if let Some(n) = x.iter().position(|x| !x.is_finite()) {
+                    let why = format!("it is not finite in sample '{}'", data.samples()[n]);
+                    return Err(refused(name, why).into());
+                }
+                let (mean, sd) = moments(x);
+                if sd.is_nan() || sd <= ROUNDING * mean.abs() {
+                    return Err(refused(name, "it is the same in all samples").into());
+                }
+                let mut different: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                different.sort_unstable();
+                different.dedup();
+                if (3..=FEW).contains(&different.len()) && x.iter().all(|x| x.fract() == 0.0) {
+                    let note = format!(
+                        "the covariate '{name}' has {} different whole numbers and was taken as a \
+                         number; if they are names of categories, write them as words, such as b1",
+                        different.len()
+                    );
+                    journal.note(0, "covariates", Event::Assumed { note });
+                }
+                Coding::Numbers { mean, sd }
+            }
+            values @ MetadataValues::Categories(_) => {
+                let words = categories(values);
+                complete(data, name, words.iter().map(Option::is_some))?;
+                let mut names: Vec<String> = words.iter().flatten().cloned().collect();
+                names.sort_unstable();
+                names.dedup();
+                if names.len() < 2 {
+                    return Err(refused(name, "it is the same in all samples").into());
+                }
+                if names.len() == words.len() {
+                    let why = "each sample has a value of its own, as IDs have";
+                    return Err(refused(name, why).into());
+                }
+                let share = |name: &String| {
+                    words.iter().flatten().filter(|w| *w == name).count() as f64
+                        / words.len() as f64
+                };
+                let shares = names.iter().map(share).collect();
+                Coding::Categories { names, shares }
+            }
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            coding,
+        })
+    }
+    /// Names of its columns.
+    pub(super) fn columns(&self) -> Vec<String> {
+        match &self.coding {
+            Coding::Numbers { .. } => vec![self.name.clone()],
+            Coding::Categories { names, .. } => (names.iter().skip(1))
+                .map(|level| format!("{}={level}", self.name))
+                .collect(),
+        }
+    }
+    /// Its columns of some samples.
+    pub(super) fn coded(&self, data: &Dataset) -> Result<Vec<Vec<f64>>> {
+        let name = &self.name;
+        let found = column(data, name).ok_or_else(|| absent(data, name))?;
+        match &self.coding {
+            Coding::Numbers { mean, sd } => {
+                let MetadataValues::Numbers(x) = &found.values else {
+                    let why = "it holds words, where the model knows numbers";
+                    return Err(refused(name, why).into());
+                };
+                complete(data, name, x.iter().map(|x| x.is_finite()))?;
+                Ok(vec![x.iter().map(|x| (x - mean) / sd).collect()])
+            }
+            Coding::Categories { names, shares } => {
+                let words = categories(&found.values);
+                complete(data, name, words.iter().map(Option::is_some))?;
+                for (word, sample) in words.iter().flatten().zip(data.samples()) {
+                    if !names.contains(word) {
+                        return Err(ErrorKind::UnknownCategory {
+                            column: name.clone(),
+                            category: word.clone(),
+                            sample: sample.clone(),
+                            known: names.clone(),
+                        }
+                        .into());
+                    }
+                }
+                let indicator = |(level, share): (&String, &f64)| {
+                    let sd = (share * (1.0 - share)).sqrt();
+                    let one = |w: &String| (f64::from(u8::from(w == level)) - share) / sd;
+                    words.iter().flatten().map(one).collect()
+                };
+                Ok(names.iter().zip(shares).skip(1).map(indicator).collect())
+            }
+        }
+    }
+}
+
+/// Categories of samples: of numbers their shortest digits.
+fn categories(values: &MetadataValues) -> Vec<Option<String>> {
+    match values {
+        MetadataValues::Categories(words) => words.clone(),
+        MetadataValues::Numbers(x) => (x.iter())
+            .map(|x| (!x.is_nan()).then(|| x.to_string()))
+            .collect(),
+    }
+}
+
+/// Refuses columns that say the same as another one.
+pub(super) fn same(names: &[String], columns: &[Vec<f64>]) -> Result<()> {
+    for (i, a) in columns.iter().enumerate() {
+        for (j, b) in columns.iter().enumerate().take(i) {
+            let both: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            if 1.0 - both.abs() / a.len().max(1) as f64 <= SAME {
+                let why = format!("it says the same as '{}'", names[j]);
+                return Err(refused(&names[i], why).into());
+            }
+        }
+    }
+    Ok(())
+}

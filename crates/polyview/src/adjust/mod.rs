@@ -1,0 +1,297 @@
+//! Covariates and offsets: what is known of samples and is not for the factors to explain
+//! (spec/sites 9, docs/decisions/0057-covariates-beside-factors.md).
+
+mod covariate;
+mod offset;
+
+use polyview_core::{
+    Dataset, FeatureScaling, GammaPrior, Journal, Metadata, RowBlock, RowMoments, Scaling, View,
+    Way,
+};
+use polyview_infer::{Model, ViewPart};
+use polyview_linalg::Mat;
+use polyview_priors::RowsBeside;
+use serde::{Deserialize, Serialize};
+
+use covariate::{Covariate, same};
+pub use offset::Offset;
+use offset::{ViewOffset, shares};
+
+use crate::error::{ErrorKind, Result};
+use crate::fit::ViewInfo;
+use crate::spec::{Algorithm, EngineKind, ModelSpec, Path};
+
+/// Hyper-prior of the precision of a view's coefficients.
+const COEFFICIENTS: GammaPrior = GammaPrior {
+    shape: 1.0,
+    rate: 1.0,
+};
+/// What a fit is adjusted for: which columns stand beside its factors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Adjustment {
+    covariates: Vec<Covariate>,
+    offsets: Vec<ViewOffset>,
+    /// The columns of the training samples, while a fit is made.
+    #[serde(skip)]
+    training: Vec<Vec<f64>>,
+    /// What offsets are divided by to be in working units, by offset and feature; while a fit
+    /// is made.
+    #[serde(skip)]
+    scales: Vec<Vec<f64>>,
+}
+
+/// Why a covariate cannot be one.
+fn refused(column: &str, why: impl Into<String>) -> ErrorKind {
+    ErrorKind::Covariate {
+        column: column.to_owned(),
+        why: why.into(),
+    }
+}
+
+fn incompatible(view: &str, what: &str, with: impl Into<String>) -> ErrorKind {
+    ErrorKind::Incompatible {
+        view: view.to_owned(),
+        what: what.to_owned(),
+        with: with.into(),
+    }
+}
+
+fn column<'a>(data: &'a Dataset, name: &str) -> Option<&'a Metadata> {
+    data.metadata().iter().find(|m| m.name == name)
+}
+
+fn absent(data: &Dataset, name: &str) -> ErrorKind {
+    ErrorKind::UnknownMetadata {
+        column: name.to_owned(),
+        known: data.metadata().iter().map(|m| m.name.clone()).collect(),
+    }
+}
+
+/// Mean and standard deviation.
+fn moments(x: &[f64]) -> (f64, f64) {
+    let count = x.len().max(1) as f64;
+    let mean = x.iter().sum::<f64>() / count;
+    let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// An error that names the first sample without a value.
+fn complete(data: &Dataset, name: &str, known: impl Iterator<Item = bool>) -> Result<()> {
+    match known.zip(data.samples()).find(|(known, _)| !known) {
+        None => Ok(()),
+        Some((_, sample)) => Err(ErrorKind::NoCovariate {
+            column: name.to_owned(),
+            sample: sample.clone(),
+        }
+        .into()),
+    }
+}
+
+/// Refuses what cannot be adjusted, whatever the data.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`], [`ErrorKind::UnknownView`].
+pub(crate) fn validate(spec: &ModelSpec, views: &[View]) -> Result<()> {
+    if !spec.adjusts() {
+        return Ok(());
+    }
+    let what = "covariates and offsets";
+    if spec.algorithm == Algorithm::Faithful {
+        return Err(incompatible("", what, "the algorithm of mofapy2").into());
+    }
+    if spec.engine == EngineKind::Stochastic {
+        let with = "the engine stochastic, whose batches do not bring them; take the engine vb";
+        return Err(incompatible("", what, with).into());
+    }
+    if matches!(spec.path, Path::CompressSamples | Path::CompressFeatures) {
+        return Err(incompatible("", what, "compression of the data").into());
+    }
+    for (name, offset) in &spec.offsets {
+        let Some(view) = views.iter().find(|v| v.name() == name) else {
+            return Err(ErrorKind::UnknownView {
+                view: name.clone(),
+                known: views.iter().map(|v| v.name().to_owned()).collect(),
+            }
+            .into());
+        };
+        let choices = spec.view(view.name());
+        let likelihood = &choices.likelihood;
+        if let Some(why) = likelihood.refuses(Way::Offset) {
+            let with = format!("the likelihood {likelihood}: {why}");
+            return Err(incompatible(name, "an offset", with).into());
+        }
+        if *offset == Offset::LogTotal && (!likelihood.is_count() || likelihood.has_trials()) {
+            let with = format!("the likelihood {likelihood}: its data are no counts of one total");
+            return Err(incompatible(name, "the offset log-total", with).into());
+        }
+        if choices.scaling == FeatureScaling::NormalScores {
+            let with = "scaling = \"normal-scores\", which have no unit of the data";
+            return Err(incompatible(name, "an offset", with).into());
+        }
+    }
+    Ok(())
+}
+
+impl Adjustment {
+    /// What the data say of the covariates and offsets of `spec`; `None` where there are none.
+    ///
+    /// # Errors
+    /// For what cannot be one: [`ErrorKind::UnknownMetadata`], [`ErrorKind::NoCovariate`],
+    /// [`ErrorKind::Covariate`], [`ErrorKind::BadOffset`].
+    pub(crate) fn learn(
+        spec: &ModelSpec,
+        data: &Dataset,
+        journal: &mut Journal,
+    ) -> Result<Option<Self>> {
+        if !spec.adjusts() {
+            return Ok(None);
+        }
+        let mut out = Self::default();
+        for name in &spec.covariates {
+            out.covariates.push(Covariate::learn(data, name, journal)?);
+        }
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for covariate in &out.covariates {
+            columns.extend(covariate.coded(data)?);
+        }
+        same(&out.column_names(), &columns)?;
+        for (view, from) in &spec.offsets {
+            let likelihood = spec.view(view).likelihood;
+            let own = data.view(view);
+            let mut offset = ViewOffset {
+                view: view.clone(),
+                from: from.clone(),
+                is_size: likelihood.is_count() && !likelihood.has_trials(),
+                reference: 0.0,
+                shares: match (from, own) {
+                    (Offset::LogTotal, Some(own)) => shares(own),
+                    _ => Vec::new(),
+                },
+            };
+            let features = own.map_or(&[][..], View::features);
+            let numbers = offset.numbers(data, features)?;
+            let numbers = match (numbers, from) {
+                (Some(numbers), _) => numbers,
+                (None, Offset::Column(name)) => return Err(absent(data, name).into()),
+                (None, Offset::LogTotal) => continue,
+            };
+            let added = offset.added(data.samples(), &numbers)?;
+            let seen: Vec<f64> = added.iter().copied().filter(|x| !x.is_nan()).collect();
+            offset.reference = moments(&seen).0;
+            columns.push(offset.about(&added));
+            out.offsets.push(offset);
+        }
+        out.training = columns;
+        Ok(Some(out))
+    }
+    /// Takes over in what unit each view's predictors are.
+    pub(crate) fn in_working_units(&mut self, infos: &[ViewInfo]) {
+        let of = |o: &ViewOffset| {
+            let info = infos.iter().find(|i| i.name == o.view)?;
+            let Scaling { scale, .. } = &info.scaling;
+            Some(scale.iter().map(|s| 1.0 / s).collect())
+        };
+        self.scales = (self.offsets.iter())
+            .map(|o| of(o).unwrap_or_default())
+            .collect();
+    }
+    /// Names of the columns of covariates: of a category `name=category`.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        self.covariates
+            .iter()
+            .flat_map(Covariate::columns)
+            .collect()
+    }
+    /// Number of columns of covariates, and of offsets.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.column_names().len(), self.offsets.len())
+    }
+    /// The columns of the training samples, while a fit is made.
+    pub(crate) fn training(&self) -> &[Vec<f64>] {
+        &self.training
+    }
+    /// The columns of the samples of `data` for a model of these views; the counts of the view
+    /// `hidden` are nobody's to look at.
+    ///
+    /// # Errors
+    /// As [`Adjustment::learn`]; [`ErrorKind::UnknownCategory`].
+    pub(crate) fn of(
+        &self,
+        data: &Dataset,
+        views: &[ViewInfo],
+        hidden: Option<&str>,
+        notes: &mut Vec<String>,
+    ) -> Result<Mat<f64>> {
+        let mut columns = Vec::new();
+        for covariate in &self.covariates {
+            columns.extend(covariate.coded(data)?);
+        }
+        for offset in &self.offsets {
+            let info = views.iter().find(|v| v.name == offset.view);
+            let features = info.map_or(&[][..], |v| &v.features);
+            let is_hidden = hidden == Some(offset.view.as_str());
+            let Some(numbers) = offset.numbers_of_new(data, features, is_hidden)? else {
+                // of a view that nobody looks at it does not matter
+                if is_hidden || data.view(&offset.view).is_some() {
+                    notes.push(format!(
+                        "view '{}': no offset is known of these samples; they get {}",
+                        offset.view,
+                        offset.unknown()
+                    ));
+                }
+                columns.push(vec![0.0; data.n_samples()]);
+                continue;
+            };
+            let added = offset.added(data.samples(), &numbers)?;
+            columns.push(offset.about(&added));
+        }
+        Ok(Mat::from_fn(data.n_samples(), columns.len(), |n, j| {
+            columns[j][n]
+        }))
+    }
+    /// Puts the columns beside the factors of a model, and their coefficients beside the
+    /// weights of each of its views.
+    pub(crate) fn beside(&self, mut model: Model) -> Model {
+        let rows = model.factors.moments().explicit_rows();
+        let (covariates, offsets) = self.counts();
+        // of parameters alone what is known of the samples is read with them
+        let known = Mat::from_fn(rows, covariates + offsets, |n, j| {
+            let column = self.training.get(j);
+            column.and_then(|c| c.get(n)).copied().unwrap_or(0.0)
+        });
+        let put = |factors: Box<dyn RowBlock>| {
+            Box::new(RowsBeside::about(factors, known.clone(), covariates))
+        };
+        let nothing = || -> Box<dyn RowBlock> {
+            let none = RowMoments::point(Mat::zeros(0, 0));
+            Box::new(polyview_priors::FullRows::new(
+                "",
+                polyview_priors::Fixed::standard_normal(0),
+                none,
+            ))
+        };
+        model.factors = put(std::mem::replace(&mut model.factors, nothing()));
+        for part in &mut model.views {
+            let ViewPart { name, weights, .. } = part;
+            let columns = weights.moments().explicit_rows();
+            let added = Mat::from_fn(columns, offsets, |d, j| {
+                let own = self.offsets[j].view == *name;
+                let scale = self.scales.get(j).and_then(|s| s.get(d));
+                if own {
+                    scale.copied().unwrap_or(1.0)
+                } else {
+                    0.0
+                }
+            });
+            let own = std::mem::replace(weights, nothing());
+            let called = format!("coefficients/{name}");
+            *weights = Box::new(RowsBeside::with_coefficients(
+                own,
+                (called, covariates, COEFFICIENTS),
+                added,
+            ));
+        }
+        model
+    }
+}
