@@ -79,7 +79,8 @@ impl Fit {
         level: f64,
         parameters: ParameterUncertainty,
     ) -> Result<Imputation> {
-        let (at, _) = self.view(view)?;
+        let (at, info) = self.view(view)?;
+        info.tells_features("an imputed value")?;
         let observed = &self.data()?[at];
         half_width(level)?;
         let mut fitted = self.fitted_with(view, parameters)?;
@@ -130,6 +131,7 @@ impl Fit {
         options: &PredictOptions,
     ) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
+        info.tells_features("an imputed value")?;
         half_width(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
