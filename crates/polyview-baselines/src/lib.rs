@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | standardised features, missing cells at their means | [`Design`] | |
 //! | least squares with a penalty | [`ridge`] | Hoerl and Kennard 1970 |
+//! | the same on similarities, the best of several | [`kernel_ridge`] | Saunders, Gammerman and Vovk 1998 |
 //! | labels 0 and 1, each by itself | [`logistic`] | le Cessie and van Houwelingen 1992 |
 //! | one of several classes | [`multinomial`] | Böhning 1992 |
 //! | one of several classes, the machine of each against the others | [`linear_svm`] | Hsieh, Chang, Lin, Keerthi and Sundararajan 2008 |
@@ -44,6 +45,7 @@ mod constant;
 mod design;
 mod error;
 mod folds;
+mod kernel;
 mod minimise;
 mod regression;
 mod soft;
@@ -54,6 +56,7 @@ pub use constant::{class_frequencies, frequencies, means};
 pub use design::Design;
 pub use error::BaselineError;
 pub use folds::{grouped, parts, stratified};
+pub use kernel::{KERNEL_PENALTIES, KernelRidge, Similarities, kernel_ridge};
 pub use regression::{Regression, logistic, multinomial, ridge};
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
 pub use svm::{LinearSvm, SvmOptions, linear_svm};

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use polyview::{Intercepts, Likelihood, ModelSpec, Offset, PruneRule, ViewChoices, WeightPrior};
-use polyview_core::Join;
+use polyview::{
+    Intercepts, KernelChoice, Likelihood, ModelSpec, Offset, PruneRule, ViewChoices, WeightPrior,
+};
+use polyview_core::{Join, OptionError};
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,10 @@ use data::{distinct, sources};
 pub use data::{named_file, of_view, offset_option, trials_twice, view_option};
 use read::read;
 use values::Beside;
+
+/// Factors to start with where a view has a kernel, and nobody says how many: the first ones are
+/// the principal components of the kernel, and what other views need of it comes after them.
+const KERNEL_FACTORS: usize = 40;
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -116,6 +122,7 @@ impl Study {
         study.add_data(data)?;
         study.add_likelihoods();
         study.add_model(model)?;
+        study.add_kernels(model)?;
         study.check_likelihoods()?;
         study.check_options()?;
         study.check_tables()?;
@@ -441,6 +448,31 @@ impl Study {
         Ok(())
     }
 
+    /// Kernels of views, which are made of real numbers unless somebody says otherwise.
+    fn add_kernels(&mut self, args: &ModelArgs) -> Outcome<()> {
+        for text in &args.choices.kernel {
+            let (view, kernel) = kernel_option(text)?;
+            let choices = ViewChoices {
+                kernel: Some(kernel),
+                ..self.model.view(&view)
+            };
+            self.model = self.model.clone().with_view(&view, choices);
+        }
+        let views = self.model.views.iter();
+        let with_kernel = views.filter(|v| v.choices.kernel.is_some());
+        let names: Vec<String> = with_kernel.map(|v| v.name.clone()).collect();
+        if !(names.is_empty() || self.told.factors) && self.model.factors < KERNEL_FACTORS {
+            self.model.factors = KERNEL_FACTORS;
+            self.decided("factors".to_owned());
+        }
+        for name in names {
+            if !(self.told.all || self.told.views.contains(&name)) {
+                self.take(&name, "gaussian".into());
+            }
+        }
+        Ok(())
+    }
+
     /// How its text files are read.
     pub fn format(&self) -> ReadOptions {
         ReadOptions {
@@ -471,6 +503,23 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub fn set<T: Copy>(target: &mut T, value: Option<T>) {
     if let Some(v) = value {
         *target = v;
+    }
+}
+
+/// Parses `VIEW=KERNEL`.
+fn kernel_option(text: &str) -> Outcome<(String, KernelChoice)> {
+    // options have equals signs of their own
+    let end = text.find('{').unwrap_or(text.len());
+    match text[..end].rfind('=') {
+        Some(at) if at > 0 => {
+            let kernel = text[at + 1..].parse();
+            let kernel =
+                kernel.map_err(|e: OptionError| Failure::Usage(format!("--kernel {text}: {e}")))?;
+            Ok((text[..at].to_owned(), kernel))
+        }
+        _ => Err(Failure::Usage(format!(
+            "--kernel: '{text}' is not VIEW=KERNEL, such as genes=rbf"
+        ))),
     }
 }
 

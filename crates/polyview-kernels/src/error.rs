@@ -36,6 +36,61 @@ pub enum KernelError {
         /// The feature.
         feature: String,
     },
+    /// One sample alone has values.
+    #[error("one sample alone has values: there is nothing to compare it with")]
+    OneSample,
+    /// No feature varies.
+    #[error(
+        "none of the {features} feature(s) varies: all samples are alike, and a kernel tells none of them from another"
+    )]
+    Constant {
+        /// Their number.
+        features: usize,
+    },
+    /// More reference points than samples.
+    #[error(
+        "{references} reference points were asked for, but {samples} samples have values; ask for fewer, or leave \
+         references out: then all are reference points"
+    )]
+    TooManyReferences {
+        /// Asked for.
+        references: usize,
+        /// Samples.
+        samples: usize,
+    },
+    /// A table of similarities without a column for one of its samples.
+    #[error(
+        "sample '{sample}' has no column: a precomputed kernel has a row and a column for each sample, under the same \
+         name ({samples} samples, {columns} columns); add the column, or take another kernel"
+    )]
+    NotSquare {
+        /// The first such sample.
+        sample: String,
+        /// Samples.
+        samples: usize,
+        /// Columns.
+        columns: usize,
+    },
+    /// Two samples whose similarity depends on who is asked.
+    #[error(
+        "the similarities of samples '{sample}' and '{other}' differ with their order: a kernel is symmetric"
+    )]
+    NotSymmetric {
+        /// One sample.
+        sample: String,
+        /// The other.
+        other: String,
+    },
+    /// Similarities that tell no two samples apart.
+    #[error(
+        "all samples are alike to this kernel: their similarities do not differ; take a smaller width or another kernel"
+    )]
+    Alike,
+    /// Similarities of reference points are too large for numbers.
+    #[error(
+        "the similarities of the samples among themselves are too large; take a smaller degree, or standardise the features"
+    )]
+    Overflow,
     /// An option lies outside its range.
     #[error("{what} is {value}, must be {range}")]
     OutOfRange {

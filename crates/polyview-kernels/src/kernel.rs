@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::KernelError;
 
 /// Largest degree of a polynomial.
-const DEGREES: u32 = 20;
+pub(crate) const DEGREES: u32 = 20;
 
 /// Which kernel, with what is left to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,21 @@ impl KernelKind {
     }
 }
 
+/// How smooth functions of a Matern kernel are: its order $\nu$.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Smoothness {
+    /// $\nu = 1/2$: continuous.
+    #[serde(rename = "1/2")]
+    Half,
+    /// $\nu = 3/2$: differentiable once.
+    #[default]
+    #[serde(rename = "3/2")]
+    ThreeHalves,
+    /// $\nu = 5/2$: differentiable twice.
+    #[serde(rename = "5/2")]
+    FiveHalves,
+}
+
 /// A similarity of two samples, of vectors x and y of their features: in units of
 /// the table, or in standard deviations where these are standardised
 /// ([`KernelOptions::standardise`](crate::KernelOptions::standardise)).
@@ -72,6 +87,17 @@ pub enum Kernel {
         /// deviation where they are standardised.
         gamma: f64,
     },
+    /// $(1 + s)\\,e^{-s}$ of $s = \sqrt3\\,\lVert x - y\rVert / w$ for order 3/2; $e^{-s}$ of
+    /// $s = \lVert x - y\rVert / w$ for 1/2; $(1 + s + s^2/3)\\,e^{-s}$ of
+    /// $s = \sqrt5\\,\lVert x - y\rVert / w$ for 5/2.
+    Matern {
+        /// Its order.
+        nu: Smoothness,
+        /// $w > 0$, in the unit of the features.
+        width: f64,
+    },
+    /// The table holds similarities itself: a column for each reference point.
+    Precomputed,
 }
 
 impl Kernel {
@@ -89,6 +115,9 @@ impl Kernel {
             Self::Rbf { gamma } if !(gamma > 0.0 && gamma.is_finite()) => {
                 out("gamma", gamma, "above 0")
             }
+            Self::Matern { width, .. } if !(width > 0.0 && width.is_finite()) => {
+                out("the width", width, "above 0")
+            }
             _ => Ok(()),
         }
     }
@@ -96,13 +125,27 @@ impl Kernel {
     /// their features.
     pub(crate) fn value(self, product: f64, squares: f64, features: usize) -> f64 {
         match self {
-            Self::Linear => product,
+            Self::Linear | Self::Precomputed => product,
             Self::Polynomial { degree, offset } => {
                 // at most DEGREES
                 (product / features as f64 + offset).powi(degree as i32)
             }
             // rounding may take the distance of near samples below zero
             Self::Rbf { gamma } => (-gamma * (squares - 2.0 * product).max(0.0)).exp(),
+            Self::Matern { nu, width } => {
+                let far = (squares - 2.0 * product).max(0.0).sqrt() / width;
+                match nu {
+                    Smoothness::Half => (-far).exp(),
+                    Smoothness::ThreeHalves => {
+                        let s = 3f64.sqrt() * far;
+                        (1.0 + s) * (-s).exp()
+                    }
+                    Smoothness::FiveHalves => {
+                        let s = 5f64.sqrt() * far;
+                        (1.0 + s + s * s / 3.0) * (-s).exp()
+                    }
+                }
+            }
         }
     }
 }

@@ -32,17 +32,30 @@
 //! | [`Kernel::Linear`] | $x^\top y$ |
 //! | [`Kernel::Polynomial`] | $(x^\top y / D + c)^p$ |
 //! | [`Kernel::Rbf`] | $e^{-\gamma\lVert x - y\rVert^2}$ |
+//! | [`Kernel::Matern`] | of $\lVert x - y\rVert$, rougher than the last |
+//! | [`Kernel::Precomputed`] | what the table holds |
+//!
+//! A view of a model is mapped by [`learn_view`], of a [`KernelChoice`] such as `rbf{width=median}`:
+//! similarities are centred in feature space, and samples may lack features.
 //!
 //! **Errors.** Data come from users: holes, absent features, options out of range are
 //! [`KernelError`]s that name the place. Nothing panics.
 
+mod centring;
+mod choice;
 mod error;
 mod kernel;
 mod map;
+mod parts;
+mod units;
+mod view;
 
+pub use choice::{FAMILIES, Family, KernelChoice, Width};
 pub use error::KernelError;
-pub use kernel::{Kernel, KernelKind};
-pub use map::{KernelMap, KernelOptions};
+pub use kernel::{Kernel, KernelKind, Smoothness};
+pub use map::{KernelMap, KernelOptions, Mapped};
+pub use parts::KernelParts;
+pub use view::{Learnt, learn_view, learn_view_against};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

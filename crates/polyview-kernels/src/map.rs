@@ -1,16 +1,17 @@
 //! What is learnt of training samples, and how samples are mapped by it.
 
-use std::collections::HashMap;
-
 use polyview_core::Table;
 use polyview_linalg::faer::Accum;
-use polyview_linalg::{Mat, times};
+use polyview_linalg::{Mat, MatRef, times};
 use polyview_random::StreamKey;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::centring::Centre;
 use crate::error::KernelError;
 use crate::kernel::{Kernel, KernelKind};
+use crate::parts::KernelParts;
+use crate::units::{Holes, Points, Units};
 
 /// Choices of [`KernelMap::learn`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,76 +44,26 @@ impl Default for KernelOptions {
 /// A kernel with its reference points: maps tables of the features it was learnt
 /// with to their similarities (spec/thesis 7.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parts", into = "Parts")]
+#[serde(try_from = "KernelParts", into = "KernelParts")]
 pub struct KernelMap {
-    kernel: Kernel,
-    features: Vec<String>,
-    mean: Vec<f64>,
-    scale: Vec<f64>,
-    references: Vec<String>,
-    /// Features × references, standardised.
-    points: Mat<f64>,
+    pub(crate) kernel: Kernel,
+    pub(crate) units: Units,
+    pub(crate) references: Vec<String>,
+    /// Features × references, in these units; none of a precomputed kernel.
+    pub(crate) points: Mat<f64>,
+    /// Of each reference the sum of the variances of the features that it lacks; none where
+    /// none lacks any.
+    pub(crate) spread: Vec<f64>,
+    pub(crate) centre: Option<Centre>,
 }
 
-/// A map as it stands in a file.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Parts {
-    kernel: Kernel,
-    features: Vec<String>,
-    mean: Vec<f64>,
-    scale: Vec<f64>,
-    references: Vec<String>,
-    /// One list of features a reference.
-    points: Vec<Vec<f64>>,
-}
-
-impl From<KernelMap> for Parts {
-    fn from(map: KernelMap) -> Self {
-        let points = (0..map.points.ncols()).map(|r| map.points.col_as_slice(r).to_vec());
-        Self {
-            points: points.collect(),
-            kernel: map.kernel,
-            features: map.features,
-            mean: map.mean,
-            scale: map.scale,
-            references: map.references,
-        }
-    }
-}
-
-impl TryFrom<Parts> for KernelMap {
-    type Error = KernelError;
-    fn try_from(parts: Parts) -> Result<Self, KernelError> {
-        let damaged = |what| Err(KernelError::Damaged { what });
-        parts.kernel.check()?;
-        let d = parts.features.len();
-        if d == 0 || parts.references.is_empty() {
-            return damaged("it has no features, or no reference points");
-        }
-        if parts.mean.len() != d || parts.scale.len() != d {
-            return damaged("means and scales are not as many as features");
-        }
-        if parts.points.len() != parts.references.len() || parts.points.iter().any(|p| p.len() != d)
-        {
-            return damaged("reference points have not as many values as there are features");
-        }
-        let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
-        if !(finite(&parts.mean) && parts.points.iter().all(|p| finite(p))) {
-            return damaged("a number is not finite");
-        }
-        if parts.scale.iter().any(|s| !(*s > 0.0 && s.is_finite())) {
-            return damaged("a scale is not above zero");
-        }
-        Ok(Self {
-            points: Mat::from_fn(d, parts.points.len(), |j, r| parts.points[r][j]),
-            kernel: parts.kernel,
-            features: parts.features,
-            mean: parts.mean,
-            scale: parts.scale,
-            references: parts.references,
-        })
-    }
+/// Similarities of the samples of a table.
+pub struct Mapped {
+    /// Samples × references; `NaN` for samples without any value.
+    pub table: Table,
+    /// How many samples have some of the features only, and are compared by what is expected of
+    /// the others.
+    pub with_holes: usize,
 }
 
 impl KernelMap {
@@ -126,8 +77,7 @@ impl KernelMap {
     /// only; [`KernelError::Infinite`]; [`KernelError::Empty`] where no sample
     /// has values.
     pub fn learn(table: &Table, options: &KernelOptions) -> Result<Self, KernelError> {
-        let d = table.features.len();
-        let kernel = options.kernel.for_features(d)?;
+        let kernel = options.kernel.for_features(table.features.len())?;
         if options.references == Some(0) {
             return Err(KernelError::OutOfRange {
                 what: "the number of reference points",
@@ -135,38 +85,36 @@ impl KernelMap {
                 range: "1 or larger",
             });
         }
-        let columns: Vec<usize> = (0..d).collect();
-        let seen = complete_samples(table, &columns)?;
-        if seen.is_empty() {
-            return Err(KernelError::Empty);
-        }
-        let count = seen.len() as f64;
-        let (mut mean, mut scale) = (vec![0.0; d], vec![1.0; d]);
-        if options.standardise {
-            for j in 0..d {
-                let x = table.values.col_as_slice(j);
-                mean[j] = seen.iter().map(|&n| x[n]).sum::<f64>() / count;
-                let squares: f64 = seen.iter().map(|&n| (x[n] - mean[j]).powi(2)).sum();
-                let sd = (squares / count).sqrt();
-                // a constant feature says nothing, whatever its unit
-                if sd > 1e-12 * mean[j].abs() {
-                    scale[j] = sd;
-                }
-            }
-        }
+        let units = Units::learn(table, options.standardise, Holes::Refused)?;
+        let points = units.points(table)?;
         let most = options.references.unwrap_or(usize::MAX);
-        let chosen = some_of(&seen, most, options.seed);
-        let points = Mat::from_fn(d, chosen.len(), |j, r| {
-            (table.values[(chosen[r], j)] - mean[j]) / scale[j]
-        });
-        Ok(Self {
+        let all: Vec<usize> = (0..points.samples.len()).collect();
+        let chosen = some_of(&all, most, StreamKey::new(options.seed));
+        Ok(Self::against(kernel, units, table, &points, &chosen))
+    }
+    /// The map to these of some samples of a table, not centred.
+    pub(crate) fn against(
+        kernel: Kernel,
+        units: Units,
+        table: &Table,
+        points: &Points,
+        chosen: &[usize],
+    ) -> Self {
+        let d = units.features.len();
+        let of = |i: &usize| table.samples[points.samples[*i]].clone();
+        let spread: Vec<f64> = chosen.iter().map(|&i| points.spread[i]).collect();
+        Self {
             kernel,
-            features: table.features.clone(),
-            references: chosen.iter().map(|&n| table.samples[n].clone()).collect(),
-            mean,
-            scale,
-            points,
-        })
+            units,
+            references: chosen.iter().map(of).collect(),
+            points: Mat::from_fn(d, chosen.len(), |j, r| points.values[(chosen[r], j)]),
+            spread: if spread.iter().all(|s| *s == 0.0) {
+                Vec::new()
+            } else {
+                spread
+            },
+            centre: None,
+        }
     }
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
@@ -174,7 +122,23 @@ impl KernelMap {
     }
     /// Features that a table must have.
     pub fn features(&self) -> &[String] {
-        &self.features
+        &self.units.features
+    }
+    /// Means of the features in training; zeros where they are taken as they are.
+    pub fn means(&self) -> &[f64] {
+        &self.units.mean
+    }
+    /// Standard deviations of the features in training, in the unit of the table; none of a map
+    /// that refuses holes, and of a precomputed kernel.
+    pub fn deviations(&self) -> Vec<f64> {
+        let of = self.units.variance.iter().zip(&self.units.scale);
+        of.map(|(variance, scale)| variance.sqrt() * scale)
+            .collect()
+    }
+    /// The reference points, features × references in units of the features; none of a
+    /// precomputed kernel.
+    pub fn points(&self) -> MatRef<'_, f64> {
+        self.points.as_ref()
     }
     /// The samples that are reference points.
     pub fn references(&self) -> &[String] {
@@ -188,94 +152,104 @@ impl KernelMap {
     ///
     /// # Errors
     /// [`KernelError::Absent`] where a feature of the map is not in the table;
-    /// [`KernelError::Missing`] where a sample has some of them only;
-    /// [`KernelError::Infinite`]; [`KernelError::TooLarge`] where a similarity is
+    /// [`KernelError::Missing`] where a sample has some of them only: of a map of
+    /// [`learn_view`](crate::learn_view) both only where the kernel is precomputed, or nothing is
+    /// known at all. [`KernelError::Infinite`]; [`KernelError::TooLarge`] where a similarity is
     /// not finite.
     pub fn apply(&self, table: &Table) -> Result<Table, KernelError> {
-        let places: HashMap<&str, usize> = table
-            .features
-            .iter()
-            .enumerate()
-            .map(|(j, f)| (f.as_str(), j))
-            .collect();
-        let columns = self.features.iter().map(|f| {
-            places.get(f.as_str()).copied().ok_or_else(|| {
-                let feature = f.clone();
-                KernelError::Absent { feature }
-            })
-        });
-        let columns: Vec<usize> = columns.collect::<Result<_, _>>()?;
-        let seen = complete_samples(table, &columns)?;
-        let d = columns.len();
-        let x = Mat::from_fn(seen.len(), d, |i, j| {
-            (table.values[(seen[i], columns[j])] - self.mean[j]) / self.scale[j]
-        });
-        let mut products: Mat<f64> = Mat::zeros(seen.len(), self.references.len());
-        times(
-            x.as_ref(),
-            self.points.as_ref(),
-            products.as_mut(),
-            Accum::Replace,
-        );
-        let mut squares = vec![0.0; seen.len()];
-        for j in 0..d {
-            for (s, x) in squares.iter_mut().zip(x.col_as_slice(j)) {
-                *s += x * x;
-            }
+        Ok(self.map(table)?.table)
+    }
+    /// As [`KernelMap::apply`], with what was found on the way.
+    ///
+    /// # Errors
+    /// As [`KernelMap::apply`].
+    pub fn map(&self, table: &Table) -> Result<Mapped, KernelError> {
+        let points = self.units.points(table)?;
+        let mut found = self.similarities(&points);
+        if let Some((i, r)) = not_finite(&found) {
+            return Err(KernelError::TooLarge {
+                sample: table.samples[points.samples[i]].clone(),
+                reference: self.references[r].clone(),
+            });
+        }
+        if let Some(centre) = &self.centre {
+            centre.apply(&mut found);
         }
         let mut values = Mat::full(table.samples.len(), self.references.len(), f64::NAN);
         for r in 0..self.references.len() {
-            let own: f64 = self.points.col_as_slice(r).iter().map(|x| x * x).sum();
-            let products = products.col_as_slice(r);
-            let column = values.col_as_slice_mut(r);
-            for (i, &n) in seen.iter().enumerate() {
-                let value = self.kernel.value(products[i], squares[i] + own, d);
-                if !value.is_finite() {
-                    return Err(KernelError::TooLarge {
-                        sample: table.samples[n].clone(),
-                        reference: self.references[r].clone(),
-                    });
-                }
-                column[n] = value;
+            let (from, to) = (found.col_as_slice(r), values.col_as_slice_mut(r));
+            for (x, &n) in from.iter().zip(&points.samples) {
+                to[n] = *x;
             }
         }
-        Ok(Table {
-            name: table.name.clone(),
-            samples: table.samples.clone(),
-            features: self.references.clone(),
-            levels: Vec::new(),
-            values,
+        Ok(Mapped {
+            table: Table {
+                name: table.name.clone(),
+                samples: table.samples.clone(),
+                features: self.references.clone(),
+                levels: Vec::new(),
+                values,
+            },
+            with_holes: points.with_holes,
         })
+    }
+    /// Similarities of these samples to the references, as the kernel has them.
+    pub(crate) fn similarities(&self, points: &Points) -> Mat<f64> {
+        if self.kernel == Kernel::Precomputed {
+            return points.values.clone();
+        }
+        similarities(
+            self.kernel,
+            points,
+            (self.points.as_ref(), &self.reference_squares()),
+        )
+    }
+    /// Squared lengths of the references, with the variances of what they lack.
+    fn reference_squares(&self) -> Vec<f64> {
+        let of = |r: usize| -> f64 {
+            let own: f64 = self.points.col_as_slice(r).iter().map(|x| x * x).sum();
+            own + self.spread.get(r).copied().unwrap_or(0.0)
+        };
+        (0..self.references.len()).map(of).collect()
     }
 }
 
-/// Samples that have all of these columns; none may have some of them only.
-fn complete_samples(table: &Table, columns: &[usize]) -> Result<Vec<usize>, KernelError> {
-    let mut seen = Vec::with_capacity(table.samples.len());
-    for (n, sample) in table.samples.iter().enumerate() {
-        let at = |j: &usize| table.values[(n, *j)];
-        let place = |j: usize| (sample.clone(), table.features[j].clone());
-        if let Some(j) = columns.iter().find(|j| at(j).is_infinite()) {
-            let (sample, feature) = place(*j);
-            return Err(KernelError::Infinite { sample, feature });
-        }
-        match columns.iter().find(|j| at(j).is_nan()) {
-            None => seen.push(n),
-            Some(j) if columns.iter().any(|j| !at(j).is_nan()) => {
-                let (sample, feature) = place(*j);
-                return Err(KernelError::Missing { sample, feature });
-            }
-            Some(_) => {}
+/// Similarities of samples to points (features × points) of these squared lengths.
+pub(crate) fn similarities(
+    kernel: Kernel,
+    samples: &Points,
+    (points, squares): (MatRef<'_, f64>, &[f64]),
+) -> Mat<f64> {
+    let (n, d) = samples.values.shape();
+    let mut out: Mat<f64> = Mat::zeros(n, points.ncols());
+    times(
+        samples.values.as_ref(),
+        points,
+        out.as_mut(),
+        Accum::Replace,
+    );
+    let own = samples.squares();
+    for (r, of) in squares.iter().enumerate() {
+        for (x, own) in out.col_as_slice_mut(r).iter_mut().zip(&own) {
+            *x = kernel.value(*x, own + of, d);
         }
     }
-    Ok(seen)
+    out
+}
+
+/// The first value that is no number, column by column.
+fn not_finite(of: &Mat<f64>) -> Option<(usize, usize)> {
+    (0..of.ncols()).find_map(|r| {
+        let at = of.col_as_slice(r).iter().position(|x| !x.is_finite())?;
+        Some((at, r))
+    })
 }
 
 /// At most `most` of these, drawn without replacement, in their order.
-fn some_of(all: &[usize], most: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn some_of(all: &[usize], most: usize, key: StreamKey) -> Vec<usize> {
     let mut out = all.to_vec();
     if most < out.len() {
-        let mut rng = StreamKey::new(seed).rng();
+        let mut rng = key.rng();
         for i in 0..most {
             let j = rng.random_range(i..out.len());
             out.swap(i, j);

@@ -229,7 +229,10 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
                     name: v.name.clone(),
                     samples: present,
                     features: v.features.len(),
-                    likelihood: v.choices.likelihood.to_string(),
+                    likelihood: match v.kernel_in_words() {
+                        Some(kernel) => format!("{} (kernel {kernel})", v.choices.likelihood),
+                        None => v.choices.likelihood.to_string(),
+                    },
                     missing: (1.0 - v.observed as f64 / cells).clamp(0.0, 1.0),
                 }
             })

@@ -104,6 +104,8 @@ pub(crate) struct Composed {
     pub(crate) options: RunOptions,
     /// What stands beside factors and weights.
     pub(crate) adjustment: Option<Arc<Adjustment>>,
+    /// Whether its fit is one of those by which a choice of another is found.
+    pub(crate) searches: bool,
 }
 
 impl From<ModelSpec> for Composed {
@@ -112,6 +114,7 @@ impl From<ModelSpec> for Composed {
             options: spec.run_options(),
             composer: Arc::new(spec),
             adjustment: None,
+            searches: false,
         }
     }
 }
@@ -123,10 +126,19 @@ impl Composed {
             composer,
             options,
             adjustment: None,
+            searches: false,
         };
         match out.spec() {
             Some(spec) => spec.clone().with_run_options(out.options).into(),
             None => out,
+        }
+    }
+    /// The same with another specification.
+    pub(crate) fn with_spec(&self, spec: ModelSpec) -> Self {
+        Self {
+            adjustment: self.adjustment.clone(),
+            searches: self.searches,
+            ..spec.into()
         }
     }
     /// The specification, where that is the composer.
@@ -175,6 +187,7 @@ impl Composed {
                     choices.centring = Centring::None;
                     choices.scaling = FeatureScaling::None;
                 }
+                assemble::kernel_goes(view, choices, false)?;
                 assemble::view_goes(view, choices, self.options.engine)?;
             }
         }
@@ -199,10 +212,7 @@ impl Composed {
                 spec = spec.with_view(view.name(), choices);
             }
         }
-        Self {
-            adjustment: self.adjustment,
-            ..spec.into()
-        }
+        self.with_spec(spec)
     }
     /// The same with a number of factors to start with, and the choices of these views written
     /// out where a specification holds them: the file says all.
@@ -217,10 +227,7 @@ impl Composed {
             let choices = spec.view(view.name());
             spec = spec.with_view(view.name(), choices);
         }
-        Self {
-            adjustment: self.adjustment,
-            ..spec.into()
-        }
+        self.with_spec(spec)
     }
     /// The model of these views, started at `start` (samples × K).
     ///

@@ -7,6 +7,7 @@ use std::fmt;
 use polyview_baselines::BaselineError;
 use polyview_core::{DataError, NumericError, WriteError, WriteFault};
 use polyview_infer::StochasticError;
+use polyview_kernels::KernelError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
 
@@ -28,6 +29,24 @@ pub enum ErrorKind {
     /// A plain predictor of a cross-validation.
     #[error("a plain predictor: {0}")]
     Baseline(#[from] BaselineError),
+    /// The kernel of a view, or what it was given.
+    #[error("view '{view}': {source}")]
+    Kernel {
+        /// The view.
+        view: String,
+        /// What is wrong.
+        source: KernelError,
+    },
+    /// Features of a view whose kernel compares samples alone.
+    #[error(
+        "view '{view}' has a kernel: the model knows how alike its samples are, and {what} cannot be told of its features"
+    )]
+    KernelFeatures {
+        /// The view.
+        view: String,
+        /// What was asked for.
+        what: &'static str,
+    },
     /// Predictions that have no score.
     #[error("view '{view}': {source}")]
     Score {

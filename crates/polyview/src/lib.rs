@@ -62,6 +62,9 @@ pub use polyview_core::{
 pub use polyview_infer::{
     GibbsChain, Model, Outcome, PruneRule, Start, StochasticOptions, VbOptions, ViewPart,
 };
+pub use polyview_kernels::{
+    Family, Kernel, KernelChoice, KernelError, KernelMap, Smoothness, Width,
+};
 pub use polyview_linalg::{Mat, MatRef};
 pub use polyview_priors::{BetaPrior, MixtureOptions};
 pub use registry::{ComposerReader, Registry};

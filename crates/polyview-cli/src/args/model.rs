@@ -61,7 +61,7 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 10, with mofa 20, or what the data carry].
+    /// 10, with mofa 20, with a kernel 40, or what the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:
@@ -105,6 +105,11 @@ pub struct ChoiceArgs {
     /// Leave the weights of all views as the joint fit has them.
     #[arg(long, conflicts_with = "settle")]
     pub no_settle: bool,
+    /// Compare the samples of this view by a kernel, in place of its features:
+    /// rbf, matern, polynomial, linear or precomputed, with options such as
+    /// 'genes=rbf{width=12, references=200}'; may be given several times.
+    #[arg(long, value_name = "VIEW=KERNEL")]
+    pub kernel: Vec<String>,
     /// The features of this view are the pixels of an image of H rows and W
     /// columns, row by row: reports show their relevance as that image; may be
     /// given several times.

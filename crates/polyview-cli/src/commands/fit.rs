@@ -180,7 +180,7 @@ fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
 /// The data of the study, which takes no more factors than they carry.
 fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = dataset(cli, study)?;
-    if let Some(note) = study.fit_factors(polyview::most_factors(&data)) {
+    if let Some(note) = study.fit_factors(study.model.most_factors(&data)) {
         say(cli, note);
     }
     Ok(data)

@@ -166,6 +166,7 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         })
         .collect();
     table(&header, &rows)?;
+    kernels(&fit)?;
     classes(&fit)?;
     clusters(&fit)?;
     let explained = fit.data().ok().map(|_| fit.explain()).transpose()?;
@@ -197,6 +198,19 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     }
     activity_by_group(&fit)?;
     trust::convergence(&fit)
+}
+
+/// The kernels of the views that have one.
+fn kernels(fit: &Fit) -> Outcome<()> {
+    for v in fit.views() {
+        if let Some(kernel) = v.kernel_in_words() {
+            prose(format!(
+                "{}: kernel {kernel}; its columns are similarities to these",
+                v.name
+            ))?;
+        }
+    }
+    Ok(())
 }
 
 /// The classes of the categorical views, and the words of labels.

@@ -209,10 +209,13 @@ fn stored(
     };
     let choices = study.model.view(table.name());
     let bent = likelihood.is_real() && choices.scaling == FeatureScaling::NormalScores;
-    if likelihood.stays_sparse() && !trials && !faithful && !bent {
+    let compared = choices.kernel.is_some();
+    if likelihood.stays_sparse() && !trials && !faithful && !bent && !compared {
         return table;
     }
-    let why = if bent {
+    let why = if compared {
+        "a kernel compares samples".to_owned()
+    } else if bent {
         "normal scores are one a cell (--scaling normal-scores)".to_owned()
     } else if trials {
         "numbers of trials are one a cell".to_owned()

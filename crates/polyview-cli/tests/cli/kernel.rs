@@ -188,3 +188,167 @@ fn a_kernel_is_no_model() {
         "{err}"
     );
 }
+
+/// A kernel in the model: no command between the tables and the fit, and the file has it all.
+#[test]
+fn a_kernel_is_a_choice_of_a_view() {
+    let dir = folder();
+    let at = dir.path();
+    let views = "--view x=old-x.csv --view y=old-y.csv:bernoulli";
+    let told = said(
+        at,
+        &format!("fit --model sshiba -k 12 {views} --kernel x=rbf --out m.pv"),
+    );
+    assert!(
+        told.contains("a kernel (rbf of width") && told.contains("all 180 samples are reference"),
+        "{told}"
+    );
+    let right = |kernel: &str| {
+        let (p, y) = (get(at, kernel), get(at, "new-y.csv"));
+        let cells = |t: &str| -> Vec<f64> {
+            let cells = t.lines().skip(1).filter_map(|l| l.split(',').nth(1));
+            cells.map(|c| c.parse().expect("a number")).collect()
+        };
+        let (p, y) = (cells(&p), cells(&y));
+        let hits = p.iter().zip(&y).filter(|(p, y)| (**p > 0.5) == (**y > 0.5));
+        hits.count() as f64 / y.len() as f64
+    };
+    ok(at, "predict m.pv --view x=new-x.csv --target y --out p.csv");
+    assert!(right("p.csv") > 0.9, "{}", right("p.csv"));
+    ok(at, "project m.pv --view x=new-x.csv --out z.csv");
+    assert_eq!(get(at, "z.csv").lines().count(), 181);
+    // a study file says the same
+    let study = ok(
+        at,
+        &format!("fit --model sshiba -k 12 {views} --kernel x=rbf --dry-run"),
+    );
+    assert!(study.contains("kernel = \"rbf\""), "{study}");
+    // what a few targets need of a kernel are not its first components
+    let usual = ok(
+        at,
+        &format!("fit --model sshiba {views} --kernel x=rbf --dry-run"),
+    );
+    assert!(usual.contains("factors = 40"), "{usual}");
+    put(at, "study.toml", &study);
+    ok(at, "fit --spec study.toml --out again.pv");
+    ok(
+        at,
+        "predict again.pv --view x=new-x.csv --target y --out q.csv",
+    );
+    assert_eq!(get(at, "p.csv"), get(at, "q.csv"));
+    let shown = ok(at, "inspect m.pv");
+    assert!(
+        shown.contains("kernel rbf") && shown.contains("180 reference points"),
+        "{shown}"
+    );
+    ok(at, "report m.pv --out r.html");
+    assert!(get(at, "r.html").contains("reference points"));
+    // options of kernels
+    for kernel in [
+        "rbf{width=1.5,references=60}",
+        "matern{nu=5/2,width=median}",
+        "polynomial{degree=2}",
+        "rbf{width=1.5,keep=0.4}",
+    ] {
+        ok(
+            at,
+            &format!("fit --model sshiba -k 12 {views} --kernel x={kernel} --out o.pv --force"),
+        );
+        ok(
+            at,
+            "predict o.pv --view x=new-x.csv --target y --out o.csv --force",
+        );
+        assert!(right("o.csv") > 0.85, "{kernel}: {}", right("o.csv"));
+    }
+}
+
+/// Reference points that matter, from the command line.
+#[test]
+fn a_share_of_the_reference_points_is_kept() {
+    let dir = folder();
+    let at = dir.path();
+    let told = said(
+        at,
+        "fit -k 8 --max-sweeps 60 --view x=old-x.csv --view y=old-y.csv --kernel x=rbf{width=1,keep=0.25} --out m.pv",
+    );
+    assert!(
+        told.contains("45 of 180 reference points are kept") && told.contains("by all"),
+        "{told}"
+    );
+    assert!(ok(at, "inspect m.pv").contains("45 reference points"));
+}
+
+#[test]
+fn a_table_of_similarities_is_a_kernel() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, "kernel old-x.csv --save x.kernel --out k.csv");
+    ok(at, "kernel new-x.csv --map x.kernel --out new-k.csv");
+    let fit = "fit --model sshiba -k 8 --view y=old-y.csv:bernoulli";
+    ok(
+        at,
+        &format!("{fit} --view x=k.csv --kernel x=precomputed --out m.pv"),
+    );
+    ok(at, "predict m.pv --view x=new-k.csv --target y --out p.csv");
+    let err = fails(
+        at,
+        &format!("{fit} --view x=old-x.csv --kernel x=precomputed --out n.pv"),
+        1,
+    );
+    assert!(err.contains("view 'x': sample 's0' has no column"), "{err}");
+}
+
+#[test]
+fn kernels_that_cannot_be_are_refused() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = "fit --view x=old-x.csv --view y=old-y.csv --out m.pv --max-sweeps 30";
+    for (words, code, expected) in [
+        ("--kernel x=rfb", 2, "there are rbf, matern"),
+        ("--kernel rbf", 2, "is not VIEW=KERNEL"),
+        ("--kernel x=rbf{width=0}", 2, "a number above 0"),
+        ("--kernel x=rbf{degree=2}", 2, "there is no option 'degree'"),
+        ("--kernel z=rbf", 1, "no view 'z'"),
+        (
+            "--kernel x=rbf{references=181}",
+            1,
+            "181 reference points were asked for",
+        ),
+        ("--kernel x=rbf --shape x=1x2", 1, "no pixels"),
+        ("--kernel x=rbf --settle x", 1, "not predicted"),
+        (
+            "--kernel x=rbf --engine stochastic --epochs 3",
+            1,
+            "--in-memory",
+        ),
+    ] {
+        let mut fit = fit.to_owned();
+        if words.contains("stochastic") {
+            fit = fit.replace(" --max-sweeps 30", "");
+        }
+        let err = fails(at, &format!("{fit} {words}"), code);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(err.contains(expected), "{words}: {err}");
+        assert!(!at.join("m.pv").exists(), "{words}");
+    }
+    ok(at, &format!("{fit} --kernel x=rbf"));
+    for words in [
+        "predict m.pv --view y=new-y.csv --target x --out o.csv",
+        "impute m.pv --view x --out o.csv",
+        "simulate --from m.pv --out-dir o",
+    ] {
+        let err = fails(at, words, 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            err.contains("has a kernel") && err.contains("without a kernel"),
+            "{words}: {err}"
+        );
+    }
+    put(at, "far.csv", "id,other\nt1,3\n");
+    let err = fails(
+        at,
+        "predict m.pv --view x=far.csv --target y --out o.csv",
+        1,
+    );
+    assert!(err.contains("other"), "{err}");
+}

@@ -147,8 +147,8 @@ impl Options {
                 let table: Result<Table, _> = toml::from_str(&format!("x = {text}"));
                 table.ok()?.remove("x")
             };
-            // words in an order stand between semicolons
-            let in_word = |c: char| plain(c) || c == ';' || c == ' ';
+            // words in an order stand between semicolons, fractions have a slash
+            let in_word = |c: char| plain(c) || c == ';' || c == ' ' || c == '/';
             let word = || value.chars().all(in_word) && !value.is_empty();
             let value = read(value)
                 .or_else(|| word().then(|| Value::String(value.to_owned())))

@@ -21,6 +21,26 @@ pub fn most_factors(data: &Dataset) -> usize {
     most(data.views(), data.n_samples())
 }
 
+/// As [`most_factors`], where some views are made of the columns of kernels.
+pub(crate) fn most_with_kernels(data: &Dataset, choices: &[ViewChoices]) -> usize {
+    let columns = |(v, c): (&View, &ViewChoices)| match &c.kernel {
+        Some(kernel) => kernel.references.unwrap_or_else(|| v.n_samples()),
+        None => features(std::slice::from_ref(v)),
+    };
+    let all: usize = data.views().iter().zip(choices).map(columns).sum();
+    data.n_samples().min(all)
+}
+
+impl ModelSpec {
+    /// Most factors that data carry with these choices: as [`most_factors`], with the reference
+    /// points of kernels for the features of their views.
+    pub fn most_factors(&self, data: &Dataset) -> usize {
+        let views = data.views().iter();
+        let choices: Vec<ViewChoices> = views.map(|v| self.view(v.name())).collect();
+        most_with_kernels(data, &choices)
+    }
+}
+
 fn features(views: &[View]) -> usize {
     let columns = |v: &View| v.n_features().max(v.levels().len());
     views.iter().map(columns).sum()
@@ -102,6 +122,7 @@ fn validate_views(
     }
     local::validate(spec, samples, views.iter().map(View::name))?;
     for v in views {
+        kernel_goes(v, &spec.view(v.name()), spec.offsets.contains_key(v.name()))?;
         check_shape(v.name(), &spec.view(v.name()), v.n_features())?;
     }
     if let (Some(groups), true) = (several(groups), spec.groups.noise || spec.groups.intercepts) {
@@ -123,6 +144,35 @@ fn validate_views(
         }
     }
     Ok(())
+}
+
+/// Refuses what a view with a kernel cannot be: its columns are similarities of samples.
+pub(crate) fn kernel_goes(view: &View, choices: &ViewChoices, has_offset: bool) -> Result<()> {
+    let Some(kernel) = &choices.kernel else {
+        return Ok(());
+    };
+    let (name, likelihood) = (view.name(), &choices.likelihood);
+    let with = if *likelihood != "gaussian" {
+        format!("the likelihood {likelihood}: similarities are real numbers; say gaussian")
+    } else if choices.shape.is_some() {
+        "the shape of an image: its columns are no pixels".to_owned()
+    } else if has_offset {
+        "an offset: similarities have none".to_owned()
+    } else if choices.settle == Some(true) {
+        "settling: its features are not predicted".to_owned()
+    } else if choices.local {
+        "weights for each component (local)".to_owned()
+    } else if view.ends().is_some() {
+        "cells of which limits alone are known: a kernel needs their values".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ErrorKind::Incompatible {
+        view: name.to_owned(),
+        what: format!("the kernel {kernel}"),
+        with,
+    }
+    .into())
 }
 
 /// Refuses classes that the likelihood does not know, and numbers where it needs them.

@@ -6,8 +6,8 @@ mod rows;
 mod terms;
 
 pub(crate) use checks::{
-    cannot_settle, check_shape, fit_factors, never_settled, no_sampler, not_settled, priors_go,
-    validate_all, view_goes,
+    cannot_settle, check_shape, fit_factors, kernel_goes, most_with_kernels, never_settled,
+    no_sampler, not_settled, priors_go, validate_all, view_goes,
 };
 pub use checks::{most_factors, validate};
 pub(crate) use rows::{factor_block, weight_block};

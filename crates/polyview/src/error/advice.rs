@@ -1,6 +1,7 @@
 //! What to do about an error.
 
 use polyview_core::NumericError;
+use polyview_kernels::KernelError;
 
 use super::{ErrorKind, quoted};
 
@@ -18,6 +19,20 @@ impl ErrorKind {
                  the sample or the view out",
                 quoted(views)
             ),
+            Self::Kernel { source, .. } => match source {
+                KernelError::Absent { .. } | KernelError::Missing { .. } => {
+                    "give a table with the features of the training table".to_owned()
+                }
+                KernelError::Constant { .. } | KernelError::OneSample | KernelError::Empty => {
+                    "give other data, or leave the view out".to_owned()
+                }
+                _ => return None,
+            },
+            Self::KernelFeatures { .. } => {
+                "give the table as a further view without a kernel, under another name, which is predicted and \
+                 filled as any other"
+                    .to_owned()
+            }
             Self::NoFactors => "ask for at least one factor".to_owned(),
             Self::TooManyFolds { what, of, .. } if *of > 1 => {
                 format!("ask for 2 to {of} folds, as many as there are {what}")

@@ -198,6 +198,10 @@ fn numbers<'a>(sum: &mut Sha256, all: impl IntoIterator<Item = &'a f64>) {
 fn mark(info: &ViewInfo, view: &View) -> String {
     let mut sum = Sha256::new();
     names(&mut sum, &info.features);
+    if let Some(map) = &info.kernel {
+        sum.update("kernel");
+        names(&mut sum, map.features());
+    }
     if !info.levels.is_empty() {
         names(&mut sum, &info.levels);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use polyview_core::{Journal, Metadata, MetadataValues, Options, Rounding};
 use polyview_infer::Outcome;
+use polyview_kernels::KernelParts;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
@@ -135,6 +136,10 @@ pub(super) struct ViewHeader {
     /// Features of the training data that did not vary and are not in the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<String>,
+    /// How tables of the view become its columns, where it has a kernel; the reference points are
+    /// an array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kernel: Option<KernelParts>,
     pub(super) data: DataKind,
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -336,6 +341,7 @@ impl ModelHeader {
                     observed: v.observed,
                     unobserved: v.unobserved.clone(),
                     left_out: v.left_out.clone(),
+                    kernel: v.kernel.as_ref().map(|map| map.parts()),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),
                     ends: (fit.data.as_ref()).is_some_and(|d| d[i].ends().is_some()),
@@ -463,6 +469,9 @@ impl ViewHeader {
         let places = |of: &[usize]| {
             of.windows(2).all(|p| p[0] < p[1]) && of.last().is_none_or(|&d| d < self.features.len())
         };
+        if self.choices.kernel.is_some() != self.kernel.is_some() {
+            return Err(Fault::Record("the kernel of a view"));
+        }
         if !places(&self.constant) {
             return Err(Fault::Record("numbers of the constant features"));
         }

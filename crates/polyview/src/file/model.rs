@@ -5,6 +5,8 @@ use polyview_core::{
     Rounding, Scaling, State, Stateful, View,
 };
 use polyview_infer::{Model, ViewPart};
+use polyview_kernels::KernelMap;
+use polyview_linalg::Mat;
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Stored, Tensor, Values};
@@ -17,7 +19,7 @@ use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
 use crate::assemble;
 use crate::compose::Composed;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ViewChoices};
@@ -60,6 +62,16 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
     for view in &fit.views {
         if let Some(scores) = &view.scaling.scores {
             push_scores(&mut tensors, &view.name, scores);
+        }
+    }
+    for view in &fit.views {
+        let points = view
+            .kernel
+            .as_ref()
+            .filter(|map| map.parts().extents().is_some());
+        if let Some(map) = points {
+            let name = format!("kernel/{}", view.name);
+            tensors.push(Tensor::new(name, Values::Matrix(map.points())));
         }
     }
     for (i, column) in fit.metadata.iter().enumerate() {
@@ -406,8 +418,34 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         observed: view.observed,
         unobserved: view.unobserved.clone(),
         left_out: view.left_out.clone(),
+        kernel: take_kernel(view, file)?,
         training,
     })
+}
+
+/// The map of a view with a kernel.
+fn take_kernel(
+    view: &ViewHeader,
+    file: &mut Container<'_>,
+) -> Result<Option<Box<KernelMap>>, Fault> {
+    let Some(parts) = &view.kernel else {
+        return Ok(None);
+    };
+    let name = format!("kernel/{}", view.name);
+    let points = match parts.extents() {
+        Some((rows, columns)) => file.take(&name)?.matrix(&name, rows, columns)?,
+        None => Mat::zeros(view.features.len(), 0),
+    };
+    let map = parts.clone().with_points(points).map_err(|source| {
+        Error::from(ErrorKind::Kernel {
+            view: view.name.clone(),
+            source,
+        })
+    })?;
+    if map.references() != view.features {
+        return Err(Fault::Record("reference points of a kernel"));
+    }
+    Ok(Some(Box::new(map)))
 }
 
 fn take_data(

@@ -34,7 +34,9 @@ pub(super) fn leave_out_constants(
         let Some(view) = data.view(&name) else {
             continue;
         };
-        if !choices.likelihood.is_real() || choices.shape.is_some() {
+        // the columns of a kernel are those of its map
+        let kept = choices.shape.is_some() || choices.kernel.is_some();
+        if !choices.likelihood.is_real() || kept {
             continue;
         }
         let features = 0..view.n_features();

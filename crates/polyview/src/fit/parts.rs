@@ -126,6 +126,7 @@ impl Fit {
                 observed: v.data.as_ref().map_or(0, View::n_observed),
                 unobserved: (v.data.as_ref()).map_or_else(Vec::new, View::unobserved_features),
                 left_out: Vec::new(),
+                kernel: None,
             });
             data.extend(v.data);
         }

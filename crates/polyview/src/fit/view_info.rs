@@ -1,6 +1,7 @@
 //! What a fit knows about its views.
 
 use polyview_core::Scaling;
+use polyview_kernels::{Kernel, KernelMap};
 use serde::{Deserialize, Serialize};
 
 use super::TrainingScale;
@@ -11,7 +12,8 @@ use crate::spec::ViewChoices;
 pub struct ViewInfo {
     /// Name.
     pub name: String,
-    /// Feature names, one a column of the data.
+    /// Feature names, one a column of the data. Of a view with a kernel the samples that are
+    /// reference points: its columns are similarities to these.
     pub features: Vec<String>,
     /// Class names of a categorical view; empty for every other.
     pub levels: Vec<String>,
@@ -32,6 +34,9 @@ pub struct ViewInfo {
     /// model. None of earlier files, which did not keep them.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// Of a view with a kernel how tables of its features become the columns that were fitted.
+    #[serde(default)]
+    pub kernel: Option<Box<KernelMap>>,
 }
 
 impl ViewInfo {
@@ -44,6 +49,54 @@ impl ViewInfo {
         } else {
             &self.levels
         }
+    }
+    /// The kernel of the view in words, where it has one: what it is, of how many features, against
+    /// how many reference points.
+    pub fn kernel_in_words(&self) -> Option<String> {
+        let map = self.kernel.as_ref()?;
+        let (features, references) = (map.features().len(), map.references().len());
+        let kernel = match map.kernel() {
+            Kernel::Rbf { gamma } => format!("rbf of width {:.4}", (0.5 / gamma).sqrt()),
+            Kernel::Matern { nu, width } => format!("matern of order {nu} and width {width:.4}"),
+            Kernel::Polynomial { degree, offset } => {
+                format!("polynomial of degree {degree}, offset {offset}")
+            }
+            Kernel::Precomputed => {
+                return Some(format!("precomputed, {references} reference points"));
+            }
+            _ => "linear".to_owned(),
+        };
+        Some(format!(
+            "{kernel}, {features} features, {references} reference points"
+        ))
+    }
+    /// The features that tables of the view have: those of the model, but for a view with a
+    /// kernel.
+    pub fn features_of_tables(&self) -> &[String] {
+        self.kernel
+            .as_ref()
+            .map_or(&self.features, |map| map.features())
+    }
+    /// Of a view with a kernel what is known of the features that its tables have.
+    pub(crate) fn before_kernel(&self) -> Option<Self> {
+        let map = self.kernel.as_ref()?;
+        let features = map.features().to_vec();
+        let sd = map.deviations();
+        Some(Self {
+            name: self.name.clone(),
+            levels: Vec::new(),
+            choices: self.choices.clone(),
+            scaling: Scaling::identity(features.len()),
+            observed: 0,
+            training: (!sd.is_empty()).then(|| TrainingScale {
+                mean: map.means().to_vec(),
+                sd,
+            }),
+            unobserved: Vec::new(),
+            left_out: self.left_out.clone(),
+            kernel: None,
+            features,
+        })
     }
     /// Whether a feature was observed in any training sample.
     pub fn knows(&self, feature: usize) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use polyview_core::{Centring, FeatureScaling, NoiseBy, Options};
+use polyview_kernels::KernelChoice;
 use serde::{Deserialize, Serialize};
 
 use super::{Likelihood, WeightPrior};
@@ -27,6 +28,10 @@ pub struct ViewChoices {
     /// one of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, Options>,
+    /// The kernel by which samples are compared: the view then has a column for each reference
+    /// point in place of its features (spec/thesis 7.1), and is made of real numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelChoice>,
     /// How a rank view compares its samples: options of `rank` and `ordinary-rank`.
     #[serde(skip_serializing_if = "Options::is_empty")]
     pub ranks: Options,
@@ -57,6 +62,8 @@ struct Written {
     selection: WeightPrior,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     options: BTreeMap<String, Options>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelChoice>,
     #[serde(skip_serializing_if = "Options::is_empty")]
     ranks: Options,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -78,6 +85,7 @@ impl From<ViewChoices> for Written {
         Self {
             likelihood: choices.likelihood.name().to_owned(),
             options: choices.options,
+            kernel: choices.kernel,
             ranks: choices.ranks,
             noise: choices.noise,
             centring: choices.centring,

@@ -18,9 +18,10 @@ pub use run::RunOptions;
 use std::collections::BTreeMap;
 
 use polyview_core::{
-    Centring, FeatureScaling, GammaPrior, Join, MissingData, OptionError, Options, Way,
+    Centring, FeatureScaling, GammaPrior, Join, MissingData, NoiseBy, OptionError, Options, Way,
 };
 use polyview_infer::{Start, StochasticOptions, VbOptions};
+use polyview_kernels::KernelChoice;
 use polyview_priors::{BetaPrior, MixtureOptions};
 use serde::{Deserialize, Serialize};
 
@@ -205,13 +206,19 @@ impl ModelSpec {
     }
 
     /// Choices of the view of that name. Labels, counts and ranks are neither
-    /// centred nor scaled; options of its likelihood are written out.
+    /// centred nor scaled; the columns of a kernel are scaled alike and have one noise; options of
+    /// its likelihood are written out.
     pub fn view(&self, name: &str) -> ViewChoices {
         let implied = |likelihood: &Likelihood| faithful::options(self, likelihood);
         let mut choices = self.written(name).folded(&self.defaults, implied);
         if !choices.likelihood.is_real() {
             choices.centring = Centring::None;
             choices.scaling = FeatureScaling::None;
+        }
+        if choices.kernel.is_some() {
+            // columns of one unit, with one noise (spec/thesis 7.1)
+            choices.noise = NoiseBy::View;
+            choices.scaling = FeatureScaling::View;
         }
         if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
             choices.settle = Some(choices.settle.unwrap_or(true));
@@ -230,6 +237,26 @@ impl ModelSpec {
     #[must_use]
     pub fn with_likelihood(self, name: &str, likelihood: impl Into<Likelihood>) -> Self {
         self.with_changed(name, |choices| choices.likelihood = likelihood.into())
+    }
+    /// Compares the samples of one view by a kernel; the view is one of real numbers then.
+    ///
+    /// ```
+    /// use polyview::models;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let spec = models::bibfa(20).with_kernel("gene", "rbf{width=12}".parse()?);
+    /// let fit = polyview::fit(polyview_datasets::nutrimouse(), spec)?;
+    /// let new = polyview_datasets::nutrimouse(); // tables of genes, as the fit had
+    /// assert_eq!(fit.predict(&new, "lipid")?.mean.ncols(), 21);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_kernel(self, name: &str, kernel: KernelChoice) -> Self {
+        self.with_changed(name, |choices| {
+            choices.kernel = Some(kernel);
+            choices.likelihood = "gaussian".into();
+        })
     }
     /// Gives the factors a mixture prior of that many components.
     #[must_use]

@@ -62,7 +62,11 @@ impl Aligned {
                 ));
                 continue;
             }
-            let matched = if info.levels.is_empty() {
+            let matched = if let Some(before) = info.before_kernel() {
+                match_features(&before, data, view, &mut out)
+                    .and_then(|v| info.by_kernel(v, data.samples(), &mut out.notes))
+                    .and_then(|v| finite(info, info.scaling.apply(v)))
+            } else if info.levels.is_empty() {
                 match_features(info, data, view, &mut out)
             } else {
                 match_classes(info, view, unknown, &mut out.notes)

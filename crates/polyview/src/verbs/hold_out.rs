@@ -40,6 +40,17 @@ pub struct HoldOut {
 /// [`ErrorKind::Option`] unless 0 < `share` < 1; [`ErrorKind::NothingToHide`] when
 /// the data are too small for a single cell to be hidden.
 pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<HoldOut> {
+    hold_out_in(data, share, seed, |_| true)
+}
+
+/// As [`hold_out`], in some of the views alone: cells of those whose kernel compares samples are
+/// not predicted.
+pub(crate) fn hold_out_in(
+    data: &Dataset,
+    share: f64,
+    seed: u64,
+    hides: impl Fn(&View) -> bool,
+) -> Result<HoldOut> {
     let bad = || ErrorKind::Option {
         option: "share",
         value: share.to_string(),
@@ -58,6 +69,10 @@ pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<HoldOut> {
         cells: Vec::with_capacity(data.views().len()),
     };
     for (m, view) in data.views().iter().enumerate() {
+        if !hides(view) {
+            out.cells.push(0);
+            continue;
+        }
         let key = StreamKey::new(seed).block(m as u32);
         let (hidden, count) = choose(view, share, &mut left, key);
         if count > 0 {

@@ -78,7 +78,8 @@ impl Fit {
         level: f64,
         parameters: ParameterUncertainty,
     ) -> Result<Imputation> {
-        let (at, _) = self.view(view)?;
+        let (at, info) = self.view(view)?;
+        info.tells_features("an imputed value")?;
         let observed = &self.data()?[at];
         ends(level)?;
         let mut fitted = self.fitted_with(view, parameters)?;
@@ -128,6 +129,7 @@ impl Fit {
         options: &PredictOptions,
     ) -> Result<Imputation> {
         let (at, info) = self.view(view)?;
+        info.tells_features("an imputed value")?;
         ends(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;

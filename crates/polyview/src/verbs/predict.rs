@@ -266,6 +266,7 @@ impl Fit {
         options: &PredictOptions,
     ) -> Result<Prediction> {
         let (at, info) = self.view(target)?;
+        info.tells_features("a prediction")?;
         let aligned = Aligned::new(self, data, Some(at), options.unknown_classes)?;
         if aligned.views.iter().all(Option::is_none) {
             return Err(ErrorKind::Incompatible {
@@ -293,7 +294,8 @@ impl Fit {
     /// # Errors
     /// As [`Fit::fitted`].
     pub fn fitted_with(&self, view: &str, parameters: ParameterUncertainty) -> Result<Prediction> {
-        let (at, _) = self.view(view)?;
+        let (at, info) = self.view(view)?;
+        info.tells_features("a prediction")?;
         let (samples, placing) = (self.samples.clone(), Placing::as_fitted());
         let seen = (at, true);
         self.predict_from(seen, (samples, &placing), Vec::new(), parameters, |c| {

@@ -221,6 +221,8 @@ impl Fit {
         }
         let views = self.views.iter().zip(pairs).zip(kinds).zip(&observed);
         Ok(views
+            // what a kernel may be is no matter of single columns
+            .filter(|(((info, _), _), _)| info.kernel.is_none())
             .map(|(((info, pairs), kind), observed)| {
                 let names = |count: usize| -> Vec<String> {
                     if kind.has_classes() {

@@ -164,6 +164,7 @@ impl Fit {
         let mut out = data.clone();
         for &(view, selection) in selections {
             let (_, info) = self.view(view)?;
+            info.tells_features("which of them matter")?;
             let chosen = self.select_features(view, selection)?;
             let Some(table) = out.view(view) else {
                 return Err(ErrorKind::UnknownView {

@@ -183,6 +183,9 @@ impl Fit {
         let mut classes: Vec<Vec<HeldOutClass>> = self.views.iter().map(|_| Vec::new()).collect();
         for view in truth.views() {
             let (at, info) = self.view(view.name())?;
+            if info.kernel.is_some() {
+                continue;
+            }
             if info.levels.is_empty() {
                 cells[at] = self.held_out(at, &view.exact(), &rows, &training[at]);
                 let all = cells[at].len();

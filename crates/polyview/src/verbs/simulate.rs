@@ -68,6 +68,9 @@ impl Fit {
         seed: u64,
         options: &SimulateOptions,
     ) -> Result<Dataset> {
+        for info in self.views() {
+            info.tells_features("simulated data")?;
+        }
         self.check_trials(options)?;
         if samples == 0 {
             return Err(ErrorKind::Option {

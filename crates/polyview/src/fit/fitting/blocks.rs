@@ -90,6 +90,16 @@ impl Fitting {
         let factors = fit_factors(factors, &views, samples.len(), &mut journal);
         let composed = composed.written_out(&views, factors);
         for (v, choices) in views.iter().zip(&choices) {
+            if let Some(kernel) = &choices.kernel {
+                return Err(ErrorKind::Incompatible {
+                    view: v.name().to_owned(),
+                    what: format!("the kernel {kernel}"),
+                    with: "data that are read block by block: samples are compared with each other; take \
+                           the data into memory (--in-memory)"
+                        .to_owned(),
+                }
+                .into());
+            }
             if choices.scaling == FeatureScaling::NormalScores {
                 return Err(ErrorKind::Incompatible {
                     view: v.name().to_owned(),

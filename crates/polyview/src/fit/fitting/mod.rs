@@ -24,6 +24,7 @@ use restarts::Restarts;
 use super::classes::note_classes;
 use super::constants::{LeftOut, leave_out_constants};
 use super::group_remarks::note_thin_groups;
+use super::kernels;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
@@ -205,6 +206,7 @@ impl Fitting {
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
         let mut journal = data.journal().clone();
+        let (data, mut maps) = kernels::mapped(data, &composed, &choices, &mut journal)?;
         let (data, mut left_out) = if composed.is_faithful() {
             // mofapy2 sees all features
             (data, LeftOut::new())
@@ -229,16 +231,22 @@ impl Fitting {
             .zip(&working.scalings)
             .zip(training)
             .zip(choices)
-            .map(|(((v, s), training), choices)| ViewInfo {
-                name: v.name().to_owned(),
-                features: v.features().to_vec(),
-                levels: v.levels().to_vec(),
-                choices,
-                scaling: s.clone(),
-                observed: v.n_observed(),
-                unobserved: v.unobserved_features(),
-                left_out: left_out.remove(v.name()).unwrap_or_default(),
-                training,
+            .map(|(((v, s), training), choices)| {
+                let (kernel, unlike) = maps.remove(v.name()).unzip();
+                ViewInfo {
+                    name: v.name().to_owned(),
+                    features: v.features().to_vec(),
+                    levels: v.levels().to_vec(),
+                    choices,
+                    scaling: s.clone(),
+                    observed: v.n_observed(),
+                    unobserved: v.unobserved_features(),
+                    left_out: unlike
+                        .or_else(|| left_out.remove(v.name()))
+                        .unwrap_or_default(),
+                    training,
+                    kernel,
+                }
             })
             .collect();
         composed.adjustment = adjustment.map(|mut a| {
@@ -249,6 +257,10 @@ impl Fitting {
             note_features(info, &mut journal);
         }
         for (info, view) in infos.iter().zip(&working.views) {
+            if info.kernel.is_some() {
+                // what is said of its features was said of them
+                continue;
+            }
             if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }

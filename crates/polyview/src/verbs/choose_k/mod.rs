@@ -17,8 +17,8 @@ use progress::Teller;
 pub use progress::{ChooseKProgress, ChooseKStage};
 pub(in crate::verbs) use recommend::{Judge, Measure, Singles, best, mean_and_error, recommend};
 
-use super::hold_out::hold_out;
-use crate::assemble::most_factors;
+use super::hold_out::hold_out_in;
+use crate::assemble::most_with_kernels;
 use crate::compose::{Composed, Composer};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fitting;
@@ -208,7 +208,20 @@ fn choose(
     if candidates.is_empty() {
         candidates = default_candidates(&data);
     }
-    let mut notes = Vec::from_iter(fit_candidates(&mut candidates, most_factors(&data)));
+    let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
+    let most = most_with_kernels(&data, &choices);
+    let mut notes = Vec::from_iter(fit_candidates(&mut candidates, most));
+    let kernels: Vec<String> = (data.views().iter().zip(&choices))
+        .filter(|(_, c)| c.kernel.is_some())
+        .map(|(v, _)| v.name().to_owned())
+        .collect();
+    if kernels.len() == data.views().len() {
+        return Err(ErrorKind::KernelFeatures {
+            view: kernels[0].clone(),
+            what: "a hidden cell",
+        }
+        .into());
+    }
     let mut warnings = Vec::new();
     let with = |factors: usize, seed: usize| {
         let run = RunOptions {
@@ -250,7 +263,10 @@ fn choose(
     let (mut dense, mut of_ranks) = (0.0, 0.0);
     let mut ranked = Vec::new();
     for r in 0..options.repeats {
-        let hidden = hold_out(&data, options.share, options.seed.wrapping_add(r as u64))?;
+        let seed = options.seed.wrapping_add(r as u64);
+        let hidden = hold_out_in(&data, options.share, seed, |v| {
+            !kernels.iter().any(|k| k == v.name())
+        })?;
         cells.push(hidden.cells.iter().sum());
         for (i, &factors) in candidates.iter().enumerate() {
             teller.begin(factors, ChooseKStage::HeldOut(r + 1));

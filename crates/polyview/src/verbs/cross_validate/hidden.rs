@@ -11,7 +11,7 @@ use super::scored::{largest, level_scores, level_shares};
 use super::workers::{Done, Scored, Teller};
 use crate::error::Result;
 use crate::metrics::{CountLaw, LevelScore};
-use crate::verbs::hold_out::hold_out;
+use crate::verbs::hold_out::hold_out_in;
 use crate::verbs::score::HeldOut;
 
 /// Does a job.
@@ -19,7 +19,7 @@ pub(super) fn run(plan: &Plan<'_>, job: &Job, teller: &Teller<'_>) -> Result<Don
     let options = plan.options;
     let number = job.repeat * options.folds + job.fold;
     let seed = options.seed.wrapping_add(number as u64);
-    let left = hold_out(plan.data, options.share, seed)?.data;
+    let left = hold_out_in(plan.data, options.share, seed, |v| plan.hides(v.name()))?.data;
     let mut done = Done::default();
     match job.what {
         What::Model(m) => {

@@ -2,6 +2,7 @@
 
 mod hidden;
 mod inputs;
+mod kernels;
 mod plan;
 mod scored;
 mod summary;
@@ -77,6 +78,16 @@ impl CrossValidateModel {
         Self {
             name: name.into(),
             composed: spec.into(),
+        }
+    }
+    /// One whose fits find a choice of another.
+    pub(crate) fn of_search(name: impl Into<String>, composed: Composed) -> Self {
+        Self {
+            name: name.into(),
+            composed: Composed {
+                searches: true,
+                ..composed
+            },
         }
     }
     /// A model that somebody else than a [`ModelSpec`] puts together, and goes about its work as `run`
@@ -256,6 +267,9 @@ impl fmt::Display for CrossValidateProgress {
 ///   ([`polyview_baselines`]): missing cells at their means, labels as 0 and 1, classes one column each, counts as
 ///   $\ln(1 + x)$, penalties chosen by folds of the training samples. Counts are predicted by ridge regression of $\ln(1 + x)$,
 ///   brought back by the mean of the exponentials of the training residuals;
+/// * *kernel ridge regression* of numbers, where a model compares a view by a kernel
+///   ([`kernel_ridge`](polyview_baselines::kernel_ridge)): that kernel, with the width and the penalty of least error on folds of the
+///   training samples;
 /// * *two steps* of each model: the same regression on the factors of a fit of the other views alone, training and new
 ///   samples projected alike.
 ///

@@ -46,6 +46,8 @@ pub(super) struct Plan<'a> {
     pub(super) options: &'a CrossValidateOptions,
     /// What the data of each view are.
     pub(super) kinds: Vec<Domain>,
+    /// Names of the views that some model compares by a kernel.
+    kernels: Vec<&'a str>,
     /// Names of the views that are no targets.
     pub(super) others: Vec<&'a str>,
     /// The fold of each sample, for each repeat; none without targets.
@@ -74,6 +76,22 @@ impl<'a> Plan<'a> {
             .map(known)
             .collect::<Result<Vec<_>>>()?;
         let kinds = kinds(data, models, &options.targets)?;
+        let kernels = kernels(data, models)?;
+        let refused = |name: &&String| kernels.contains(&name.as_str());
+        if let Some(view) = options.targets.iter().find(refused) {
+            return Err(ErrorKind::KernelFeatures {
+                view: view.clone(),
+                what: "a prediction",
+            }
+            .into());
+        }
+        if targets.is_empty() && kernels.len() == data.views().len() {
+            return Err(ErrorKind::KernelFeatures {
+                view: kernels[0].to_owned(),
+                what: "a hidden cell",
+            }
+            .into());
+        }
         let is_target = |v: &&View| options.targets.iter().any(|t| t == v.name());
         let others: Vec<&View> = data.views().iter().filter(|v| !is_target(v)).collect();
         if targets.is_empty() {
@@ -118,6 +136,7 @@ impl<'a> Plan<'a> {
             folds: Vec::new(),
             groups: groups(data, options.keep_together.as_deref())?,
             kinds,
+            kernels,
         };
         if !targets.is_empty() {
             let alone = |view: &&&View| plan.kind(view.name()).is_label() && !has_two(view);
@@ -223,6 +242,10 @@ impl<'a> Plan<'a> {
         let fold = &self.folds[job.repeat];
         (0..fold.len() as u32).partition(|&n| fold[n as usize] == job.fold)
     }
+    /// Whether cells of a view may be hidden: those of a kernel are not predicted by all models.
+    pub(super) fn hides(&self, view: &str) -> bool {
+        !self.kernels.contains(&view)
+    }
     /// What the data of a view are.
     pub(super) fn kind(&self, name: &str) -> Domain {
         let at = self.data.views().iter().position(|v| v.name() == name);
@@ -317,6 +340,27 @@ fn kinds(data: &Dataset, models: &[CrossValidateModel], targets: &[String]) -> R
         }
     }
     Ok(first)
+}
+
+/// The views that some model compares by a kernel.
+fn kernels<'a>(data: &'a Dataset, models: &[CrossValidateModel]) -> Result<Vec<&'a str>> {
+    let mut out = Vec::new();
+    for model in models {
+        let views = data.views();
+        let choices = model
+            .composed
+            .views(views, data.n_samples(), data.groups())?;
+        for (view, _) in views
+            .iter()
+            .zip(&choices)
+            .filter(|(_, c)| c.kernel.is_some())
+        {
+            if !out.contains(&view.name()) {
+                out.push(view.name());
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// Two classes of two samples at least, so that each fold leaves two to learn; how many samples each has.

@@ -9,6 +9,7 @@ use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
 use super::inputs::{columns, groups, side_by_side};
+use super::kernels;
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, level_shares, scores};
 use super::workers::{Done, Teller};
@@ -201,10 +202,24 @@ fn predictions(
                 parts.push(groups(plan.data, samples));
                 side_by_side(&parts, samples.len())
             });
+            let kernels = kernels::of_models(plan)?;
             for (at, target) in targets.iter().enumerate() {
                 out.push((at, "mean".to_owned(), halves.mean(target)?));
                 let (name, predicted) = halves.regression(target, [&x, &new])?;
                 out.push((at, name.to_owned(), predicted));
+                if let Some(kernels) = kernels.as_ref().filter(|_| target.kind.is_real()) {
+                    let y = columns(&target.training, target.kind);
+                    let none = Mat::zeros(halves.training.len(), 0);
+                    let fold = plan.inner(&halves.training, &none)?;
+                    let data = [
+                        halves.inputs(&halves.training)?,
+                        halves.inputs(&halves.test)?,
+                    ];
+                    let [seen, new] = [&data[0], &data[1]];
+                    let found = kernels::predicted(plan, kernels, [seen, new], (&y, &fold))?;
+                    let name = "kernel ridge regression".to_owned();
+                    out.push((at, name, Predicted::means(found)));
+                }
             }
         }
     }

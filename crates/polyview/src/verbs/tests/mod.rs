@@ -17,6 +17,7 @@ mod following;
 mod groups;
 mod hold_out;
 mod impute;
+mod kernels;
 mod labels;
 mod levels;
 mod mixture;
