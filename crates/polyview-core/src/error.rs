@@ -343,6 +343,64 @@ pub enum DataError {
         /// The view.
         view: String,
     },
+    /// A column of similarities whose name is no sample ID.
+    #[error(
+        "view '{view}': the column '{feature}' is none of the samples; a table of similarities has the same IDs in its first row as in its first column: name it as its sample is called, or remove it"
+    )]
+    ForeignFeature {
+        /// The view.
+        view: String,
+        /// The column.
+        feature: String,
+    },
+    /// Two cells of one pair of samples that differ.
+    #[error(
+        "view '{view}': the similarity of '{row}' and '{column}' is {there} in the row of '{row}' and {back} in that of '{column}'; give one number for both, or leave one of the two cells empty"
+    )]
+    Asymmetric {
+        /// The view.
+        view: String,
+        /// One sample.
+        row: String,
+        /// The other one.
+        column: String,
+        /// The cell in the row of the first.
+        there: f64,
+        /// The cell in the row of the second.
+        back: f64,
+    },
+    /// Similarities of samples that are no columns.
+    #[error(
+        "view '{view}' has {samples} samples and {features} columns; a table of similarities has a column for each of its samples"
+    )]
+    NotSquare {
+        /// The view.
+        view: String,
+        /// Number of samples.
+        samples: usize,
+        /// Number of columns.
+        features: usize,
+    },
+    /// More latent dimensions than a table of similarities can say anything of.
+    #[error(
+        "view '{view}': {dimensions} latent dimensions are too many for similarities of {samples} samples; choose similarity{{dimensions={}}} or fewer", samples.saturating_sub(1).max(1)
+    )]
+    TooManyDimensions {
+        /// The view.
+        view: String,
+        /// Dimensions that were asked for.
+        dimensions: usize,
+        /// Samples with a similarity.
+        samples: usize,
+    },
+    /// Similarities that are larger the less alike samples are.
+    #[error(
+        "view '{view}': about their mean these numbers are negative definite, as distances are, and not similarities: samples that resemble each other must have the larger number; of distances d take exp(-d^2 / (2 s^2)) with s a typical distance, of numbers with the wrong sign turn it"
+    )]
+    NegativeDefinite {
+        /// The view.
+        view: String,
+    },
     /// A view that does not exist.
     #[error("there is no view '{view}'")]
     UnknownView {

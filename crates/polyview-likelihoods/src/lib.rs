@@ -32,6 +32,7 @@
 //! | [`Cells`] of [`BayesianSvm`] | 0 or 1 | $\omega = \langle v^2\rangle^{-1/2}$ or $\mathrm{IG}(1/\lvert v\rvert, 1)$, $v = 1 - y\eta$, $h = y(1 + \omega)$ |
 //! | [`Cells`] of [`Probit`] | 0 or 1 | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ |
 //! | [`Cells`] of [`Ordinal`] | ordered levels | $\omega = 1$, $h = \langle f\rangle$ of a score $f \sim N(\eta, 1)$ between cut points |
+//! | [`MidpointOrdinal`] | ordered levels | $\omega = \langle\gamma\rangle$, $h = \langle\gamma\rangle t$ of the midpoint of the level's cell |
 //! | [`Cells`] of [`Poisson`] | counts | $\omega = \tfrac14 + 0.17\\,x$, $h = \omega\zeta - f\'(\zeta)$ |
 //! | [`Cells`] of [`NegativeBinomial`] | counts | $\omega = 2(x + r)\lambda(\xi)$ or $\mathrm{PG}(x + r, \psi)$, $h = \tfrac{x - r}2 + \omega\ln r$ |
 //! | [`Cells`] of [`PoissonLogNormal`] | counts | $\omega = \tau$, $h = \tau\langle x\rangle$ of a log rate $x\sim N(\eta, 1/\tau)$ |
@@ -40,6 +41,7 @@
 //! | [`Expected`] of [`Bernoulli`], [`Probit`], [`Ordinal`], [`Censored`], [`Binomial`], [`NegativeBinomial`], [`LogPoisson`] or any [`ScalarLikelihood`] | as they say | the expectation of the log density itself: $\omega = -2\\,\partial F/\partial v$, $h = \partial F/\partial m + \omega m$ |
 //! | [`Rank`] | only their order | pairs of samples: $\kappa$ on $\eta\_l - \eta\_h$ |
 //! | [`OrdinaryRank`] | only their order | $\omega = 1$, $h = \langle w\rangle$ of a latent score between its neighbours |
+//! | [`Similarity`] | how alike two samples are | $\omega = \langle\gamma\rangle$, $h = \langle\gamma\rangle\langle u\rangle$ of latent rows, whose products are the data |
 //! | [`LatentBernoulli`] | 0 or 1 | $\omega = \langle\tau\rangle$, $h = \langle\tau\rangle\langle x\rangle$ of a latent score |
 //!
 //! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
@@ -63,6 +65,7 @@ mod laws;
 mod pseudo;
 mod rank;
 mod scalar;
+mod similarity;
 mod softmax;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
@@ -74,7 +77,7 @@ pub use cells::{
 pub use counts::{Binomial, Curvature, LogPoisson, NegativeBinomial, Poisson, PoissonLogNormal};
 pub use gaussian::{Compressed, Gaussian, GaussianOptions};
 pub use grouped::{GroupNoise, Grouped};
-pub use interval::{Censored, CutPoints, CutPointsBy, Ordinal};
+pub use interval::{Censored, CutPoints, CutPointsBy, MidpointOrdinal, Ordinal};
 pub use labels::{BayesianSvm, Probit};
 pub use laws::{CellLaw, CountLaw, Matched};
 pub use polyview_core::{MissingData, NoiseBy, ParameterUncertainty};
@@ -84,6 +87,7 @@ pub use rank::{
     rank_term,
 };
 pub use scalar::{Expected, MixedLaw, ScalarLikelihood, ScalarParameter};
+pub use similarity::{NewSamples, Similarity, SimilarityOptions};
 pub use softmax::Softmax;
 
 /// Likelihoods that describe themselves ([`LikelihoodSpecies`](polyview_core::LikelihoodSpecies)),
@@ -95,9 +99,12 @@ pub mod species {
         BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,
     };
     pub use crate::gaussian::GaussianSpecies;
-    pub use crate::interval::{CensoredSpecies, OrdinalSpecies, SurvivalSpecies};
+    pub use crate::interval::{
+        CensoredSpecies, MidpointOrdinalSpecies, OrdinalSpecies, SurvivalSpecies,
+    };
     pub use crate::labels::{BayesianSvmSpecies, ProbitSpecies};
     pub use crate::rank::{OrdinaryRankSpecies, RankSpecies};
+    pub use crate::similarity::SimilaritySpecies;
     pub use crate::softmax::SoftmaxSpecies;
 }
 

@@ -52,7 +52,7 @@ impl Report {
             .map(|v| {
                 Ok(ViewInclusion {
                     view: v.name.clone(),
-                    features: v.columns().to_vec(),
+                    features: v.weight_rows().into_owned(),
                     probability: grid(&fit.inclusion(&v.name)?),
                 })
             })

@@ -12,6 +12,7 @@ mod invariances;
 mod labels;
 mod law;
 mod mixture;
+mod mlfs;
 mod mofa_reference;
 mod monotone;
 mod paths;

@@ -42,10 +42,28 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
     let mut rng = StreamKey::new(23).rng();
     let z = normal(SAMPLES, 2, &mut rng);
     let table = |name: &str, domain: Domain, rng: &mut ChaCha8Rng| {
-        let columns = if domain.has_classes() { 1 } else { FEATURES };
-        let eta = &z * normal(columns, 2, rng).transpose();
+        let columns = if domain.has_classes() {
+            1
+        } else if domain.is_similarity() {
+            SAMPLES
+        } else {
+            FEATURES
+        };
+        let eta = if domain.is_similarity() {
+            &z * z.transpose()
+        } else {
+            &z * normal(columns, 2, rng).transpose()
+        };
+        let noise = match domain.is_similarity() {
+            true => normal(SAMPLES, SAMPLES, rng),
+            false => Mat::zeros(0, 0),
+        };
         let values = Mat::from_fn(SAMPLES, columns, |n, d| {
-            let x = datum(domain, eta[(n, d)], rng);
+            let x = if domain.is_similarity() {
+                eta[(n, d)] + 0.5 * noise[(n.min(d), n.max(d))]
+            } else {
+                datum(domain, eta[(n, d)], rng)
+            };
             let gone = uniform_open01(rng) < 0.15 && n > 1;
             if gone && kind == Kind::Missing {
                 f64::NAN
@@ -57,7 +75,12 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
         Table {
             name: name.into(),
             samples: (0..SAMPLES).map(|n| format!("s{n}")).collect(),
-            features: (0..columns).map(|d| format!("{name}{d}")).collect(),
+            features: (0..columns)
+                .map(|d| match domain.is_similarity() {
+                    true => format!("s{d}"),
+                    false => format!("{name}{d}"),
+                })
+                .collect(),
             levels: (0..levels).map(|c| format!("class {c}")).collect(),
             values,
         }

@@ -14,7 +14,7 @@ const NEW: usize = 5;
 const SWEEPS: usize = 12;
 
 /// Every likelihood.
-pub const LIKELIHOODS: [&str; 16] = [
+pub const LIKELIHOODS: [&str; 18] = [
     "gaussian",
     "bernoulli",
     "bernoulli-latent",
@@ -31,6 +31,8 @@ pub const LIKELIHOODS: [&str; 16] = [
     "ordinal",
     "censored",
     "survival",
+    "similarity",
+    "ordinal-midpoint",
 ];
 
 /// What a case is called, and the name of the prior.
@@ -81,6 +83,14 @@ fn has_classes(likelihood: &str) -> bool {
 /// Values of a view of so many columns.
 fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat<f64> {
     let (rows, columns) = (eta.nrows(), eta.ncols());
+    if likelihood == "similarity" {
+        // of the samples of training to one another: eta has their factors
+        let noise = normal(TRAINING, TRAINING, rng);
+        let of = |n: usize, m: usize| (0..columns).map(|k| eta[(n, k)] * eta[(m, k)]).sum::<f64>();
+        return Mat::from_fn(rows, TRAINING, |n, m| {
+            of(n, m) + 0.5 * noise[(n.min(m).min(TRAINING - 1), n.max(m).min(TRAINING - 1))]
+        });
+    }
     if has_classes(likelihood) {
         // the class of the largest noisy score
         return Mat::from_fn(rows, 1, |n, _| {
@@ -103,7 +113,7 @@ fn values(likelihood: &'static str, eta: &Mat<f64>, rng: &mut ChaCha8Rng) -> Mat
                 let log = 1.0 + 0.6 * eta + 0.3 * standard_normal(rng);
                 poisson(rng, log.exp()).expect("a rate")
             }
-            "ordinal" => (2.5 + 1.2 * eta + standard_normal(rng))
+            "ordinal" | "ordinal-midpoint" => (2.5 + 1.2 * eta + standard_normal(rng))
                 .floor()
                 .clamp(1.0, 4.0),
             "binomial" => {
@@ -164,9 +174,13 @@ fn data(
     }
     let classes = if has_classes(likelihood) { 3 } else { 0 };
     let (old, later) = (0..TRAINING, TRAINING..all);
+    let mut of_likelihood = table("y", old.clone(), &y, classes);
+    if likelihood == "similarity" {
+        of_likelihood.features.clone_from(&of_likelihood.samples);
+    }
     let mut training = Dataset::builder()
         .view(table("x", old.clone(), &x, 0))
-        .view(table("y", old.clone(), &y, classes));
+        .view(of_likelihood);
     let mut new = Dataset::builder()
         .new_samples()
         .view(table("x", later.clone(), &x, 0));
@@ -264,7 +278,7 @@ fn by_prior(out: &mut Vec<Case>, nudge: f64) {
 
 /// The presets, with labels and in groups; local classifiers.
 fn by_preset(out: &mut Vec<Case>, nudge: f64) {
-    for model in ["bibfa", "sshiba", "mofa", "mofapy2", "rank"] {
+    for model in ["bibfa", "sshiba", "mofa", "mofapy2", "rank", "mlfs"] {
         for likelihood in ["gaussian", "probit", "svm"] {
             for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
                 let mut spec = models::preset(model).expect("a preset");

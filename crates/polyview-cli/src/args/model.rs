@@ -21,6 +21,9 @@ pub enum ModelName {
     /// Max-margin rank-likelihood discriminative factors: views enter by the
     /// order of their values alone, labels (--labels) by support vector machines.
     Rank,
+    /// Multiview learning with features and similarities: ordered levels, numbers,
+    /// kernels of the samples and classes together.
+    Mlfs,
 }
 
 impl ModelName {
@@ -32,6 +35,7 @@ impl ModelName {
             Self::Mofa => "mofa",
             Self::Mofapy2 => "mofapy2",
             Self::Rank => "rank",
+            Self::Mlfs => "mlfs",
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn inclusions(fit: &Fit) -> Outcome<()> {
     let mut rows = Vec::new();
     for v in fit.views() {
         if let Some(counts) = included(fit, v)? {
-            let mut row = vec![v.name.clone(), v.columns().len().to_string()];
+            let mut row = vec![v.name.clone(), v.weight_rows().len().to_string()];
             row.extend(counts.iter().map(ToString::to_string));
             rows.push(row);
         }
@@ -53,7 +53,7 @@ pub fn shrinkage(fit: &Fit) -> Outcome<()> {
     let mut rows = Vec::new();
     for v in fit.views() {
         if let Some(counts) = effective(fit, v)? {
-            let mut row = vec![v.name.clone(), v.columns().len().to_string()];
+            let mut row = vec![v.name.clone(), v.weight_rows().len().to_string()];
             row.extend(counts.iter().map(|c| number(*c)));
             rows.push(row);
         }

@@ -47,6 +47,7 @@ mod reading;
 mod readme;
 mod remarks;
 mod score;
+mod similarity;
 mod sparse;
 mod standard_output;
 mod stochastic;

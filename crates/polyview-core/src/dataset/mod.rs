@@ -14,6 +14,7 @@ mod numbered;
 mod overlap;
 mod rounding;
 mod scaling;
+mod similarities;
 mod sparse;
 mod subset;
 mod trials;

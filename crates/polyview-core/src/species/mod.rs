@@ -232,6 +232,12 @@ pub trait LikelihoodSpecies: Send + Sync {
     fn for_more_variance(&self) -> Option<&'static str> {
         None
     }
+    /// Number of latent dimensions, where the predictor has these for columns and not the
+    /// features of the data (or their classes).
+    fn latent_dimensions(&self, options: &Options) -> Option<usize> {
+        let _ = options;
+        None
+    }
     /// What a user should know before data like these are fitted by it.
     fn remarks(&self, data: &Observed<'_>) -> Vec<String> {
         let _ = data;

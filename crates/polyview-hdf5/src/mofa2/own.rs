@@ -28,7 +28,7 @@ impl Own {
             intercepts: fit
                 .views()
                 .iter()
-                .map(|v| vec![0.0; v.columns().len()])
+                .map(|v| vec![0.0; v.weight_rows().len()])
                 .collect(),
             by_group: vec![Vec::new(); fit.views().len()],
             noise: vec![Vec::new(); fit.views().len()],

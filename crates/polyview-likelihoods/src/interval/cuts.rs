@@ -1,5 +1,7 @@
 //! Cut points between ordered levels.
 
+use std::sync::{Arc, OnceLock};
+
 use polyview_core::GammaPrior;
 use polyview_random::StreamKey;
 use polyview_special::{Expectation, normal_quantile};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Profile, ascend, points_of};
 use super::ends::Ends;
+use super::table::{self, Deposits, LevelTable};
 use crate::cells::{Cell, SeenColumn, ViewParameters};
 use crate::counts::Scale;
 
@@ -42,6 +45,8 @@ pub struct CutPoints {
     /// Set after set, $L - 1$ each; made of the gaps.
     points: Vec<f64>,
     sets: usize,
+    /// Of cut points that features share, level by level; made where they are asked for.
+    tables: Vec<OnceLock<Arc<LevelTable>>>,
 }
 
 impl CutPoints {
@@ -55,6 +60,7 @@ impl CutPoints {
             gaps: Vec::new(),
             points: Vec::new(),
             sets: 1,
+            tables: Vec::new(),
         };
         out.place();
         out
@@ -76,6 +82,14 @@ impl CutPoints {
     pub(super) fn ends(&self, column: usize, level: f64) -> Ends {
         within(self.of(column), level)
     }
+    /// The log probability of a level as a function of the predictor, where all features share the cut
+    /// points: each of them makes its tables but once.
+    pub(super) fn table(&self, level: f64) -> Option<&LevelTable> {
+        let k = (level.max(1.0) as usize).min(self.tables.len());
+        let slot = self.tables.get(k.checked_sub(1)?)?;
+        let ends = || self.ends(0, k as f64);
+        Some(slot.get_or_init(|| Arc::new(LevelTable::new(ends()))))
+    }
     /// Number of gaps of a set.
     fn per_set(&self) -> usize {
         self.levels.saturating_sub(2)
@@ -84,6 +98,10 @@ impl CutPoints {
     fn place(&mut self) {
         let count = self.per_set();
         self.points.clear();
+        self.tables.clear();
+        if self.by == CutPointsBy::View {
+            self.tables.resize_with(self.levels, OnceLock::new);
+        }
         if self.levels < 2 {
             return;
         }
@@ -152,22 +170,34 @@ fn profile_of(column: &SeenColumn, points: &[f64]) -> Profile {
         let ends = within(points, cell.value);
         let k = cell.value as usize;
         nodes(column.mean[i], column.variance[i], |w, eta| {
-            let by = ends.by_ends(eta);
-            out.value += w * by.value;
-            if k >= 2 {
-                out.slope[k - 2] += w * by.lower;
-                out.own[k - 2] += w * by.lower_lower;
-            }
-            if k <= points.len() {
-                out.slope[k - 1] += w * by.upper;
-                out.own[k - 1] += w * by.upper_upper;
-            }
-            if k >= 2 && k <= points.len() {
-                out.beside[k - 2] += w * by.lower_upper;
-            }
+            table::add(&mut out, k, w, &ends.by_ends(eta));
         });
     }
     out
+}
+
+/// The predictors of many cells, level by level, on the grid of tables.
+fn deposits(columns: &[SeenColumn], levels: usize) -> Vec<Deposits> {
+    let of = |column: &SeenColumn| {
+        let mut out: Vec<Deposits> = (0..levels).map(|_| Deposits::new()).collect();
+        for (i, cell) in column.cells.iter().enumerate() {
+            let own = &mut out[(cell.value as usize).clamp(1, levels) - 1];
+            nodes(column.mean[i], column.variance[i], |w, eta| own.add(w, eta));
+        }
+        out
+    };
+    let mut all: Vec<Deposits> = (0..levels).map(|_| Deposits::new()).collect();
+    for column in &each(columns, of) {
+        for (a, b) in all.iter_mut().zip(column) {
+            a.merge(b);
+        }
+    }
+    all
+}
+
+/// Number of cells of columns.
+fn count(columns: &[SeenColumn]) -> usize {
+    columns.iter().map(|c| c.cells.len()).sum()
 }
 
 /// $\sum\ln p$ of known predictors.
@@ -184,13 +214,12 @@ fn ln_density(columns: &[SeenColumn], points: &[f64]) -> f64 {
     each(columns, of).iter().sum()
 }
 
-/// Cells of columns that are worth several threads.
+/// Cells of columns that are worth several threads, and a grid.
 const MANY: usize = 4096;
 
 /// Something of each column, in order.
 fn each<T: Send>(columns: &[SeenColumn], of: impl Fn(&SeenColumn) -> T + Sync) -> Vec<T> {
-    let cells: usize = columns.iter().map(|c| c.cells.len()).sum();
-    if cells < MANY {
+    if count(columns) < MANY {
         columns.iter().map(of).collect()
     } else {
         columns.par_iter().map(&of).collect()
@@ -266,7 +295,19 @@ impl ViewParameters for CutPoints {
     }
     fn update(&mut self, seen: &[SeenColumn]) {
         let GammaPrior { shape, rate } = self.prior;
+        let levels = self.levels;
         self.change(seen, |_, own, gaps| {
+            if count(own) >= MANY {
+                // each try of cut points then costs a pass over the grid
+                let all = deposits(own, levels);
+                return ascend(gaps, (shape, rate), |points| {
+                    let mut sum = Profile::zero(points.len());
+                    for (k, of_level) in (1..).zip(&all) {
+                        of_level.profile(within(points, k as f64), k, &mut sum);
+                    }
+                    sum
+                });
+            }
             ascend(gaps, (shape, rate), |points| {
                 let of_columns = each(own, |c| profile_of(c, points));
                 let mut sum = Profile::zero(points.len());

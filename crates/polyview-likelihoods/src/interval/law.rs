@@ -14,8 +14,10 @@ use crate::laws::{check, each};
 pub(super) struct Levels {
     /// Cut points of each column.
     points: Vec<Vec<f64>>,
+    /// Ends below the first level and above the last.
+    outer: (f64, f64),
     mean: Mat<f64>,
-    /// $\sqrt{1 + v}$.
+    /// $\sqrt{s + v}$ with the variance s of the noise.
     scale: Mat<f64>,
 }
 
@@ -26,10 +28,24 @@ impl Levels {
         variance: &Mat<f64>,
         prediction: ParameterUncertainty,
     ) -> Self {
-        let scale =
-            |n: usize, d: usize| (1.0 + prediction.of_predictor(variance[(n, d)].max(0.0))).sqrt();
+        let outer = (f64::NEG_INFINITY, f64::INFINITY);
+        Self::between(points, (outer, 1.0), mean, variance, prediction)
+    }
+    /// Of noise of that variance, between two outer ends: what lies beyond these is left out, and
+    /// probabilities add up to one nevertheless.
+    pub(super) fn between(
+        points: Vec<Vec<f64>>,
+        (outer, noise): ((f64, f64), f64),
+        mean: Mat<f64>,
+        variance: &Mat<f64>,
+        prediction: ParameterUncertainty,
+    ) -> Self {
+        let scale = |n: usize, d: usize| {
+            (noise + prediction.of_predictor(variance[(n, d)].max(0.0))).sqrt()
+        };
         Self {
             points,
+            outer,
             scale: Mat::from_fn(mean.nrows(), mean.ncols(), scale),
             mean,
         }
@@ -38,14 +54,21 @@ impl Levels {
     fn ends(&self, n: usize, column: usize, level: usize) -> (f64, f64) {
         let at = |k: Option<usize>, none: f64| {
             let point = k.and_then(|k| self.points[column].get(k));
-            point.map_or(none, |p| {
-                (p - self.mean[(n, column)]) / self.scale[(n, column)]
-            })
+            (point.copied().unwrap_or(none) - self.mean[(n, column)]) / self.scale[(n, column)]
         };
         (
-            at(level.checked_sub(2), f64::NEG_INFINITY),
-            at(level.checked_sub(1), f64::INFINITY),
+            at(level.checked_sub(2), self.outer.0),
+            at(level.checked_sub(1), self.outer.1),
         )
+    }
+    /// The outer ends, and the logarithm of what lies between them; `None` where that is all.
+    fn inside(&self, n: usize, column: usize) -> Option<(f64, f64)> {
+        if self.outer.0.is_infinite() && self.outer.1.is_infinite() {
+            return None;
+        }
+        let (lowest, _) = self.ends(n, column, 1);
+        let (_, highest) = self.ends(n, column, self.points[column].len() + 1);
+        Some((lowest, ln_interval_probability(lowest, highest)))
     }
     fn ln_probability(&self, n: usize, column: usize, level: f64) -> f64 {
         if level.is_nan() || self.mean[(n, column)].is_nan() {
@@ -56,7 +79,16 @@ impl Levels {
             return f64::NEG_INFINITY;
         }
         let (lower, upper) = self.ends(n, column, level as usize);
-        ln_interval_probability(lower, upper)
+        let all = self.inside(n, column).map_or(0.0, |(_, all)| all);
+        ln_interval_probability(lower, upper) - all
+    }
+    /// The probability of this level and those below it.
+    fn up_to(&self, n: usize, column: usize, level: usize) -> f64 {
+        let upper = self.ends(n, column, level).1;
+        match self.inside(n, column) {
+            None => normal_cdf(upper),
+            Some((lowest, all)) => (ln_interval_probability(lowest, upper) - all).exp(),
+        }
     }
     /// The probability of a level that is not higher.
     fn cdf(&self, n: usize, column: usize, x: f64) -> f64 {
@@ -65,18 +97,28 @@ impl Levels {
         } else if x < 1.0 {
             0.0
         } else {
-            normal_cdf(self.ends(n, column, x.min(1e9) as usize).1)
+            self.up_to(n, column, x.min(1e9) as usize)
         }
+    }
+    /// The lowest level at which the probabilities of a cell add up to `p`.
+    pub(super) fn level_at(&self, n: usize, column: usize, p: f64) -> f64 {
+        if self.mean[(n, column)].is_nan() {
+            return f64::NAN;
+        }
+        let levels = self.points[column].len() + 1;
+        let reached = |k: &usize| self.cdf(n, column, *k as f64) >= p;
+        (1..levels).find(reached).unwrap_or(levels) as f64
     }
     /// Mean and variance: sums of the probabilities of what lies above each cut point.
     pub(super) fn moments_of(&self, n: usize, column: usize) -> (f64, f64) {
         let levels = self.points[column].len() + 1;
-        let above = |k: usize| normal_cdf(-self.ends(n, column, k).1);
+        let above = |k: usize| match self.inside(n, column) {
+            None => normal_cdf(-self.ends(n, column, k).1),
+            Some(_) => 1.0 - self.up_to(n, column, k),
+        };
         let mean: f64 = 1.0 + (1..levels).map(above).sum::<f64>();
-        let variance = (1..=levels).map(|k| {
-            let (lower, upper) = self.ends(n, column, k);
-            (k as f64 - mean).powi(2) * ln_interval_probability(lower, upper).exp()
-        });
+        let variance = (1..=levels)
+            .map(|k| (k as f64 - mean).powi(2) * self.ln_probability(n, column, k as f64).exp());
         (mean, variance.sum())
     }
 }
@@ -107,15 +149,7 @@ impl Law for Levels {
         true
     }
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
-        let levels = self.points[column].len() + 1;
-        each(p, out, |n, p| {
-            let reached = |k: &usize| self.cdf(n, column, *k as f64) >= p;
-            if self.mean[(n, column)].is_nan() {
-                f64::NAN
-            } else {
-                (1..levels).find(reached).unwrap_or(levels) as f64
-            }
-        });
+        each(p, out, |n, p| self.level_at(n, column, p));
     }
 }
 

@@ -11,24 +11,33 @@
 //! | `ends` | one cell: [`Ends`](ends::Ends), its log probability and its derivatives |
 //! | `cuts` | cut points between ordered levels: [`CutPoints`] |
 //! | `climb` | their steps uphill |
+//! | `table` | log probabilities of levels on a grid of predictors |
 //! | `ordinal` | levels as a likelihood: [`Ordinal`] |
 //! | `law` | predictive laws of levels |
 //! | `censored` | numbers of which limits may be all that is known: [`Censored`] |
 //! | `noise` | their noise: steps and draws |
-//! | `species`, `limits` | what is told of them |
+//! | `midpoint`, `fixed_ends` | levels by MLFS's own bound: [`MidpointOrdinal`] |
+//! | `species`, `levels`, `limits`, `midpoint_species` | what is told of them |
 
 mod censored;
 mod climb;
 mod cuts;
 mod ends;
+mod fixed_ends;
 mod law;
+mod levels;
 mod limits;
+mod midpoint;
+mod midpoint_species;
 mod noise;
 mod ordinal;
 mod species;
+mod table;
 
 pub use censored::Censored;
 pub use cuts::{CutPoints, CutPointsBy};
 pub use limits::{CensoredSpecies, SurvivalSpecies};
+pub use midpoint::MidpointOrdinal;
+pub use midpoint_species::MidpointOrdinalSpecies;
 pub use ordinal::Ordinal;
 pub use species::OrdinalSpecies;

@@ -3,7 +3,7 @@
 use polyview_core::{DataError, Domain, GammaPrior, Law, View, ViewTerm};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, uniform_open01};
-use polyview_special::{Expectation, Real, ln_interval_probability, normal_cdf};
+use polyview_special::{Dual, Expectation, Real, ln_interval_probability, normal_cdf};
 
 use super::cuts::{CutPoints, CutPointsBy, quantiles};
 use super::ends::Ends;
@@ -205,6 +205,22 @@ impl ScalarLikelihood for Ordinal {
     fn ln_density<R: Real>(&self, cell: Cell, eta: R, _parameter: R) -> R {
         let Ends { lower, upper } = self.ends(cell);
         eta.ln_normal_between(lower, upper)
+    }
+    /// By the tables of shared cut points.
+    fn expectation(&self, cell: Cell, _parameter: f64, mean: f64, variance: f64) -> Expectation {
+        let Some(table) = self.cuts.table(cell.value) else {
+            let Ends { lower, upper } = self.ends(cell);
+            return Expectation::of(mean, variance, 1.0, |eta| {
+                eta.ln_normal_between(lower, upper)
+            });
+        };
+        Expectation::of(mean, variance, 1.0, |eta: Dual| {
+            let (value, slope) = table.at(eta.value);
+            Dual {
+                value,
+                slope: slope * eta.slope,
+            }
+        })
     }
     /// $\mathrm E\,p$ is that of the predictor over $\sqrt{1 + \kappa}$, and of ends over it.
     fn widened_expectations(

@@ -1,14 +1,12 @@
 //! Ordered levels, as a species.
 
-use std::fmt;
-
 use polyview_core::{
     About, DataError, Domain, GammaPrior, Guess, LikelihoodSpecies, OptionError, Options,
     TermContext, View, ViewTable, ViewTerm, Way,
 };
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use super::levels::{LEVELS, Levels};
 use super::ordinal::NEEDS;
 use super::{CutPoints, CutPointsBy, Ordinal};
 use crate::scalar::{FORM, Form};
@@ -17,97 +15,8 @@ use crate::scalar::{FORM, Form};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrdinalSpecies;
 
-/// What the levels are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Levels {
-    /// 1 to the largest of the data.
-    #[default]
-    OfData,
-    /// 1 to this number.
-    Count(usize),
-    /// Words, in their order.
-    Words(Vec<String>),
-}
-
-/// The word for the levels of the data.
-const OF_DATA: &str = "data";
-/// What stands between words.
-const BETWEEN: char = ';';
-/// Most levels: of more nobody can say that they are no numbers.
-const MOST: usize = 100;
 /// Most levels of a table that is taken to be of such.
 const FEW: usize = 10;
-
-impl Serialize for Levels {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::OfData => s.serialize_str(OF_DATA),
-            Self::Count(count) => s.serialize_u64(*count as u64),
-            Self::Words(words) => s.serialize_str(&words.join(&BETWEEN.to_string())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Levels {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(ReadLevels)
-    }
-}
-
-/// Reads a number, or words.
-struct ReadLevels;
-
-impl Visitor<'_> for ReadLevels {
-    type Value = Levels;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "levels: their number, their words in order (low;mid;high), or the word {OF_DATA}"
-        )
-    }
-    fn visit_i64<E: Error>(self, count: i64) -> Result<Levels, E> {
-        Ok(Levels::Count(usize::try_from(count).unwrap_or(0)))
-    }
-    fn visit_u64<E: Error>(self, count: u64) -> Result<Levels, E> {
-        Ok(Levels::Count(usize::try_from(count).unwrap_or(usize::MAX)))
-    }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Levels, E> {
-        if text == OF_DATA {
-            return Ok(Levels::OfData);
-        }
-        let words = text.split(BETWEEN).map(|w| w.trim().to_owned());
-        Ok(Levels::Words(words.collect()))
-    }
-}
-
-impl Levels {
-    /// How many they are, where that is said.
-    fn count(&self) -> Option<usize> {
-        match self {
-            Self::OfData => None,
-            Self::Count(count) => Some(*count),
-            Self::Words(words) => Some(words.len()),
-        }
-    }
-    /// What cannot be.
-    fn invalid(&self) -> Option<String> {
-        if let Some(count) = self.count().filter(|c| !(2..=MOST).contains(c)) {
-            let words = if let Self::Words(_) = self {
-                format!(", with a '{BETWEEN}' between them")
-            } else {
-                String::new()
-            };
-            return Some(format!("there are 2 to {MOST} levels{words}, not {count}"));
-        }
-        let Self::Words(words) = self else {
-            return None;
-        };
-        let twice = |(i, word): &(usize, &String)| word.is_empty() || words[..*i].contains(word);
-        let found = words.iter().enumerate().find(twice);
-        found.map(|(_, word)| format!("each level needs a word of its own, and '{word}' is none"))
-    }
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -129,18 +38,6 @@ impl Default for Choices {
     }
 }
 
-/// The largest of some data, which is the number of levels where nobody says it: at least 2.
-fn largest(view: &View) -> usize {
-    let mut column = vec![0.0; view.n_samples()];
-    let mut out = 2.0_f64;
-    for d in 0..view.n_features() {
-        view.write_column(d, &mut column);
-        let known = (0..view.n_samples()).filter(|&n| view.is_observed(n, d));
-        out = known.map(|n| column[n]).fold(out, f64::max);
-    }
-    out as usize
-}
-
 impl LikelihoodSpecies for OrdinalSpecies {
     fn name(&self) -> &'static str {
         "ordinal"
@@ -151,11 +48,7 @@ impl LikelihoodSpecies for OrdinalSpecies {
             needs: NEEDS,
             label: "sites 2",
             options: &[
-                (
-                    "levels",
-                    "how many levels there are, or their words in order (\"low;mid;high\"); data: the \
-                     largest of the data",
-                ),
+                LEVELS,
                 (
                     "cut-points",
                     "what shares one set of cut points: view, or feature",
@@ -176,24 +69,16 @@ impl LikelihoodSpecies for OrdinalSpecies {
     }
     fn check(&self, options: &Options) -> Result<(), OptionError> {
         let choices: Choices = options.read()?;
-        let value = |option: &str, value: String, needs: String| OptionError::Value {
-            option: option.to_owned(),
-            value,
-            needs,
-        };
-        if let Some(needs) = choices.levels.invalid() {
-            let text = options.text("levels").unwrap_or_default();
-            return Err(value("levels", text, needs));
-        }
+        choices.levels.check(options)?;
         let GammaPrior { shape, rate } = choices.prior;
         if choices.prior.is_proper() {
             return Ok(());
         }
-        Err(value(
-            "prior",
-            format!("(shape {shape}, rate {rate})"),
-            "both are positive numbers".to_owned(),
-        ))
+        Err(OptionError::Value {
+            option: "prior".to_owned(),
+            value: format!("(shape {shape}, rate {rate})"),
+            needs: "both are positive numbers".to_owned(),
+        })
     }
     fn refuses(&self, way: Way, options: &Options) -> Option<String> {
         let form = options
@@ -226,19 +111,15 @@ impl LikelihoodSpecies for OrdinalSpecies {
         })
     }
     fn with_data(&self, options: &Options, view: &View) -> Options {
-        match options.read::<Choices>() {
-            Ok(choices) if choices.levels == Levels::OfData && view.n_observed() > 0 => {
-                let levels = Levels::Count(largest(view));
-                Options::of(&Choices { levels, ..choices }).unwrap_or_else(|_| options.clone())
-            }
-            _ => options.clone(),
-        }
+        let said = options.read::<Choices>().ok().and_then(|choices| {
+            let levels = choices.levels.with_data(view)?;
+            Options::of(&Choices { levels, ..choices }).ok()
+        });
+        said.unwrap_or_else(|| options.clone())
     }
     fn level_words(&self, options: &Options) -> Vec<String> {
-        match options.read::<Choices>().map(|c| c.levels) {
-            Ok(Levels::Words(words)) => words,
-            _ => Vec::new(),
-        }
+        let choices = options.read::<Choices>();
+        choices.map_or_else(|_| Vec::new(), |c| c.levels.words())
     }
     fn term(
         &self,
@@ -247,12 +128,7 @@ impl LikelihoodSpecies for OrdinalSpecies {
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: Choices = options.read()?;
-        let levels = match choices.levels.count() {
-            Some(count) => count,
-            // a file says how many they are
-            None if view.n_observed() == 0 => 0,
-            None => largest(&view),
-        };
+        let levels = choices.levels.of(&view);
         let cuts = CutPoints::new(levels, choices.cut_points, choices.prior);
         let mut likelihood = Ordinal::with_cut_points(cuts);
         likelihood.prediction = cx.prediction;

@@ -26,7 +26,7 @@ pub(super) fn findings(s: &Subject<'_>) -> Vec<Finding> {
 
 fn stays(s: &Subject<'_>, case: DataCase) -> Result<(), Finding> {
     let rows: Vec<u32> = (0..SAMPLES.min(s.view.n_samples() as u32)).collect();
-    let data: View = s.data(case).subset(s.view.name(), &rows);
+    let data: View = s.part(&s.data(case), &rows);
     let mut term = s.term(&data, case)?;
     if term.as_augmented().is_none() {
         return Err(Finding::Way {

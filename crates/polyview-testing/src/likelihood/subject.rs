@@ -99,8 +99,31 @@ impl<'a> Subject<'a> {
         }
         Ok(out)
     }
+    /// Number of predictor columns.
+    pub fn predictor_columns(&self) -> usize {
+        let latent = self.species.latent_dimensions(&self.options);
+        latent.unwrap_or_else(|| match self.species.domain().has_classes() {
+            true => self.view.levels().len(),
+            false => self.view.n_features(),
+        })
+    }
+    /// Some samples of a view of the data; in a table of similarities they are the features, too.
+    pub fn part(&self, view: &View, rows: &[u32]) -> View {
+        let part = view.subset(view.name(), rows);
+        if !self.species.domain().is_similarity() {
+            return part;
+        }
+        let names = rows.iter().map(|&n| view.features()[n as usize].clone());
+        let source: Vec<Option<usize>> = rows.iter().map(|&n| Some(n as usize)).collect();
+        let square = part.matched(view.name(), names.collect(), &source);
+        square.unwrap_or(part)
+    }
     /// What the species says that data of its own are.
     fn simulated(&self, seed: u32) -> Result<View, Finding> {
+        if self.species.domain().is_similarity() {
+            // new samples, which it simulates, are no table of themselves
+            return made_up(self.species.domain(), self.key.block(40 + seed));
+        }
         let case = DataCase::Complete;
         let term = self.term(&self.view, case)?;
         let shape = term.shape();
@@ -287,9 +310,20 @@ pub(super) fn refresh(term: &mut dyn ViewTerm, p: &Predictor<'_>) -> Result<(), 
 /// Data of a domain that any term of it takes.
 fn made_up(domain: Domain, key: StreamKey) -> Result<View, Finding> {
     let mut rng = key.block(20).rng();
-    let columns = if domain.has_classes() { 1 } else { FEATURES };
+    let columns = if domain.has_classes() {
+        1
+    } else if domain.is_similarity() {
+        SAMPLES
+    } else {
+        FEATURES
+    };
+    let rows = normal(SAMPLES, K, &mut key.block(21).rng());
+    let noise = normal(SAMPLES, SAMPLES, &mut key.block(22).rng());
     let values = Mat::from_fn(SAMPLES, columns, |n, d| {
-        if domain.has_classes() {
+        if domain.is_similarity() {
+            let product: f64 = (0..K).map(|k| rows[(n, k)] * rows[(d, k)]).sum();
+            product + 0.3 * noise[(n.min(d), n.max(d))]
+        } else if domain.has_classes() {
             ((n + d) % CLASSES) as f64
         } else if domain.is_ordered() {
             ((n + d) % CLASSES) as f64 + 1.0

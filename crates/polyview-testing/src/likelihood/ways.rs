@@ -39,11 +39,6 @@ pub(super) fn findings(s: &Subject<'_>) -> Vec<Finding> {
 
 fn columns(s: &Subject<'_>, term: &mut dyn ViewTerm) -> Vec<Finding> {
     let (shape, domain) = (term.shape(), s.species.domain());
-    let predictors = if domain.has_classes() {
-        s.view.levels().len()
-    } else {
-        s.view.n_features()
-    };
     let wanted = [
         ("its number of samples", shape.samples, s.view.n_samples()),
         (
@@ -54,7 +49,7 @@ fn columns(s: &Subject<'_>, term: &mut dyn ViewTerm) -> Vec<Finding> {
         (
             "its number of predictor columns",
             shape.predictor_columns,
-            predictors,
+            s.predictor_columns(),
         ),
     ];
     let mut out: Vec<Finding> = (wanted.into_iter())

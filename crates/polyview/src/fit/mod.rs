@@ -19,6 +19,7 @@ mod place;
 mod ranks;
 mod reading;
 mod remarks;
+mod similarities;
 mod start;
 mod states;
 mod stochastic;
@@ -416,7 +417,7 @@ impl Fit {
         let (at, _) = self.view(view)?;
         self.summarise(|c| Cow::Borrowed(&c.views[at].weights))
     }
-    /// Names of the rows of the weights of a view: its features (or classes),
+    /// Names of the rows of the weights of a view: its features (or classes, or latent dimensions),
     /// those of each component in turn where components have weights of their
     /// own, as `feature (2)` for the second.
     ///
@@ -425,7 +426,7 @@ impl Fit {
     pub fn weight_rows(&self, view: &str) -> Result<Vec<String>> {
         let (at, info) = self.view(view)?;
         if !info.choices.local {
-            return Ok(info.columns().to_vec());
+            return Ok(info.weight_rows().into_owned());
         }
         let components = self.component(0)?.views[at].term.shape().components;
         let of = |t: usize| info.columns().iter().map(move |c| format!("{c} ({t})"));

@@ -80,6 +80,10 @@ pub(super) fn quantities(model: &Model) -> Vec<Quantity> {
         if part.term.as_sizes().is_some() {
             out.push(Quantity::Size(view));
         }
+        if part.term.domain().is_similarity() {
+            // latent dimensions may turn from draw to draw
+            continue;
+        }
         let shape = part.term.shape();
         let (samples, columns) = (shape.samples, shape.predicted_columns());
         let count = CELLS.min(samples.saturating_mul(columns));

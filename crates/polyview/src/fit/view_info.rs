@@ -1,5 +1,7 @@
 //! What a fit knows about its views.
 
+use std::borrow::Cow;
+
 use polyview_core::Scaling;
 use polyview_kernels::{Kernel, KernelMap};
 use serde::{Deserialize, Serialize};
@@ -40,9 +42,7 @@ pub struct ViewInfo {
 }
 
 impl ViewInfo {
-    /// What is predicted of the view and, unless components have weights of
-    /// their own, what the weights have a row for: the features, or the classes
-    /// of a categorical view.
+    /// What is predicted of the view: the features, or the classes of a categorical view.
     pub fn columns(&self) -> &[String] {
         if self.levels.is_empty() {
             &self.features
@@ -97,6 +97,14 @@ impl ViewInfo {
             kernel: None,
             features,
         })
+    }
+    /// What the weights have a row for, unless components have weights of their own: what is
+    /// predicted ([`ViewInfo::columns`]), or the latent dimensions of a view that has such.
+    pub fn weight_rows(&self) -> Cow<'_, [String]> {
+        match self.choices.likelihood.latent_dimensions() {
+            Some(k) => (1..=k).map(|l| format!("dimension {l}")).collect(),
+            None => Cow::Borrowed(self.columns()),
+        }
     }
     /// Whether a feature was observed in any training sample.
     pub fn knows(&self, feature: usize) -> bool {

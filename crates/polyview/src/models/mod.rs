@@ -1,12 +1,14 @@
 //! Published models, each a few lines of composition.
 
 mod bibfa;
+mod mlfs;
 mod mofa;
 mod mofapy2;
 mod rank;
 mod sshiba;
 
 pub use bibfa::bibfa;
+pub use mlfs::mlfs;
 pub use mofa::mofa;
 pub use mofapy2::mofapy2;
 pub use rank::{Table1, rank};
@@ -17,7 +19,7 @@ use polyview_infer::{PruneRule, VbOptions};
 use crate::spec::ModelSpec;
 
 /// Names of the models of [`preset`].
-pub const PRESETS: [&str; 5] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank"];
+pub const PRESETS: [&str; 6] = ["bibfa", "sshiba", "mofa", "mofapy2", "rank", "mlfs"];
 
 /// Factors that [`preset`] offers [`mofa`]: twice as many as other models. Sparse weights cost little where they are
 /// zero, and hidden cells are predicted better (docs/decisions/0065-how-many-factors.md).
@@ -33,6 +35,7 @@ pub fn preset(name: &str) -> Option<ModelSpec> {
         "mofa" => mofa(FACTORS_OF_MOFA),
         "mofapy2" => mofapy2(factors),
         "rank" => rank(factors),
+        "mlfs" => mlfs(factors),
         _ => return None,
     })
 }

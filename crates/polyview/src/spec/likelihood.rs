@@ -108,6 +108,14 @@ impl Likelihood {
     pub fn has_trials(&self) -> bool {
         self.is(Domain::has_trials)
     }
+    /// Whether the data say how alike samples are, pair by pair.
+    pub fn is_similarity(&self) -> bool {
+        self.is(Domain::is_similarity)
+    }
+    /// Number of latent dimensions, where weights belong to these and not to features.
+    pub fn latent_dimensions(&self) -> Option<usize> {
+        self.species()?.latent_dimensions(&self.written_out())
+    }
     /// Whether only the order of the data counts.
     pub fn is_rank(&self) -> bool {
         self.is(Domain::is_ranked)

@@ -72,6 +72,12 @@ impl Aligned {
                 match_classes(info, view, unknown, &mut out.notes)
             };
             let matched = matched.map_err(|e| e.in_view(view.name()))?;
+            // what a sample of training is to itself says nothing
+            let is_own = |n: usize, d: usize| out.samples[n] == info.features[d];
+            let matched = match info.choices.likelihood.is_similarity() {
+                true => matched.hiding(is_own),
+                false => matched,
+            };
             out.views[at] = Some(matched);
         }
         let empty = out.unobserved();

@@ -184,6 +184,11 @@ impl Fit {
                 continue;
             };
             let theirs = &other.views[at];
+            if info.choices.likelihood.is_similarity() {
+                let why = "its latent dimensions may be turned between two fits";
+                notes.push(left_out(&info.name, why));
+                continue;
+            }
             let columns = common(info.columns(), &named(theirs.columns()));
             if columns.is_empty() {
                 let [own, theirs] = [info, theirs].map(|v| &v.choices.likelihood);

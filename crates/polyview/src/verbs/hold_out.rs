@@ -22,7 +22,8 @@ pub struct HoldOut {
 /// Two observed values stay in every feature, and two in every sample of a
 /// view (one less than there are features, where these are one or two), so a
 /// feature or sample with no more than that keeps them all. No sample loses
-/// its last value. The same seed hides the same cells.
+/// its last value. The same seed hides the same cells. Of a symmetric table of the samples
+/// ([`View::is_among`]) both cells of a pair are hidden: one would give the other away.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -74,7 +75,11 @@ pub(crate) fn hold_out_in(
             continue;
         }
         let key = StreamKey::new(seed).block(m as u32);
-        let (hidden, count) = choose(view, share, &mut left, key);
+        let (hidden, count) = if view.is_among(data.samples()) {
+            choose_pairs(view, data.samples(), share, &mut left, key)
+        } else {
+            choose(view, share, &mut left, key)
+        };
         if count > 0 {
             out.data = out.data.with_view(view.hiding(|n, d| hidden.get(n, d)))?;
         }
@@ -123,6 +128,63 @@ fn choose(view: &View, share: f64, left: &mut [usize], key: StreamKey) -> (BitMa
             }
         }
         count += taken;
+    }
+    (hidden, count)
+}
+
+/// As [`choose`] of a symmetric table of the samples: both cells of each pair.
+fn choose_pairs(
+    view: &View,
+    samples: &[String],
+    share: f64,
+    left: &mut [usize],
+    key: StreamKey,
+) -> (BitMask, usize) {
+    let (rows, features) = (view.n_samples(), view.n_features());
+    let mut hidden = BitMask::empty(rows, features);
+    let mut column: Vec<Option<usize>> = vec![None; rows];
+    for (d, feature) in view.features().iter().enumerate() {
+        if let Some(n) = samples.iter().position(|s| s == feature) {
+            column[n] = Some(d);
+        }
+    }
+    // the cells of a pair
+    let cells = |n: usize, m: usize| {
+        let there = column[m]
+            .filter(|&d| view.is_observed(n, d))
+            .map(|d| (n, d));
+        let back = column[n]
+            .filter(|&d| view.is_observed(m, d))
+            .map(|d| (m, d));
+        [there, back]
+    };
+    let seen = |n: usize, m: usize| n != m && cells(n, m).iter().any(Option::is_some);
+    let mut pairs: Vec<usize> = (0..rows)
+        .map(|n| (0..rows).filter(|&m| seen(n, m)).count())
+        .collect();
+    let mut count = 0;
+    for m in 0..rows {
+        let mut rng = key.chunk(m as u32).rng();
+        let mut others: Vec<usize> = (m + 1..rows).filter(|&n| seen(n, m)).collect();
+        let wanted = (share * others.len() as f64 + uniform_open01(&mut rng)) as usize;
+        for i in 0..wanted.min(others.len()) {
+            let j = i + below(others.len() - i, &mut rng);
+            others.swap(i, j);
+            let n = others[i];
+            let own = cells(n, m);
+            let lost = |of: usize| own.iter().flatten().filter(|c| c.0 == of).count();
+            let keeps = |of: usize| pairs[of] > 2 && left[of] > lost(of);
+            if keeps(n) && keeps(m) {
+                for of in [n, m] {
+                    pairs[of] -= 1;
+                    left[of] -= lost(of);
+                }
+                for (n, d) in own.into_iter().flatten() {
+                    hidden.set(n, d, true);
+                    count += 1;
+                }
+            }
+        }
     }
     (hidden, count)
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use polyview_core::{
-    Dataset, Domain, Journal, NormalScores, NumericError, OrderStatistics, RowMoments, UnknownClass,
+    Dataset, Domain, Journal, NormalScores, NumericError, OrderStatistics, RowMoments,
+    UnknownClass, View,
 };
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::{Mat, MatRef};
@@ -230,6 +231,15 @@ pub(super) fn ends(level: f64) -> Result<[f64; 2]> {
 /// others than the fit's.
 type Placed<'a> = (Cow<'a, RowMoments>, Option<Arc<Mat<f64>>>);
 
+/// A view that is predicted.
+struct Wanted<'a> {
+    at: usize,
+    /// Whether the factors have seen it.
+    seen: bool,
+    /// Its data, in working units, where these are at hand.
+    own: Option<&'a View>,
+}
+
 impl Fit {
     /// Predicts the view `target` from the other views of `data` (any subset
     /// of the model's). The target's own data, where given, are left out.
@@ -297,8 +307,13 @@ impl Fit {
         let (at, info) = self.view(view)?;
         info.tells_features("a prediction")?;
         let (samples, placing) = (self.samples.clone(), Placing::as_fitted());
-        let seen = (at, true);
-        self.predict_from(seen, (samples, &placing), Vec::new(), parameters, |c| {
+        let own = self.data.as_ref().map(|data| &data[at]);
+        let of = Wanted {
+            at,
+            seen: true,
+            own,
+        };
+        self.predict_from(of, (samples, &placing), Vec::new(), parameters, |c| {
             Ok((Cow::Borrowed(c.factors()), None))
         })
     }
@@ -320,7 +335,8 @@ impl Fit {
         let ids = samples.clone();
         let seen = views[at].is_some();
         let mut journal = Journal::default();
-        let of = (at, seen);
+        let own = views[at].as_ref();
+        let of = Wanted { at, seen, own };
         let mut out = self.predict_from(of, (samples, &placing), notes, parameters, |c| {
             let how = latent::usual(WeightUncertainty::Variational);
             let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
@@ -341,7 +357,7 @@ impl Fit {
     /// was, and else by the joint fit.
     fn predict_from(
         &self,
-        (at, seen): (usize, bool),
+        Wanted { at, seen, own }: Wanted<'_>,
         (samples, placing): (Vec<String>, &Placing),
         mut notes: Vec<String>,
         parameters: ParameterUncertainty,
@@ -365,7 +381,18 @@ impl Fit {
             };
             let seen = Arc::new(component.seen(&z).into_owned());
             drop(z);
-            parts.push(Part::new(seen, component.views.swap_remove(at)));
+            let mut view = component.views.swap_remove(at);
+            if view.term.laws_need_data() {
+                match own {
+                    Some(own) => view.term = view.term.rebind(own)?,
+                    // its own data are what it takes
+                    None if target.is_none() => {
+                        self.data()?;
+                    }
+                    None => {}
+                }
+            }
+            parts.push(Part::new(seen, view));
         }
         let Some(kind) = parts.first().map(|part| part.term().domain()) else {
             return Err(NumericError::BadState {

@@ -78,7 +78,7 @@ impl Fit {
     /// state is damaged.
     pub fn inclusion(&self, view: &str) -> Result<Mat<f64>> {
         let (at, info) = self.view(view)?;
-        let mut mean: Mat<f64> = Mat::zeros(info.columns().len(), self.k());
+        let mut mean: Mat<f64> = Mat::zeros(info.weight_rows().len(), self.k());
         self.each_part(at, |part| {
             let Some(own) = part.weights.inclusion() else {
                 return Err(ErrorKind::NoInclusion {

@@ -202,9 +202,12 @@ impl Fit {
         for i in 0..self.n_components() {
             let component = self.component(i)?;
             let factors = Arc::new(component.factors.seen().clone());
-            for (at, view) in component.views.into_iter().enumerate() {
+            for (at, mut view) in component.views.into_iter().enumerate() {
                 let asked = !cells[at].is_empty() || !classes[at].is_empty();
                 if asked || !notes[at].is_empty() {
+                    if view.term.laws_need_data() {
+                        view.term = view.term.rebind(&training[at])?;
+                    }
                     parts[at].push(Part::new(Arc::clone(&factors), view));
                 }
             }

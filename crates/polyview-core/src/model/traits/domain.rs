@@ -28,9 +28,11 @@ pub enum Exposure {
 /// | [`Domain::CLASSES`] | one of several classes: one column of codes | the probability of each class; they sum to one |
 /// | [`Domain::LEVELS`] | one of some ordered levels, 1 for the lowest | the probability of each level, and mean and variance of their numbers |
 /// | [`Domain::Order`] | anything that has an order | where it stands among the training values |
+/// | [`Domain::Similarities`] | how alike two samples are: the features are the samples | its mean and variance |
 ///
 /// In files it is one word: `real`, `count`, `successes` (counts out of trials), `exposed-count`
-/// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`, `censored`, `survival`.
+/// (counts at a size factor), `probability`, `classes`, `levels`, `ranked`, `censored`, `survival`,
+/// `similarities`.
 ///
 /// ```
 /// use polyview_core::{Domain, Exposure};
@@ -68,6 +70,9 @@ pub enum Domain {
     },
     /// Anything that has an order: only the order of the values of a feature counts.
     Order,
+    /// How alike two samples are, in a symmetric table of them: the two cells of a pair are one
+    /// datum ([`View::among`](crate::View::among)).
+    Similarities,
 }
 
 impl Domain {
@@ -119,6 +124,10 @@ impl Domain {
     pub fn is_ranked(self) -> bool {
         self == Self::Order
     }
+    /// Whether the data say how alike samples are, pair by pair.
+    pub fn is_similarity(self) -> bool {
+        self == Self::Similarities
+    }
     /// Whether the data are numbers of successes out of known numbers of trials.
     pub fn has_trials(self) -> bool {
         self == Self::SUCCESSES
@@ -152,6 +161,7 @@ enum Word {
     Ranked,
     Censored,
     Survival,
+    Similarities,
 }
 
 impl From<Domain> for Word {
@@ -167,6 +177,7 @@ impl From<Domain> for Word {
             Domain::Levels { ordered: false } => Self::Classes,
             Domain::Levels { ordered: true } => Self::Levels,
             Domain::Order => Self::Ranked,
+            Domain::Similarities => Self::Similarities,
             Domain::Censored { times: false } => Self::Censored,
             Domain::Censored { times: true } => Self::Survival,
         }
@@ -188,6 +199,7 @@ impl From<Word> for Domain {
             Word::Ranked => Self::Order,
             Word::Censored => Self::CENSORED,
             Word::Survival => Self::SURVIVAL,
+            Word::Similarities => Self::Similarities,
         }
     }
 }
@@ -215,6 +227,7 @@ mod tests {
             (Domain::Order, "ranked"),
             (Domain::CENSORED, "censored"),
             (Domain::SURVIVAL, "survival"),
+            (Domain::Similarities, "similarities"),
         ];
         for (domain, word) in all {
             let read: StrDeserializer<'_, Error> = word.into_deserializer();
@@ -226,6 +239,7 @@ mod tests {
                 domain.is_label(),
                 domain.is_ranked(),
                 domain.is_ordered(),
+                domain.is_similarity(),
             ];
             assert_eq!(kinds.iter().filter(|k| **k).count(), 1, "{word}");
         }

@@ -8,7 +8,8 @@ pub struct ViewShape {
     /// Columns of the data.
     pub observed_columns: usize,
     /// Columns of the linear predictor: those of the data, or C for the one
-    /// column of codes of a categorical view with C classes; T times as many
+    /// column of codes of a categorical view with C classes, or the latent dimensions of a view
+    /// that has such; T times as many
     /// where each of T components of the factors' prior has its own.
     pub predictor_columns: usize,
     /// Number of components of the factors' prior for which the term has a set

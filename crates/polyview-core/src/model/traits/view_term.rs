@@ -84,6 +84,12 @@ pub trait ViewTerm: Stateful + Send + Sync {
     /// needs of the predictor it takes at once; a block of few columns is as cheap as its
     /// cells.
     fn law(&self, p: &Predictor<'_>, block: &Block<'_>) -> Box<dyn Law + '_>;
+    /// Whether the law of a cell depends on other data of its sample even where the factors are
+    /// known: the view has latent rows of its own. Where data of the view are at hand, its cells
+    /// are then predicted by the term that is bound to these ([`ViewTerm::rebind`]).
+    fn laws_need_data(&self) -> bool {
+        false
+    }
     /// Scores of a block of labels: the mean of their linear predictor.
     fn score(&self, p: &Predictor<'_>, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         p.mean(samples, columns)

@@ -30,6 +30,7 @@ use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
     note_twins, observed_mean, slips,
 };
+use super::similarities::among_samples;
 use super::start::start;
 use super::stochastic;
 use super::training::TrainingScale;
@@ -206,6 +207,7 @@ impl Fitting {
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
         let mut journal = data.journal().clone();
+        let data = among_samples(data, &choices, &mut journal)?;
         let (data, mut maps) = kernels::mapped(data, &composed, &choices, &mut journal)?;
         let (data, mut left_out) = if composed.is_faithful() {
             // mofapy2 sees all features

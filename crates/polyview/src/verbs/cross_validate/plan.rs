@@ -106,6 +106,12 @@ impl<'a> Plan<'a> {
             check_others(data, &targets, &others)?;
             for target in &targets {
                 check_classes(target)?;
+                let at = data.views().iter().position(|v| v.name() == target.name());
+                if at.is_some_and(|at| kinds[at].is_similarity()) {
+                    let what = "being similarities";
+                    let with = "a target of cross-validation: leave --target out, and pairs are hidden and predicted";
+                    return Err(incompatible(target.name(), what, with));
+                }
             }
         }
         let kind_of = |view: &View| {

@@ -1,5 +1,6 @@
 //! Targets of the samples of a fold, predicted from their other views.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use polyview_baselines::{
@@ -40,15 +41,30 @@ impl<'a> Halves<'a> {
     }
     /// All that is known of the training samples.
     fn seen(&self) -> Dataset {
-        self.plan.data.subset(&self.training)
+        self.part(&self.training)
+    }
+    /// Some samples; in tables of similarities they are compared with those of training alone.
+    fn part(&self, samples: &[u32]) -> Dataset {
+        let all = self.plan.data;
+        let mut out = all.subset(samples);
+        let similarities = |v: &&View| self.plan.kind(v.name()).is_similarity();
+        for view in all.views().iter().filter(similarities) {
+            let seen = self.training.iter().map(|&n| &all.samples()[n as usize]);
+            let seen: HashSet<&String> = seen.collect();
+            let known = |d: &usize| seen.contains(&view.features()[*d]);
+            let keep: Vec<usize> = (0..view.n_features()).filter(known).collect();
+            let names = keep.iter().map(|&d| view.features()[d].clone()).collect();
+            let source: Vec<Option<usize>> = keep.into_iter().map(Some).collect();
+            let less = (out.view(view.name()))
+                .and_then(|v| v.matched(view.name(), names, &source).ok())
+                .and_then(|v| out.with_view(v).ok());
+            out = less.unwrap_or(out);
+        }
+        out
     }
     /// Some samples without the targets.
     fn inputs(&self, samples: &[u32]) -> Result<Dataset> {
-        Ok(self
-            .plan
-            .data
-            .subset(samples)
-            .with_views(&self.plan.others)?)
+        Ok(self.part(samples).with_views(&self.plan.others)?)
     }
     fn targets(&self) -> Vec<Target> {
         let wanted = self.plan.options.targets.iter();
@@ -194,7 +210,7 @@ fn predictions(
         What::Baselines => {
             teller.tell(plan, job, 0);
             let [x, new] = [&halves.training, &halves.test].map(|samples| {
-                let data = plan.data.subset(samples);
+                let data = halves.part(samples);
                 let views = data.views().iter();
                 let others = views.filter(|v| plan.others.contains(&v.name()));
                 let mut parts: Vec<Mat<f64>> =

@@ -25,13 +25,13 @@ pub(super) struct Expected {
     components: f64,
 }
 
-/// Columns that are looked at together: all of a view of classes, whose columns
-/// are one feature.
-pub(super) fn column_blocks(view: &View, kind: Domain) -> Vec<Range<usize>> {
+/// Columns that are looked at together, of a predictor that has so many: all of a view of
+/// classes, whose columns are one feature.
+pub(super) fn column_blocks(view: &View, kind: Domain, predictors: usize) -> Vec<Range<usize>> {
     let (width, columns) = if kind.has_classes() {
         (view.levels().len().max(1), view.levels().len())
     } else {
-        (width(view.n_samples()), view.n_features())
+        (width(view.n_samples()), predictors)
     };
     let starts = (0..columns).step_by(width);
     starts.map(|s| s..(s + width).min(columns)).collect()

@@ -76,6 +76,9 @@ use sums::{Draw, Posterior, Sums};
 /// explain. Ranks have no intercepts, so their means are over all samples.
 /// Samples that nobody knows the group of are taken together.
 ///
+/// **Similarities** are seen through the latent rows of the samples: $X$ is the linear predictor
+/// of these and the variance that they have about it.
+///
 /// **Covariates and offsets** have shares of their own, apart from those of the factors: $R^2$ of
 /// all columns of a kind together.
 ///
@@ -295,8 +298,8 @@ impl Fit {
                 let all = [(0..view.n_samples()).collect::<Vec<usize>>()];
                 let (mut own, mut null) = (0.0, 0.0);
                 let mut sums = Sums::zero(all_columns);
-                for columns in column_blocks(view, kind) {
-                    if !kind.is_ranked() {
+                for columns in column_blocks(view, kind, posterior.columns(at)) {
+                    if !kind.is_ranked() && !kind.is_similarity() {
                         let expected = posterior.expected(at, &columns);
                         for rows in if strata.is_empty() { &all } else { strata } {
                             let of = expected.of_samples(view, kind, rows);
@@ -304,13 +307,13 @@ impl Fit {
                             null += of.1;
                         }
                     }
-                    let names = self.views[at].columns();
+                    let names = self.views[at].weight_rows();
                     let (draws, place) = match &posterior.local[at][..] {
                         [] => (draws, at),
                         local => (local, 0),
                     };
                     let (latent, draws) =
-                        sums::linear_predictor(view, draws, place, names, &columns)?;
+                        sums::linear_predictor(view, draws, place, &names, &columns)?;
                     let means = links[at].get(columns.clone());
                     let link: Vec<f64> = columns
                         .enumerate()

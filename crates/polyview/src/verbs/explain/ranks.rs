@@ -65,7 +65,7 @@ impl Fit {
             }
             let scores = normal_scores(view);
             let names = self.views[at].columns();
-            for columns in column_blocks(view, kind) {
+            for columns in column_blocks(view, kind, view.n_features()) {
                 let (latent, _) = linear_predictor(view, &of_training.draws, at, names, &columns)?;
                 for (j, d) in columns.enumerate() {
                     let pairs: Vec<(f64, f64)> = (0..view.n_samples())

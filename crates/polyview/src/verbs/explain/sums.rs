@@ -71,6 +71,11 @@ impl Posterior {
         }
     }
 
+    /// Number of columns of a view's predictor, those of one set of weights.
+    pub(super) fn columns(&self, at: usize) -> usize {
+        let of = self.links.first().and_then(|c| c[at].variance.first());
+        of.map_or(0, Vec::len)
+    }
     /// What some columns of labels or counts are expected to be.
     pub(super) fn expected(&self, at: usize, columns: &Range<usize>) -> Expected {
         let samples = self.draws.first().map_or(0, |d| d.factors.nrows());
@@ -395,9 +400,13 @@ pub(super) fn linear_predictor(
         values += polyview_linalg::times_small(draw.factors.as_ref(), w.as_ref()) * share;
     }
     for (j, d) in columns.clone().enumerate() {
-        let feature = if view.levels().is_empty() { d } else { 0 };
+        // classes are one feature, and latent dimensions none
+        let seen = |n: usize| match names.len() == view.n_features() {
+            true => view.is_observed(n, d),
+            false => view.mask().count_sample(n, view.n_features()) > 0,
+        };
         for n in 0..view.n_samples() {
-            if !view.is_observed(n, feature) {
+            if !seen(n) {
                 values[(n, j)] = f64::NAN;
             }
         }

@@ -40,6 +40,7 @@ mod rest;
 mod settle;
 mod shrinkage;
 mod silent_features;
+mod similarity;
 mod uncertain;
 mod unobserved;
 
