@@ -205,7 +205,10 @@ fn main() -> Result<(), Error> {
     );
     let fit = fit(&layout)?;
     println!("{} factors", fit.k());
-    let inputs = dataset(new, new.tables.iter().filter(|t| t.role != Role::Target))?;
+    // nothing is known of month 30
+    let has = |t: &&Laid| t.cells.iter().flatten().any(Option::is_some);
+    let inputs = new.tables.iter().filter(|t| t.role != Role::Target);
+    let inputs = dataset(new, inputs.filter(has))?;
     let truth = |name: &str| {
         let laid = new.tables.iter().find(|t| t.name == name);
         laid.map(numbers).ok_or("a target")

@@ -57,10 +57,9 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
     for (rows, prefix) in [(&layout.training, ""), (&layout.new, "new-")] {
         tables.push((at(format!("{prefix}samples.csv")), rows, None));
         for laid in &rows.tables {
-            let of_target = laid.role == Role::Target;
             let known = laid.cells.iter().flatten().any(Option::is_some);
-            // the truth of new samples, if there is any
-            if prefix.is_empty() || !of_target || known {
+            // of new samples what is known of any: past visits, and the truth
+            if prefix.is_empty() || known {
                 tables.push((at(format!("{prefix}{}.csv", laid.name)), rows, Some(laid)));
             }
         }

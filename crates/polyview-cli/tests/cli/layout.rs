@@ -143,6 +143,8 @@ fn the_cohort_becomes_the_views_of_the_thesis() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     // five of tests and measurements, five of diagnoses, one of what does not change, three targets
     assert_eq!(json["views"], 14, "{json}");
+    // month 30 is seen by training, and by what is said of month 36
+    assert!(at.join("study/new-td-6.csv").exists());
     let first = get(at, "study/td-6.csv");
     let header = first.lines().next().expect("a header");
     assert_eq!(header.split(',').count(), 1 + 23);
