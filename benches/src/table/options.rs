@@ -198,6 +198,7 @@ impl Options {
                 warm_up: sweeps / 2,
                 sweeps,
                 thin: (sweeps / 100).max(1),
+                ..GibbsOptions::default()
             };
         }
         let likelihood = if half.is_classes() {

@@ -280,7 +280,7 @@ fn leaves(model: &Table) -> Leaves {
     out
 }
 
-/// Removes one entry of nested tables.
+/// Removes one entry of nested tables, and tables of which nothing is left.
 fn remove(table: &mut Table, place: &[&str]) {
     match place {
         [] => {}
@@ -290,6 +290,9 @@ fn remove(table: &mut Table, place: &[&str]) {
         [key, rest @ ..] => {
             if let Some(Value::Table(inner)) = table.get_mut(*key) {
                 remove(inner, rest);
+                if inner.is_empty() {
+                    table.remove(*key);
+                }
             }
         }
     }

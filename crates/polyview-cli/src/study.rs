@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview::{
-    Intercepts, KernelChoice, Likelihood, ModelSpec, Offset, PruneRule, ViewChoices, WeightPrior,
+    EngineKind, GibbsOptions, Intercepts, KernelChoice, Likelihood, ModelSpec, Offset, PruneRule,
+    ViewChoices, WeightPrior,
 };
 use polyview_core::{Join, OptionError};
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
@@ -22,7 +23,7 @@ mod read;
 mod values;
 mod write;
 
-use data::{distinct, sources};
+use data::{distinct, sources, weight_option};
 pub use data::{named_file, of_view, offset_option, trials_twice, view_option};
 use read::read;
 use values::Beside;
@@ -326,6 +327,19 @@ impl Study {
         set(&mut m.restarts, args.engine.restarts);
         set(&mut m.vb.max_sweeps, args.convergence.max_sweeps);
         set(&mut m.vb.tolerance, args.convergence.tolerance);
+        if let Some(e) = &args.engine.engine {
+            m.engine = parsed("--engine", e)?;
+        }
+        if let Some(sweeps) = args.gibbs.polish {
+            if m.engine == EngineKind::Stochastic {
+                return Err(Failure::Usage(
+                    "--polish: it starts from variational Bayes over all samples at once, and this is --engine \
+                     stochastic; leave one of them out"
+                        .into(),
+                ));
+            }
+            (m.engine, m.gibbs) = (EngineKind::Gibbs, GibbsOptions::from_optimum(sweeps));
+        }
         set(&mut m.gibbs.chains, args.gibbs.chains);
         set(&mut m.gibbs.warm_up, args.gibbs.warm_up);
         set(&mut m.gibbs.sweeps, args.gibbs.sweeps);
@@ -338,9 +352,6 @@ impl Study {
         );
         set(&mut m.stochastic.forgetting, args.stochastic.forgetting);
         set(&mut m.stochastic.exact_sweeps, args.stochastic.exact_sweeps);
-        if let Some(e) = &args.engine.engine {
-            m.engine = parsed("--engine", e)?;
-        }
         if let Some(x) = &args.choices.missing {
             m.missing = parsed("--missing", x)?;
         }
@@ -422,6 +433,10 @@ impl Study {
             let mut choices = m.view(name);
             choices.selection = "relevance".into();
             *m = m.clone().with_view(name, choices);
+        }
+        for text in &args.choices.weight {
+            let (view, weight) = weight_option(text)?;
+            *m = m.clone().with_weight(&view, weight);
         }
         for name in &args.choices.settle {
             *m = m.clone().with_settled(name, true);

@@ -250,6 +250,24 @@ impl Model {
         self.share();
         Ok(())
     }
+    /// Takes over factors, weights and intercepts, with their priors, of a model of the same
+    /// samples, columns and number of factors, whatever its data terms are.
+    ///
+    /// # Errors
+    /// [`NumericError::BadState`] when they are of another kind or extent.
+    pub fn take_rows(&mut self, from: &Self) -> Result<(), NumericError> {
+        let mut state = State::new();
+        from.save_rows(&mut state);
+        for view in &from.views {
+            view.bias.save(&format!("bias/{}", view.name), &mut state);
+        }
+        let state = state.reader();
+        self.load_rows(&state)?;
+        for view in &mut self.views {
+            view.bias.load(&format!("bias/{}", view.name), &state)?;
+        }
+        Ok(())
+    }
     /// Removes, reorders and flips factors: keeps the columns `keep`, in that
     /// order, each times its sign.
     ///

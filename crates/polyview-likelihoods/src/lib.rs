@@ -47,6 +47,8 @@
 //! [`Grouped`] gives groups of samples noise, parameters and intercepts of their
 //! own, whatever the likelihood.
 //!
+//! [`Weighted`] takes the likelihood of a view to a power.
+//!
 //! [`Experts`] gives each component of a mixture prior on the factors predictor
 //! columns of its own: local classifiers.
 //!
@@ -67,6 +69,7 @@ mod rank;
 mod scalar;
 mod similarity;
 mod softmax;
+mod weighted;
 
 pub use bernoulli::{Bernoulli, LatentBernoulli, LatentBernoulliOptions, ScoreStart};
 pub use categorical::{CategoricalProbit, CategoricalProbitOptions};
@@ -89,6 +92,7 @@ pub use rank::{
 pub use scalar::{Expected, MixedLaw, ScalarLikelihood, ScalarParameter};
 pub use similarity::{NewSamples, Similarity, SimilarityOptions};
 pub use softmax::Softmax;
+pub use weighted::Weighted;
 
 /// Likelihoods that describe themselves ([`LikelihoodSpecies`](polyview_core::LikelihoodSpecies)),
 /// for a registry.

@@ -250,6 +250,11 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(normal_scores(fit))
+            .chain(
+                fit.counted()
+                    .map(|how| ("Views that count more or less than once".to_owned(), how)),
+            )
+            .chain(fit.polished().map(|how| ("Polished".to_owned(), how)))
             .collect(),
         options: options(fit),
     }

@@ -14,7 +14,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::{self, several, without_samples};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
-use crate::spec::{Algorithm, EngineKind, ModelSpec, RunOptions, ViewChoices};
+use crate::spec::{Algorithm, ChainStart, EngineKind, ModelSpec, RunOptions, ViewChoices};
 
 /// Who puts the parts of a model together: what its data are, which data terms and blocks of
 /// rows it has, where they start. Object safe.
@@ -193,6 +193,29 @@ impl Composed {
         }
         stochastic_goes(self, views, &choices, samples, groups)?;
         Ok(choices)
+    }
+    /// The same fitted by variational Bayes.
+    pub(crate) fn by_variational_bayes(&self) -> Self {
+        let options = RunOptions {
+            engine: EngineKind::Vb,
+            ..self.options.clone()
+        };
+        Self {
+            adjustment: self.adjustment.clone(),
+            ..Self::new(Arc::clone(&self.composer), options)
+        }
+    }
+    /// Whether all views count once, so that a bound is one on the evidence.
+    pub(crate) fn counts_once(&self) -> bool {
+        self.spec().is_none_or(|spec| {
+            let own = spec.views.iter().map(|v| &v.choices);
+            (own.chain([&spec.defaults])).all(|c| c.own_weight().is_none())
+        })
+    }
+    /// Whether chains start at the optimum of variational Bayes.
+    pub(crate) fn starts_at_optimum(&self) -> bool {
+        let options = &self.options;
+        options.engine == EngineKind::Gibbs && options.gibbs.start == ChainStart::Optimum
     }
     /// The same with what these data say of choices that nobody has made, such as the number of
     /// levels: to be asked before any of them are left out.

@@ -49,7 +49,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Coefficients, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit,
-    FitParts, FitRecord, Fitting, Mixing, Noise, Progress, Reading, Repeated, Repeating,
+    FitParts, FitRecord, Fitting, Mixing, Noise, Optimum, Progress, Reading, Repeated, Repeating,
     TrainingScale, ViewInfo, ViewParts,
 };
 // the vocabulary of the signatures
@@ -69,9 +69,10 @@ pub use polyview_linalg::{Mat, MatRef};
 pub use polyview_priors::{BetaPrior, MixtureOptions};
 pub use registry::{ComposerReader, Registry};
 pub use spec::{
-    Algorithm, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions, GroupChoices,
-    InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named, Path, Posterior,
-    PriorKind, RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior, WeightPriors,
+    Algorithm, ChainStart, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions,
+    GroupChoices, InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named,
+    Path, Posterior, PriorKind, RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior,
+    WeightPriors,
 };
 
 pub use verbs::{

@@ -73,7 +73,8 @@ fn costs(spec: &ModelSpec, groups: Option<&Groups>, views: &[View], k: usize) ->
     let none = without_samples(groups);
     let plain = !grouped
         && factor_block(spec, none.as_ref(), Mat::zeros(0, spec.factors), 0)?.turns()
-        && spec.algorithm == Algorithm::Corrected;
+        && spec.algorithm == Algorithm::Corrected
+        && (views.iter()).all(|v| spec.view(v.name()).own_weight().is_none());
     // compressed, sparse values would be dense
     let complete = plain
         && (views.iter()).all(|v| matches!(v.mask(), Mask::Complete) && v.sparse().is_none())
@@ -139,13 +140,13 @@ impl Plan {
             Path::CompressSamples if costs.samples.is_none() => {
                 return refused(
                     "compress-samples",
-                    "these data: it needs complete Gaussian views that are not sparse, more samples than features, standard normal factors, nothing that groups have of their own, and the corrected algorithm",
+                    "these data: it needs complete Gaussian views that are not sparse, more samples than features, standard normal factors, nothing that groups have of their own, views that count once, and the corrected algorithm",
                 );
             }
             Path::CompressFeatures if costs.features.is_none() => {
                 return refused(
                     "compress-features",
-                    "these data: it needs complete Gaussian views that are not sparse, noise by view, no selection of features, more features than samples in every view, standard normal factors, nothing that groups have of their own, and the corrected algorithm",
+                    "these data: it needs complete Gaussian views that are not sparse, noise by view, no selection of features, more features than samples in every view, standard normal factors, nothing that groups have of their own, views that count once, and the corrected algorithm",
                 );
             }
             Path::CompressSamples => (Path::CompressSamples, "asked for".to_owned()),

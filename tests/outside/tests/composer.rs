@@ -217,6 +217,7 @@ fn it_is_sampled() {
         warm_up: 30,
         sweeps: 30,
         thin: 3,
+        ..GibbsOptions::default()
     };
     let fitted = composed(data(0..SAMPLES, 0.1), options);
     assert_eq!(fitted.n_components(), 20);

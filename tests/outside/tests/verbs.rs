@@ -199,6 +199,7 @@ fn sampled(likelihood: &str) {
         warm_up: 30,
         sweeps: 30,
         thin: 3,
+        ..GibbsOptions::default()
     };
     let fitted = fit(data(0..SAMPLES, 0.1), spec);
     let new = data(SAMPLES..SAMPLES + 5, 0.1);
@@ -236,6 +237,7 @@ fn a_prior_of_weights_is_used_saved_and_sampled() {
         warm_up: 30,
         sweeps: 30,
         thin: 3,
+        ..GibbsOptions::default()
     };
     let sampled = fit(data(0..SAMPLES, 0.1), sampled)
         .explain()

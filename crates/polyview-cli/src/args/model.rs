@@ -100,6 +100,12 @@ pub struct ChoiceArgs {
     /// [default: marginal].
     #[arg(long, value_parser = ["marginal", "impute"])]
     pub missing: Option<String>,
+    /// Have this view count X times, its part of the bound times X: labels of
+    /// few columns beside thousands of features, for example. What is learnt so is
+    /// used as of one observation, and the bound is no evidence; with --engine vb
+    /// alone; may be given several times.
+    #[arg(long, value_name = "VIEW=X")]
+    pub weight: Vec<String>,
     /// At the end settle the weights of this view, of labels for example, on
     /// factors of the other views alone: those that a prediction of it will
     /// meet; may be given several times. With --model rank labels are settled
@@ -199,6 +205,13 @@ pub struct ConvergenceArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gibbs sampling (--engine gibbs)")]
 pub struct GibbsArgs {
+    /// Variational Bayes first, then a Gibbs chain that starts at its optimum:
+    /// SWEEPS are kept of it after a third as many, and a hundred draws of them,
+    /// or up to twice as many, take the optimum's place: they explain and
+    /// predict, and make the file as much larger [default: no chain; without
+    /// SWEEPS 300].
+    #[arg(long, value_name = "SWEEPS", num_args = 0..=1, default_missing_value = "300", conflicts_with = "sweeps", value_parser = counted::<usize>, allow_negative_numbers = true)]
+    pub polish: Option<usize>,
     /// Chains [default: 2].
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub chains: Option<usize>,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use polyview::{EngineKind, ErrorKind, Fit, Fitting};
+use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting};
 use polyview_core::{Dataset, excerpt};
 use polyview_io::OnDisk;
 
@@ -93,9 +93,15 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
 fn more(fit: &Fit, checkpoint: Option<&Path>) -> Option<String> {
     let limited = fit.stopped_at_limit();
     match fit.run_options().engine {
-        EngineKind::Gibbs => fit
-            .unmixed()
-            .map(|_| "fit again with larger --sweeps and --warm-up, or more --chains".to_owned()),
+        EngineKind::Gibbs => fit.unmixed().map(|_| {
+            match fit.run_options().gibbs.start {
+                ChainStart::Optimum => "fit again with a larger --polish, or more --chains",
+                ChainStart::Factors => {
+                    "fit again with larger --sweeps and --warm-up, or more --chains"
+                }
+            }
+            .to_owned()
+        }),
         EngineKind::Stochastic => limited.then(|| "fit again with a larger --epochs".to_owned()),
         EngineKind::Vb => limited.then(|| match checkpoint.filter(|path| path.exists()) {
             Some(path) => format!(
@@ -402,10 +408,13 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "sweeps": r.sweeps,
             "bound": r.bound,
             "seconds": r.seconds,
+            "draws": fit.is_sampled().then(|| fit.n_components()),
+            "optimum": r.optimum,
             "views": fit.views().iter().enumerate().map(|(i, v)| serde_json::json!({
                 "name": v.name,
                 "likelihood": v.choices.likelihood.name(),
                 "features": v.features.len(),
+                "weight": v.choices.weight.unwrap_or(1.0),
                 "explained": explained.as_ref().map(|e| e.total[i]),
                 "deviance": explained.as_ref().and_then(|e| finite(e.deviance[i])),
             })).collect::<Vec<_>>(),
@@ -424,6 +433,14 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         fit.ending(),
         r.seconds
     ))?;
+    if let Some(counted) = fit.counted() {
+        prose(format!(
+            "views that count more or less than once: {counted}"
+        ))?;
+    }
+    if let Some(polished) = fit.polished() {
+        prose(format!("polished: {polished}"))?;
+    }
     if let Some(e) = explained {
         let about = format!("{}{}", about_deviance(&e), about_scores(fit));
         let about = about.trim_start_matches("; ");

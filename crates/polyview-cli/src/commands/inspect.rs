@@ -112,6 +112,12 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         fit.run_options().factors
     ))?;
     prose(format!("sweeps    {}, {}", r.sweeps, fit.ending()))?;
+    if let Some(counted) = fit.counted() {
+        prose(format!("counts    {counted}"))?;
+    }
+    if let Some(polished) = fit.polished() {
+        prose(format!("polished  {polished}"))?;
+    }
     if let Some(b) = r.bound {
         line(format!("bound     {} nats", nats(b)))?;
     }
@@ -459,6 +465,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "bound": r.bound,
         "restart_bounds": r.restart_bounds,
         "seconds": r.seconds,
+        "optimum": r.optimum,
         "reading": fit.reading(),
         "journal": r.journal.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "diagnostics": r.diagnostics,

@@ -105,6 +105,19 @@ pub fn view_option(text: &str) -> Outcome<(String, PathBuf, Option<String>)> {
     Ok((name.to_owned(), rest.into(), None))
 }
 
+/// Parses `VIEW=X`.
+pub fn weight_option(text: &str) -> Outcome<(String, f64)> {
+    let parts = text.rsplit_once('=').filter(|(view, _)| !view.is_empty());
+    let number = |x: &str| x.parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
+    parts
+        .and_then(|(view, x)| Some((view.to_owned(), number(x)?)))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "--weight: '{text}' is not VIEW=X with a number above 0, such as diet=5"
+            ))
+        })
+}
+
 /// Parses `VIEW=FILE`.
 pub fn named_file(option: &str, text: &str) -> Outcome<(String, PathBuf)> {
     text.split_once('=')

@@ -1,6 +1,6 @@
 //! Options that belong to one engine, or to groups of samples.
 
-use polyview::EngineKind;
+use polyview::{ChainStart, EngineKind};
 
 use super::{Source, Study};
 use crate::args::ModelArgs;
@@ -53,7 +53,10 @@ impl Study {
             ("--no-pruning", args.convergence.no_pruning, BOUND),
             ("--audit", args.engine.audit, VB),
         ];
-        let idle = |(_, given, engines): &Given| *given && !engines.contains(&engine);
+        // chains that start at the optimum of variational Bayes heed its options as well
+        let climbs = engine == EngineKind::Gibbs && self.model.gibbs.start == ChainStart::Optimum;
+        let heeded = |e: &EngineKind| *e == engine || climbs && *e == EngineKind::Vb;
+        let idle = |(_, given, engines): &Given| *given && !engines.iter().any(heeded);
         let belongs = |(_, _, engines): &Given| {
             let names: Vec<&str> = engines.iter().map(|e| name(*e)).collect();
             let here = name(engine);

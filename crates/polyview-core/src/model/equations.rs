@@ -170,6 +170,43 @@ impl NormalEquations {
             rhs: Mat::zeros(0, self.k),
         }
     }
+    /// Equations of the same rows that say nothing yet, for a part of what is said of them: rows
+    /// have patterns and own parts as here.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        let mut out = Self::new(self.k, self.rows.clone());
+        out.own = self.own;
+        out.patterns = self.patterns.as_ref().map(|p| PatternGrams {
+            table: Arc::clone(&p.table),
+            grams: PackedRows::zeros(p.grams.rows(), self.k),
+        });
+        out
+    }
+    /// Adds `factor` times what such a part says, whose common precision is one for all rows
+    /// ([`NormalEquations::scale`] is absent here and there).
+    pub fn add_part(&mut self, factor: f64, part: &Self) {
+        let add = |to: &mut [f64], from: &[f64]| {
+            for (x, y) in to.iter_mut().zip(from) {
+                *x += factor * y;
+            }
+        };
+        self.gram.add_scaled(factor, &part.gram);
+        self.own |= part.own;
+        if let (Some(to), Some(from)) = (&mut self.patterns, &part.patterns) {
+            for i in 0..from.grams.rows() {
+                add(to.grams.row_mut(i), from.grams.row(i));
+            }
+        }
+        if let Some(from) = &part.packed {
+            let to = self.packed_mut();
+            for i in 0..from.rows() {
+                add(to.row_mut(i), from.row(i));
+            }
+        }
+        for j in 0..self.k {
+            add(self.rhs.col_as_slice_mut(j), part.rhs.col_as_slice(j));
+        }
+    }
     /// The own parts, zero at first.
     pub fn packed_mut(&mut self) -> &mut PackedRows {
         self.packed

@@ -49,6 +49,7 @@ pub(super) fn record(file: &Reader) -> Result<FitRecord> {
         journal: Journal::default(),
         seconds: seconds.iter().filter(|s| s.is_finite()).sum(),
         diagnostics: Vec::new(),
+        optimum: None,
     })
 }
 

@@ -1,10 +1,10 @@
 //! One Markov chain of the Gibbs sampler.
 
-use polyview_core::{NumericError, Term};
+use polyview_core::{Context, NumericError, Schedule, Step, Term};
 use polyview_random::StreamKey;
 
 use super::{Outcome, Resumable, Run, RunState, Strategy, SweepReport};
-use crate::engine::{Gibbs, step_groups};
+use crate::engine::{Gibbs, run_steps, step_groups};
 use crate::follow::is_due_in_chain;
 use crate::model::Model;
 
@@ -18,6 +18,32 @@ impl Run<Gibbs> {
     /// carries seed and chain number.
     pub fn new(model: Model, key: StreamKey) -> Self {
         Self::of(model, Gibbs, key)
+    }
+    /// Draws what data terms have of their own, local variables, noise and other parameters,
+    /// `times` over while factors, weights and intercepts stand as they are: for a chain whose
+    /// rows come from elsewhere ([`Model::take_rows`]).
+    ///
+    /// # Errors
+    /// [`NumericError`] from the parts.
+    pub fn draw_terms(&mut self, times: u32) -> Result<(), NumericError> {
+        let RunState {
+            model, key, record, ..
+        } = &mut self.state;
+        let of_terms = |s: &Step| matches!(s, Step::Local(_) | Step::Noise(_));
+        let sweep = model.schedule.sweep.iter().copied().filter(of_terms);
+        let groups = step_groups(&Schedule {
+            sweep: sweep.collect(),
+        });
+        for i in 0..u64::from(times) {
+            let mut cx = Context {
+                // no sweep comes so far
+                key: key.sweep(u64::MAX - i),
+                sweep: record.sweep,
+                journal: &mut record.journal,
+            };
+            run_steps(&self.strategy, &groups, model, &mut cx)?;
+        }
+        Ok(())
     }
     /// One sweep without the log joint density.
     ///

@@ -109,6 +109,7 @@ fn validate_views(
         let choices = spec.view(v.name());
         no_sampler(spec.engine, v.name(), &choices.likelihood)?;
         cannot_settle(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
+        counts_once(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
         no_extremes(spec, v.name())?;
         beside_goes(v, &choices)?;
     }
@@ -234,6 +235,7 @@ pub(crate) fn view_goes(view: &View, choices: &ViewChoices, engine: EngineKind) 
     classes_go(view, &choices.likelihood)?;
     no_sampler(engine, view.name(), &choices.likelihood)?;
     cannot_settle(engine, view.name(), choices, None)?;
+    counts_once(engine, view.name(), choices, None)?;
     beside_goes(view, choices)?;
     if view.sparse().is_some() {
         sparse_goes(view, choices)?;
@@ -366,6 +368,38 @@ pub(crate) fn no_sampler(engine: EngineKind, view: &str, likelihood: &Likelihood
         }
         .into()),
     }
+}
+
+/// Refuses a view that counts more or less than once where steps know nothing of it.
+///
+/// # Errors
+/// [`ErrorKind::Incompatible`].
+pub(crate) fn counts_once(
+    engine: EngineKind,
+    view: &str,
+    choices: &ViewChoices,
+    mofapy2: Option<&str>,
+) -> Result<()> {
+    let Some(weight) = choices.own_weight() else {
+        return Ok(());
+    };
+    let with = match (engine, mofapy2) {
+        (_, Some(chosen)) => chosen,
+        (EngineKind::Gibbs, None) => {
+            "Gibbs sampling, whose draws of noise and local variables are those of the likelihood itself and \
+             not of its power; take variational Bayes (engine vb)"
+        }
+        (EngineKind::Stochastic, None) => {
+            "the engine stochastic, whose batches count once; take variational Bayes (engine vb)"
+        }
+        (EngineKind::Vb, None) => return Ok(()),
+    };
+    Err(ErrorKind::Incompatible {
+        view: view.to_owned(),
+        what: format!("weight = {weight}"),
+        with: with.to_owned(),
+    }
+    .into())
 }
 
 /// Why weights of a view cannot be settled, whatever the engine: the likelihood does not

@@ -2,14 +2,16 @@
 //! schedule.
 
 mod checks;
+mod noise;
 mod rows;
 mod terms;
 
 pub(crate) use checks::{
-    cannot_settle, check_shape, fit_factors, kernel_goes, most_with_kernels, never_settled,
-    no_sampler, not_settled, priors_go, validate_all, view_goes,
+    cannot_settle, check_shape, counts_once, fit_factors, kernel_goes, most_with_kernels,
+    never_settled, no_sampler, not_settled, priors_go, validate_all, view_goes,
 };
 pub use checks::{most_factors, validate};
+pub(crate) use noise::has_prior_of_draws;
 pub(crate) use rows::{factor_block, weight_block};
 pub(crate) use terms::gaussian_options;
 
@@ -175,7 +177,8 @@ impl Levels {
         let gaussian = spec.view(view.name()).likelihood == "gaussian";
         let learnt = spec.algorithm == Algorithm::Corrected && gaussian;
         (known || learnt).then(|| {
-            let (means, variance) = GroupMeans::new(view, &RowGroups::from(groups));
+            let (means, variances) = GroupMeans::new(view, &RowGroups::from(groups));
+            let variance = variances.iter().sum::<f64>() / variances.len() as f64;
             let noise = if known || variance <= 0.0 {
                 1.0
             } else {

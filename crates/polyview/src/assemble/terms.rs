@@ -1,12 +1,13 @@
 //! Data terms of views.
 
 use polyview_core::{
-    Groups, MissingData, ParameterUncertainty, RowGroups, TermContext, View, ViewTerm, Way,
+    GammaPrior, Groups, MissingData, ParameterUncertainty, RowGroups, TermContext, View, ViewTerm,
+    Way,
 };
-use polyview_likelihoods::{GaussianOptions, GroupNoise, Grouped, PseudoData};
+use polyview_likelihoods::{GaussianOptions, GroupNoise, Grouped, PseudoData, Weighted};
 use polyview_random::StreamKey;
 
-use super::several;
+use super::{noise, several};
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::spec::{EngineKind, ModelSpec};
@@ -14,7 +15,7 @@ use crate::spec::{EngineKind, ModelSpec};
 /// Random numbers of the pairs of rank views.
 const RANK_PAIRS: u32 = 0x7061_6972;
 
-/// Options of a Gaussian view.
+/// Options of a compressed Gaussian view, which no draws are made of.
 pub(crate) fn gaussian_options(
     spec: &ModelSpec,
     view: &str,
@@ -23,15 +24,33 @@ pub(crate) fn gaussian_options(
 ) -> GaussianOptions {
     GaussianOptions {
         noise: spec.view(view).noise,
-        prior: spec.noise_prior,
+        prior: noise::vague(spec),
         missing,
         start,
     }
 }
 
+/// The data term of one view, as often as it counts in a fit: parameters alone, which new samples are
+/// projected and predicted with, are those of one observation.
+pub(super) fn term(
+    spec: &ModelSpec,
+    groups: Option<&Groups>,
+    view: View,
+    missing: MissingData,
+    prediction: ParameterUncertainty,
+    start: f64,
+) -> Result<Box<dyn ViewTerm>> {
+    let (name, fitted) = (view.name().to_owned(), view.n_samples() > 0);
+    let term = once(spec, groups, view, missing, prediction, start)?;
+    match spec.view(&name).own_weight().filter(|_| fitted) {
+        Some(weight) => Ok(Box::new(Weighted::new(&name, term, weight)?)),
+        None => Ok(term),
+    }
+}
+
 /// The data term of one view, in groups of samples where these have something
 /// of their own, with a noise precision to start from.
-pub(super) fn term(
+fn once(
     spec: &ModelSpec,
     groups: Option<&Groups>,
     view: View,
@@ -46,30 +65,32 @@ pub(super) fn term(
     // ranks have neither noise nor intercepts that a group could have
     let refused = spec.view(&name).likelihood.refuses(Way::Groups);
     let own = (spec.groups.noise || spec.groups.intercepts) && refused.is_none();
+    let prior = noise::prior(spec, several(groups), &view);
+    let noise = (prior, start);
     let Some(groups) = several(groups).filter(|_| own) else {
-        return plain_term(spec, &name, view, missing, prediction, start);
+        return plain_term(spec, &name, view, missing, prediction, noise);
     };
-    let noise = if spec.groups.noise {
+    let shared = if spec.groups.noise {
         GroupNoise::Own
     } else {
         GroupNoise::Shared
     };
     let called = |g: usize| format!("{name} ({})", groups.names[g]);
     let groups = RowGroups::from(groups);
-    let make = |v: View| plain_term(spec, &name, v, missing, prediction, start);
-    let term = Grouped::new(&view, groups, noise, called, make)?;
+    let make = |v: View| plain_term(spec, &name, v, missing, prediction, noise);
+    let term = Grouped::new(&view, groups, shared, called, make)?;
     Ok(Box::new(term))
 }
 
 /// The data term of samples without groups, with the choices of the view
-/// `name` and a noise precision to start from.
+/// `name`, and of its noise the prior and a precision to start from.
 fn plain_term(
     spec: &ModelSpec,
     name: &str,
     view: View,
     missing: MissingData,
     prediction: ParameterUncertainty,
-    noise: f64,
+    (noise_prior, start_noise): (GammaPrior, f64),
 ) -> Result<Box<dyn ViewTerm>> {
     let choices = spec.view(name);
     let components = choices.local.then_some(spec.components());
@@ -77,8 +98,8 @@ fn plain_term(
         missing,
         prediction,
         noise: choices.noise,
-        noise_prior: spec.noise_prior,
-        start_noise: noise,
+        noise_prior,
+        start_noise,
         components,
         tangents: spec.engine == EngineKind::Vb && components.is_none(),
         key: view_key(spec, name),

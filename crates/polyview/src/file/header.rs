@@ -14,7 +14,7 @@ use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
 use crate::faithful;
-use crate::fit::{Diagnostic, Fit, FitRecord, Reading};
+use crate::fit::{Diagnostic, Fit, FitRecord, Optimum, Reading};
 use crate::local::validate as check_mixture;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
@@ -247,6 +247,9 @@ pub(super) struct RecordHeader {
     pub(super) ledgers: Vec<Vec<String>>,
     pub(super) journal: Journal,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The variational fit at whose end chains started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) optimum: Option<Optimum>,
 }
 
 impl RecordHeader {
@@ -260,6 +263,7 @@ impl RecordHeader {
             ledgers: record.ledgers.iter().map(|l| l.names.clone()).collect(),
             journal: record.journal.clone(),
             diagnostics: record.diagnostics.clone(),
+            optimum: record.optimum.clone(),
         }
     }
 }

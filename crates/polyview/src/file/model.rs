@@ -232,6 +232,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
             journal: record.journal,
             seconds: record.seconds,
             diagnostics: record.diagnostics,
+            optimum: record.optimum,
         },
         groups: groups.map(|g| Groups {
             names: g.names,

@@ -14,7 +14,7 @@ use super::traced::{Quantity, quantities, values};
 use super::{Diagnostic, FitRecord};
 use crate::assemble::empty_view;
 use crate::compose::Composed;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What is kept of one chain: every sweep's identified scalars, and the
 /// stored draws.
@@ -89,6 +89,15 @@ impl ChainDraws {
     }
 }
 
+/// The answer to whoever ends chains that have kept no draw yet, after so many sweeps.
+pub(super) fn no_draws(sweeps: usize) -> Error {
+    ErrorKind::Option {
+        option: "sweeps",
+        value: format!("{sweeps}, before the first stored draw"),
+    }
+    .into()
+}
+
 /// Aligns the stored draws of all chains and sums the chains up.
 pub(super) fn finish_chains(
     given: &mut Given,
@@ -113,11 +122,7 @@ pub(super) fn finish_chains(
         states.extend(d.stored.into_iter().zip(d.states));
     }
     if states.is_empty() {
-        return Err(ErrorKind::Option {
-            option: "sweeps",
-            value: format!("{sweeps}, before the first stored draw"),
-        }
-        .into());
+        return Err(no_draws(sweeps));
     }
     let components = align(&given.composed, given.groups.as_ref(), views, states)?;
     let outcome = if done {
@@ -134,6 +139,7 @@ pub(super) fn finish_chains(
         journal,
         seconds: 0.0,
         diagnostics,
+        optimum: None,
     };
     Ok((components, record))
 }

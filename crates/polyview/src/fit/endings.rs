@@ -3,7 +3,7 @@
 use polyview_core::{Event, FeatureScaling};
 use polyview_infer::Outcome;
 
-use super::{Fit, ViewInfo};
+use super::{Fit, Optimum, ViewInfo};
 use crate::error::Result;
 use crate::spec::EngineKind;
 use crate::verbs::ACTIVE_SHARE;
@@ -52,6 +52,37 @@ impl Fit {
             told(&mixing.rhat, 2),
             told(&mixing.size, 0)
         )
+    }
+    /// Of a fit whose chains started at the optimum of variational Bayes what came before them,
+    /// and what either took, in words.
+    pub fn polished(&self) -> Option<String> {
+        let optimum = self.record.optimum.as_ref()?;
+        let Optimum {
+            outcome,
+            sweeps,
+            bound,
+            seconds,
+        } = optimum;
+        let after = (self.record.seconds - seconds).max(0.0);
+        Some(format!(
+            "variational Bayes first ({outcome}: {sweeps} sweeps, bound {bound:.2}, {seconds:.2} s), then draws from its \
+             optimum on ({after:.2} s); {} of them are the posterior",
+            self.n_components()
+        ))
+    }
+    /// Of a fit with views that count more or less than once, which and how often, in words.
+    pub fn counted(&self) -> Option<String> {
+        let own = |v: &ViewInfo| {
+            let weight = v.choices.own_weight()?;
+            Some(format!("{} {weight} times", v.name))
+        };
+        let told: Vec<String> = self.views.iter().filter_map(own).collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "{}: the bound is no evidence, and does not compare with others",
+                told.join(", ")
+            )
+        })
     }
     /// What is wrong with the draws of a fit ([`Mixing::trouble`](crate::Mixing::trouble)) and the mend; none
     /// where they are sound, and of fits that are not made of draws.

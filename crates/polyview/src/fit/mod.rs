@@ -65,7 +65,7 @@ pub struct FitRecord {
     pub outcome: Outcome,
     /// Sweeps of the run that was kept; for Gibbs of each chain.
     pub sweeps: usize,
-    /// Final bound in nats; none for Gibbs.
+    /// Final bound in nats; none for Gibbs, whose [`FitRecord::optimum`] may have one.
     pub bound: Option<f64>,
     /// Final bound of each restart.
     pub restart_bounds: Vec<f64>,
@@ -77,6 +77,22 @@ pub struct FitRecord {
     pub seconds: f64,
     /// Gibbs: identified quantities with R-hat and effective sizes.
     pub diagnostics: Vec<Diagnostic>,
+    /// The variational fit at whose end the chains started, if they did.
+    pub optimum: Option<Optimum>,
+}
+
+/// The variational fit at whose end chains started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Optimum {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its sweeps; of several restarts those of the one that was kept.
+    pub sweeps: usize,
+    /// Its bound, nats.
+    pub bound: f64,
+    /// Wall-clock seconds it took, of those of the whole fit; not part of what two equal fits share.
+    pub seconds: f64,
 }
 
 impl FitRecord {

@@ -30,7 +30,7 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
             intercepts: true,
         },
         weight_prior: GammaPrior::new(1e-14, 1e-14),
-        noise_prior: GammaPrior::new(1e-3, 1e-3),
+        noise_prior: Some(GammaPrior::new(1e-3, 1e-3)),
         defaults: ViewChoices {
             scaling: FeatureScaling::None,
             selection: "spike-and-slab".into(),

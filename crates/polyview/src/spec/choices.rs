@@ -45,6 +45,10 @@ pub struct ViewChoices {
     /// model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
+    /// How often the view counts, where it is not once: its part of the bound times this number
+    /// ([`Weighted`](polyview_likelihoods::Weighted)). The bound is no evidence then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
     /// Height and width where the features are the pixels of an image, row by
     /// row: reports then show relevances as that image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +75,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     settle: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<[usize; 2]>,
 }
 
@@ -93,6 +99,7 @@ impl From<ViewChoices> for Written {
             selection: choices.selection,
             local: choices.local,
             settle: choices.settle,
+            weight: choices.weight,
             shape: choices.shape,
         }
     }
@@ -122,6 +129,10 @@ impl ViewChoices {
         }
         self.likelihood = self.likelihood.with(Options::new());
         self
+    }
+    /// How often the view counts, if not once.
+    pub(crate) fn own_weight(&self) -> Option<f64> {
+        self.weight.filter(|w| *w != 1.0)
     }
     /// Options of likelihoods that stand beside the view's own: name and options.
     pub fn options_by_name(&self) -> impl Iterator<Item = (&str, &Options)> {

@@ -45,6 +45,28 @@ pub enum Path {
     CompressFeatures,
 }
 
+/// Where the chains of the Gibbs sampler start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChainStart {
+    /// Factors as variational Bayes would start them, each chain its own.
+    #[default]
+    Factors,
+    /// The optimum that variational Bayes finds first, with its own choices (restarts,
+    /// tolerances, removal of factors): all chains start there.
+    Optimum,
+}
+
+impl ChainStart {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Draws that a chain keeps at least, if it is that long, where nobody says how many
+/// ([`GibbsOptions::from_optimum`]).
+const DRAWS: usize = 100;
+
 /// Choices of the Gibbs sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -57,6 +79,23 @@ pub struct GibbsOptions {
     pub sweeps: usize,
     /// Every how many sweeps a draw is stored.
     pub thin: usize,
+    /// Where chains start.
+    #[serde(skip_serializing_if = "ChainStart::is_usual")]
+    pub start: ChainStart,
+}
+
+impl GibbsOptions {
+    /// Of a single chain that starts at the variational optimum: a third of `sweeps` to leave it,
+    /// then these sweeps, of which a hundred draws are kept, or up to twice as many.
+    pub fn from_optimum(sweeps: usize) -> Self {
+        Self {
+            chains: 1,
+            warm_up: sweeps / 3,
+            sweeps,
+            thin: (sweeps / DRAWS).max(1),
+            start: ChainStart::Optimum,
+        }
+    }
 }
 
 impl Default for GibbsOptions {
@@ -66,6 +105,7 @@ impl Default for GibbsOptions {
             warm_up: 500,
             sweeps: 1000,
             thin: 10,
+            start: ChainStart::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ mod prior;
 mod run;
 
 pub use choices::{GroupChoices, InterceptPrior, Intercepts, ShrinkageShapes, ViewChoices};
-pub use engines::{Algorithm, EngineKind, GibbsOptions, Path};
+pub use engines::{Algorithm, ChainStart, EngineKind, GibbsOptions, Path};
 pub use likelihood::{Likelihood, Likelihoods};
 pub use named::{Described, Kind, Named};
 pub use polyview_core::Posterior;
@@ -78,8 +78,12 @@ pub struct ModelSpec {
     /// Components of the factors' prior, where it is a mixture.
     #[serde(skip_serializing_if = "is_default")]
     pub mixture: MixtureOptions,
-    /// Prior of the noise precisions, per squared working unit.
-    pub noise_prior: GammaPrior,
+    /// Prior of the noise precisions, per squared working unit. Where none is chosen, that of the
+    /// engine: vague, $\mathrm{Ga}(10^{-6}, 10^{-6})$, but for Gibbs sampling of real views with noise by
+    /// feature $\mathrm{Ga}(2, 0.2s^2)$ with $s^2$ the smallest variance of a feature, 1 where
+    /// features are standardised (spec/sites 10, docs/decisions/0068-draws.md).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_prior: Option<GammaPrior>,
     /// Treatment of missing values.
     pub missing: MissingData,
     /// What groups of samples have of their own. In effect where the data have
@@ -152,7 +156,7 @@ impl Default for ModelSpec {
             algorithm: Algorithm::default(),
             factor_prior: FactorPrior::default(),
             mixture: MixtureOptions::default(),
-            noise_prior: GammaPrior::new(1e-6, 1e-6),
+            noise_prior: None,
             missing: MissingData::default(),
             groups: GroupChoices::default(),
             covariates: Vec::new(),
@@ -233,6 +237,11 @@ impl ModelSpec {
         self.with_changed(name, |choices| choices.settle = Some(settle))
     }
 
+    /// Has one view count that often, a positive number.
+    #[must_use]
+    pub fn with_weight(self, name: &str, weight: f64) -> Self {
+        self.with_changed(name, |choices| choices.weight = Some(weight))
+    }
     /// Sets the likelihood of one view and leaves its other choices.
     #[must_use]
     pub fn with_likelihood(self, name: &str, likelihood: impl Into<Likelihood>) -> Self {
@@ -263,6 +272,26 @@ impl ModelSpec {
     pub fn with_mixture(mut self, components: usize) -> Self {
         self.factor_prior = "mixture".into();
         self.mixture.components = components;
+        self
+    }
+    /// Has the fit polished: variational Bayes first, then a Gibbs chain that starts at its
+    /// optimum, `sweeps` of which are kept ([`GibbsOptions::from_optimum`]). The posterior is that of the draws.
+    ///
+    /// ```
+    /// use polyview::models;
+    /// use polyview_datasets::{BibfaOptions, simulate_bibfa};
+    ///
+    /// let data = simulate_bibfa(&BibfaOptions::new(20, &[4, 3], 2, 1))?.data.dataset;
+    /// let fit = polyview::fit(data, models::bibfa(2).polished(30))?;
+    /// assert_eq!(fit.n_components(), 30);
+    /// let optimum = fit.record().optimum.as_ref().expect("it started there");
+    /// assert!(optimum.sweeps > 1 && optimum.bound.is_finite());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn polished(mut self, sweeps: usize) -> Self {
+        self.engine = EngineKind::Gibbs;
+        self.gibbs = GibbsOptions::from_optimum(sweeps);
         self
     }
     /// Gives each component of the mixture weights of its own in one view:
@@ -371,17 +400,20 @@ impl ModelSpec {
         self.factor_prior.check()?;
         self.view("").likelihood.check()?;
         self.defaults.selection.check()?;
+        let own = self.views.iter().map(|v| &v.choices);
+        for choices in std::iter::once(&self.defaults).chain(own) {
+            if let Some(w) = choices.weight.filter(|w| !(*w > 0.0 && w.is_finite())) {
+                return bad("weight", w.to_string());
+            }
+        }
         for v in &self.views {
             v.choices.selection.check()?;
             let choices = self.view(&v.name);
             choices.likelihood.check()?;
             crate::assemble::no_sampler(self.engine, &v.name, &choices.likelihood)?;
-            crate::assemble::cannot_settle(
-                self.engine,
-                &v.name,
-                &choices,
-                faithful::refuses(self),
-            )?;
+            let mofapy2 = faithful::refuses(self);
+            crate::assemble::cannot_settle(self.engine, &v.name, &choices, mofapy2)?;
+            crate::assemble::counts_once(self.engine, &v.name, &choices, mofapy2)?;
         }
         let ShrinkageShapes { r, s } = self.shrinkage_prior;
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {
@@ -400,10 +432,12 @@ impl ModelSpec {
         for (option, prior) in [
             ("weight-prior", self.weight_prior),
             ("relevance-prior", self.relevance_prior),
-            ("noise-prior", self.noise_prior),
             ("mixture.precision", self.mixture.precision),
             ("mixture.concentration", self.mixture.concentration),
-        ] {
+        ]
+        .into_iter()
+        .chain(self.noise_prior.map(|prior| ("noise-prior", prior)))
+        {
             if !prior.is_proper() {
                 return bad(option, format!("({}, {})", prior.shape, prior.rate));
             }

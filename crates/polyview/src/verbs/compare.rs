@@ -10,6 +10,7 @@ use polyview_infer::diagnostics::quantiles;
 
 use moments::{predictors, squared_length};
 
+use crate::assemble::has_prior_of_draws;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
 use crate::spec::ViewChoices;
@@ -222,6 +223,15 @@ impl Fit {
             } else {
                 notes.push(format!(
                     "{}: the choices of the two fits differ, so that predictors may be on different scales",
+                    info.name
+                ));
+            }
+            let of_draws =
+                |fit: &Self| (fit.spec()).is_some_and(|s| has_prior_of_draws(s, &info.name));
+            if of_draws(self) != of_draws(other) {
+                notes.push(format!(
+                    "{}: its noise has the prior that draws have by default in one of the fits and not in the other; \
+                     give both one (noise-prior of a study) to compare the engines alone",
                     info.name
                 ));
             }

@@ -84,6 +84,36 @@ fn variational_bayes_until_factors_are_gone() {
     check(&data, &spec, 7);
 }
 
+/// Before the optimum is found, at it, and while chains go on from there.
+#[test]
+fn chains_from_the_optimum() {
+    let data = data(40, &[9, 8], Holes::Cells, 3);
+    let mut spec = vb(6, 60).polished(9);
+    spec.vb.rotate = Rotate::InLoop;
+    check(&data, &spec, 5);
+    // of six factors some are gone by then
+    let whole = run(Fitting::new(data.clone(), spec.clone()).unwrap());
+    assert!(whole.k() < 6, "nothing was removed");
+    // two chains, and the best of three starts
+    (spec.gibbs.chains, spec.restarts) = (2, 3);
+    spec.vb.max_sweeps = 8;
+    check(&data, &spec, 11);
+    // one that is told to be of another stage
+    let mut fitting = Fitting::new(data.clone(), spec.clone()).unwrap();
+    while fitting.chains().is_empty() {
+        fitting.step().unwrap();
+    }
+    let mut checkpoint = fitting.checkpoint().unwrap();
+    for factors in [0, 7] {
+        checkpoint.record["factors"] = factors.into();
+        let mut next = Fitting::new(data.clone(), spec.clone()).unwrap();
+        assert!(next.resume(&checkpoint).is_err(), "{factors}");
+    }
+    checkpoint.record["optimum"] = serde_json::Value::Null;
+    let mut next = Fitting::new(data, spec).unwrap();
+    assert!(next.resume(&checkpoint).is_err());
+}
+
 #[test]
 fn relevances() {
     let data = data(40, &[9, 8], Holes::None, 3);

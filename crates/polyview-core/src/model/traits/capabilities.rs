@@ -176,6 +176,11 @@ impl Capabilities {
         let each = terms.iter_mut().map(|t| Self::of(t.as_mut()).0);
         Self(each.fold(0, |all, own| all | own))
     }
+    /// All but draws: of a decorator that has none, whose maker refuses engines that draw.
+    #[must_use]
+    pub fn but_sampling(self) -> Self {
+        Self(self.0 & !1)
+    }
     /// The names of what it can do.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         (ALL.iter().enumerate())

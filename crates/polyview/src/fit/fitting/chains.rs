@@ -1,7 +1,7 @@
 //! Gibbs chains side by side, of which draws are kept.
 
 use polyview_core::{Journal, State};
-use polyview_infer::{GibbsChain, RunRecord};
+use polyview_infer::{GibbsChain, Model, RunRecord};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use rayon::prelude::*;
@@ -30,6 +30,10 @@ struct Record {
     journal: Journal,
 }
 
+/// Draws of what data terms have of their own, before anything of an optimum moves. Noise and local variables
+/// take one; parameters that are drawn by steps, such as sizes of counts, start anywhere and take some.
+const TERMS_FIRST: u32 = 10;
+
 /// Sweeps of a chain in all.
 fn total(options: &RunOptions) -> usize {
     options.gibbs.warm_up + options.gibbs.sweeps
@@ -38,21 +42,46 @@ fn total(options: &RunOptions) -> usize {
 impl Chains {
     /// The chains, and the start of the first.
     pub(super) fn new(given: &Given) -> Result<(Self, Mat<f64>)> {
-        let (composed, options) = (&given.composed, &given.composed.options);
         let mut first = Mat::zeros(0, 0);
-        let mut chains = Vec::with_capacity(options.gibbs.chains);
-        for c in 0..options.gibbs.chains {
+        let chains = Self::of(given, |c| {
             let z = given.start(c)?;
             if c == 0 {
                 first = z.clone();
             }
+            Ok(z)
+        })?;
+        Ok((chains, first))
+    }
+    /// Chains whose factors `start` gives for each, samples × K.
+    pub(super) fn of(
+        given: &Given,
+        mut start: impl FnMut(usize) -> Result<Mat<f64>>,
+    ) -> Result<Self> {
+        let (composed, options) = (&given.composed, &given.composed.options);
+        let mut chains = Vec::with_capacity(options.gibbs.chains);
+        for c in 0..options.gibbs.chains {
+            let z = start(c)?;
             let views = given.views.clone();
             let m = composed.model(given.groups.as_ref(), views, z)?;
             let key = StreamKey::new(options.seed).chain(c as u32);
             chains.push(GibbsChain::new(m, key));
         }
         let draws = vec![ChainDraws::default(); chains.len()];
-        Ok((Self { chains, draws }, first))
+        Ok(Self { chains, draws })
+    }
+    /// Chains that all start where a model of the same data stands.
+    pub(super) fn at(given: &Given, optimum: &Model) -> Result<Self> {
+        let factors = optimum.factors.moments().mean();
+        let mut out = Self::of(given, |_| Ok(factors.to_owned()))?;
+        for chain in &mut out.chains {
+            chain.model_mut().take_rows(optimum)?;
+            chain.draw_terms(TERMS_FIRST)?;
+        }
+        Ok(out)
+    }
+    /// Number of factors.
+    pub(super) fn k(&self) -> usize {
+        self.chains.first().map_or(0, |c| c.model().k())
     }
     fn sweeps(&self) -> usize {
         self.chains.first().map_or(0, |c| c.record().sweep)
@@ -118,8 +147,8 @@ impl Campaign for Chains {
         record_fits("chains", r.chains.len() == count && r.draws.len() == count)?;
         let sweeps = r.chains.first().map_or(0, |c| c.sweep);
         enough_sweeps("warm-up + sweeps", sweeps, total(&given.composed.options))?;
-        let options = &given.composed.options;
-        let (k, gibbs) = (options.factors, &options.gibbs);
+        let gibbs = &given.composed.options.gibbs;
+        let k = self.k();
         let stored = sweeps.saturating_sub(gibbs.warm_up) / gibbs.thin;
         for (i, (c, chain)) in self.chains.iter().zip(&r.chains).enumerate() {
             let at = format!("chain{i}/");

@@ -66,12 +66,13 @@ impl FitRecord {
             journal,
             seconds: 0.0,
             diagnostics: Vec::new(),
+            optimum: None,
         }
     }
 }
 
 /// How a run ended, by the last line of its journal.
-fn outcome(journal: &Journal) -> Outcome {
+pub(super) fn outcome(journal: &Journal) -> Outcome {
     match journal.entries.last().map(|e| &e.event) {
         Some(Event::Ended { outcome }) if *outcome == Outcome::Converged.to_string() => {
             Outcome::Converged

@@ -4,6 +4,7 @@ mod blocks;
 mod chains;
 mod checkpoint;
 mod finish;
+mod polished;
 mod restarts;
 
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,7 @@ use serde_json::Value;
 use chains::Chains;
 pub use checkpoint::Checkpoint;
 use checkpoint::no_checkpoints;
+use polished::Polished;
 use restarts::Restarts;
 
 use super::classes::note_classes;
@@ -203,6 +205,10 @@ impl Fitting {
         data.check_observed()?;
         let composed = composed.with_data(data.views());
         let choices = composed.views(data.views(), data.n_samples(), data.groups())?;
+        if composed.starts_at_optimum() {
+            let before = composed.by_variational_bayes();
+            before.views(data.views(), data.n_samples(), data.groups())?;
+        }
         let started = Instant::now();
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
@@ -296,6 +302,10 @@ impl Fitting {
             EngineKind::Vb => {
                 let start = given.start(0)?;
                 (Box::new(Restarts::new(&mut given, start.clone())?), start)
+            }
+            EngineKind::Gibbs if given.composed.starts_at_optimum() => {
+                let (polished, start) = Polished::new(&given)?;
+                (Box::new(polished), start)
             }
             EngineKind::Gibbs => {
                 let (chains, start) = Chains::new(&given)?;

@@ -1,7 +1,7 @@
 //! Restarts of variational Bayes, of which the best is kept.
 
 use polyview_core::{Event, Journal, State, Stateful};
-use polyview_infer::{RunRecord, VbRun};
+use polyview_infer::{Model, RunRecord, VbRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,28 @@ impl Restarts {
             best: None,
             bounds: Vec::new(),
         })
+    }
+    /// The model of the data themselves at the end of the best run, and how it came there.
+    pub(super) fn into_optimum(self, given: &Given) -> Result<(Model, RunRecord)> {
+        let (composed, groups) = (&given.composed, given.groups.as_ref());
+        let (swept, record) = match self.best {
+            None => self.run.into_parts(),
+            Some((state, best)) => {
+                drop(self.run);
+                let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
+                let zeros = Mat::zeros(given.samples.len(), k);
+                let mut m = self
+                    .plan
+                    .model(composed, groups, given.views.clone(), zeros)?;
+                m.load("", &state.reader())?;
+                (m, best)
+            }
+        };
+        let mut full = self.plan.expand(composed, groups, &given.views, swept)?;
+        if record.sweep > 0 {
+            order_factors(&mut full)?;
+        }
+        Ok((full, record))
     }
 }
 
@@ -105,27 +127,11 @@ impl Campaign for Restarts {
     }
 
     fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
-        let (composed, groups) = (&given.composed, given.groups.as_ref());
-        let (swept, record) = match self.best {
-            None => self.run.into_parts(),
-            Some((state, best)) => {
-                drop(self.run);
-                let k = state.arrays().get("factors/mean").map_or(0, |a| a.shape[1]);
-                let zeros = Mat::zeros(given.samples.len(), k);
-                let mut m = self
-                    .plan
-                    .model(composed, groups, given.views.clone(), zeros)?;
-                m.load("", &state.reader())?;
-                (m, best)
-            }
-        };
-        let mut full = self.plan.expand(composed, groups, &given.views, swept)?;
-        if record.sweep > 0 {
-            order_factors(&mut full)?;
-        }
+        let bounds = self.bounds.clone();
+        let (full, record) = self.into_optimum(given)?;
         let state = given_up_parameters(full);
         let journal = std::mem::take(&mut given.journal);
-        let record = FitRecord::of(record, journal, self.bounds);
+        let record = FitRecord::of(record, journal, bounds);
         Ok((vec![state], record))
     }
 

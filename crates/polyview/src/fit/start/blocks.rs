@@ -23,7 +23,8 @@ impl<'a> StartBlock<'a> {
     pub(super) fn new(view: &'a View, groups: Option<&RowGroups>) -> Self {
         let (rows, cols) = (view.n_samples(), view.n_features());
         if let Some(groups) = groups {
-            let (own, variance) = GroupMeans::new(view, groups);
+            let (own, variances) = GroupMeans::new(view, groups);
+            let variance = variances.iter().sum::<f64>() / cols as f64;
             return Self {
                 view,
                 mask: None,

@@ -21,8 +21,8 @@ pub(crate) struct GroupMeans {
 }
 
 impl GroupMeans {
-    /// The means, and the mean over features of the variance about them.
-    pub(crate) fn new(view: &View, groups: &RowGroups) -> (Self, f64) {
+    /// The means, and the variance about them of each feature.
+    pub(crate) fn new(view: &View, groups: &RowGroups) -> (Self, Vec<f64>) {
         let (count, cols) = (groups.count(), view.n_features());
         let mut rows = vec![Vec::new(); count];
         for (n, &g) in groups.of_row().iter().enumerate() {
@@ -52,7 +52,7 @@ impl GroupMeans {
         let of_row = groups.of_row();
         let mut means = Mat::zeros(cols, count);
         let (mut sums, mut squares) = (vec![0.0; count], vec![0.0; count]);
-        let mut total = 0.0;
+        let mut variances = Vec::with_capacity(cols);
         for d in 0..cols {
             sums.fill(0.0);
             squares.fill(0.0);
@@ -79,7 +79,7 @@ impl GroupMeans {
                 all += n;
                 means[(d, g)] = mean;
             }
-            total += about / all.max(1) as f64;
+            variances.push(about / all.max(1) as f64);
         }
         let out = Self {
             rows,
@@ -87,7 +87,7 @@ impl GroupMeans {
             base: view.sparse().map(|x| x.base().to_vec()),
             cells,
         };
-        (out, total / cols as f64)
+        (out, variances)
     }
 
     /// The means of the values, number g D + d that of group g and feature d; 0

@@ -82,7 +82,8 @@ pub struct ChooseKRow {
     pub r2: f64,
     /// Its standard error over the repeats; `NaN` for one.
     pub r2_se: f64,
-    /// Best bound of the full data, nats; `NaN` for Gibbs.
+    /// Best bound of the full data, nats; `NaN` for Gibbs, and where views count more or less than once
+    /// ([`ViewChoices::weight`](crate::ViewChoices::weight)): it is no evidence then.
     pub bound: f64,
     /// Agreement of the restarts: mean absolute cosine of matched weights, 0
     /// to 1; `NaN` for one restart.
@@ -313,7 +314,11 @@ fn choose(
             robust_density_se,
             r2,
             r2_se,
-            bound,
+            bound: if composed.counts_once() {
+                bound
+            } else {
+                f64::NAN
+            },
             stability: agreement(&loadings)?,
         });
     }
@@ -413,7 +418,7 @@ fn agreement(loadings: &[Mat<f64>]) -> Result<f64> {
 /// further ones from that start turned at random and shaken.
 fn restart(data: Dataset, composed: Composed, number: usize) -> Result<Fitting> {
     let seed = composed.options.seed;
-    let vb = composed.options.engine == EngineKind::Vb;
+    let vb = composed.options.engine == EngineKind::Vb || composed.starts_at_optimum();
     let mut fitting = Fitting::of(data, composed)?;
     if number > 0 && vb {
         let start = fitting.starting_factors().to_owned();

@@ -1,6 +1,6 @@
 //! Two fits of the same data.
 
-use polyview_core::Domain;
+use polyview_core::{Domain, GammaPrior};
 use polyview_linalg::Mat;
 
 use super::labels::{mixed, spec};
@@ -65,7 +65,22 @@ fn moments_are_those_of_the_predictions() {
 #[test]
 fn engines_predict_the_same_and_differ_in_spread() {
     let data = mixed(100, 2);
+    let spec = || ModelSpec {
+        noise_prior: Some(GammaPrior::new(1e-6, 1e-6)),
+        ..spec()
+    };
     let vb = crate::fit(data.clone(), spec()).unwrap();
+    let mut quick = sampled(spec());
+    quick.noise_prior = None;
+    (quick.gibbs.warm_up, quick.gibbs.sweeps, quick.gibbs.thin) = (1, 2, 1);
+    let told = vb
+        .compare(&crate::fit(data.clone(), quick).unwrap())
+        .unwrap();
+    assert!(
+        told.notes.iter().any(|n| n.contains("noise-prior")),
+        "{:?}",
+        told.notes
+    );
     let gibbs = crate::fit(data, sampled(spec())).unwrap();
     let found = vb.compare(&gibbs).unwrap();
     // only the engine differs

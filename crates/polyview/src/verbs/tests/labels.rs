@@ -70,6 +70,7 @@ fn sampled() -> ModelSpec {
             warm_up: 100,
             sweeps: 200,
             thin: 10,
+            ..GibbsOptions::default()
         },
         ..spec()
     }

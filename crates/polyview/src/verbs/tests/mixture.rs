@@ -147,6 +147,7 @@ fn samplers_have_clusters_too_and_data_can_be_simulated() {
         warm_up: 150,
         sweeps: 100,
         thin: 5,
+        ..GibbsOptions::default()
     };
     let fit = crate::fit(data, spec).unwrap();
     let new = corners(100, 7);

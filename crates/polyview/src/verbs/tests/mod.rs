@@ -27,6 +27,7 @@ mod normal_scores;
 mod own_clusters;
 mod plain_predictors;
 mod plug_in;
+mod polish;
 mod predict;
 mod project;
 mod rank_intervals;
@@ -43,6 +44,7 @@ mod silent_features;
 mod similarity;
 mod uncertain;
 mod unobserved;
+mod weights;
 
 use polyview_core::{Dataset, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
@@ -90,6 +92,7 @@ fn gibbs(data: Dataset, factors: usize) -> Fit {
             warm_up: 60,
             sweeps: 100,
             thin: 5,
+            ..GibbsOptions::default()
         },
         ..noise_by_view(factors)
     };

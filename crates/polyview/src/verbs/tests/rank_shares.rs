@@ -111,6 +111,7 @@ fn draws_explain_what_their_mean_predictor_does() {
         warm_up: 100,
         sweeps: 200,
         thin: 10,
+        ..GibbsOptions::default()
     };
     let sampled = crate::fit(data(0, 1, 0, 0), sampled).unwrap();
     let [a, b] = [&vb, &sampled].map(|fit| fit.explain().unwrap());

@@ -15,6 +15,7 @@ fn horseshoe(likelihood: &'static str, engine: EngineKind) -> ModelSpec {
             warm_up: 60,
             sweeps: 100,
             thin: 10,
+            ..GibbsOptions::default()
         },
         ..spec().with_likelihood("labels", likelihood)
     };

@@ -216,6 +216,9 @@ impl Parts {
     pub fn without_time(mut self) -> Self {
         self.checksum.clear();
         self.header["record"]["seconds"] = Value::Null;
+        if let Some(optimum) = self.header["record"].get_mut("optimum") {
+            optimum["seconds"] = Value::Null;
+        }
         self
     }
 }
