@@ -18,7 +18,7 @@ use super::{BYTES, json};
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Checkpoint, Fitting, ViewInfo};
-use crate::spec::{EngineKind, ModelSpec};
+use crate::spec::{EngineKind, ModelSpec, Path as Way};
 
 /// What a fit was made from: its choices, and what its data hash to. A
 /// checkpoint goes on only with the same.
@@ -115,13 +115,13 @@ impl Origin {
         }
         Ok(())
     }
-    /// What changes something on the way, by its name: not who chose, and not how long a fit
-    /// by variational Bayes may take.
+    /// What changes something on the way, by its name: not who chose, not how long a fit
+    /// by variational Bayes may take, and not what draws do not look at.
     fn on_the_way(&self) -> std::result::Result<Value, Fault> {
-        let endless = |engine: EngineKind, vb: &mut VbOptions| {
-            if engine == EngineKind::Vb {
-                vb.max_sweeps = 0;
-            }
+        let idle = |engine: EngineKind, vb: &mut VbOptions, restarts: &mut usize| match engine {
+            EngineKind::Vb => vb.max_sweeps = 0,
+            EngineKind::Gibbs => (*vb, *restarts) = (VbOptions::default(), 1),
+            EngineKind::Stochastic => {}
         };
         let all = match (&self.spec, &self.composer) {
             (Some(spec), _) => {
@@ -133,13 +133,16 @@ impl Origin {
                     spec = spec.with_view(&v.name, choices);
                 }
                 spec.views.sort_by(|a, b| a.name.cmp(&b.name));
-                endless(spec.engine, &mut spec.vb);
+                idle(spec.engine, &mut spec.vb, &mut spec.restarts);
+                if spec.engine == EngineKind::Gibbs {
+                    spec.path = Way::default();
+                }
                 json::to_value(&spec)
             }
             (None, composer) => {
                 let mut composer = composer.clone();
                 if let Some(c) = &mut composer {
-                    endless(c.run.engine, &mut c.run.vb);
+                    idle(c.run.engine, &mut c.run.vb, &mut c.run.restarts);
                 }
                 json::to_value(&composer)
             }
