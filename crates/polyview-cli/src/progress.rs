@@ -127,8 +127,14 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
     let later = p.restarts.saturating_sub(p.restart) * p.sweeps;
     let left = p.sweeps.saturating_sub(p.sweep) + later;
     let left = elapsed.as_secs_f64() / sweeps.max(1) as f64 * left as f64;
+    // all sweeps of a chain are carried out
+    let (most, what) = if p.of_draws {
+        ("", "log joint density of a draw")
+    } else {
+        ("at most ", "bound")
+    };
     format!(
-        "{restart}sweep {} of at most {}, {} factors, bound {:.1}, {} elapsed, at most {} left",
+        "{restart}sweep {} of {most}{}, {} factors, {what} {:.1}, {} elapsed, {most}{} left",
         p.sweep,
         p.sweeps,
         p.factors,
@@ -200,6 +206,7 @@ mod tests {
             sweep: 40,
             sweeps: 2000,
             objective: -1234.567,
+            of_draws: false,
             change: 1e-3,
             factors: 8,
             done: false,
@@ -212,6 +219,11 @@ mod tests {
         assert_eq!(
             of_fit(&p, 500, Duration::from_secs(50)),
             "restart 2 of 3, sweep 100 of at most 2000, 8 factors, bound -1234.6, 50 s elapsed, at most 7 min left"
+        );
+        (p.restart, p.restarts, p.of_draws) = (1, 1, true);
+        assert_eq!(
+            of_fit(&p, 100, Duration::from_secs(50)),
+            "sweep 100 of 2000, 8 factors, log joint density of a draw -1234.6, 50 s elapsed, 16 min left"
         );
     }
 

@@ -298,13 +298,16 @@ fn adjusted(e: &Explained) -> Vec<(String, String)> {
 
 /// Deviance explained of the views that are not numbers.
 fn deviances(e: &Explained) -> Vec<(String, String)> {
-    (e.views.iter().zip(&e.deviance))
-        .filter(|(_, d)| !d.is_nan())
-        .map(|(v, d)| {
-            (
-                format!("Deviance of {v}"),
-                format!("{} explained", percent(*d)),
-            )
+    (e.views.iter().zip(&e.deviance).zip(&e.infinite))
+        .filter_map(|((v, d), infinite)| {
+            let told = match infinite {
+                Some(feature) => {
+                    format!("not known: expected counts of '{feature}' are beyond all numbers")
+                }
+                None if d.is_nan() => return None,
+                None => format!("{} explained", percent(*d)),
+            };
+            Some((format!("Deviance of {v}"), told))
         })
         .collect()
 }

@@ -314,6 +314,25 @@ impl Composed {
         let apart = |part: &mut ViewPart| {
             part.term.as_tangents().is_some() && !part.weights.draws_at_once()
         };
+        let around = |p: &mut ViewPart| p.term.as_tangents().is_some();
+        let one_by_one = !model.factors.draws_at_once();
+        if one_by_one && let Some(at) = model.views.iter_mut().position(|p| around(p)) {
+            let part = &model.views[at];
+            let likelihood = |spec: &ModelSpec| spec.view(&part.name).likelihood.to_string();
+            let (what, own) = match self.spec() {
+                Some(spec) => (spec.factor_prior.called(), likelihood(spec)),
+                None => ("these factors".to_owned(), "its likelihood".to_owned()),
+            };
+            return Err(ErrorKind::Incompatible {
+                view: part.name.clone(),
+                what: format!("likelihood {own}"),
+                with: format!(
+                    "Gibbs sampling of {what}, which are drawn one by one; take standard normal factors \
+                     (--factor-prior standard-normal), or variational Bayes (engine vb)"
+                ),
+            }
+            .into());
+        }
         let Some(at) = model.views.iter_mut().position(apart) else {
             return Ok(());
         };

@@ -48,7 +48,11 @@ pub(crate) fn validate<'a>(
             return refused(view, what, &with);
         }
         if let Some(with) = choices.selection.refuses(Setting::Components) {
-            return refused(view, &choices.selection.called(), with);
+            let with = format!(
+                "{with}, which labels have beside a mixture of the factors (--mixture); take other weights there (--weights \
+                 {view}=ard or {view}=horseshoe), or local = false in a study file, which gives all components one set"
+            );
+            return refused(view, &choices.selection.called(), &with);
         }
         if spec.groups.noise || spec.groups.intercepts {
             return refused(view, what, "parameters by group of samples");

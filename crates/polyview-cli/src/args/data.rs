@@ -89,7 +89,8 @@ pub struct DataArgs {
     /// What is added to the predictors of a view, known of each sample: a table
     /// of IDs and one column of numbers. Of counts (nb, pln) sizes such as
     /// library sizes, whose logarithms are added; or log-total, each sample's
-    /// total count; totals of new samples, such as those of a view that is
+    /// total count (of one that lacks features that of the others, over their
+    /// share of all counts, which is said); totals of new samples, such as those of a view that is
     /// predicted, may be a table. May be given several times.
     #[arg(long = "offset", value_name = "VIEW=FILE|log-total")]
     pub offsets: Vec<String>,

@@ -22,7 +22,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "GROUP", help_heading = "Data")]
     pub group: Option<String>,
     /// What MOFA2 divided a view by (scale_views), which its file does not
-    /// say; may be given several times [default: 1].
+    /// say (a file that polyview wrote does, and another scale is refused);
+    /// may be given several times [default: 1].
     #[arg(long, value_name = "VIEW=NUMBER", help_heading = "Data")]
     pub scale: Vec<String>,
     /// Replace files that exist.

@@ -20,13 +20,14 @@ pub struct SimulateArgs {
     /// --metadata and --groups read them.
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["model", "factors", "features", "missing"], help_heading = "Model")]
     pub from: Option<PathBuf>,
-    /// Number of factors.
+    /// Number of factors; a model that is drawn --from has its own.
     #[arg(long, short = 'k', value_name = "K", default_value_t = 5, value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Model")]
     pub factors: usize,
     /// Number of samples.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Data")]
     pub samples: usize,
-    /// Numbers of features, one per view.
+    /// Numbers of features, one per view; a model that is drawn --from has its
+    /// own.
     #[arg(
         long,
         value_delimiter = ',',
@@ -37,7 +38,7 @@ pub struct SimulateArgs {
         help_heading = "Data"
     )]
     pub features: Vec<usize>,
-    /// Share of cells that are missing.
+    /// Share of cells that are missing; none are in draws --from a model.
     #[arg(long, default_value_t = 0.0, value_name = "P", value_parser = real, allow_hyphen_values = true, help_heading = "Data")]
     pub missing: f64,
     /// Trials of each cell of a binomial view of the model, a whole number; may

@@ -56,6 +56,7 @@ pub fn shares(e: &Explained, view: usize) -> Value {
     let mut out = json!({
         "total": e.total[view],
         "deviance": finite(e.deviance[view]),
+        "infinite": e.infinite[view],
         "marginal": (0..e.factors).map(|k| e.marginal[(view, k)]).collect::<Vec<_>>(),
         "unique": (0..e.factors).map(|k| e.unique[(view, k)]).collect::<Vec<_>>(),
     });
@@ -80,14 +81,58 @@ pub fn finite(share: f64) -> Option<f64> {
     Some(share).filter(|d| d.is_finite())
 }
 
+/// Whether a view has a deviance, known or not: it holds labels, counts or levels.
+fn can_deviate(view: &ViewInfo) -> bool {
+    let likelihood = &view.choices.likelihood;
+    !(likelihood.is_real() || likelihood.is_rank())
+}
+
 /// Whether some views are not numbers, and so have a deviance.
-fn has_deviance(e: &Explained) -> bool {
-    e.deviance.iter().any(|d| !d.is_nan())
+fn has_deviance(fit: &Fit) -> bool {
+    fit.views().iter().any(can_deviate)
+}
+
+/// Why views have no deviance that should have one.
+fn without_deviance(fit: &Fit, e: &Explained) -> Outcome<()> {
+    for (at, view) in fit.views().iter().enumerate() {
+        if !can_deviate(view) || e.deviance[at].is_finite() {
+            continue;
+        }
+        let why = match &e.infinite[at] {
+            Some(feature) => format!("the expected counts of '{feature}' are beyond all numbers"),
+            None => "its features do not vary, or one of them varies as no law of the model does (sizes near 0)"
+                .to_owned(),
+        };
+        prose(format!(
+            "{}: no deviance can be told, as {why}; what is told of it is of the linear predictor alone",
+            view.name
+        ))?;
+    }
+    Ok(())
+}
+
+/// What the deviance of counts is, by view; nothing where there are none.
+pub fn about_counts(fit: &Fit) -> Outcome<()> {
+    let counts = |v: &&ViewInfo| {
+        let likelihood = &v.choices.likelihood;
+        likelihood.is_count() && !likelihood.has_trials()
+    };
+    let mut names = fit.views().iter().filter(counts).map(|v| v.name.as_str());
+    let Some(first) = names.next() else {
+        return Ok(());
+    };
+    let names = names.fold(first.to_owned(), |all, name| format!("{all}, {name}"));
+    prose(format!(
+        "deviance of {names}: the share of 2 sum(ln p(counts | themselves) - ln p(counts | expected counts)) that is less than \
+         with each feature's mean for its expected count; p is negative binomial, with the sizes above, where there are such \
+         (nb, pln), and else Poisson; expected counts are at the means of factors, weights and intercepts, the noise of log \
+         rates (pln) added; a few features of large counts may decide it"
+    ))
 }
 
 /// What to say of the column of deviances; nothing where there is none.
-pub fn about_deviance(e: &Explained) -> &'static str {
-    if has_deviance(e) {
+pub fn about_deviance(fit: &Fit) -> &'static str {
+    if has_deviance(fit) {
         "; of labels and counts: of their linear predictor, deviance: of the data"
     } else {
         ""
@@ -110,7 +155,7 @@ pub fn about_scores(fit: &Fit) -> String {
 /// Variance explained by view and factor, and the deviance where views are not
 /// numbers; of all samples, or of those of one group.
 pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<()> {
-    let with_deviance = has_deviance(e);
+    let with_deviance = has_deviance(fit);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
     header.extend(beside(e).map(|(name, _)| name.to_owned()));
@@ -130,6 +175,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
         })
         .collect();
     table(&header, &rows)?;
+    without_deviance(fit, e)?;
     repeated(fit, e)?;
     together(e, group)
 }

@@ -442,7 +442,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         prose(format!("polished: {polished}"))?;
     }
     if let Some(e) = explained {
-        let about = format!("{}{}", about_deviance(&e), about_scores(fit));
+        let about = format!("{}{}", about_deviance(fit), about_scores(fit));
         let about = about.trim_start_matches("; ");
         prose(match about {
             "" => "variance explained, %:".to_owned(),

@@ -7,7 +7,8 @@ use polyview::{
 use polyview_linalg::Mat;
 
 use super::explained::{
-    GroupShares, about_deviance, about_scores, explained_by_group, shares, variance_table,
+    GroupShares, about_counts, about_deviance, about_scores, explained_by_group, shares,
+    variance_table,
 };
 use super::kernel::load_model;
 use super::sparsity::{effective, included, inclusions, shrinkage, sizes};
@@ -185,10 +186,11 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         line("")?;
         prose(format!(
             "variance explained, % (marginal by factor{}{})",
-            about_deviance(&explained),
+            about_deviance(&fit),
             about_scores(&fit)
         ))?;
         variance_table(&fit, &explained, None)?;
+        about_counts(&fit)?;
         for g in explained_by_group(&fit)? {
             line("")?;
             prose(format!(

@@ -3,7 +3,7 @@
 
 use clap::CommandFactory;
 use polyview::Registry;
-use polyview_core::{LikelihoodSpecies, PriorSpecies, RowRole, Way};
+use polyview_core::{LikelihoodSpecies, PriorSpecies, RowRole, Setting, Way};
 use serde_json::json;
 
 use crate::args::{Cli, ModelsArgs};
@@ -178,9 +178,14 @@ fn markdown(registry: &Registry) -> Outcome<()> {
         output::line("")?;
     }
     output::line("## Likelihoods (`--view NAME=FILE:LIKELIHOOD`)\n")?;
-    output::line(
-        "Every likelihood goes with variational Bayes, with cells missing, and with every prior.\n",
-    )?;
+    let own: Vec<String> = (registry.priors(RowRole::Weights))
+        .filter(|s| s.refuses(Setting::Components).is_none())
+        .map(|s| format!("`{}`", s.aliases().first().unwrap_or(&s.name())))
+        .collect();
+    output::line(format!(
+        "Every likelihood goes with variational Bayes, with cells missing, and with every prior, but: weights that each component of a mixture has for itself (`--mixture` gives them to labels with *yes* under components) are {}; the engine stochastic takes standard normal factors, and nothing by group (so that with `mofa`, whose noise and intercepts are by group where there are groups, `[model.groups]` of a study file has to turn these off).\n",
+        own.join(" or ")
+    ))?;
     let names: Vec<&str> = Way::ALL.iter().map(|w| w.name()).collect();
     output::line(format!("| name | data | maths | {} |", names.join(" | ")))?;
     output::line(format!("|{}", "---|".repeat(3 + names.len())))?;

@@ -23,6 +23,7 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
     files.distinct()?;
     let out = Out {
         folder: (!is_stdout(&args.out_dir)).then_some(args.out_dir.as_path()),
+        of_model: args.from.is_some(),
         force: args.force,
     };
     let mut groups = None;
@@ -104,6 +105,8 @@ fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
 struct Out<'a> {
     /// A folder; standard output if there is none.
     folder: Option<&'a Path>,
+    /// Whether the tables are drawn from a fitted model, whose views they are.
+    of_model: bool,
     force: bool,
 }
 
@@ -131,8 +134,13 @@ impl Out<'_> {
                 Ok(())
             } else {
                 Err(Failure::Usage(format!(
-                    "--out-dir: there are {} tables, and standard output takes one; name a folder, or draw one view (--features 50)",
-                    paths.len()
+                    "--out-dir: there are {} tables, and standard output takes one; name a folder{}",
+                    paths.len(),
+                    if self.of_model {
+                        " (the model has so many)"
+                    } else {
+                        ", or draw one view (--features 50)"
+                    }
                 )))
             };
         };

@@ -160,9 +160,14 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
         }
     }
     table(&header, &rows)?;
+    prose(
+        "predictor: of each cell, in its unit; weights: of the squared length of each feature's weights, which does \
+         not hang on how factors are numbered and turned, in squares of the unit",
+    )?;
     if !small.is_empty() {
         prose(format!(
-            "less than {:.0} % of the other's spread: {}",
+            "less than {:.0} % of the other's spread: {} (usual where this fit is by variational Bayes and the other by \
+             Gibbs sampling: the first is surer of weights than their posterior is)",
             100.0 * Spreads::SMALL,
             small.join(", ")
         ))?;

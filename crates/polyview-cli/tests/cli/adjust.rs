@@ -324,3 +324,90 @@ fn choices_of_a_fit_name_the_tables_about_the_samples() {
     }
     assert_eq!(get(at, "m.csv"), get(at, "n.csv"));
 }
+
+/// Sizes of samples are no merit of the model: plain predictors know them too.
+#[test]
+fn plain_predictors_know_the_sizes_of_samples() {
+    let dir = folder();
+    let at = dir.path();
+    let words = |more: &str| {
+        format!(
+            "cross-validate --model mofa --view x=x.csv --view y=y.csv:pln -k 2 --max-sweeps 60 \
+             --target y --folds 3 --json {more}"
+        )
+    };
+    let explained = |more: &str, method: &str| -> f64 {
+        let found: serde_json::Value = serde_json::from_str(&ok(at, &words(more))).expect("JSON");
+        let all = found["summary"].as_array().expect("a list");
+        let own = all
+            .iter()
+            .find(|s| s["method"] == method && s["score"] == "deviance-explained");
+        own.and_then(|s| s["mean"].as_f64()).expect("a score")
+    };
+    // sizes are most of what these counts are
+    let sizes = "--offset y=size.csv";
+    assert!(explained("", "mean").abs() < 0.1);
+    assert!(explained(sizes, "mean") > 0.6);
+    for method in ["ridge regression", "mofa, two steps"] {
+        let (without, with) = (explained("", method), explained(sizes, method));
+        assert!(
+            with > 0.85 && with > without + 0.3,
+            "{method}: {without} {with}"
+        );
+    }
+    // covariates as well: batches are most of what the numbers are
+    let batch = |more: &str| {
+        let words = words(more).replace("--target y", "--target x");
+        let found: serde_json::Value = serde_json::from_str(&ok(at, &words)).expect("JSON");
+        let all = found["summary"].as_array().expect("a list");
+        let own = (all.iter()).find(|s| s["method"] == "ridge regression" && s["score"] == "r2");
+        own.and_then(|s| s["mean"].as_f64()).expect("a score")
+    };
+    let with = batch("--covariates who.csv --adjust batch");
+    assert!(with > 0.8 && with > batch("") + 0.2, "{with}");
+    // hidden cells have no such predictors, which is said
+    let hidden = words(sizes).replace("--target y ", "");
+    let err = said(at, &hidden);
+    assert!(err.contains("know neither covariates nor offsets"), "{err}");
+}
+
+/// The total of a sample that lacks features is an estimate, which is said.
+#[test]
+fn totals_of_samples_with_holes_are_said_to_be_estimates() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = format!("{FIT} --offset y=log-total --force --out m.pv");
+    let warning = "10 of 36 samples lack features that make more than 10 % of all counts";
+    let complete = get(at, "y.csv");
+    let err = said(at, &fit);
+    assert!(!err.contains("lack features"), "{err}");
+    let emptied = |line: &str| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        cells[1..4].fill("");
+        cells.join(",")
+    };
+    let holes: Vec<String> = (complete.lines().enumerate())
+        .map(|(i, line)| {
+            if (1..=10).contains(&i) {
+                emptied(line)
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    put(at, "y.csv", holes.join("\n"));
+    // of new samples too, by a model of complete ones
+    let err = said(
+        at,
+        "project m.pv --view x=x.csv --view y=y.csv --force --out z.csv",
+    );
+    assert!(err.contains(&format!("view 'y': {warning}")), "{err}");
+    let err = said(at, &fit);
+    assert!(
+        err.contains(warning) && err.contains("give sizes that are known"),
+        "{err}"
+    );
+    assert!(ok(at, "inspect m.pv --journal").contains("samples lack features"));
+    let known = fit.replace("log-total", "size.csv");
+    assert!(!said(at, &known).contains("lack features"));
+}

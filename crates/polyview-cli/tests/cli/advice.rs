@@ -451,3 +451,59 @@ fn varimax_says_of_which_models_it_is() {
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("as those of bibfa and sshiba"), "{help}");
 }
+
+/// Refusals name what the user gave, or what turns off what nobody asked for.
+#[test]
+fn refusals_name_the_option_and_its_mend() {
+    let dir = folder();
+    let at = dir.path();
+    put(at, "b.csv", "id,ill\ns1,1\ns2,0\ns3,1\ns4,0\ns5,1\n");
+    let views = "--view x=x.csv:gaussian --view b=b.csv:bernoulli -k 1 --out m.pv";
+    let stochastic = "--engine stochastic --in-memory";
+    for (words, said) in [
+        (
+            format!("fit --model sshiba --mixture 2 {views} {stochastic}"),
+            vec!["--mixture", "engine stochastic"],
+        ),
+        (
+            format!("fit --model sshiba --factor-prior ard {views} {stochastic}"),
+            vec!["--factor-prior ard", "engine stochastic"],
+        ),
+        (
+            format!("fit --model mofa {views} {stochastic} --metadata about.csv --groups site"),
+            vec![
+                "[model.groups] noise = false, intercepts = false",
+                "leave the groups out",
+            ],
+        ),
+        (
+            format!("fit --model sshiba --mixture 2 --weights relevance {views}"),
+            vec!["--mixture", "--weights b=ard"],
+        ),
+    ] {
+        let err = fails(at, &words, 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        for word in said {
+            assert!(err.contains(word), "{words}: {word}: {err}");
+        }
+    }
+    // and the mend mends
+    put(
+        at,
+        "study.toml",
+        "groups = \"site\"\nmetadata = \"about.csv\"\n[[data]]\nname = \"x\"\npath = \"x.csv\"\n\
+         likelihood = \"gaussian\"\n[model]\nmodel = \"mofa\"\nfactors = 1\n[model.groups]\nnoise = false\n\
+         intercepts = false\n",
+    );
+    ok(
+        at,
+        &format!("fit --spec study.toml {stochastic} --batch 1 --out m.pv"),
+    );
+    // tables that are drawn from a model are as many as its views
+    let fit = views.replace(" --out m.pv", " --force --out m.pv");
+    ok(at, &format!("fit --model sshiba {fit}"));
+    let err = fails(at, "simulate --from m.pv --out-dir -", 2);
+    assert!(!err.contains("--features"), "{err}");
+    let err = fails(at, "simulate --out-dir -", 2);
+    assert!(err.contains("--features"), "{err}");
+}

@@ -397,3 +397,73 @@ fn weights_that_are_drawn_one_by_one_are_refused_around_tangents() {
     );
     ok(at, &format!("{fit} --weights ard --out m.pv"));
 }
+
+/// A view whose deviance cannot be computed says so, and keeps the words of the table.
+#[test]
+fn a_deviance_that_cannot_be_told_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let usual = |n: usize, d: usize| ((n * 7 + d * 5 + n * d) % 6) as f64;
+    let fit = "fit --model mofa --view c=c.csv:nb -k 1 --seed 1 --max-sweeps 20 --force --out m.pv";
+    let why = "c: no deviance can be told";
+    // counts that are all the same
+    put(at, "c.csv", table(40, 3, |_, _| Some(3.0)));
+    let text = line(&ok(at, fit));
+    for words in ["deviance: of the data", "view deviance all 1", why] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(at, "inspect m.pv --json")).expect("JSON");
+    assert!(json["views"][0]["explained"]["deviance"].is_null());
+    let shown = line(&ok(at, "inspect m.pv"));
+    assert!(shown.contains(why), "{shown}");
+    put(at, "c.csv", table(40, 3, |n, d| Some(usual(n, d))));
+    let text = line(&ok(at, fit));
+    assert!(
+        text.contains("view deviance all 1") && !text.contains(why),
+        "{text}"
+    );
+    // what it is of counts is said
+    let shown = line(&ok(at, "inspect m.pv"));
+    assert!(
+        shown.contains("deviance of c: the share of 2 sum("),
+        "{shown}"
+    );
+}
+
+/// What was counted in one sample alone is warned of.
+#[test]
+fn features_that_were_counted_once_are_warned_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let seen = |n: usize, d: usize| (d != 3 || n == 7).then(|| count(n, d));
+    put(at, "c.csv", table(24, 5, seen));
+    let fit = "fit --model mofa --view c=c.csv:nb -k 1 --max-sweeps 9 --force --out m.pv";
+    let words = "1 feature(s) of counts were observed in one sample alone, first 'f3'";
+    let err = said(at, fit);
+    assert!(err.contains(words), "{err}");
+    put(at, "c.csv", table(24, 5, |n, d| Some(count(n, d))));
+    let err = said(at, fit);
+    assert!(!err.contains("one sample alone"), "{err}");
+}
+
+/// A prior of the factors that cannot be drawn around tangents is named, before the fit begins.
+#[test]
+fn factors_that_are_drawn_one_by_one_are_refused_around_tangents() {
+    let dir = folder();
+    let at = dir.path();
+    let fit = "fit --model sshiba --engine gibbs --view x=x.csv:gaussian --view y=y.csv:poisson -k 2 --chains 1 \
+               --warm-up 2 --sweeps 10 --out m.pv --factor-prior";
+    let err = fails(at, &format!("{fit} spike-and-slab"), 1);
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("view 'y'") && err.contains("--factor-prior standard-normal"),
+        "{err}"
+    );
+    assert!(
+        !err.contains("standardise") && !err.contains("sweep 1"),
+        "{err}"
+    );
+    ok(at, &format!("{fit} standard-normal"));
+}

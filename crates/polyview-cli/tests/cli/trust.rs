@@ -93,3 +93,19 @@ fn views_that_are_not_compared_are_named() {
     }
     assert!(!text.contains("x: not compared"), "{text}");
 }
+
+/// What the numbers of a comparison are of is said.
+#[test]
+fn what_is_compared_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    table(at, "x", 30, 4);
+    let fit = "fit --view x=x.csv:gaussian -k 1 --max-sweeps 5 --out";
+    ok(at, &format!("{fit} m.pv"));
+    ok(at, &format!("{fit} n.pv --seed 2"));
+    let text = words(&ok(at, "inspect m.pv --against n.pv"));
+    assert!(
+        text.contains("weights: of the squared length of each feature's weights"),
+        "{text}"
+    );
+}

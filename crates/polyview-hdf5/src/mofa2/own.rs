@@ -19,6 +19,9 @@ pub(super) struct Own {
     by_group: Vec<Vec<Vec<f64>>>,
     /// By view and group, or one for all groups of a view.
     noise: Vec<Vec<Noise>>,
+    /// The sweep of each entry of the course of the fit: MOFA2 counts them from the bound
+    /// before the first.
+    sweeps: Vec<f64>,
 }
 
 impl Own {
@@ -32,6 +35,9 @@ impl Own {
                 .collect(),
             by_group: vec![Vec::new(); fit.views().len()],
             noise: vec![Vec::new(); fit.views().len()],
+            sweeps: (fit.record().ledgers.first().iter())
+                .flat_map(|ledger| ledger.rows.iter().map(|row| row.sweep as f64))
+                .collect(),
         };
         for i in 0..fit.n_components() {
             for (m, view) in fit.component(i)?.views.iter().enumerate() {
@@ -91,6 +97,7 @@ impl Own {
         groups: &[String],
     ) {
         let mut all = file.create_group(OWN);
+        all.create_dataset("sweeps").with_f64_data(&self.sweeps);
         let mut group = all.create_group("scale");
         for v in views {
             group

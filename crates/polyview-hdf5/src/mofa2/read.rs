@@ -24,7 +24,8 @@ pub struct ImportOptions {
     /// and new samples have the intercepts and the noise of theirs.
     pub group: Option<String>,
     /// What MOFA2 divided the values of a view by (its option `scale_views`),
-    /// which its file does not say; 1 for a view that is not named.
+    /// which its file does not say; 1 for a view that is not named. Files that [`write_mofa2`](crate::write_mofa2)
+    /// made say it themselves, and another one is refused.
     pub scales: Vec<(String, f64)>,
 }
 
@@ -299,15 +300,35 @@ fn link_intercepts(
     Ok(vec![shared; names.groups.len()])
 }
 
-/// What the values of a view were divided by.
+/// What the values of a view were divided by: what the file says, and where it does not, what
+/// the options say.
 fn scale(file: &Reader, view: &str, columns: usize, options: &ImportOptions) -> Result<Vec<f64>> {
-    if let Some((_, s)) = options.scales.iter().find(|(v, _)| v == view) {
-        return Ok(vec![*s; columns]);
+    let given = options.scales.iter().find(|(v, _)| v == view);
+    let own = file.vector(&format!("{OWN}/scale/{view}"), Some(columns))?;
+    match (own, given) {
+        (Some(own), Some((_, s))) if own.iter().any(|x| x != s) => Err(Hdf5Error::Option(format!(
+            "{}: the file itself says what view '{view}' was divided by ({}): with the scale {s} new data \
+                 and predictions would be in another unit; leave the scale of '{view}' out",
+            file.path().display(),
+            range(&own)
+        ))),
+        (Some(own), _) => Ok(own),
+        (None, Some((_, s))) => Ok(vec![*s; columns]),
+        (None, None) => Ok(vec![1.0; columns]),
     }
-    let own = format!("{OWN}/scale/{view}");
-    Ok(file
-        .vector(&own, Some(columns))?
-        .unwrap_or_else(|| vec![1.0; columns]))
+}
+
+/// A number, or the ends of several.
+fn range(of: &[f64]) -> String {
+    let ends = of
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| {
+            (a.min(*x), b.max(*x))
+        });
+    match ends {
+        (low, high) if low == high => low.to_string(),
+        (low, high) => format!("{low} to {high}, by feature"),
+    }
 }
 
 /// Says that a view was scaled where it looks so and nobody said by what.

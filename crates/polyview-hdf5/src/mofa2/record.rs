@@ -4,6 +4,7 @@ use polyview::FitRecord;
 use polyview_core::{Journal, Ledger, LedgerRow, Metadata, MetadataValues};
 use polyview_infer::Outcome;
 
+use super::OWN;
 use super::names::Names;
 use crate::error::Result;
 use crate::file::Reader;
@@ -17,21 +18,27 @@ pub(super) fn record(file: &Reader) -> Result<FitRecord> {
     let limit = file
         .vector("training_opts", None)?
         .and_then(|o| o.first().copied());
+    // theirs begin with the bound before the first sweep, ours say
+    let own = file
+        .vector(&format!("{OWN}/sweeps"), Some(elbo.len()))?
+        .unwrap_or_default();
+    let number = |x: Option<&f64>| {
+        let whole = x.filter(|x| **x >= 0.0 && x.fract() == 0.0 && **x < 1e9);
+        whole.map(|x| *x as usize)
+    };
+    let sweep = |at: usize| number(own.get(at)).unwrap_or(at);
     let rows: Vec<LedgerRow> = elbo
         .iter()
         .enumerate()
         .filter(|(_, bound)| bound.is_finite())
-        .map(|(sweep, &bound)| LedgerRow {
-            sweep,
-            factors: factors
-                .get(sweep)
-                .filter(|k| **k >= 0.0 && k.fract() == 0.0 && **k < 1e9)
-                .map_or(0, |k| *k as usize),
+        .map(|(at, &bound)| LedgerRow {
+            sweep: sweep(at),
+            factors: number(factors.get(at)).unwrap_or(0),
             values: vec![bound],
             total: bound,
         })
         .collect();
-    let sweeps = elbo.len().saturating_sub(1);
+    let sweeps = elbo.len().checked_sub(1).map_or(0, sweep);
     let converged = limit.is_none_or(|most| (sweeps as f64) < most);
     Ok(FitRecord {
         outcome: if converged {

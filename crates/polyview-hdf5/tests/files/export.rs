@@ -441,3 +441,33 @@ fn names_with_slashes() {
     let e = e.unwrap_err();
     assert!(matches!(&e, Hdf5Error::Name { kind: "view", .. }), "{e}");
 }
+
+/// What a file says itself is neither changed by an option nor counted anew.
+#[test]
+fn scales_and_sweeps_come_back_as_they_were() {
+    let fit = polyview::fit(data(), spec()).unwrap();
+    let (_folder, path) = exported(&fit, &ExportOptions::default());
+    let with = |scale: f64| ImportOptions {
+        scales: vec![("zeta".to_owned(), scale)],
+        ..ImportOptions::default()
+    };
+    let own = fit.views()[0].scaling.scale[0];
+    assert_ne!(own, 1.0);
+    let error = read_mofa2(&path, &with(3.0 * own)).unwrap_err().to_string();
+    assert!(
+        error.contains("itself says what view 'zeta' was divided by")
+            && error.contains(&own.to_string()),
+        "{error}"
+    );
+    for options in [ImportOptions::default(), with(own)] {
+        let again = read_mofa2(&path, &options).unwrap();
+        assert_eq!(again.views()[0].scaling.scale, fit.views()[0].scaling.scale);
+        let (a, b) = (again.record(), fit.record());
+        assert_eq!((a.sweeps, a.bound), (b.sweeps, b.bound));
+        let sweeps = |f: &Fit| -> Vec<usize> {
+            let rows = f.record().ledgers[0].rows.iter();
+            rows.map(|row| row.sweep).collect()
+        };
+        assert_eq!(sweeps(&again), sweeps(&fit));
+    }
+}

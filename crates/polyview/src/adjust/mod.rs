@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use covariate::{Covariate, same};
 pub use offset::Offset;
-use offset::{ViewOffset, shares};
+use offset::ViewOffset;
 
 use crate::error::{ErrorKind, Result};
 use crate::fit::ViewInfo;
@@ -88,6 +88,55 @@ fn complete(data: &Dataset, name: &str, known: impl Iterator<Item = bool>) -> Re
     }
 }
 
+/// What a model knows of samples beside its views.
+pub(crate) struct Beside {
+    /// Its covariates, samples × columns.
+    pub(crate) covariates: Mat<f64>,
+    /// What the offset of the view asked for adds to its predictors, about the mean over the
+    /// samples of training; none where it has no offset.
+    pub(crate) offset: Option<Vec<f64>>,
+}
+
+/// What a model of `spec` knows beside its views of the samples of `seen`, of whom it learns it, and
+/// of `new`, of whom nobody is to look at `view`: what predictors that are compared with it may know.
+///
+/// # Errors
+/// As [`Adjustment::learn`] and [`Adjustment::of`].
+pub(crate) fn known_beside(
+    spec: &ModelSpec,
+    view: &str,
+    [seen, new]: [&Dataset; 2],
+) -> Result<[Beside; 2]> {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    let mut said = Journal::default();
+    for name in &spec.covariates {
+        let covariate = Covariate::learn(seen, name, &mut said)?;
+        own.extend(covariate.coded(seen)?);
+        others.extend(covariate.coded(new)?);
+    }
+    let mut offsets = [None, None];
+    if let Some(from) = spec.offsets.get(view)
+        && let Some((offset, column)) = ViewOffset::learn((spec, view, from), seen, &mut said)?
+    {
+        let features = seen.view(view).map_or(&[][..], View::features);
+        let of_new = offset.of_new((new, features), true, &mut Vec::new())?;
+        let of_new = of_new.unwrap_or_else(|| vec![0.0; new.n_samples()]);
+        offsets = [Some(column), Some(of_new)];
+    }
+    let matrix = |of: &[Vec<f64>], rows| Mat::from_fn(rows, of.len(), |n, j| of[j][n]);
+    let [seen_offset, new_offset] = offsets;
+    Ok([
+        Beside {
+            covariates: matrix(&own, seen.n_samples()),
+            offset: seen_offset,
+        },
+        Beside {
+            covariates: matrix(&others, new.n_samples()),
+            offset: new_offset,
+        },
+    ])
+}
+
 /// Refuses what cannot be adjusted, whatever the data.
 ///
 /// # Errors
@@ -157,30 +206,10 @@ impl Adjustment {
         }
         same(&out.column_names(), &columns)?;
         for (view, from) in &spec.offsets {
-            let likelihood = spec.view(view).likelihood;
-            let own = data.view(view);
-            let mut offset = ViewOffset {
-                view: view.clone(),
-                from: from.clone(),
-                is_size: likelihood.is_count() && !likelihood.has_trials(),
-                reference: 0.0,
-                shares: match (from, own) {
-                    (Offset::LogTotal, Some(own)) => shares(own),
-                    _ => Vec::new(),
-                },
-            };
-            let features = own.map_or(&[][..], View::features);
-            let numbers = offset.numbers(data, features)?;
-            let numbers = match (numbers, from) {
-                (Some(numbers), _) => numbers,
-                (None, Offset::Column(name)) => return Err(absent(data, name).into()),
-                (None, Offset::LogTotal) => continue,
-            };
-            let added = offset.added(data.samples(), &numbers)?;
-            let seen: Vec<f64> = added.iter().copied().filter(|x| !x.is_nan()).collect();
-            offset.reference = moments(&seen).0;
-            columns.push(offset.about(&added));
-            out.offsets.push(offset);
+            if let Some((offset, column)) = ViewOffset::learn((spec, view, from), data, journal)? {
+                columns.push(column);
+                out.offsets.push(offset);
+            }
         }
         out.training = columns;
         Ok(Some(out))
@@ -231,7 +260,7 @@ impl Adjustment {
             let info = views.iter().find(|v| v.name == offset.view);
             let features = info.map_or(&[][..], |v| &v.features);
             let is_hidden = hidden == Some(offset.view.as_str());
-            let Some(numbers) = offset.numbers_of_new(data, features, is_hidden)? else {
+            let Some(column) = offset.of_new((data, features), is_hidden, notes)? else {
                 // of a view that nobody looks at it does not matter
                 if is_hidden || data.view(&offset.view).is_some() {
                     notes.push(format!(
@@ -243,8 +272,7 @@ impl Adjustment {
                 columns.push(vec![0.0; data.n_samples()]);
                 continue;
             };
-            let added = offset.added(data.samples(), &numbers)?;
-            columns.push(offset.about(&added));
+            columns.push(column);
         }
         Ok(Mat::from_fn(data.n_samples(), columns.len(), |n, j| {
             columns[j][n]

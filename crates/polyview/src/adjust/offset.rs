@@ -1,12 +1,17 @@
-//! Offsets: numbers that are added to linear predictors.
+//! Offsets: numbers that are known of samples and added to linear predictors (spec/sites 9).
 
 use std::collections::HashMap;
 
-use polyview_core::{Dataset, MetadataValues, View};
+use polyview_core::{Dataset, Event, Journal, MetadataValues, View};
 use serde::{Deserialize, Serialize};
 
-use super::{column, complete, refused};
+use super::{absent, column, complete, moments, refused};
 use crate::error::{ErrorKind, Result};
+use crate::spec::ModelSpec;
+
+/// Of a sample that lacks features of more than this share of all counts it is said that its
+/// total is an estimate.
+const MISSED: f64 = 0.1;
 
 /// A number that is known of each sample and added to the linear predictor of a view: of
 /// counts the logarithm of a size, by which their expectations are multiplied.
@@ -44,20 +49,20 @@ impl From<&str> for Offset {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ViewOffset {
     pub(super) view: String,
-    pub(super) from: Offset,
+    from: Offset,
     /// Whether what is added is the logarithm of a size.
-    pub(super) is_size: bool,
+    is_size: bool,
     /// Mean of what is added over the training samples: that of a sample whose offset
     /// nobody knows.
-    pub(super) reference: f64,
+    reference: f64,
     /// Of total counts: the share of each feature in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) shares: Vec<f64>,
+    shares: Vec<f64>,
 }
 
 /// Total counts of samples in units of the shares of the features that were observed of each,
-/// features without a share left out; `NaN` for one of which nothing was.
-fn totals(view: &View, shares: &[f64]) -> Vec<f64> {
+/// features without a share left out; `NaN` for one of which nothing was. And these shares, added up.
+fn totals(view: &View, shares: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut total = vec![0.0; view.n_samples()];
     let mut seen = vec![0.0; view.n_samples()];
     let mut values = vec![0.0; view.n_samples()];
@@ -70,14 +75,15 @@ fn totals(view: &View, shares: &[f64]) -> Vec<f64> {
             }
         }
     }
-    (total.iter().zip(&seen))
+    let all = (total.iter().zip(&seen))
         .map(|(t, s)| if *s > 0.0 { t / s } else { f64::NAN })
-        .collect()
+        .collect();
+    (all, seen)
 }
 
 /// The share of each feature in the counts of a view: of its mean in the sum of means; equal ones
 /// where nothing was counted.
-pub(super) fn shares(view: &View) -> Vec<f64> {
+fn shares(view: &View) -> Vec<f64> {
     let mut values = vec![0.0; view.n_samples()];
     let mut means: Vec<f64> = Vec::with_capacity(view.n_features());
     for d in 0..view.n_features() {
@@ -91,6 +97,25 @@ pub(super) fn shares(view: &View) -> Vec<f64> {
         return vec![1.0 / means.len() as f64; means.len()];
     }
     means.iter().map(|m| m / all).collect()
+}
+
+/// What is to be said of totals of samples of which these shares of all counts were observed,
+/// where some are far from all.
+fn estimated(seen: &[f64]) -> Option<String> {
+    let lacks = |s: &&f64| **s > 0.0 && **s < 1.0 - MISSED;
+    let count = seen.iter().filter(lacks).count();
+    let least = (seen.iter().filter(lacks)).fold(1.0, |a: f64, s| a.min(*s));
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} samples lack features that make more than {:.0} % of all counts (up to {:.0} %): \
+             their totals are those of the features that they have, over the share of these in the counts \
+             of all samples, and what moves that share is taken for size; give sizes that are known as \
+             offset, or leave out the features that these samples lack",
+            seen.len(),
+            100.0 * MISSED,
+            100.0 * (1.0 - least)
+        )
+    })
 }
 
 /// The numbers in a column of the metadata, which is an offset; `None` where there is no such column.
@@ -119,7 +144,7 @@ fn digits(x: f64) -> String {
 
 impl ViewOffset {
     /// What is added to the predictors of samples whose numbers these are; `NaN` stays.
-    pub(super) fn added(&self, samples: &[String], numbers: &[f64]) -> Result<Vec<f64>> {
+    fn added(&self, samples: &[String], numbers: &[f64]) -> Result<Vec<f64>> {
         let each = |(sample, &x): (&String, &f64)| {
             if x.is_nan() {
                 return Ok(f64::NAN);
@@ -138,13 +163,14 @@ impl ViewOffset {
         let all = samples.iter().zip(numbers).map(each);
         Ok(all.collect::<std::result::Result<_, _>>()?)
     }
-    /// What is added less what is of a sample whose offset nobody knows: 0 for that one.
-    pub(super) fn about(&self, added: &[f64]) -> Vec<f64> {
-        let about = |x: &f64| if x.is_nan() { 0.0 } else { x - self.reference };
-        added.iter().map(about).collect()
-    }
-    /// The numbers of the samples of `data`: `None` where these have none.
-    pub(super) fn numbers(&self, data: &Dataset, features: &[String]) -> Result<Option<Vec<f64>>> {
+    /// The numbers of the samples of `data`: `None` where these have none. What is to be said of
+    /// totals that are estimates goes to `told`.
+    fn numbers(
+        &self,
+        data: &Dataset,
+        features: &[String],
+        told: &mut Option<String>,
+    ) -> Result<Option<Vec<f64>>> {
         match &self.from {
             Offset::LogTotal => {
                 let Some(view) = data.view(&self.view) else {
@@ -158,18 +184,20 @@ impl ViewOffset {
                     known.map_or(0.0, |d| self.shares.get(*d).copied().unwrap_or(0.0))
                 };
                 let shares: Vec<f64> = view.features().iter().map(share).collect();
-                Ok(Some(totals(view, &shares)))
+                let (totals, seen) = totals(view, &shares);
+                *told = estimated(&seen);
+                Ok(Some(totals))
             }
             Offset::Column(name) => given(data, name),
         }
     }
     /// As [`ViewOffset::numbers`], of new samples: totals that are given come before those of the
     /// data, which nobody is to look at where the view is `hidden`.
-    pub(super) fn numbers_of_new(
+    fn numbers_of_new(
         &self,
-        data: &Dataset,
-        features: &[String],
+        (data, features): (&Dataset, &[String]),
         hidden: bool,
+        told: &mut Option<String>,
     ) -> Result<Option<Vec<f64>>> {
         if self.from == Offset::LogTotal {
             let totals = given(data, &Offset::column_of(&self.view))?;
@@ -177,7 +205,73 @@ impl ViewOffset {
                 return Ok(totals);
             }
         }
-        self.numbers(data, features)
+        self.numbers(data, features, told)
+    }
+    /// What is added to the predictors of samples, less the reference; the reference itself where
+    /// nothing is known.
+    fn about(&self, added: &[f64]) -> Vec<f64> {
+        let about = |x: &f64| {
+            if x.is_nan() { 0.0 } else { x - self.reference }
+        };
+        added.iter().map(about).collect()
+    }
+    /// What the data say of an offset of `spec`, and what it adds to the predictors of their
+    /// samples, about its mean; `None` for totals of a view that is not there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownMetadata`], [`ErrorKind::NoCovariate`], [`ErrorKind::Covariate`],
+    /// [`ErrorKind::BadOffset`].
+    pub(super) fn learn(
+        (spec, view, from): (&ModelSpec, &str, &Offset),
+        data: &Dataset,
+        journal: &mut Journal,
+    ) -> Result<Option<(Self, Vec<f64>)>> {
+        let likelihood = spec.view(view).likelihood;
+        let own = data.view(view);
+        let mut offset = Self {
+            view: view.to_owned(),
+            from: from.clone(),
+            is_size: likelihood.is_count() && !likelihood.has_trials(),
+            reference: 0.0,
+            shares: match (from, own) {
+                (Offset::LogTotal, Some(own)) => shares(own),
+                _ => Vec::new(),
+            },
+        };
+        let features = own.map_or(&[][..], View::features);
+        let mut told = None;
+        let numbers = match (offset.numbers(data, features, &mut told)?, from) {
+            (Some(numbers), _) => numbers,
+            (None, Offset::Column(name)) => return Err(absent(data, name).into()),
+            (None, Offset::LogTotal) => return Ok(None),
+        };
+        if let Some(note) = told {
+            journal.note(0, format!("offset/{view}"), Event::Warning { note });
+        }
+        let added = offset.added(data.samples(), &numbers)?;
+        let seen: Vec<f64> = added.iter().copied().filter(|x| !x.is_nan()).collect();
+        offset.reference = moments(&seen).0;
+        let column = offset.about(&added);
+        Ok(Some((offset, column)))
+    }
+    /// What it adds to the predictors of the samples of `data`, whose view has these `features`,
+    /// about its mean in training; `None` where nobody knows, as of a view that is `hidden`.
+    ///
+    /// # Errors
+    /// As [`ViewOffset::learn`].
+    pub(super) fn of_new(
+        &self,
+        of: (&Dataset, &[String]),
+        hidden: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Vec<f64>>> {
+        let mut told = None;
+        let Some(numbers) = self.numbers_of_new(of, hidden, &mut told)? else {
+            return Ok(None);
+        };
+        notes.extend(told.map(|note| format!("view '{}': {note}", self.view)));
+        let added = self.added(of.0.samples(), &numbers)?;
+        Ok(Some(self.about(&added)))
     }
     /// What samples get of which nobody knows an offset.
     pub(super) fn unknown(&self) -> String {

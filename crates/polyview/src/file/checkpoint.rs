@@ -18,7 +18,7 @@ use super::{BYTES, json};
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Checkpoint, Fitting, ViewInfo};
-use crate::spec::{EngineKind, ModelSpec};
+use crate::spec::{ChainStart, EngineKind, GibbsOptions, ModelSpec, Path as Way};
 
 /// What a fit was made from: its choices, and what its data hash to. A
 /// checkpoint goes on only with the same.
@@ -115,11 +115,17 @@ impl Origin {
         }
         Ok(())
     }
-    /// What changes something on the way, by its name: not who chose, and not how long a fit
-    /// by variational Bayes may take.
+    /// What changes something on the way, by its name: not who chose, not how long a fit
+    /// by variational Bayes may take, and not what draws do not look at.
     fn on_the_way(&self) -> std::result::Result<Value, Fault> {
-        let endless = |engine: EngineKind, vb: &mut VbOptions| {
-            if engine == EngineKind::Vb {
+        // chains that start at the optimum look at what finds it
+        let draws_alone = |engine: EngineKind, gibbs: &GibbsOptions| {
+            engine == EngineKind::Gibbs && gibbs.start != ChainStart::Optimum
+        };
+        let idle = |alone: bool, engine: EngineKind, vb: &mut VbOptions, restarts: &mut usize| {
+            if alone {
+                (*vb, *restarts) = (VbOptions::default(), 1);
+            } else if engine == EngineKind::Vb {
                 vb.max_sweeps = 0;
             }
         };
@@ -133,13 +139,18 @@ impl Origin {
                     spec = spec.with_view(&v.name, choices);
                 }
                 spec.views.sort_by(|a, b| a.name.cmp(&b.name));
-                endless(spec.engine, &mut spec.vb);
+                let alone = draws_alone(spec.engine, &spec.gibbs);
+                idle(alone, spec.engine, &mut spec.vb, &mut spec.restarts);
+                if alone {
+                    spec.path = Way::default();
+                }
                 json::to_value(&spec)
             }
             (None, composer) => {
                 let mut composer = composer.clone();
                 if let Some(c) = &mut composer {
-                    endless(c.run.engine, &mut c.run.vb);
+                    let alone = draws_alone(c.run.engine, &c.run.gibbs);
+                    idle(alone, c.run.engine, &mut c.run.vb, &mut c.run.restarts);
                 }
                 json::to_value(&composer)
             }

@@ -28,7 +28,7 @@ pub(super) struct Aligned {
 impl Aligned {
     /// Warns of values of a view, in data units, that are far off those of training.
     fn warn_of(&mut self, info: &ViewInfo, view: &View) {
-        self.warnings.extend(far_off(info, view));
+        self.warnings.extend(far_off(info, view, &self.samples));
         self.warnings.extend(constant(info, view));
         self.warnings.extend(far_cells(info, view, &self.samples));
     }

@@ -40,6 +40,13 @@ const NEAR: f64 = 1.5;
 /// ratio: twice what chance makes of the spread of eight samples.
 const SAME_RATIO: f64 = 0.4;
 
+/// Share of the values far off that few samples have, if they alone are the matter.
+const MOST: f64 = 0.8;
+
+/// Features whose spreads have to agree before a power of ten is taken for their unit, whatever
+/// logarithms would do.
+const AGREE: usize = 3;
+
 /// The new values of one feature against those of training.
 struct Feature {
     at: usize,
@@ -108,7 +115,7 @@ impl Tally {
 /// What is to be said of new data of a view whose features are the model's, in
 /// data units, if they are far off the training data: where, and what may be the
 /// matter.
-pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
+pub(super) fn far_off(info: &ViewInfo, view: &View, samples: &[String]) -> Option<String> {
     let training = info.training.as_ref()?;
     let compared = Compared::of(&info.choices.likelihood)?;
     let mut tally = Tally::default();
@@ -133,6 +140,10 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
     }
     let how_far = match tally.far() {
         Some((share, limit, most)) if far.is_empty() => {
+            let few = far_samples((training, compared), view, limit);
+            if let Some(told) = few.and_then(|few| of_samples(info, view, (samples, &few))) {
+                return Some(told);
+            }
             far = features.iter().collect();
             format!(
                 "{:.0} % of them lie more than {limit} standard deviations from the mean of training \
@@ -143,17 +154,72 @@ pub(super) fn far_off(info: &ViewInfo, view: &View) -> Option<String> {
         }
         _ => format!("in {} of {} feature(s)", far.len(), features.len()),
     };
-    far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
     let likely = likely(&far, compared, true);
+    Some(format!(
+        "{about} are far off those of the training data: {how_far}; typical distance from the training \
+         mean, worst first: {}; {likely}",
+        worst(info, far)
+    ))
+}
+
+/// Names of the features that are farthest off, and by how much.
+fn worst(info: &ViewInfo, mut far: Vec<&Feature>) -> String {
+    far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
     let worst = far.iter().take(3).map(|f| {
         let name = &info.features[f.at];
         format!("'{name}' ({} standard deviations)", rounded(f.distance))
     });
-    let worst: Vec<String> = worst.collect();
+    worst.collect::<Vec<_>>().join(", ")
+}
+
+/// The samples that have most of their values farther than `limit` standard deviations from the
+/// training means, where they are the fewer ones and have most such values.
+fn far_samples(
+    (training, compared): (&TrainingScale, Compared),
+    view: &View,
+    limit: f64,
+) -> Option<Vec<u32>> {
+    let mut counts = vec![(0usize, 0usize); view.n_samples()];
+    for d in 0..view.n_features() {
+        let Some(f) = feature(training, compared, view, d, &mut Tally::default()) else {
+            continue;
+        };
+        for (n, (seen, far)) in counts.iter_mut().enumerate() {
+            if let Some(x) = view.value(n, d) {
+                *seen += 1;
+                *far += usize::from(f.off(compared, x) > limit);
+            }
+        }
+    }
+    let mostly = |c: &(usize, usize)| 2 * c.1 > c.0;
+    let rows: Vec<u32> = (counts.iter().enumerate())
+        .filter(|(_, c)| mostly(c))
+        .map(|(n, _)| n as u32)
+        .collect();
+    let all: usize = counts.iter().map(|c| c.1).sum();
+    let own: usize = counts.iter().filter(|c| mostly(c)).map(|c| c.1).sum();
+    let few = !rows.is_empty() && 2 * rows.len() < counts.len();
+    (few && own as f64 >= MOST * all as f64).then_some(rows)
+}
+
+/// What is to be said of the few samples whose values are far off.
+fn of_samples(info: &ViewInfo, view: &View, (samples, few): (&[String], &[u32])) -> Option<String> {
+    let training = info.training.as_ref()?;
+    let compared = Compared::of(&info.choices.likelihood)?;
+    let own = view.subset(view.name().to_owned(), few);
+    let features: Vec<Feature> = (0..own.n_features())
+        .filter_map(|d| feature(training, compared, &own, d, &mut Tally::default()))
+        .collect();
+    let far: Vec<&Feature> = features.iter().collect();
+    let likely = likely(&far, compared, true);
     Some(format!(
-        "{about} are far off those of the training data: {how_far}; typical distance from the training \
-         mean, worst first: {}; {likely}",
-        worst.join(", ")
+        "view '{}': the new values of {} of {} samples, first '{}', are far off those of the training data, those of \
+         the others are not; typical distance from the training mean, worst first: {}; {likely}",
+        info.name,
+        few.len(),
+        samples.len(),
+        samples.get(*few.first()? as usize)?,
+        worst(info, far)
     ))
 }
 
@@ -311,7 +377,13 @@ fn likely(features: &[&Feature], compared: Compared, off: bool) -> String {
             "they look about {} times as {size}: give them in the units of the training data",
             rounded(factor)
         );
-        consider(fit(&|x| x / times), text);
+        let found = fit(&|x| x / times);
+        // features of one spread ratio that is a power of ten: no logarithm does that
+        let agree = features.iter().filter(|f| f.spread.is_some()).count() >= AGREE;
+        if found.is_some() && agree && spread == Some(times) && is_power_of_ten(times) {
+            return text;
+        }
+        consider(found, text);
     }
     if off && compared == Compared::Plain {
         for (name, of) in LOGARITHMS
@@ -412,11 +484,16 @@ fn one_ratio(ratios: &mut [f64]) -> Option<f64> {
     (typical < SAME_RATIO).then_some(ratio)
 }
 
+/// Whether a number is about a power of ten.
+fn is_power_of_ten(x: f64) -> bool {
+    (x.log10() - x.log10().round()).abs() < 0.1
+}
+
 /// A number in so few digits that it is no more precise than it is known: powers
 /// of ten where it is near one.
 fn rounded(x: f64) -> String {
     let power = x.log10().round();
-    let near = (x.log10() - power).abs() < 0.1;
+    let near = is_power_of_ten(x);
     let digits = 10f64.powf(x.log10().floor() - 1.0);
     let x = if near && power >= 1.0 {
         10f64.powf(power)

@@ -114,6 +114,33 @@ fn chains_from_the_optimum() {
     assert!(next.resume(&checkpoint).is_err());
 }
 
+/// What draws do not look at is no reason not to go on with them.
+#[test]
+fn options_without_effect_on_draws_are_not_compared() {
+    let data = data(22, &[6, 5], Holes::None, 11);
+    let spec = gibbs(2);
+    let mut other = spec.clone();
+    other.vb.max_sweeps = 20;
+    other.vb.rotate = Rotate::Off;
+    other.restarts = 3;
+    let mut first = Fitting::new(data.clone(), other).unwrap();
+    for _ in 0..3 {
+        first.step().unwrap();
+    }
+    let bytes = first.checkpoint().unwrap().to_bytes().unwrap();
+    let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
+    let mut next = Fitting::new(data.clone(), spec.clone()).unwrap();
+    next.resume(&checkpoint).unwrap();
+    let whole = run(Fitting::new(data.clone(), spec.clone()).unwrap());
+    assert_same(&run(next), &whole);
+    // what they do look at is
+    let mut longer = spec;
+    longer.gibbs.thin += 1;
+    let mut next = Fitting::new(data, longer).unwrap();
+    let error = next.resume(&checkpoint).unwrap_err().to_string();
+    assert!(error.contains("gibbs.thin"), "{error}");
+}
+
 #[test]
 fn relevances() {
     let data = data(40, &[9, 8], Holes::None, 3);

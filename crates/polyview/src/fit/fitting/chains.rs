@@ -110,6 +110,7 @@ impl Campaign for Chains {
             sweep,
             sweeps: total,
             objective: densities / reports.len().max(1) as f64,
+            of_draws: true,
             change: f64::NAN,
             factors: self.chains.first().map_or(0, |c| c.model().k()),
             done: sweep >= total,

@@ -30,7 +30,7 @@ use super::kernels;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
-    note_twins, observed_mean, slips,
+    note_twins, observed_mean, seen_once, slips,
 };
 use super::similarities::among_samples;
 use super::start::start;
@@ -60,6 +60,8 @@ pub struct Progress {
     pub sweeps: usize,
     /// Bound, or mean log joint density of the chains, nats.
     pub objective: f64,
+    /// Whether the objective is that density: one of draws, not to be compared with any bound.
+    pub of_draws: bool,
     /// Relative change of the bound.
     pub change: f64,
     /// Factors left.
@@ -77,6 +79,7 @@ impl Progress {
             sweep: report.sweep,
             sweeps,
             objective: report.bound,
+            of_draws: false,
             change: report.change,
             factors: report.factors,
             done: report.outcome.is_some(),
@@ -271,6 +274,9 @@ impl Fitting {
             }
             if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
+            }
+            if let Some(note) = seen_once(info, view) {
+                journal.note(0, format!("data/{}", info.name), Event::Warning { note });
             }
             if let Some(note) = slips(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });

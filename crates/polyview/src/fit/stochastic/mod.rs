@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use polyview_core::{
-    BlockSource, DataError, Event, Groups, Journal, MissingData, NumericError, RowBlock, Scaling,
-    ScalingSums, Schedule, SourceError, State, View, Way,
+    BlockSource, DataError, Event, Finding, Groups, Journal, MissingData, NumericError, RowBlock,
+    Scaling, ScalingSums, Schedule, SourceError, State, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun};
@@ -56,13 +56,26 @@ pub(crate) fn check(
         return refuse("", "the algorithm of mofapy2");
     }
     if factors_alone(composed, 0, options.factors)?.learns() {
-        return refuse(
-            "",
-            "a prior of the factors with scales of its own (factor-prior)",
-        );
+        let what = composed.spec().map(|spec| {
+            let prior = &spec.factor_prior;
+            match prior.finding() {
+                Some(Finding::Components) => "a mixture of the factors (--mixture)".to_owned(),
+                _ => format!("{} (--factor-prior {})", prior.called(), prior.name()),
+            }
+        });
+        let what =
+            what.unwrap_or_else(|| "a prior of the factors with scales of its own".to_owned());
+        let with = "the engine stochastic, whose batches do not bring the scales of all samples; take \
+                    the engine vb, or leave the prior of the factors at its default";
+        return Err(ErrorKind::Incompatible {
+            view: String::new(),
+            what,
+            with: with.to_owned(),
+        }
+        .into());
     }
     if several(groups).is_some() && composed.knows_groups() {
-        return refuse("", "noise or intercepts by group");
+        return Err(by_group(composed).into());
     }
     let spec = composed.spec();
     if spec.is_some_and(|s| s.missing == MissingData::Impute) {
@@ -109,6 +122,43 @@ pub(crate) fn check(
         .into());
     }
     Ok(())
+}
+
+/// The answer to whoever would fit a model that looks at groups by batches: what of it does, and
+/// how that is turned off.
+fn by_group(composed: &Composed) -> ErrorKind {
+    let of = composed.spec().map_or_else(Vec::new, |spec| {
+        let all = [
+            (spec.groups.noise, "noise"),
+            (spec.groups.intercepts, "intercepts"),
+        ];
+        all.into_iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, what)| what)
+            .collect()
+    });
+    let (what, mend) = if of.is_empty() {
+        (
+            "groups, which the model looks at,".to_owned(),
+            String::new(),
+        )
+    } else {
+        let off: Vec<String> = of.iter().map(|what| format!("{what} = false")).collect();
+        let by_default =
+            " (the default of some models, of mofa among them, where there are groups)";
+        (
+            format!("{} by group{by_default}", of.join(" and ")),
+            format!(
+                ", turn that off in a study file ([model.groups] {})",
+                off.join(", ")
+            ),
+        )
+    };
+    ErrorKind::Incompatible {
+        view: String::new(),
+        what,
+        with: format!("the engine stochastic; leave the groups out{mend}, or take the engine vb"),
+    }
 }
 
 /// The factors' block of so many samples, of which nothing is known yet.

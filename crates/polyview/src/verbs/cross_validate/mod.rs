@@ -273,6 +273,11 @@ impl fmt::Display for CrossValidateProgress {
 /// * *two steps* of each model: the same regression on the factors of a fit of the other views alone, training and new
 ///   samples projected alike.
 ///
+/// What the first model knows of samples beside their views, plain predictors know too, and two steps what their own model
+/// does: groups and covariates are columns for regressions; offsets are sizes of counts (means and regressions are of rates),
+/// are taken from real numbers and added again, and to labels and levels one column more. Hidden cells are predicted
+/// without them, which [`CrossValidate::warnings`] says.
+///
 /// **Without targets** cells are hidden at random in all views ([`hold_out`](crate::hold_out)), and
 /// predicted by the model, the means, and a softly thresholded singular value decomposition of all features
 /// side by side ([`soft_impute`](polyview_baselines::soft_impute)).
@@ -327,6 +332,14 @@ pub fn cross_validate(
     };
     let done = workers::in_parallel(jobs.len(), &work)?;
     let mut warnings = cross_validate_warnings(data, options);
+    let adjusts = |m: &CrossValidateModel| m.composed.spec().is_some_and(ModelSpec::adjusts);
+    if options.targets.is_empty() && options.baselines && models.iter().any(adjusts) {
+        warnings.push(
+            "the plain predictors of hidden cells know neither covariates nor offsets, which the model is told: name a \
+             target (--target) to compare with predictors that know them"
+                .to_owned(),
+        );
+    }
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let (mut limited, mut fits) = (0, 0);
     for (job, done) in jobs.iter().zip(done) {

@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::metrics::{self, EventTime, MetricError, poisson_unit};
 
 /// A view that is predicted: its training samples, and those of the fold.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) name: String,
     pub(super) kind: Domain,
@@ -18,6 +19,8 @@ pub(super) struct Target {
     pub(super) levels: usize,
     pub(super) training: View,
     pub(super) test: View,
+    /// What is known to be added to its predictors in the samples of training and of the fold.
+    pub(super) offset: Option<[Vec<f64>; 2]>,
 }
 
 /// What is said of the samples of the fold, samples × features (or classes), in data units.
@@ -69,7 +72,13 @@ impl Target {
             levels: if kind.is_ordered() { largest(view) } else { 0 },
             training: rows(view, training),
             test: rows(view, test),
+            offset: None,
         }
+    }
+    /// Whether plain predictors know how an offset acts on it: it is a factor of counts, and something
+    /// added to real numbers.
+    pub(super) fn takes_offset(&self) -> bool {
+        self.kind.is_real() || (self.kind.is_count() && !self.kind.has_trials())
     }
     /// Names of what is predicted: features, or classes.
     pub(super) fn columns(&self) -> &[String] {

@@ -14,6 +14,7 @@ use super::kernels;
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, level_shares, scores};
 use super::workers::{Done, Teller};
+use crate::adjust::known_beside;
 use crate::assemble;
 use crate::compose::Composed;
 use crate::error::Result;
@@ -73,6 +74,27 @@ impl<'a> Halves<'a> {
             .map(|v| Target::new(v, self.plan.kind(v.name()), &self.training, &self.test))
             .collect()
     }
+    /// The targets with their offsets in a model, and its covariates of the samples of training and
+    /// of the fold: what the model knows, plain predictors know too.
+    fn known_to(
+        &self,
+        composed: &Composed,
+        targets: &[Target],
+    ) -> Result<(Vec<Target>, [Mat<f64>; 2])> {
+        let mut out = targets.to_vec();
+        let rows = [&self.training, &self.test].map(|samples| samples.len());
+        let mut covariates = rows.map(|rows| Mat::zeros(rows, 0));
+        let Some(spec) = composed.spec().filter(|spec| spec.adjusts()) else {
+            return Ok((out, covariates));
+        };
+        let (seen, new) = (self.seen(), self.inputs(&self.test)?);
+        for target in &mut out {
+            let [own, of_new] = known_beside(spec, &target.name, [&seen, &new])?;
+            covariates = [own.covariates, of_new.covariates];
+            target.offset = own.offset.zip(of_new.offset).map(<[_; 2]>::from);
+        }
+        Ok((out, covariates))
+    }
     /// The means of the training samples; where there are groups those of each, and of all where a group has no
     /// training sample.
     fn mean(&self, target: &Target) -> Result<Predicted> {
@@ -92,7 +114,16 @@ impl<'a> Halves<'a> {
             if training.is_empty() || test.is_empty() {
                 continue;
             }
-            let found = mean(&Target::new(view, target.kind, &training, &test))?;
+            let mut own = Target::new(view, target.kind, &training, &test);
+            own.offset = target.offset.as_ref().map(|[a, b]| {
+                let of_group = |all: &[u32], x: &[f64]| -> Vec<f64> {
+                    let inside = |n: &u32| groups.of_sample[*n as usize] == g;
+                    let both = all.iter().zip(x).filter(|(n, _)| inside(n));
+                    both.map(|(_, x)| *x).collect()
+                };
+                [of_group(&self.training, a), of_group(&self.test, b)]
+            });
+            let found = mean(&own)?;
             let places = (self.test.iter().enumerate())
                 .filter(|(_, n)| test.contains(n))
                 .map(|(place, _)| place);
@@ -108,6 +139,17 @@ impl<'a> Halves<'a> {
         target: &Target,
         [x, new]: [&Mat<f64>; 2],
     ) -> Result<(&'static str, Predicted)> {
+        // of labels and levels an offset is one feature more
+        let (offset, feature) = match &target.offset {
+            Some(offset) if target.takes_offset() => (Some(offset), None),
+            other => (None, other.as_ref()),
+        };
+        let with = |x: &Mat<f64>, of: &[f64]| {
+            let column = Mat::from_fn(of.len(), 1, |n, _| of[n]);
+            side_by_side(&[x.clone(), column], of.len())
+        };
+        let wider = feature.map(|[a, b]| [with(x, a), with(new, b)]);
+        let [x, new] = wider.as_ref().map_or([x, new], |[a, b]| [a, b]);
         let design = Design::learn(x.as_ref())?;
         let (x, new) = (design.apply(x.as_ref())?, design.apply(new.as_ref())?);
         let labels = if target.kind.is_label() {
@@ -129,8 +171,16 @@ impl<'a> Halves<'a> {
             let mean = fit.predict(new.as_ref())?;
             return Ok(("logistic regression", Predicted::means(mean)));
         }
+        let y = match offset {
+            Some([own, _]) => less(y, own),
+            None => y,
+        };
         let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
         let mut mean = fit.predict(new.as_ref())?;
+        if let Some([_, of_new]) = offset {
+            let minus: Vec<f64> = of_new.iter().map(|x| -x).collect();
+            mean = less(mean, &minus);
+        }
         if target.kind.is_count() {
             let fitted = fit.predict(x.as_ref())?;
             for d in 0..mean.ncols() {
@@ -143,6 +193,16 @@ impl<'a> Halves<'a> {
         }
         Ok(("ridge regression", Predicted::means(mean)))
     }
+}
+
+/// A number for each sample taken from all columns.
+fn less(mut of: Mat<f64>, each: &[f64]) -> Mat<f64> {
+    for d in 0..of.ncols() {
+        for (value, x) in of.col_as_slice_mut(d).iter_mut().zip(each) {
+            *value -= x;
+        }
+    }
+    of
 }
 
 /// Mean of the exponentials of residuals, by which means of logarithms become means of the numbers
@@ -191,16 +251,17 @@ fn predictions(
             let composed = model.composed.clone().with_data(plan.data.views());
             let composed = without(&composed, &plan.others);
             let fit = teller.fit(plan, job, (seen.clone(), composed), done)?;
-            let factors = |data: &Dataset, samples: &[u32]| -> Result<Mat<f64>> {
+            let (targets, known) = halves.known_to(&model.composed, targets)?;
+            let factors = |data: &Dataset, samples: &[u32], known: &Mat<f64>| -> Result<Mat<f64>> {
                 let own = fit.project(data, &ProjectOptions::default())?.mean;
                 Ok(side_by_side(
-                    &[own, groups(plan.data, samples)],
+                    &[own, groups(plan.data, samples), known.clone()],
                     samples.len(),
                 ))
             };
             let (x, new) = (
-                factors(&seen, &halves.training)?,
-                factors(&new, &halves.test)?,
+                factors(&seen, &halves.training, &known[0])?,
+                factors(&new, &halves.test, &known[1])?,
             );
             for (at, target) in targets.iter().enumerate() {
                 let (_, predicted) = halves.regression(target, [&x, &new])?;
@@ -209,13 +270,17 @@ fn predictions(
         }
         What::Baselines => {
             teller.tell(plan, job, 0);
-            let [x, new] = [&halves.training, &halves.test].map(|samples| {
+            // of several models the first, from which differences are
+            let (targets, known) = halves.known_to(&plan.models[0].composed, targets)?;
+            let both = [(&halves.training, &known[0]), (&halves.test, &known[1])];
+            let [x, new] = both.map(|(samples, known)| {
                 let data = halves.part(samples);
                 let views = data.views().iter();
                 let others = views.filter(|v| plan.others.contains(&v.name()));
                 let mut parts: Vec<Mat<f64>> =
                     others.map(|v| columns(v, plan.kind(v.name()))).collect();
                 parts.push(groups(plan.data, samples));
+                parts.push(known.clone());
                 side_by_side(&parts, samples.len())
             });
             let kernels = kernels::of_models(plan)?;
@@ -278,10 +343,14 @@ fn predicted(fit: &Fit, new: &Dataset, target: &Target) -> Result<Predicted> {
     })
 }
 
-/// The means of the training samples, or their shares.
+/// The means of the training samples, or their shares; with an offset those of counts over sizes, or of
+/// numbers less what is added to them.
 fn mean(target: &Target) -> Result<Predicted> {
     let view = &target.training;
     let rows = target.test.n_samples();
+    if let Some(offset) = target.offset.as_ref().filter(|_| target.takes_offset()) {
+        return Ok(mean_beside(target, offset));
+    }
     let known = view.to_values_with_nan();
     let all = |of: Vec<f64>| Mat::from_fn(rows, of.len(), |_, d| of[d]);
     Ok(match target.kind {
@@ -312,6 +381,36 @@ fn mean(target: &Target) -> Result<Predicted> {
         }
         _ => Predicted::means(all(means(known.as_ref()))),
     })
+}
+
+/// As [`mean`], of counts and real numbers beside an offset.
+fn mean_beside(target: &Target, [own, of_new]: &[Vec<f64>; 2]) -> Predicted {
+    let rows = target.test.n_samples();
+    let counts = target.kind.is_count();
+    let known = if counts {
+        target.training.to_values_with_nan()
+    } else {
+        target.training.exact().to_values_with_nan()
+    };
+    if !counts {
+        let means = means(less(known, own).as_ref());
+        return Predicted::means(Mat::from_fn(rows, means.len(), |n, d| means[d] + of_new[n]));
+    }
+    let floor = 0.5 / known.nrows().max(1) as f64;
+    let (mut mean, mut sd) = (Vec::new(), Vec::new());
+    for d in 0..known.ncols() {
+        let seen = || (known.col_as_slice(d).iter().zip(own)).filter(|(x, _)| !x.is_nan());
+        let sum = seen().fold((0.0, 0.0), |(y, s), (x, o)| (y + x, s + o.exp()));
+        let rate = (sum.0 / sum.1).max(floor);
+        let squares: f64 = seen().map(|(x, o)| (x / o.exp() - rate).powi(2)).sum();
+        mean.push(rate);
+        sd.push((squares / seen().count() as f64).sqrt());
+    }
+    let by_size = |of: &[f64]| Mat::from_fn(rows, of.len(), |n, d| of[d] * of_new[n].exp());
+    Predicted {
+        sd: Some(by_size(&sd)),
+        ..Predicted::means(by_size(&mean))
+    }
 }
 
 /// A view of some of its samples.

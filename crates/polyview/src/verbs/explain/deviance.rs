@@ -10,6 +10,9 @@ use super::sums::width;
 use crate::fit::ComponentView;
 use crate::metrics::{binomial_unit, negative_binomial_unit, poisson_unit};
 
+/// Expected counts above this are none: of data that end at $10^9$ they say that nothing is known.
+const BEYOND: f64 = 1e100;
+
 /// What some columns of a view expect at the means of its parameters, and the
 /// sizes of its counts, summed over the components of a posterior.
 pub(super) struct Expected {
@@ -107,6 +110,14 @@ impl Expected {
     }
     fn at(&self, sample: usize, column: usize) -> f64 {
         self.sum[(sample, column - self.first)] / self.components
+    }
+    /// The first column of which something is expected of these samples that is [`BEYOND`] all
+    /// data, or no number at all.
+    pub(super) fn infinite(&self, rows: &[usize]) -> Option<usize> {
+        let infinite = |j: &usize| {
+            (rows.iter()).any(|&n| self.sum[(n, *j)].is_nan() || self.sum[(n, *j)] > BEYOND)
+        };
+        (0..self.sum.ncols()).find(infinite).map(|j| self.first + j)
     }
     /// Deviance of these samples from what they are expected to be, and from
     /// what an intercept alone gives them, over these columns; `NaN` for real

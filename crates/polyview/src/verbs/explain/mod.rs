@@ -97,8 +97,12 @@ pub struct Explained {
     /// Share that all factors explain together, one a view.
     pub total: Vec<f64>,
     /// Share of the deviance that all factors explain together, one a view;
-    /// `NaN` for real numbers, whose share of variance it is.
+    /// `NaN` for real numbers, whose share of variance it is, for ranks, and where something that
+    /// is expected is no finite number.
     pub deviance: Vec<f64>,
+    /// The first feature of which counts are expected that are no finite number, so that the view
+    /// has no deviance; one a view.
+    pub infinite: Vec<Option<String>>,
     /// Overlap of the factors $s$, one a view.
     pub shared: Vec<f64>,
     /// Share that the covariates explain alone, one a view; none in a fit without covariates and
@@ -277,6 +281,7 @@ impl Fit {
             unique: Mat::zeros(given.len(), k),
             total: Vec::with_capacity(given.len()),
             deviance: Vec::with_capacity(given.len()),
+            infinite: vec![None; given.len()],
             shared: Vec::with_capacity(given.len()),
             covariates: Vec::new(),
             offset: Vec::new(),
@@ -305,6 +310,11 @@ impl Fit {
                             let of = expected.of_samples(view, kind, rows);
                             own += of.0;
                             null += of.1;
+                            if kind.is_count() && out.infinite[row].is_none() {
+                                let column = expected.infinite(rows);
+                                let name = |d: usize| self.views[at].features[d].clone();
+                                out.infinite[row] = column.map(name);
+                            }
                         }
                     }
                     let names = self.views[at].weight_rows();
@@ -338,11 +348,12 @@ impl Fit {
                         sums.total += link.iter().sum::<f64>();
                     }
                 }
-                out.deviance.push(if null > 0.0 {
-                    1.0 - own / null
-                } else {
-                    f64::NAN
-                });
+                out.deviance
+                    .push(if null > 0.0 && out.infinite[row].is_none() {
+                        1.0 - own / null
+                    } else {
+                        f64::NAN
+                    });
                 sums
             };
             // squares so small that they are rounded to a few digits say nothing

@@ -85,6 +85,67 @@ fn good_data_are_not_warned_of() {
     }
 }
 
+/// Both views with features of mean 10 and standard deviation 8.
+fn about_ten(samples: usize) -> Dataset {
+    let data = simulated(samples, 5, Missing::default());
+    rebuilt(&data, &["view1", "view2"], |v| {
+        let t = table(&data, v);
+        let n = samples as f64;
+        let columns: Vec<Vec<f64>> = (0..t.features.len())
+            .map(|d| {
+                let x = t.values.col_as_slice(d);
+                let mean = x.iter().sum::<f64>() / n;
+                let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+                x.iter().map(|x| 10.0 + 8.0 * (x - mean) / sd).collect()
+            })
+            .collect();
+        let values = Mat::from_fn(samples, columns.len(), |n, d| columns[d][n]);
+        Table { values, ..t }
+    })
+}
+
+/// A unit that all features share is not taken for a logarithm that lies a little nearer.
+#[test]
+fn a_unit_comes_before_a_logarithm() {
+    let data = about_ten(60);
+    let fit = vb(data.clone(), 2);
+    // samples somewhat below those of training, in thousandths
+    let new = rebuilt(&data, &["view1", "view2"], |v| {
+        let mut t = table(&data, v);
+        if v.name() == "view2" {
+            t.values = Mat::from_fn(60, t.features.len(), |n, d| {
+                1000.0 * (t.values[(n, d)] - 4.0)
+            });
+        }
+        t
+    });
+    let found = warnings(&fit, &new);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("about 1000 times"), "{found:?}");
+}
+
+/// Where few samples are off, they are named, and no unit is made up from all of them.
+#[test]
+fn few_samples_far_off_are_named() {
+    let data = about_ten(100);
+    let fit = vb(data.clone(), 2);
+    let new = rebuilt(&data, &["view1", "view2"], |v| {
+        let mut t = table(&data, v);
+        if v.name() == "view2" {
+            let by = |n: usize| if (20..30).contains(&n) { 1000.0 } else { 1.0 };
+            t.values = Mat::from_fn(100, t.features.len(), |n, d| by(n) * t.values[(n, d)]);
+        }
+        t
+    });
+    let found = warnings(&fit, &new);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let first = format!(
+        "the new values of 10 of 100 samples, first '{}'",
+        data.samples()[20]
+    );
+    assert!(found[0].contains(&first), "{found:?}");
+}
+
 /// Files that do not hold where the training data lay are as good where they were
 /// scaled feature by feature, or hold the data.
 #[test]
@@ -147,7 +208,8 @@ fn counts_stored_sparse() {
     for fit in [a, b] {
         for (by, off) in [(1.0, 0), (1000.0, 1)] {
             let new = Dataset::builder().view(sparse(by)).build().unwrap();
-            let found = crate::verbs::far_off::far_off(&fit.views()[0], &new.views()[0]);
+            let found =
+                crate::verbs::far_off::far_off(&fit.views()[0], &new.views()[0], new.samples());
             assert_eq!(usize::from(found.is_some()), off, "{found:?}");
         }
     }
