@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
     for remark in &layout.remarks {
         note(cli, remark);
     }
-    let likelihoods = likelihoods(cli, &layout, &told)?;
+    let likelihoods = likelihoods(cli, &layout, &told);
     make_folder(&args.out_dir)?;
     let at = |name: String| args.out_dir.join(name);
     let mut tables: Vec<(PathBuf, &Rows, Option<&Laid>)> = Vec::new();
@@ -155,7 +155,7 @@ fn likelihoods(
     cli: &Cli,
     layout: &Layout,
     told: &BTreeMap<String, Likelihood>,
-) -> Outcome<BTreeMap<String, Likelihood>> {
+) -> BTreeMap<String, Likelihood> {
     let mut out = BTreeMap::new();
     let mut said: Vec<&str> = Vec::new();
     for laid in &layout.training.tables {
@@ -178,7 +178,7 @@ fn likelihoods(
         };
         out.insert(laid.name.clone(), likelihood);
     }
-    Ok(out)
+    out
 }
 
 /// The study files: their paths, and what they say.
@@ -217,21 +217,16 @@ fn studies(
 
 /// Writes a table of rows, or what is known about these.
 fn write_table(args: &LayoutArgs, path: &Path, rows: &Rows, laid: Option<&Laid>) -> Outcome<()> {
-    let columns = match laid {
-        Some(laid) => laid
-            .columns
-            .iter()
-            .cloned()
-            .zip(laid.cells.clone())
-            .collect(),
-        None => {
-            let subjects = rows.subjects.iter().cloned().map(Some);
-            let times = rows.times.iter().map(|t| Some(t.to_string()));
-            vec![
-                (args.sample.clone(), subjects.collect()),
-                (args.time.clone(), times.collect()),
-            ]
-        }
+    let columns = if let Some(laid) = laid {
+        let names = laid.columns.iter().cloned();
+        names.zip(laid.cells.clone()).collect()
+    } else {
+        let subjects = rows.subjects.iter().cloned().map(Some);
+        let times = rows.times.iter().map(|t| Some(t.to_string()));
+        vec![
+            (args.sample.clone(), subjects.collect()),
+            (args.time.clone(), times.collect()),
+        ]
     };
     write_columns(path, &rows.samples, columns, args.force)
 }

@@ -201,31 +201,31 @@ impl Person {
                 text(x, digits)
             });
         }
-        self.hide(&mut out, month, rng);
+        hide(&mut out, month, rng);
         out
     }
+}
 
-    /// Takes out what was not measured at a visit.
-    fn hide(&self, cells: &mut [Option<String>], month: u32, rng: &mut impl Rng) {
-        let scanned = uniform_open01(rng) < SCANNED;
-        let mapped = scanned && uniform_open01(rng) < MAPPED;
-        let pet = uniform_open01(rng) < PET;
-        // most of all at the first visit
-        let often = if month == 0 { 1.7 } else { 0.72 };
-        let punctured = uniform_open01(rng) < often * PUNCTURED;
-        let diagnosed = uniform_open01(rng) < DIAGNOSED;
-        for (cell, name) in cells.iter_mut().zip(&COLUMNS[2..]) {
-            let there = match *name {
-                "DX" => diagnosed,
-                "Ventricles" | "MRI_WholeBrain" | "MRI_ICV" => scanned,
-                "MRI_Hippocampus" | "MRI_Entorhinal" | "MRI_Fusiform" | "MRI_MidTemp" => mapped,
-                n if n.starts_with("AV45") => pet,
-                n if n.starts_with("CSF") => punctured,
-                _ => true,
-            };
-            if !there {
-                *cell = None;
-            }
+/// Takes out what was not measured at a visit.
+fn hide(cells: &mut [Option<String>], month: u32, rng: &mut impl Rng) {
+    let scanned = uniform_open01(rng) < SCANNED;
+    let mapped = scanned && uniform_open01(rng) < MAPPED;
+    let pet = uniform_open01(rng) < PET;
+    // most of all at the first visit
+    let often = if month == 0 { 1.7 } else { 0.72 };
+    let punctured = uniform_open01(rng) < often * PUNCTURED;
+    let diagnosed = uniform_open01(rng) < DIAGNOSED;
+    for (cell, name) in cells.iter_mut().zip(&COLUMNS[2..]) {
+        let there = match *name {
+            "DX" => diagnosed,
+            "Ventricles" | "MRI_WholeBrain" | "MRI_ICV" => scanned,
+            "MRI_Hippocampus" | "MRI_Entorhinal" | "MRI_Fusiform" | "MRI_MidTemp" => mapped,
+            n if n.starts_with("AV45") => pet,
+            n if n.starts_with("CSF") => punctured,
+            _ => true,
+        };
+        if !there {
+            *cell = None;
         }
     }
 }

@@ -150,8 +150,7 @@ fn labels(args: &MvaArgs, path: &Path, samples: &[String]) -> Outcome<Labels> {
         what,
     };
     let name = match (&args.label, table.columns.as_slice()) {
-        (Some(name), _) => name.clone(),
-        (None, [name]) => name.clone(),
+        (Some(name), _) | (None, [name]) => name.clone(),
         (None, all) => {
             return Err(Failure::Usage(format!(
                 "--labels {}: it has the columns {}; say which holds the classes: --label COLUMN",
@@ -183,11 +182,11 @@ fn labels(args: &MvaArgs, path: &Path, samples: &[String]) -> Outcome<Labels> {
         ))),
         _ => {
             let class =
-                |cell: &Option<&String>| cell.and_then(|word| names.iter().position(|n| n == word));
+                |cell: Option<&String>| cell.and_then(|word| names.iter().position(|n| n == word));
             Ok(Labels {
                 path: path.to_owned(),
                 name,
-                of: own.iter().map(class).collect(),
+                of: own.iter().copied().map(class).collect(),
                 names,
             })
         }

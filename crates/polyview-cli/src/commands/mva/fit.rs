@@ -131,9 +131,8 @@ fn note_constant(cli: &Cli, view: &View, x: MatRef<'_, f64>) {
 pub fn learn(cli: &Cli, args: &MvaArgs, method: MvaMethod, data: &Data) -> Outcome<Fitted> {
     let wants = match (method, data.views.len(), data.labels.is_some()) {
         (MvaMethod::Pca, 1, false)
-        | (MvaMethod::RbCca, 1, true)
-        | (MvaMethod::Cca | MvaMethod::Opls, 2, false)
-        | (MvaMethod::Cca | MvaMethod::Opls, 1, true) => None,
+        | (MvaMethod::RbCca | MvaMethod::Cca | MvaMethod::Opls, 1, true)
+        | (MvaMethod::Cca | MvaMethod::Opls, 2, false) => None,
         (MvaMethod::Pca, ..) => Some("one --view and no --labels"),
         (MvaMethod::RbCca, ..) => Some("one --view and --labels"),
         (MvaMethod::Cca | MvaMethod::Opls, ..) => Some("two of --view, or one and --labels"),
@@ -418,21 +417,20 @@ fn of_classes(
     let most = (classes - 1).min(own.ncols()).min(own.nrows() - 1);
     let k = components(args, most, most)?;
     let choices = tuning(args)?;
-    let (ridge, tuned) = match ridge(args)? {
-        Some(ridge) => (ridge, None),
-        None => {
-            let tuned = tuned_supervised(
-                own.as_ref(),
-                &known.of,
-                (form, metric, k),
-                !args.raw,
-                !args.unbalanced,
-                &choices,
-            )
-            .map_err(|e| known.named(view, e))?;
-            note_folds(cli, choices.folds, &tuned);
-            (tuned.penalty(), Some(tuned))
-        }
+    let (ridge, tuned) = if let Some(ridge) = ridge(args)? {
+        (ridge, None)
+    } else {
+        let tuned = tuned_supervised(
+            own.as_ref(),
+            &known.of,
+            (form, metric, k),
+            !args.raw,
+            !args.unbalanced,
+            &choices,
+        )
+        .map_err(|e| known.named(view, e))?;
+        note_folds(cli, choices.folds, &tuned);
+        (tuned.penalty(), Some(tuned))
     };
     let standard = standard(args, view, own.as_ref())?;
     let found = standard
