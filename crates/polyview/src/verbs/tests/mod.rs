@@ -19,6 +19,7 @@ mod hold_out;
 mod impute;
 mod labels;
 mod levels;
+mod log_counts;
 mod mixture;
 mod mofa;
 mod new_samples;
