@@ -124,11 +124,16 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
     } else {
         String::new()
     };
+    let objective = if p.is_bound {
+        "bound"
+    } else {
+        "log joint density"
+    };
     let later = p.restarts.saturating_sub(p.restart) * p.sweeps;
     let left = p.sweeps.saturating_sub(p.sweep) + later;
     let left = elapsed.as_secs_f64() / sweeps.max(1) as f64 * left as f64;
     format!(
-        "{restart}sweep {} of at most {}, {} factors, bound {:.1}, {} elapsed, at most {} left",
+        "{restart}sweep {} of at most {}, {} factors, {objective} {:.1}, {} elapsed, at most {} left",
         p.sweep,
         p.sweeps,
         p.factors,
@@ -200,6 +205,7 @@ mod tests {
             sweep: 40,
             sweeps: 2000,
             objective: -1234.567,
+            is_bound: true,
             change: 1e-3,
             factors: 8,
             done: false,
@@ -213,6 +219,10 @@ mod tests {
             of_fit(&p, 500, Duration::from_secs(50)),
             "restart 2 of 3, sweep 100 of at most 2000, 8 factors, bound -1234.6, 50 s elapsed, at most 7 min left"
         );
+        // draws have no bound
+        (p.restarts, p.is_bound) = (1, false);
+        let said = of_fit(&p, 500, Duration::from_secs(50));
+        assert!(said.contains(" log joint density -1234.6, "), "{said}");
     }
 
     /// All fits count from the first on, and no time is promised before one is

@@ -24,7 +24,8 @@ pub struct ImportOptions {
     /// and new samples have the intercepts and the noise of theirs.
     pub group: Option<String>,
     /// What MOFA2 divided the values of a view by (its option `scale_views`),
-    /// which its file does not say; 1 for a view that is not named.
+    /// which its file does not say; 1 for a view that is not named. A view whose scale is in the
+    /// file, as polyview writes it, takes no other.
     pub scales: Vec<(String, f64)>,
 }
 
@@ -62,6 +63,13 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
                 "{}: there is no view '{view}'; there are {}",
                 file.path().display(),
                 names.views.join(", ")
+            )));
+        }
+        if file.array(&format!("{OWN}/scale/{view}"))?.is_some() {
+            return Err(Hdf5Error::Option(format!(
+                "{}: the file says itself what the values of view '{view}' were divided by; leave \
+                 its scale out",
+                file.path().display()
             )));
         }
         if !(*scale > 0.0 && scale.is_finite()) {

@@ -115,13 +115,13 @@ impl Origin {
         }
         Ok(())
     }
-    /// What changes something on the way, by its name: not who chose, and not how long a fit
-    /// by variational Bayes may take.
+    /// What changes something on the way, by its name: not who chose, not how long a fit
+    /// by variational Bayes may take, and nothing of that where draws are made.
     fn on_the_way(&self) -> std::result::Result<Value, Fault> {
-        let endless = |engine: EngineKind, vb: &mut VbOptions| {
-            if engine == EngineKind::Vb {
-                vb.max_sweeps = 0;
-            }
+        let endless = |engine: EngineKind, vb: &mut VbOptions| match engine {
+            EngineKind::Vb => vb.max_sweeps = 0,
+            EngineKind::Gibbs => *vb = VbOptions::default(),
+            EngineKind::Stochastic => {}
         };
         let all = match (&self.spec, &self.composer) {
             (Some(spec), _) => {

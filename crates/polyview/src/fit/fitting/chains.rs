@@ -81,6 +81,7 @@ impl Campaign for Chains {
             sweep,
             sweeps: total,
             objective: densities / reports.len().max(1) as f64,
+            is_bound: false,
             change: f64::NAN,
             factors: self.chains.first().map_or(0, |c| c.model().k()),
             done: sweep >= total,

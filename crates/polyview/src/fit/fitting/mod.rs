@@ -27,7 +27,7 @@ use super::group_remarks::note_thin_groups;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
-    note_twins, observed_mean, slips,
+    note_small_features, note_twins, observed_mean, slips,
 };
 use super::start::start;
 use super::stochastic;
@@ -55,6 +55,8 @@ pub struct Progress {
     pub sweeps: usize,
     /// Bound, or mean log joint density of the chains, nats.
     pub objective: f64,
+    /// Whether `objective` is a bound of the evidence; of draws it is not.
+    pub is_bound: bool,
     /// Relative change of the bound.
     pub change: f64,
     /// Factors left.
@@ -72,6 +74,7 @@ impl Progress {
             sweep: report.sweep,
             sweeps,
             objective: report.bound,
+            is_bound: true,
             change: report.change,
             factors: report.factors,
             done: report.outcome.is_some(),
@@ -260,6 +263,9 @@ impl Fitting {
             note_left_out(info, view, &mut journal);
         }
         if let Some(spec) = composed.spec() {
+            for info in &infos {
+                note_small_features(spec, info, &mut journal);
+            }
             note_constant_in_groups(spec, groups.as_ref(), &working.views, &mut journal);
             note_thin_groups(spec, groups.as_ref(), &working.views, &infos, &mut journal);
         }

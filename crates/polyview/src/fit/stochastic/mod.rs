@@ -56,10 +56,16 @@ pub(crate) fn check(
         return refuse("", "the algorithm of mofapy2");
     }
     if factors_alone(composed, 0, options.factors)?.learns() {
-        return refuse(
-            "",
-            "a prior of the factors with scales of its own (factor-prior)",
+        let called = composed.spec().map(|s| s.factor_prior.called());
+        let what = called.map_or(
+            "a prior of the factors with scales of its own".into(),
+            |of| {
+                format!(
+                    "{of}, a prior of the factors with scales of its own (factor-prior, --mixture)"
+                )
+            },
         );
+        return refuse("", &what);
     }
     if several(groups).is_some() && composed.knows_groups() {
         return refuse("", "noise or intercepts by group");
