@@ -311,8 +311,10 @@ impl Composed {
         if self.options.engine != EngineKind::Gibbs {
             return Ok(());
         }
+        let factors_apart = !model.factors.draws_at_once();
         let apart = |part: &mut ViewPart| {
-            part.term.as_tangents().is_some() && !part.weights.draws_at_once()
+            let apart = factors_apart || !part.weights.draws_at_once();
+            part.term.as_tangents().is_some() && apart
         };
         let around = |p: &mut ViewPart| p.term.as_tangents().is_some();
         let one_by_one = !model.factors.draws_at_once();
@@ -338,10 +340,24 @@ impl Composed {
         };
         let view = model.views[at].name.clone();
         let choices = self.spec().map(|spec| spec.view(&view));
-        let [what, weights] = match choices {
-            Some(c) => [format!("likelihood {}", c.likelihood), c.selection.called()],
-            None => ["its likelihood", "these weights"].map(str::to_owned),
+        let what = match &choices {
+            Some(c) => format!("likelihood {}", c.likelihood),
+            None => "its likelihood".to_owned(),
         };
+        if factors_apart {
+            let prior = self.spec().map(|spec| spec.factor_prior.called());
+            let prior = prior.unwrap_or_else(|| "these factors".to_owned());
+            return Err(ErrorKind::Incompatible {
+                view,
+                what,
+                with: format!(
+                    "Gibbs sampling of {prior}, a prior of factors that are drawn one by one; take \
+                     normal factors (--factor-prior standard-normal), or variational Bayes (engine vb)"
+                ),
+            }
+            .into());
+        }
+        let weights = choices.map_or("these weights".to_owned(), |c| c.selection.called());
         Err(ErrorKind::Incompatible {
             view,
             what,

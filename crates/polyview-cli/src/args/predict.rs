@@ -21,7 +21,9 @@ its feature, is the most probable class; then comes the probability of each clas
 target they hold the probability of a success, with --trials TARGET=FILE of the new samples the\n\
 expected successes out of so many. Of times to an event (survival) they hold the median time, the\n\
 mean of its logarithm, and for each time T of --times the probability that the event comes\n\
-later: FEATURE_survival_at_T.")]
+later: FEATURE_survival_at_T.\n\n\
+Intervals hold the median. Of ranks, counts and levels, whose laws are lopsided, the mean may lie\n\
+outside: a value that is nearly always 0 has a small mean, and 0 at both ends.")]
 pub struct PredictArgs {
     /// The model file.
     pub model: PathBuf,

@@ -267,6 +267,15 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
         let (name, what) = words(score);
         prose(format!("{name}: {what}"))?;
     }
+    let censored = scored_where_exact(found, data);
+    if !censored.is_empty() {
+        prose(format!(
+            "of {} exact cells alone are scored, as beyond a limit nobody knows how far off a prediction is, and R2 are \
+             against the mean of the exact training cells; the row mean and regressions learn from limits as if they \
+             were values. Exact cells do not reach as far as all do: less can be explained of them than of all",
+            censored.join(", ")
+        ))?;
+    }
     let flat = without_density(found, data);
     if flat.is_empty() {
         return Ok(());
@@ -276,6 +285,17 @@ fn print(found: &CrossValidate, options: &CrossValidateOptions, data: &Dataset) 
          without spread has no density",
         flat.join(", ")
     ))
+}
+
+/// Views with censored cells of which numbers are scored.
+fn scored_where_exact<'a>(found: &'a CrossValidate, data: &Dataset) -> Vec<&'a str> {
+    let of_target = found.summary.chunk_by(|a, b| a.target == b.target);
+    let limited = of_target.filter(|of_target| {
+        let view = data.view(&of_target[0].target);
+        let squares = |s: &CrossValidateSummary| s.score == CrossValidateScore::R2;
+        view.is_some_and(|v| v.ends().is_some()) && of_target.iter().any(squares)
+    });
+    limited.map(|t| t[0].target.as_str()).collect()
 }
 
 /// Views of which other methods have densities and means have none, for want of spread.

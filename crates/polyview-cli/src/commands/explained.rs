@@ -140,16 +140,25 @@ pub fn about_deviance(fit: &Fit) -> &'static str {
 }
 
 /// What to say of views whose variance is that of normal scores, by their scaling or
-/// because they are ranks; nothing where there is none.
+/// because they are ranks, and of censored ones, of which exact cells alone are looked at; nothing
+/// where there is none.
 pub fn about_scores(fit: &Fit) -> String {
-    let of_scores = |v: &&ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
-    let bent = fit.views().iter().filter(of_scores);
-    let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!("; of {}: of its normal scores", names.join(", "))
-    }
+    let of_scores = |v: &ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
+    let censored = |v: &ViewInfo| v.choices.likelihood.is_censored();
+    let of = |is: &dyn Fn(&ViewInfo) -> bool, what: &str| {
+        let all = fit.views().iter().filter(|v| is(v));
+        let names: Vec<&str> = all.map(|v| v.name.as_str()).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("; of {}: of its {what}", names.join(", "))
+        }
+    };
+    of(&of_scores, "normal scores")
+        + &of(
+            &censored,
+            "exact cells alone, which do not reach as far as all do",
+        )
 }
 
 /// Variance explained by view and factor, and the deviance where views are not
@@ -233,7 +242,7 @@ fn together(e: &Explained, group: Option<&str>) -> Outcome<()> {
     let within = group.map_or_else(String::new, |name| format!(" within group '{name}'"));
     line("")?;
     prose(format!(
-        "Factors that explain a view{within} only together with others. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it (in %)",
+        "Factors that explain a view{within} only together with others, or nothing of it. Below zero, the view is predicted worse than by its means with that factor alone; what is lost without it says whether the prediction of all rests on it, and below zero that it would be better without (in %)",
     ))?;
     let header = ["view", "factor", "alone", "lost without it"].map(str::to_owned);
     table(&header, &rows)

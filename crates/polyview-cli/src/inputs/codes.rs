@@ -9,6 +9,10 @@ use crate::study::Study;
 /// Fewest cells with one and the same number.
 const CELLS: usize = 3;
 
+/// How many times the range of all other values of its feature a number that reads like a code,
+/// of two digits at least, is off where one cell is enough.
+const RANGES: f64 = 10.0;
+
 /// Fewest other cells of a feature that say where its values lie.
 const OTHERS: usize = 5;
 
@@ -29,6 +33,8 @@ pub fn codes(views: &[View], study: &Study) -> Vec<String> {
 /// Where a code stands.
 struct Found {
     cells: usize,
+    /// Whether no more of them are needed.
+    plain: bool,
     features: usize,
     first: usize,
 }
@@ -44,14 +50,18 @@ fn of_view(view: &View) -> Vec<String> {
         for (code, cells) in of_feature(&values) {
             let entry = found.entry(code.to_bits()).or_insert(Found {
                 cells: 0,
+                plain: false,
                 features: 0,
                 first: d,
             });
             entry.cells += cells;
+            entry.plain |= is_plain(code, &values);
             entry.features += 1;
         }
     }
-    let many = found.into_iter().filter(|(_, f)| f.cells >= CELLS);
+    let many = found
+        .into_iter()
+        .filter(|(_, f)| f.plain || f.cells >= CELLS);
     many.map(|(bits, f)| {
         let code = f64::from_bits(bits);
         let text = if code.abs() < 1e16 {
@@ -60,10 +70,11 @@ fn of_view(view: &View) -> Vec<String> {
             format!("{code:e}")
         };
         format!(
-            "view '{}': {text} stands in {} cells of {} feature(s), first '{}', far from all other values there; if \
+            "view '{}': {text} stands in {} cell{} of {} feature(s), first '{}', far from all other values there; if \
              it is a code for missing values, say --na {text}",
             view.name(),
             f.cells,
+            if f.cells == 1 { "" } else { "s" },
             f.features,
             view.features()[f.first]
         )
@@ -116,6 +127,15 @@ fn end(values: &[f64], sign: f64) -> End {
     }
     (out.value, out.next) = (sign * out.value, sign * out.next);
     out
+}
+
+/// Whether a number is so far from all others of its feature that it stands for none.
+fn is_plain(code: f64, values: &[f64]) -> bool {
+    let others = || values.iter().copied().filter(|x| *x != code);
+    let least = others().fold(f64::INFINITY, f64::min);
+    let most = others().fold(f64::NEG_INFINITY, f64::max);
+    let gap = (code - most).max(least - code);
+    code.abs() >= 88.0 && reads_like_a_code(code) && gap > RANGES * (most - least)
 }
 
 /// Steps between the other values that a number below zero is off by, at least, if it is a
@@ -202,5 +222,23 @@ mod tests {
         assert_eq!(counts(40.0), []);
         assert_eq!(counts(9999.0), [(9999.0, 3)]);
         assert_eq!(of_feature(&[5.0; 9]), []);
+    }
+
+    #[test]
+    fn one_cell_is_enough_where_nothing_else_is_near() {
+        let said = |code: f64| {
+            let values = (0..20).map(|i| f64::from(i % 7) * 0.37 + 0.1).chain([code]);
+            let values: Vec<f64> = values.collect();
+            let x = polyview_linalg::Mat::from_fn(values.len(), 1, |n, _| values[n]);
+            of_view(&View::from_values("x", vec!["f".into()], x).unwrap())
+        };
+        for code in ["-999", "99", "8888"] {
+            let found = said(code.parse().unwrap());
+            assert!(found[0].contains(&format!("--na {code}")), "{found:?}");
+        }
+        // ten times the range of the others away, and more than a digit
+        for value in [9.0, -9.0, 99.5, 1000.0, 20.0] {
+            assert_eq!(said(value), [""; 0], "{value}");
+        }
     }
 }

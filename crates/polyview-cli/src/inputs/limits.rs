@@ -155,6 +155,11 @@ fn said(cell: &str, decimal: DecimalMark) -> Result<Said, String> {
     }
 }
 
+/// Whether a cell says of a value no more than that it lies beyond a limit or between two.
+pub fn is_censored(cell: &str, decimal: DecimalMark) -> bool {
+    said(cell, decimal).is_ok_and(|(_, end)| !end.is_nan())
+}
+
 /// The time of a cell, above zero; else what is wrong with it, and the mend.
 pub fn event_time(cell: &str, decimal: DecimalMark) -> Result<f64, String> {
     let (x, end) = said(cell, decimal)?;

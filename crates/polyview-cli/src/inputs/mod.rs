@@ -12,6 +12,7 @@ mod joined;
 mod levels;
 mod limits;
 mod new_data;
+mod unnamed;
 mod view_table;
 
 pub use about::{about_samples, warn_strangers};
@@ -19,7 +20,7 @@ pub use archive::archive;
 pub use counts::Trials;
 pub use group_names::group_names;
 pub use joined::{has_ids, same_or_named};
-pub use limits::{event_came, event_time};
+pub use limits::{event_came, event_time, is_censored};
 pub use new_data::{new_data, new_data_for, read_as, trials_of};
 pub use view_table::{Likely, view as view_cells, zeros_and_ones};
 

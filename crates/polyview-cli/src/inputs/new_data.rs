@@ -13,6 +13,7 @@ use super::counts::Trials;
 use super::group_names::{Present, groups_of};
 use super::joined::{built, ids_or_places};
 use super::limits::ViewCells;
+use super::unnamed::named_as;
 use super::view_table::{Likely, view};
 use super::{about, features, note_names, read_options, with_metadata};
 use crate::args::{Cli, DataArgs, FormatArgs};
@@ -82,6 +83,7 @@ pub fn new_data_for(
             labels,
         };
         let ViewCells { table, ends } = view(&path, &options, kind, trials.as_ref())?;
+        let table = named_as(cli, table, &path, fit.view(&name)?.1)?;
         note_names(cli, &path, &options, (table.samples(), table.features()));
         present.add(table.samples());
         builder = ids_or_places(builder, &name, &path)?;

@@ -225,6 +225,7 @@ fn offsets_of_new_samples_are_said_and_given() {
             text.contains("the geometric mean of those of training"),
             "{text}"
         );
+        assert!(text.contains("leave out how far samples differ"), "{text}");
         let given = if offset == "size.csv" {
             offset
         } else {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{fails, ok, put, said};
-use crate::stochastic::npy;
+use crate::common::{fails, get, ok, put, said};
+use crate::stochastic::{cell, npy};
 
 const N: usize = 60;
 
@@ -171,4 +171,55 @@ fn metadata_that_lack_samples_are_one_note_in_fit_and_report() {
         let err = said(at, &format!("{command} --metadata x.csv"));
         assert!(!err.contains("x.csv:"), "{command}: {err}");
     }
+}
+
+/// Columns of an array are those of the fit in their order, not those that happen to be called
+/// as a reader calls them.
+#[test]
+fn features_without_names_match_none_by_chance() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let named = |name: &str, first: usize| {
+        let header: Vec<String> = (0..4).map(|d| format!("f{}", d + first)).collect();
+        let mut text = format!("id,{}\n", header.join(","));
+        for n in 0..N {
+            let cells: Vec<String> = (0..4).map(|d| (cell(n, d) as f32).to_string()).collect();
+            let _ = writeln!(text, "{},{}", n + 1, cells.join(","));
+        }
+        put(at, name, text);
+    };
+    named("x.csv", 0);
+    npy(at, "x.npy", N, 4);
+    npy(at, "five.npy", N, 5);
+    ok(at, "fit --view x=x.csv -k 2 --max-sweeps 20 --out m.pv");
+    ok(at, "project m.pv --view x=x.csv --out named.csv");
+    let err = said(at, "project m.pv --view x=x.npy --out array.csv");
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("are taken to be those of the fit, in their order"),
+        "{err}"
+    );
+    // the array has numbers of 32 bits
+    let numbers = |name: &str| -> Vec<f64> {
+        let text = get(at, name);
+        let cells = text.lines().skip(1).flat_map(|l| l.split(',').skip(1));
+        cells.map(|x| x.parse().expect("a number")).collect()
+    };
+    let (named_so, by_place) = (numbers("named.csv"), numbers("array.csv"));
+    assert_eq!(named_so.len(), by_place.len());
+    for (a, b) in named_so.iter().zip(by_place) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
+    let err = fails(at, "project m.pv --view x=five.npy --out no.csv", 2);
+    assert!(err.contains("5 columns where view 'x' had 4"), "{err}");
+    // and the other way round
+    ok(at, "fit --view x=x.npy -k 2 --max-sweeps 20 --out a.pv");
+    let err = said(at, "project a.pv --view x=x.csv --out no.csv");
+    assert!(
+        err.contains("what is called alike may be something else"),
+        "{err}"
+    );
+    named("same.csv", 1);
+    let err = said(at, "project a.pv --view x=same.csv --out yes.csv");
+    assert!(!err.contains("called alike"), "{err}");
 }

@@ -185,6 +185,23 @@ fn limits_and_times_go_in_and_come_out() {
         let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(err.contains(says), "{words}: {err}");
     }
+    let err = fails(
+        dir,
+        "score --truth y.csv --predicted y.out.csv --kind real",
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("is censored: it says where the value lies")
+            && err.contains("empty all such cells to score the exact ones"),
+        "{err}"
+    );
+    let exact = get(dir, "y.csv").replace("\"[8,8.5]\"", "");
+    put(dir, "exact.csv", exact.replace("<8", "").replace(">12", ""));
+    ok(
+        dir,
+        "score --truth exact.csv --predicted y.out.csv --kind real",
+    );
     // without times those of the training data
     ok(dir, "predict m.pv --view x=x.csv --target os --out q.csv");
     assert_eq!(
@@ -218,8 +235,18 @@ fn limits_and_times_go_in_and_come_out() {
         said.contains("C-index") && said.contains("integrated Brier"),
         "{said}"
     );
-    ok(dir, &format!("cross-validate {VIEWS} --folds 2"));
-    ok(dir, "inspect m.pv");
+    let said = ok(dir, &format!("cross-validate {VIEWS} --folds 2"));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("of y, os exact cells alone are scored"),
+        "{said}"
+    );
+    let said = ok(dir, "inspect m.pv");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("of y, os: of its exact cells alone"),
+        "{said}"
+    );
     ok(dir, "report m.pv --out r.html");
 }
 

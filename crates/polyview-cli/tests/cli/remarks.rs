@@ -56,6 +56,7 @@ fn few_features_that_make_nearly_all_the_variance() {
     for part in [
         "warning: data/x: 2 of 12 features make 99 % of the variance of the view, above all 'f3'",
         "--scaling feature",
+        "10 of 12 feature(s) vary by less, in the units of the fit, than the prior of their noise",
     ] {
         assert!(err.contains(part), "{part}: {err}");
     }
@@ -66,6 +67,10 @@ fn few_features_that_make_nearly_all_the_variance() {
     ] {
         let err = fit(x, more);
         assert!(!err.contains("of the variance"), "{x} {more}: {err}");
+        assert!(
+            !err.contains("the prior of their noise"),
+            "{x} {more}: {err}"
+        );
     }
     let err = fit("mixed.csv", "--scaling none");
     assert!(err.contains("of the variance of the view"), "{err}");

@@ -15,7 +15,7 @@ fn number(i: usize) -> f64 {
     (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-fn cell(n: usize, d: usize) -> f64 {
+pub fn cell(n: usize, d: usize) -> f64 {
     let eta: f64 = (0..2)
         .map(|k| number(3 * n + k) * number(90_000 + 7 * d + k))
         .sum();

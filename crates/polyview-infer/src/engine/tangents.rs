@@ -7,7 +7,7 @@ use polyview_core::{
     Bias, Context, KeptRows, NormalEquations, NumericError, Predictor, RowBlock, RowMoments, Rule,
     Side, ViewTerm,
 };
-use polyview_linalg::packed_dot;
+use polyview_linalg::{MatRef, packed_dot};
 use polyview_random::{StreamKey, uniform_open01};
 
 use crate::model::ViewPart;
@@ -256,13 +256,57 @@ fn put_back(block: &mut dyn RowBlock, kept: &KeptRows) -> Result<(), NumericErro
     Ok(())
 }
 
-/// Steps from zero to the top that draws are proposed around.
-const CLIMB: usize = 4;
+/// Fewest and most steps from zero to the top that draws are proposed around. One step lower a
+/// proposal may be many of its own standard deviations off, where a datum says much, and then
+/// nothing is ever accepted.
+const CLIMB: (usize, usize) = (4, 60);
+
+/// Movement of a step, in standard deviations of the proposal, below which the top is reached.
+const AT_THE_TOP: f64 = 0.03;
+
+/// Furthest that any of these rows moved from these means, in its standard deviations.
+fn moved(before: MatRef<'_, f64>, after: &RowMoments, rows: Range<usize>) -> f64 {
+    let mut most = 0.0_f64;
+    for (i, r) in rows.enumerate() {
+        for j in 0..after.k() {
+            let step = after.mean()[(r, j)] - before[(i, j)];
+            if step != 0.0 {
+                most = most.max(step.abs() / after.variance(r, j).sqrt());
+            }
+        }
+    }
+    most
+}
+
+/// Brings rows uphill from where they are. Neither where that ends nor after how many steps depends on
+/// what rows were before they were put where it begins.
+///
+/// # Errors
+/// [`NumericError`] from the parts.
+fn climb(
+    block: &mut dyn RowBlock,
+    eq: &mut NormalEquations,
+    around: &mut dyn Around,
+    cx: &mut Context<'_>,
+) -> Result<(), NumericError> {
+    for step in 1..=CLIMB.1 {
+        around.equations(block, eq)?;
+        let rows = eq.rows();
+        let before = block.moments().mean().subrows(rows.start, rows.len());
+        let before = before.to_owned();
+        ascend(block, eq, Rule::Optimum, around, cx)?;
+        if step >= CLIMB.0 && moved(before.as_ref(), block.moments(), rows) < AT_THE_TOP {
+            break;
+        }
+    }
+    Ok(())
+}
 
 /// Draws rows given everything else, where some of what is said of them are tangents: from
 /// the conditional under tangents at a point that does not depend on what the rows were, and
 /// with the probability that makes the draw exact (spec/sites 8, independence proposals);
-/// else they stay.
+/// else they stay. Rows that are no draw yet, as a chain's first are, have no place where they could: where
+/// data say much, what a chain begins with is so far off that nothing would ever be accepted.
 ///
 /// # Errors
 /// [`NumericError`] from the parts, or where the rows are not drawn at once.
@@ -281,11 +325,9 @@ pub(super) fn draw(
     }
     let (rows, k) = (eq.rows(), eq.k());
     let now = block.keep(rows.clone());
+    let no_draw_yet = !now.is_known();
     put_back(block, &KeptRows::zero(rows.clone(), k))?;
-    for _ in 0..CLIMB {
-        around.equations(block, eq)?;
-        ascend(block, eq, Rule::Optimum, around, cx)?;
-    }
+    climb(block, eq, around, cx)?;
     around.equations(block, eq)?;
     let mut said = eq.clone();
     if let Err(e) = block.draw(eq, cx) {
@@ -311,7 +353,8 @@ pub(super) fn draw(
     for (i, row) in rows.clone().enumerate() {
         let u = uniform_open01(&mut chance(cx.key, row).rng());
         // what is no number is not accepted
-        if u.ln() < there[i] - here[i] {
+        let first = no_draw_yet && there[i].is_finite();
+        if first || u.ln() < there[i] - here[i] {
             block.retreat(&drawn, row, 0.0)?;
         }
     }
@@ -427,9 +470,16 @@ pub(super) fn draw_bias(
     let columns = around.columns.clone();
     let now = bias.of_columns(columns.clone());
     bias.put_columns(columns.clone(), &vec![(0.0, 0.0); now.len()]);
-    for _ in 0..CLIMB {
+    for step in 1..=CLIMB.1 {
         around.equations(bias, precision, rhs);
+        let before = bias.of_columns(columns.clone());
         ascend_bias(bias, (precision, rhs), around);
+        let after = bias.of_columns(columns.clone());
+        let moved = before.iter().zip(&after);
+        let moved = moved.map(|(a, b)| (b.0 - a.0).abs() / b.1.sqrt());
+        if step >= CLIMB.0 && moved.fold(0.0, f64::max) < AT_THE_TOP {
+            break;
+        }
     }
     around.equations(bias, precision, rhs);
     for p in precision.iter_mut() {
@@ -452,8 +502,9 @@ pub(super) fn draw_bias(
     let here = excess(bias);
     for (i, old) in now.iter().enumerate() {
         let u = uniform_open01(&mut chance(cx.key, columns.start * bias.per_column() + i).rng());
-        // what is no number is not accepted
-        if u.ln() < there[i] - here[i] {
+        // what is no number is not accepted; what has a variance is no draw yet
+        let first = old.1 > 0.0 && there[i].is_finite();
+        if first || u.ln() < there[i] - here[i] {
             continue;
         }
         drawn[i] = *old;

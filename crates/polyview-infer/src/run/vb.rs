@@ -170,7 +170,10 @@ impl VbOptions {
             run.prune(&self.prune)?;
         } else if part != [[Step::Rotate]] {
             run.steps(&engine, part)?;
-        } else if self.rotate == Rotate::InLoop && run.record.sweep >= run.record.next_rotation {
+        } else if self.rotate == Rotate::InLoop
+            && run.record.sweep >= run.record.next_rotation
+            && !climbs(run)
+        {
             let factors = &run.model.factors;
             let draws = matches!(factors.moments().cov(), RowCov::Zero);
             let factors = factors.rotation_term(RotationSide::Factors);
@@ -190,6 +193,23 @@ impl VbOptions {
                 Rule::Optimum
             },
         }
+    }
+}
+
+/// Gain of a sweep, relative to the bound, of models of tangents alone, up to which they are
+/// not rotated.
+const CLIMBING: f64 = 1e-2;
+
+/// Whether steps that tangents hold back are still on their way to data of which these say little
+/// yet: the prior of weights that are about to grow would turn them into others, and empty
+/// factors that the data need. Views whose equations hold as they are know their weights after
+/// one sweep, and hold the factors for all.
+fn climbs(run: &mut RunState) -> bool {
+    let tangents = (run.model.views.iter_mut()).all(|v| v.term.as_tangents().is_some());
+    let totals: Vec<f64> = run.record.ledger.totals().collect();
+    match totals[..] {
+        [.., before, last] => tangents && last - before > CLIMBING * last.abs(),
+        _ => tangents,
     }
 }
 

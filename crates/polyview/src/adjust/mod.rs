@@ -264,7 +264,8 @@ impl Adjustment {
                 // of a view that nobody looks at it does not matter
                 if is_hidden || data.view(&offset.view).is_some() {
                     notes.push(format!(
-                        "view '{}': no offset is known of these samples; they get {}",
+                        "view '{}': no offset is known of these samples; they get {}, as if it were known: \
+                         intervals and standard deviations leave out how far samples differ",
                         offset.view,
                         offset.unknown()
                     ));

@@ -16,6 +16,9 @@ use crate::assemble::empty_view;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 
+/// Name of the density of data and parameters together, of each draw, among the quantities that are watched.
+pub(super) const LOG_JOINT: &str = "log joint density";
+
 /// What is kept of one chain: every sweep's identified scalars, and the
 /// stored draws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -224,9 +227,7 @@ fn diagnose(views: &[View], names: Vec<[String; 2]>, draws: &[ChainDraws]) -> Ve
     };
     let alone = |name: String| [name.clone(), name];
     let column = |rows: &[Vec<f64>], i: usize| rows.iter().map(|r| r[i]).collect::<Vec<f64>>();
-    add(alone("log joint density".to_owned()), &|d| {
-        d.density.clone()
-    });
+    add(alone(LOG_JOINT.to_owned()), &|d| d.density.clone());
     for (m, v) in views.iter().enumerate() {
         add(alone(format!("signal/{}", v.name())), &|d| {
             column(&d.signal, m)

@@ -1,8 +1,9 @@
 //! What is to be said of how a fit ended.
 
-use polyview_core::{Event, FeatureScaling};
+use polyview_core::{Event, FeatureScaling, NoiseBy};
 use polyview_infer::Outcome;
 
+use super::draws::LOG_JOINT;
 use super::{Fit, Optimum, ViewInfo};
 use crate::error::Result;
 use crate::spec::EngineKind;
@@ -87,10 +88,27 @@ impl Fit {
     /// What is wrong with the draws of a fit ([`Mixing::trouble`](crate::Mixing::trouble)) and the mend; none
     /// where they are sound, and of fits that are not made of draws.
     pub fn unmixed(&self) -> Option<String> {
-        let trouble = self.record.mixing()?.trouble()?;
-        Some(format!(
-            "{trouble}; take more sweeps, or more chains, before the results are trusted"
-        ))
+        let mixing = self.record.mixing()?;
+        let mut said = format!(
+            "{}; take more sweeps, or more chains, before the results are trusted",
+            mixing.trouble()?
+        );
+        // of all numbers alone this one tells how well single features are fitted
+        let of_density = |(_, of): &(f64, String)| of == LOG_JOINT;
+        if mixing.rhat.as_ref().is_some_and(of_density) && self.has_noise_by_feature() {
+            said.push_str(
+                "; where that does not mend it, a factor may take a single feature whole in one chain and not in \
+                 another: compare the noise of features, leave out one that has next to none, or give noise a firmer \
+                 prior (noise-prior of a study file)",
+            );
+        }
+        Some(said)
+    }
+    /// Whether a view of real numbers has a noise of its own for each feature.
+    fn has_noise_by_feature(&self) -> bool {
+        let by_feature =
+            |v: &ViewInfo| v.choices.likelihood.is_real() && v.choices.noise == NoiseBy::Feature;
+        self.views.iter().any(by_feature)
     }
 }
 

@@ -41,6 +41,9 @@ pub struct Repeating {
     pub what: Repeated,
 }
 
+/// What is said of labels that clusters repeat begins so.
+const CLUSTERS_REPEAT: &str = "the clusters repeat its training labels";
+
 impl Fit {
     /// Factors that merely repeat training data and **explain nothing**, view by view; none of a fit
     /// of one view.
@@ -145,6 +148,16 @@ impl Fit {
         Ok(())
     }
 
+    /// Whether the fit warned that clusters merely repeat the training labels of a view: nothing is
+    /// explained of them then.
+    pub(crate) fn has_repeated_labels(&self, view: &str) -> bool {
+        let block = format!("likelihood/{view}");
+        let says =
+            |e: &Event| matches!(e, Event::Warning { note } if note.starts_with(CLUSTERS_REPEAT));
+        let entries = &self.record.journal.entries;
+        entries.iter().any(|e| e.block == block && says(&e.event))
+    }
+
     /// Warns of labels that clusters of the training samples merely repeat
     /// ([`Fit::repeated_labels`]). Where that cannot be found out nothing is said.
     pub(super) fn note_repeated_labels(&mut self) {
@@ -154,9 +167,9 @@ impl Fit {
         for found in self.repeated_labels().unwrap_or_default() {
             let percent = |x: f64| 100.0 * x;
             let note = format!(
-                "the clusters repeat its training labels: they tell {:.0} % of these apart, but only {:.0} % \
+                "{CLUSTERS_REPEAT}: they tell {:.0} % of these apart, but only {:.0} % \
                  where a sample's own label is hidden ({:.0} % without clusters); what is explained of \
-                 these labels is no finding: take fewer clusters (--mixture), or none",
+                 these labels is no finding and not shown: take fewer clusters (--mixture), or none",
                 percent(found.with),
                 percent(found.without),
                 percent(found.at_all)

@@ -1,7 +1,7 @@
 //! What is remarkable about data before a fit.
 
 use polyview_core::{
-    Event, FeatureScaling, Groups, Journal, LikelihoodSpecies, Observed, RowGroups, View,
+    Event, FeatureScaling, Groups, Journal, LikelihoodSpecies, NoiseBy, Observed, RowGroups, View,
 };
 
 use super::{ViewInfo, cells};
@@ -62,7 +62,8 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
         } else {
             Event::Data {
                 note: format!(
-                    "{} feature(s) do not vary, first '{}': kept, but they carry no information",
+                    "{} feature(s) do not vary, first '{}': kept, but they carry no information, and what fills \
+                     their holes is a guess",
                     constant.len(),
                     info.features[first]
                 ),
@@ -264,6 +265,42 @@ fn mixed_units(info: &ViewInfo) -> Option<String> {
         info.features[middle],
         short(sd[middle])
     ))
+}
+
+/// Share of the variance of a feature that the prior of its noise may add to that noise without a
+/// word.
+const MOST_OF_THE_PRIOR: f64 = 0.1;
+
+/// Notes features that vary by so little in working units that the prior of the noise says more of
+/// their noise than their residuals do: with rate $b$ it adds $2b/N$ to the variance found in N
+/// cells.
+pub(super) fn note_small_features(spec: &ModelSpec, info: &ViewInfo, journal: &mut Journal) {
+    let choices = &info.choices;
+    let shared = choices.noise == NoiseBy::View || info.scaling.scores.is_some();
+    if !choices.likelihood.is_real() || shared {
+        return;
+    }
+    let Some(training) = &info.training else {
+        return;
+    };
+    let cells = info.observed as f64 / info.features.len().max(1) as f64;
+    let added = 2.0 * spec.noise_prior.rate / cells.max(1.0);
+    let sd = |d: &usize| training.sd[*d] / info.scaling.scale[*d];
+    let is_small = |d: &usize| sd(d) > 0.0 && added > MOST_OF_THE_PRIOR * sd(d).powi(2);
+    let small: Vec<usize> = (0..training.sd.len()).filter(is_small).collect();
+    let Some(first) = small.iter().min_by(|a, b| sd(a).total_cmp(&sd(b))) else {
+        return;
+    };
+    let note = format!(
+        "{} of {} feature(s) vary by less, in the units of the fit, than the prior of their noise takes for \
+         granted, above all '{}' (standard deviation {}): what is said of their noise, intervals and holes is \
+         wrong; give each feature its own scale: scaling = \"feature\" (--scaling feature)",
+        small.len(),
+        info.features.len(),
+        info.features[*first],
+        short(training.sd[*first])
+    );
+    journal.note(0, format!("data/{}", info.name), Event::Warning { note });
 }
 
 /// A number in two digits.

@@ -99,17 +99,28 @@ fn beside(start: &Mat<f64>, known: &[Vec<f64>], k: usize) -> Mat<f64> {
     Mat::from_fn(rows, k, |n, j| columns[j].2[n])
 }
 
-/// The views as a start sees them: classes become indicators, ranks normal
-/// scores.
+/// The views as a start sees them: classes become indicators, ranks normal scores, and counts
+/// $\ln(1 + x)$ where no other view has directions to start from: factors move their logarithms, and
+/// directions of the counts themselves would be those of a few large ones.
 fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [View]>> {
     let ranks = |info: &ViewInfo| info.choices.likelihood.is_rank();
-    if !infos.iter().any(ranks) && views.iter().all(|v| v.levels().is_empty()) {
+    let is_count = |info: &ViewInfo| {
+        let of = &info.choices.likelihood;
+        of.is_count() && !of.has_trials()
+    };
+    let alone = infos.iter().all(is_count);
+    let counts = |info: &ViewInfo| alone && is_count(info);
+    let as_they_are = |info: &ViewInfo| !ranks(info) && !counts(info);
+    if infos.iter().all(as_they_are) && views.iter().all(|v| v.levels().is_empty()) {
         return Ok(Cow::Borrowed(views));
     }
     let seen = |(v, info): (&View, &ViewInfo)| -> Result<View> {
         if ranks(info) {
             let scores = normal_scores(v);
             return Ok(View::from_values(v.name(), v.features().to_vec(), scores)?);
+        }
+        if counts(info) {
+            return logarithms(v);
         }
         if v.levels().is_empty() {
             return Ok(v.clone());
@@ -123,4 +134,26 @@ fn start_views<'a>(infos: &[ViewInfo], views: &'a [View]) -> Result<Cow<'a, [Vie
     };
     let all = views.iter().zip(infos).map(seen);
     Ok(Cow::Owned(all.collect::<Result<_>>()?))
+}
+
+/// Counts as $\ln(1 + x)$, stored as they are. What is no count is refused later on, by name.
+fn logarithms(view: &View) -> Result<View> {
+    let ln = |x: f64| x.max(0.0).ln_1p();
+    let Some(x) = view.sparse() else {
+        let x = view.values();
+        let (rows, columns) = x.shape();
+        return Ok(view.with_values(Mat::from_fn(rows, columns, |n, d| ln(x[(n, d)])))?);
+    };
+    let Ok(entries) = x.entries().map(|_, _, x| ln(x)) else {
+        return Ok(view.clone());
+    };
+    let (base, mask) = (x.base().to_vec(), view.mask().clone());
+    let features = view.features().to_vec();
+    Ok(View::from_sparse_parts(
+        view.name(),
+        features,
+        entries,
+        base,
+        mask,
+    )?)
 }

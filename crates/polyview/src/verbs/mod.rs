@@ -21,6 +21,7 @@ mod far_off;
 mod group_activity;
 mod hold_out;
 mod impute;
+mod label_loss;
 mod latent;
 mod laws;
 mod mixing;

@@ -142,6 +142,11 @@ impl Prediction {
     /// are mixtures. Those of counts and ordered levels are whole numbers, those of a rank view
     /// training values.
     ///
+    /// **The median is in every interval, the mean need not be.** Of a law that is lopsided (ranks and
+    /// counts of few levels, bent scales) a tail that the interval leaves out can move the mean across its end: a
+    /// value that is 0 with probability .97 and else 1 has the mean .03, and [0, 0] holds it nine times in
+    /// ten. That says no more than that less than half of `1 - level` lies beyond the mean.
+    ///
     /// # Errors
     /// [`ErrorKind::Option`] unless 0 < `level` < 1;
     /// [`ErrorKind::Incompatible`] for labels, whose probabilities say all.

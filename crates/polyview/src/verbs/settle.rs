@@ -145,9 +145,13 @@ impl Fit {
         let event = if kept {
             Event::Warning {
                 note: format!(
-                    "settled on factors of the other views alone the weights vanish, and all samples \
-                     would be predicted alike: those of the joint fit are kept, which predict the \
-                     training labels better (log loss {:.1} against {:.1} nats)",
+                    "settled on factors of the other views alone {}: those of the joint fit are kept, which \
+                     predict the training labels better (log loss {:.1} against {:.1} nats)",
+                    if found.constant {
+                        "the weights vanish, and all samples would be predicted alike"
+                    } else {
+                        "the weights are surer than the shares of the labels allow"
+                    },
                     found.joint_loss.unwrap_or(f64::NAN),
                     found.loss.unwrap_or(f64::NAN)
                 ),
@@ -157,6 +161,16 @@ impl Fit {
                 note: "the other views say nothing of these labels: all samples are predicted \
                        alike"
                     .to_owned(),
+            }
+        } else if found.is_too_sure() {
+            Event::Warning {
+                note: format!(
+                    "settled on factors of the other views alone the probabilities of the training labels are \
+                     worse than the shares of these (log loss {:.1} against {:.1} nats): they are no frequencies; \
+                     take a likelihood that is one of labels (probit, bernoulli) where probabilities matter",
+                    found.loss.unwrap_or(f64::NAN),
+                    found.shares_loss.unwrap_or(f64::NAN)
+                ),
             }
         } else {
             let (sweeps, outcome) = (found.sweeps, found.outcome);

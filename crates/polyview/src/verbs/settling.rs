@@ -9,6 +9,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_priors::{Fixed, FullRows, Ridge};
 use polyview_random::StreamKey;
 
+use super::label_loss;
 use super::mixing::Mixing;
 use super::settle::{SettleProgress, Watch, without_covariances};
 use crate::assemble;
@@ -36,6 +37,8 @@ pub(super) struct Candidate {
     pub(super) loss: Option<f64>,
     /// That of the joint fit's weights.
     pub(super) joint_loss: Option<f64>,
+    /// That of the shares of the labels.
+    pub(super) shares_loss: Option<f64>,
     /// Number of weights.
     weights: f64,
     /// Whether it predicts the same of all samples.
@@ -48,10 +51,21 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Whether the joint fit's own weights predict the labels better, by more than a nat
     /// for each weight (they have seen these labels), though these do not move with
-    /// the samples at all.
+    /// the samples at all, or are surer than they have reason to be.
     pub(super) fn is_worse_than_joint(&self) -> bool {
         match (self.loss, self.joint_loss) {
-            (Some(own), Some(joint)) => self.constant && joint + self.weights < own,
+            (Some(own), Some(joint)) => {
+                (self.constant || self.is_too_sure()) && joint + self.weights < own
+            }
+            _ => false,
+        }
+    }
+    /// Whether the labels are predicted worse than by their shares, by more than a nat for each
+    /// weight: where factors say little of them, the pseudo-likelihood of a margin
+    /// (spec/maxmargin-rank 2.3) puts every sample a margin from the border all the same.
+    pub(super) fn is_too_sure(&self) -> bool {
+        match (self.loss, self.shares_loss) {
+            (Some(own), Some(shares)) => shares + self.weights < own,
             _ => false,
         }
     }
@@ -151,6 +165,7 @@ impl Fit {
             runs.views.push(Candidate {
                 loss,
                 joint_loss,
+                shares_loss: label_loss::of_shares(&data[v], run.part.term.domain()),
                 weights: (run.part.weights.moments().explicit_rows() * self.k()) as f64,
                 constant: constant.unwrap_or(false),
                 outcome: run.outcome,
@@ -497,6 +512,7 @@ mod tests {
             state: State::new(),
             loss: Some(50.0),
             joint_loss: Some(joint),
+            shares_loss: None,
             weights: 5.0,
             constant,
             outcome: Outcome::Converged,
@@ -506,5 +522,11 @@ mod tests {
         // a nat for each weight is what weights gain that have seen the labels
         assert!(!found(true, 46.0).is_worse_than_joint());
         assert!(!found(false, 30.0).is_worse_than_joint());
+        let sure = |shares: f64| Candidate {
+            shares_loss: Some(shares),
+            ..found(false, 30.0)
+        };
+        assert!(sure(44.0).is_worse_than_joint());
+        assert!(!sure(46.0).is_worse_than_joint());
     }
 }

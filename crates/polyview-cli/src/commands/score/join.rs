@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use polyview_core::Table;
-use polyview_io::{ReadOptions, read_table};
+use polyview_io::{IoError, ReadOptions, read_table};
 use polyview_linalg::Mat;
 
 use crate::args::Cli;
 use crate::commands::columns::MEAN_LOG;
 use crate::failure::{Failure, Outcome};
-use crate::inputs::{archive, same_or_named};
+use crate::inputs::{archive, is_censored, same_or_named};
 use crate::remarks::say;
 
 /// A table and its file.
@@ -22,12 +22,29 @@ pub struct Read {
 }
 
 impl Read {
-    /// Reads numbers.
+    /// Reads numbers. Where a cell is a limit or an interval the error says so: nobody knows how far
+    /// off a prediction is there.
     pub fn numbers(path: &Path, options: &ReadOptions) -> Outcome<Self> {
         let (file, options) = archive(path, options.clone());
+        let table = read_table(file, &options).map_err(|e| match e {
+            IoError::NotNumber { cell, .. } if is_censored(&cell.text, options.decimal) => {
+                Failure::Cell {
+                    path: path.to_owned(),
+                    sample: cell.line_name,
+                    column: cell.column_name,
+                    found: format!(
+                        "'{}' is censored: it says where the value lies, not what it is, so that no prediction of it can \
+                         be scored; empty all such cells to score the exact ones, or have 'polyview \
+                         cross-validate --target' leave them out",
+                        cell.text
+                    ),
+                }
+            }
+            other => other.into(),
+        })?;
         Ok(Self {
             path: path.to_owned(),
-            table: read_table(file, &options)?,
+            table,
         })
     }
 }

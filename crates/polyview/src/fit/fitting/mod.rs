@@ -30,7 +30,7 @@ use super::kernels;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
-    note_twins, observed_mean, seen_once, slips,
+    note_small_features, note_twins, observed_mean, seen_once, slips,
 };
 use super::similarities::among_samples;
 use super::start::start;
@@ -291,6 +291,9 @@ impl Fitting {
             note_left_out(info, view, &mut journal);
         }
         if let Some(spec) = composed.spec() {
+            for info in &infos {
+                note_small_features(spec, info, &mut journal);
+            }
             note_constant_in_groups(spec, groups.as_ref(), &working.views, &mut journal);
             note_thin_groups(spec, groups.as_ref(), &working.views, &infos, &mut journal);
         }

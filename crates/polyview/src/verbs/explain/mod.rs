@@ -83,7 +83,8 @@ use sums::{Draw, Posterior, Sums};
 /// all columns of a kind together.
 ///
 /// Nothing is clipped: a negative share says that the factor does worse than
-/// the feature means. `NaN` says that a view does not vary.
+/// the feature means. `NaN` says that a view does not vary, or that its labels are repeated by the
+/// clusters of a mixture, which explains nothing of them (a note says so).
 #[derive(Clone, Debug)]
 pub struct Explained {
     /// Names of the views, one a row of the matrices.
@@ -118,6 +119,28 @@ pub struct Explained {
     pub observed: Vec<usize>,
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
+}
+
+impl Explained {
+    /// Says nothing of a view: its clusters repeat its labels.
+    fn forget(&mut self, row: usize) {
+        for shares in [&mut self.marginal, &mut self.unique] {
+            for k in 0..self.factors {
+                shares[(row, k)] = f64::NAN;
+            }
+        }
+        let of_view = [&mut self.total, &mut self.deviance, &mut self.shared];
+        let beside = [&mut self.covariates, &mut self.offset, &mut self.together];
+        for share in of_view.into_iter().chain(beside) {
+            if let Some(x) = share.get_mut(row) {
+                *x = f64::NAN;
+            }
+        }
+        self.notes.push(format!(
+            "view '{}': nothing is explained of these labels: the clusters of the samples repeat them",
+            self.views[row]
+        ));
+    }
 }
 
 impl Fit {
@@ -385,6 +408,9 @@ impl Fit {
             }
             out.total.push(share(explained));
             out.shared.push(share(overlap));
+            if self.has_repeated_labels(view.name()) {
+                out.forget(row);
+            }
         }
         Ok(out)
     }

@@ -20,6 +20,7 @@ mod impute;
 mod kernels;
 mod labels;
 mod levels;
+mod log_counts;
 mod mixture;
 mod mofa;
 mod new_samples;

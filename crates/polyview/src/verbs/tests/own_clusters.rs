@@ -80,9 +80,22 @@ fn clusters_that_repeat_labels_are_said() {
         let mut spec = spec.with_mixture(2).with_local("y");
         spec.intercept_prior = InterceptPrior::Fixed;
         let fit = crate::fit(data(true, seed), spec).unwrap();
-        let deviance = fit.explain().unwrap().deviance[1];
+        let shown = fit.explain().unwrap();
+        // what the fit would show if it had not found it out
+        let mut blind = fit.clone();
+        blind.record.journal.entries.clear();
+        let deviance = blind.explain().unwrap().deviance[1];
         // nothing can be known of a coin
         assert_eq!(warned(&fit), deviance > 0.2, "{seed}: {deviance}");
+        for number in [shown.deviance[1], shown.total[1], shown.marginal[(1, 0)]] {
+            assert_eq!(number.is_nan(), warned(&fit), "{seed}");
+        }
+        let noted = shown
+            .notes
+            .iter()
+            .any(|n| n.contains("'y': nothing is explained"));
+        assert_eq!(noted, warned(&fit), "{seed}");
+        assert!(shown.total[0] > 0.2, "{seed}");
         repeated += usize::from(deviance > 0.2);
     }
     assert!(repeated > 0);

@@ -1,8 +1,9 @@
 //! Intervals of rank views hold as many values as they say.
 
-use polyview_core::{Dataset, Table};
+use polyview_core::{Dataset, OrderStatistics, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
+use polyview_special::normal_quantile;
 
 use crate::{Fit, models};
 
@@ -175,4 +176,58 @@ fn intervals_hold_what_they_say_at_every_level() {
             }
         }
     }
+}
+
+/// Mean and interval of a rank are of one law: the mean is the integral of its quantiles. It
+/// lies outside of an interval where more than half of what that leaves out is needed to
+/// get beyond it, and nowhere else; the median never does.
+#[test]
+fn a_mean_outside_of_its_interval_has_less_than_a_tail_beyond_it() {
+    let mut outside = 0;
+    for seed in 0..200 {
+        let mut rng = StreamKey::new(seed).rng();
+        let count = 2 + (seed as usize % 7);
+        // levels whose distances grow, and ends as shares of samples make them
+        let values = (0..count).map(|i| (i as f64 * (0.5 + (seed % 5) as f64)).exp());
+        let mut ends: Vec<f64> = (1..count).map(|_| standard_normal(&mut rng)).collect();
+        ends.sort_by(f64::total_cmp);
+        let scale = OrderStatistics {
+            values: values.collect(),
+            ends,
+        };
+        let (m, sd) = (
+            standard_normal(&mut rng),
+            0.2 + standard_normal(&mut rng).abs(),
+        );
+        let (mean, _) = scale.moments(m, sd * sd);
+        let quantile = |p: f64| scale.at(m + normal_quantile(p) * sd);
+        let steps = 40_000;
+        let at = |i: usize| quantile((i as f64 + 0.5) / steps as f64);
+        let integral = (0..steps).map(at).sum::<f64>() / steps as f64;
+        let size = scale.values[count - 1];
+        assert!(
+            (mean - integral).abs() < 1e-3 * size,
+            "{seed}: {mean} {integral}"
+        );
+        for level in [0.5, 0.8, 0.9, 0.95] {
+            let tail = 0.5 * (1.0 - level);
+            let (lower, upper) = (quantile(tail), quantile(1.0 - tail));
+            let median = quantile(0.5);
+            assert!(lower <= median && median <= upper);
+            let beyond = |is: &dyn Fn(f64) -> bool| {
+                (0..steps).filter(|i| is(at(*i))).count() as f64 / steps as f64
+            };
+            let (above, below) = (beyond(&|x| x > mean), beyond(&|x| x < mean));
+            let near = 2.0 / steps as f64;
+            if mean > upper {
+                assert!(above <= tail + near, "{seed} {level}: {above}");
+            } else if mean < lower {
+                assert!(below <= tail + near, "{seed} {level}: {below}");
+            } else {
+                continue;
+            }
+            outside += 1;
+        }
+    }
+    assert!(outside > 0);
 }

@@ -1,10 +1,10 @@
 //! Views settled on factors that did not see them.
 
 use polyview_core::{Journal, Options, RowMoments, Table};
-use polyview_infer::Audit;
+use polyview_infer::{Audit, Outcome};
 use polyview_likelihoods::{Margin, RankOptions};
 use polyview_linalg::{Mat, solve_spd};
-use polyview_random::{StreamKey, standard_normal};
+use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
 use super::super::latent;
 use super::super::settle::start;
@@ -192,65 +192,101 @@ fn labels_fit_better_what_a_prediction_meets() {
     }
 }
 
-/// The projection of the training samples starts where the fit ended, which is
-/// near, and comes to the same factors as from nothing; not so under a prior with
-/// several optima, where it would stay at that of the labels.
+/// The projection of the training samples starts where the fit ended, which is nearer than
+/// nothing, and comes to the same factors as from there; not so under a prior with
+/// several optima, where it would stay at that of the labels. (How many rounds that saves
+/// depends on the pairs: of ten seeds it saved any for three.)
 #[test]
 fn settling_starts_where_the_fit_ended() {
     let (x, y) = tables(false);
-    for (model, warm) in [
-        (Table1::RankLinearSvm, true),
-        (Table1::RankMixtureSvm, false),
+    for (model, seeds, warm) in [
+        (Table1::RankLinearSvm, 0..5, true),
+        (Table1::RankMixtureSvm, 0..1, false),
     ] {
-        let mut spec = certain(model.spec(3, &["y"]).with_settled("y", false));
-        spec.mixture.components = 2;
-        spec.vb.max_sweeps = 60;
-        let mut fit = train(&x, &y, spec);
-        let component = fit.component(0).unwrap();
-        let others = [Some(fit.data().unwrap()[0].clone()), None];
-        let rounds = |start: RowMoments| {
-            let weights = latent::usual(WeightUncertainty::Variational);
-            let journal = &mut Journal::default();
-            let from = (&fit.samples[..], start);
-            let found = latent::block(&fit, &component, &others, from, weights, journal);
-            let (block, rounds) = found.unwrap();
-            (block.moments().mean().to_owned(), rounds)
-        };
-        let own = start(&component, TRAIN);
-        let (from_own, few) = rounds(own.clone());
-        let (from_nothing, many) = rounds(latent::start(&component, TRAIN));
-        if warm {
-            assert_eq!(own.mean(), component.factors().mean());
-            assert!(few < many, "{few} {many}");
-            let gap = &from_own - &from_nothing;
-            assert!(gap.norm_max() < 1e-4, "{}", gap.norm_max());
-        } else {
-            assert_eq!((own.mean().norm_max(), few), (0.0, many));
+        for seed in seeds {
+            let mut spec = certain(model.spec(3, &["y"]).with_settled("y", false));
+            spec.mixture.components = 2;
+            spec.vb.max_sweeps = 60;
+            spec.seed = seed;
+            let mut fit = train(&x, &y, spec);
+            let component = fit.component(0).unwrap();
+            let others = [Some(fit.data().unwrap()[0].clone()), None];
+            let rounds = |start: RowMoments| {
+                let weights = latent::usual(WeightUncertainty::Variational);
+                let journal = &mut Journal::default();
+                let from = (&fit.samples[..], start);
+                let found = latent::block(&fit, &component, &others, from, weights, journal);
+                let (block, rounds) = found.unwrap();
+                (block.moments().mean().to_owned(), rounds)
+            };
+            let own = start(&component, TRAIN);
+            let (from_own, few) = rounds(own.clone());
+            let (from_nothing, many) = rounds(latent::start(&component, TRAIN));
+            if warm {
+                assert_eq!(own.mean(), component.factors().mean());
+                let away = (&from_nothing - own.mean()).norm_l2();
+                assert!(away < 0.5 * from_nothing.norm_l2(), "{seed}: {away}");
+                let gap = &from_own - &from_nothing;
+                assert!(gap.norm_max() < 1e-4, "{seed}: {}", gap.norm_max());
+            } else {
+                assert_eq!((own.mean().norm_max(), few), (0.0, many));
+            }
+            assert_eq!(fit.settle(&["y"]).unwrap().rounds, few);
         }
-        assert_eq!(fit.settle(&["y"]).unwrap().rounds, few);
     }
 }
 
-/// A second time finds weights, intercepts, scales and noise where they belong.
+/// A second time finds weights, intercepts, scales and noise where they belong. Labels that
+/// factors tell apart without a mistake have no such place: weights that grow without end only
+/// ever stop at the limit of sweeps (nine of ten seeds without these slips).
 #[test]
 fn what_is_settled_stays() {
-    let (x, y) = tables(false);
-    let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
-    spec = spec.with_settled("y", false);
-    spec.vb.max_sweeps = 60;
-    let mut fit = train(&x, &y, spec);
-    let first = fit.settle(&["y"]).unwrap();
-    let once = settled(&fit);
-    let second = fit.settle(&["y"]).unwrap();
-    let twice = settled(&fit);
-    assert_eq!(first.rounds, second.rounds);
-    assert!(4 * second.sweeps < first.sweeps, "{first:?} {second:?}");
-    let gap = &once - &twice;
-    assert!(
-        gap.norm_max() < 1e-3 * once.norm_max(),
-        "{}",
-        gap.norm_max()
-    );
+    let (x, mut y) = tables(false);
+    for n in (3..y.values.nrows()).step_by(7) {
+        y.values[(n, 0)] = 1.0 - y.values[(n, 0)];
+    }
+    for seed in 0..6 {
+        let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
+        spec = spec.with_settled("y", false);
+        spec.vb.max_sweeps = 60;
+        spec.seed = seed;
+        let mut fit = train(&x, &y, spec);
+        let first = fit.settle(&["y"]).unwrap();
+        let once = settled(&fit);
+        let second = fit.settle(&["y"]).unwrap();
+        let twice = settled(&fit);
+        assert_eq!(first.outcome, Outcome::Converged, "{seed}: {first:?}");
+        assert_eq!(first.rounds, second.rounds);
+        assert!(4 * second.sweeps < first.sweeps, "{first:?} {second:?}");
+        let gap = &once - &twice;
+        assert!(
+            gap.norm_max() < 1e-3 * once.norm_max(),
+            "{seed}: {}",
+            gap.norm_max()
+        );
+    }
+}
+
+/// A margin puts samples on one side of it, whether or not their factors say anything of their
+/// labels.
+#[test]
+fn of_coins_nothing_is_said_surely() {
+    let (x, mut y) = tables(false);
+    let mut rng = StreamKey::new(19).rng();
+    for n in 0..y.values.nrows() {
+        y.values[(n, 0)] = f64::from(u8::from(uniform_open01(&mut rng) > 0.5));
+    }
+    for seed in 1..=4 {
+        let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
+        spec.seed = seed;
+        let fit = train(&x, &y, spec);
+        let new = data([some(&x, TRAIN..x.samples.len())]);
+        let p = fit.predict(&new, "y").unwrap().mean;
+        let truth = |n: usize| y.values[(TRAIN + n, 0)];
+        let of = |n: usize| (1.0 - truth(n) - p[(n, 0)]).abs().ln();
+        let loss = -(0..p.nrows()).map(of).sum::<f64>() / p.nrows() as f64;
+        assert!(loss < 0.8, "{seed}: {loss}");
+    }
 }
 
 #[test]
