@@ -12,7 +12,7 @@ const VAGUE: GammaPrior = GammaPrior::new(1e-6, 1e-6);
 const OF_DRAWS: GammaPrior = GammaPrior::new(2.0, 0.2);
 
 /// The one that was chosen, else a vague one.
-pub(super) fn vague(spec: &ModelSpec) -> GammaPrior {
+pub(crate) fn vague(spec: &ModelSpec) -> GammaPrior {
     spec.noise_prior.unwrap_or(VAGUE)
 }
 

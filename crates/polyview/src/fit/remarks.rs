@@ -5,7 +5,7 @@ use polyview_core::{
 };
 
 use super::{ViewInfo, cells};
-use crate::assemble::several;
+use crate::assemble::{has_prior_of_draws, several, vague};
 use crate::compose::Composed;
 use crate::spec::ModelSpec;
 
@@ -277,14 +277,16 @@ const MOST_OF_THE_PRIOR: f64 = 0.1;
 pub(super) fn note_small_features(spec: &ModelSpec, info: &ViewInfo, journal: &mut Journal) {
     let choices = &info.choices;
     let shared = choices.noise == NoiseBy::View || info.scaling.scores.is_some();
-    if !choices.likelihood.is_real() || shared {
+    // the default prior of draws is in the unit of the smallest of them
+    let smallest = has_prior_of_draws(spec, &info.name);
+    if !choices.likelihood.is_real() || shared || smallest {
         return;
     }
     let Some(training) = &info.training else {
         return;
     };
     let cells = info.observed as f64 / info.features.len().max(1) as f64;
-    let added = 2.0 * spec.noise_prior.rate / cells.max(1.0);
+    let added = 2.0 * vague(spec).rate / cells.max(1.0);
     let sd = |d: &usize| training.sd[*d] / info.scaling.scale[*d];
     let is_small = |d: &usize| sd(d) > 0.0 && added > MOST_OF_THE_PRIOR * sd(d).powi(2);
     let small: Vec<usize> = (0..training.sd.len()).filter(is_small).collect();

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::join::shared;
 use super::{figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
-use crate::commands::tables::{MEAN_LOG, SURVIVAL};
+use crate::commands::columns::{MEAN_LOG, SURVIVAL};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{event_came, event_time};
 use crate::output::{line, number};
