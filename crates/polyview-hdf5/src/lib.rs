@@ -2,7 +2,7 @@
 //! `.h5mu`.
 //!
 //! No C library: the format is read and written by
-//! [hdf5-pure](https://crates.io/crates/hdf5-pure).
+//! hdf5-pure.
 //!
 //! ```
 //! use polyview_hdf5::{ExportOptions, ImportOptions, read_mofa2, write_mofa2};
