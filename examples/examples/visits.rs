@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use polyview::{Fit, models};
 use polyview_core::{Dataset, Table};
 use polyview_datasets::{StudyCells, studies};
-use polyview_io::RowTable;
+use polyview_io::{DecimalMark, RowTable};
 use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, lay_out};
 use polyview_linalg::Mat;
 use polyview_mva::balanced_accuracy;
@@ -58,7 +58,7 @@ fn plan() -> Plan {
     Plan {
         subject: "RID".into(),
         time: "month".into(),
-        decimal: Default::default(),
+        decimal: DecimalMark::default(),
         step: 6.0,
         window: 5,
         tolerance: None,

@@ -30,7 +30,7 @@ use values::Beside;
 
 /// Factors to start with where a view has a kernel, and nobody says how many: the first ones are
 /// the principal components of the kernel, and what other views need of it comes after them.
-const KERNEL_FACTORS: usize = 40;
+pub const KERNEL_FACTORS: usize = 40;
 
 /// Where one view comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -147,7 +147,8 @@ fn visits_of_a_cohort_lack_what_the_thesis_says() {
         assert!((0.12..0.6).contains(&share(dx)), "{dx}: {}", share(dx));
     }
     // nothing of a person changes from visit to visit that must not
-    let mut first: std::collections::HashMap<&str, &Option<String>> = Default::default();
+    let mut first: std::collections::HashMap<&str, &Option<String>> =
+        std::collections::HashMap::default();
     for name in ["AGE", "GENDER", "FDG_Cingulum"] {
         first.clear();
         for (rid, cell) in cells("RID").iter().zip(cells(name)) {

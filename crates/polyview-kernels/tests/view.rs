@@ -34,7 +34,9 @@ fn standard(table: &Table) -> Mat<f64> {
         let x = out.col_as_slice_mut(j);
         let mean = x.iter().sum::<f64>() / n as f64;
         let sd = (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
-        x.iter_mut().for_each(|x| *x = (*x - mean) / sd);
+        for x in x.iter_mut() {
+            *x = (*x - mean) / sd;
+        }
     }
     out
 }

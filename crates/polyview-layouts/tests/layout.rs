@@ -1,4 +1,5 @@
 //! Windows of visits (spec/thesis 9.2), and what users get wrong.
+#![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
 

@@ -318,7 +318,7 @@ impl Composed {
         };
         let around = |p: &mut ViewPart| p.term.as_tangents().is_some();
         let one_by_one = !model.factors.draws_at_once();
-        if one_by_one && let Some(at) = model.views.iter_mut().position(|p| around(p)) {
+        if one_by_one && let Some(at) = model.views.iter_mut().position(around) {
             let part = &model.views[at];
             let likelihood = |spec: &ModelSpec| spec.view(&part.name).likelihood.to_string();
             let (what, own) = match self.spec() {

@@ -54,9 +54,10 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
         } else {
             &z * normal(columns, 2, rng).transpose()
         };
-        let noise = match domain.is_similarity() {
-            true => normal(SAMPLES, SAMPLES, rng),
-            false => Mat::zeros(0, 0),
+        let noise = if domain.is_similarity() {
+            normal(SAMPLES, SAMPLES, rng)
+        } else {
+            Mat::zeros(0, 0)
         };
         let values = Mat::from_fn(SAMPLES, columns, |n, d| {
             let x = if domain.is_similarity() {
@@ -76,9 +77,9 @@ fn data(domain: Domain, kind: Kind) -> Dataset {
             name: name.into(),
             samples: (0..SAMPLES).map(|n| format!("s{n}")).collect(),
             features: (0..columns)
-                .map(|d| match domain.is_similarity() {
-                    true => format!("s{d}"),
-                    false => format!("{name}{d}"),
+                .map(|d| {
+                    let own = if domain.is_similarity() { "s" } else { name };
+                    format!("{own}{d}")
                 })
                 .collect(),
             levels: (0..levels).map(|c| format!("class {c}")).collect(),

@@ -37,7 +37,7 @@ impl MvaMethod {
 /// How regularised bagged CCA selects features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Select {
-    /// Those whose sign is stable over the bags of a class, by a test (--level).
+    /// Those whose sign is stable over the bags of a class, by a test (--test-level).
     Test,
     /// As many of the most relevant as cross-validation finds needed: the fewest
     /// whose balanced accuracy is within a standard error of the best.
@@ -55,7 +55,7 @@ a view lacks are left out; samples without a label get components and a predicte
 predicted by linear support vector machines on the components, each class against the others."
 )]
 pub struct MvaArgs {
-    /// The method.
+    /// The method [default: that of the file of --map].
     #[arg(
         long,
         value_enum,
@@ -115,7 +115,7 @@ pub struct MvaArgs {
     pub select: Option<Select>,
     /// Two-sided level of the test that a feature has to pass, between 0 and 1
     /// [default: 0.01].
-    #[arg(long, value_name = "P", value_parser = real, allow_hyphen_values = true, help_heading = "Relevance")]
+    #[arg(long = "test-level", value_name = "P", value_parser = real, allow_hyphen_values = true, help_heading = "Relevance")]
     pub level: Option<f64>,
     /// Number of bags of each class [default: 1000].
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true, help_heading = "Relevance")]

@@ -112,9 +112,10 @@ fn the_defaults_that_are_said_hold() {
     assert_eq!(
         said("factors"),
         format!(
-            "{}, with mofa {}, or what the data carry",
+            "{}, with mofa {}, with a kernel {}, or what the data carry",
             all.factors,
-            models::preset("mofa").expect("a preset").factors
+            models::preset("mofa").expect("a preset").factors,
+            crate::study::KERNEL_FACTORS
         )
     );
     assert_eq!(

@@ -217,7 +217,7 @@ fn what_cannot_be_is_said_with_the_mend() {
         (format!("{rb} two.csv"), 2, "--label COLUMN"),
         (format!("{rb} two.csv --label no"), 2, "no column 'no'"),
         (format!("{rb} y.csv -k 2"), 2, "give 1 to 1"),
-        (format!("{rb} y.csv --level 2"), 2, "between 0 and 1"),
+        (format!("{rb} y.csv --test-level 2"), 2, "between 0 and 1"),
         (format!("{rb} y.csv --ridge -1"), 2, "0 or larger"),
         (format!("{rb} y.csv --ridge 0"), 2, "must be positive"),
         (format!("{rb} y.csv --folds 1"), 2, "2 or more"),
@@ -276,7 +276,7 @@ fn what_cannot_be_is_said_with_the_mend() {
     );
     // a column without variance takes no part, a table without any is refused
     small(at, |n, _| format!("5,{},{}", n * n % 7, n % 4));
-    let note = said(at, &format!("{rb} y.csv --level 0.9 --ridge 1"));
+    let note = said(at, &format!("{rb} y.csv --test-level 0.9 --ridge 1"));
     assert!(
         note.contains("1 of 3 features do not vary, first 'a'"),
         "{note}"
@@ -296,7 +296,7 @@ fn new_samples_need_the_features_of_the_map() {
         "mva --method opls --view x=x.csv --labels y.csv --ridge 1 --save m.mva --scores z.csv",
     );
     // in another order, with a column more
-    let turned: String = get(at, "x.csv")
+    let turned: Vec<String> = get(at, "x.csv")
         .lines()
         .enumerate()
         .map(|(i, l)| {
@@ -309,7 +309,7 @@ fn new_samples_need_the_features_of_the_map() {
             format!("{},{},{more},{},{}\n", c[0], c[3], c[1], c[2])
         })
         .collect();
-    put(at, "turned.csv", turned);
+    put(at, "turned.csv", turned.concat());
     let note = said(at, "mva --map m.mva --view x=turned.csv --scores t.csv");
     assert!(
         note.contains("1 columns are not of the projection"),

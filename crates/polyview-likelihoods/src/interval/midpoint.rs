@@ -55,7 +55,7 @@ impl MidpointOrdinal {
     /// [`DataError::OutOfDomain`] for what is no level, [`DataError::NothingObserved`] when every
     /// cell of a view with samples is missing.
     pub fn new(
-        view: View,
+        view: &View,
         levels: usize,
         prior: GammaPrior,
         prediction: ParameterUncertainty,
@@ -74,13 +74,13 @@ impl MidpointOrdinal {
         Self::bind(view, FixedEnds::new(levels), layer, prediction)
     }
     fn bind(
-        view: View,
+        view: &View,
         cuts: FixedEnds,
         layer: GaussianOptions,
         prediction: ParameterUncertainty,
     ) -> Result<Self, DataError> {
         let most = cuts.levels() as f64;
-        crate::cells::check_domain(&view, NEEDS, |_, _, x| {
+        crate::cells::check_domain(view, NEEDS, |_, _, x| {
             x.fract() == 0.0 && x >= 1.0 && x <= most
         })?;
         let view = view.with_values(view.values().to_owned())?;
@@ -278,7 +278,7 @@ impl ViewTerm for MidpointOrdinal {
             missing: MissingData::Marginal,
             start: 1.0,
         };
-        let mut term = Self::bind(view.clone(), self.cuts.clone(), options, self.prediction)?;
+        let mut term = Self::bind(view, self.cuts.clone(), options, self.prediction)?;
         term.layer.set_noise(self.layer.noise().clone());
         Ok(Box::new(term))
     }
@@ -344,7 +344,7 @@ mod tests {
         let view = View::from_values("v", vec!["q".into()], value).expect("a view");
         let prior = GammaPrior::new(3.0, 2.0);
         let posterior = ParameterUncertainty::Posterior;
-        let mut term = MidpointOrdinal::new(view, 4, prior, posterior).expect("a term");
+        let mut term = MidpointOrdinal::new(&view, 4, prior, posterior).expect("a term");
         let mut noise = term.layer.noise().clone();
         noise.set_value(0, 1.3);
         term.layer.set_noise(noise);

@@ -77,7 +77,7 @@ impl LikelihoodSpecies for MidpointOrdinalSpecies {
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: Choices = options.read()?;
         let levels = choices.levels.of(&view);
-        let term = MidpointOrdinal::new(view, levels, cx.noise_prior, cx.prediction)?;
+        let term = MidpointOrdinal::new(&view, levels, cx.noise_prior, cx.prediction)?;
         Ok(Box::new(term))
     }
 }

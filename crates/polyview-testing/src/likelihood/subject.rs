@@ -102,9 +102,12 @@ impl<'a> Subject<'a> {
     /// Number of predictor columns.
     pub fn predictor_columns(&self) -> usize {
         let latent = self.species.latent_dimensions(&self.options);
-        latent.unwrap_or_else(|| match self.species.domain().has_classes() {
-            true => self.view.levels().len(),
-            false => self.view.n_features(),
+        latent.unwrap_or_else(|| {
+            if self.species.domain().has_classes() {
+                self.view.levels().len()
+            } else {
+                self.view.n_features()
+            }
         })
     }
     /// Some samples of a view of the data; in a table of similarities they are the features, too.

@@ -59,9 +59,10 @@ pub(super) fn kept(
         all.len()
     );
     if !composed.searches {
-        note += &match Search::new(composed, data, choices, at).and_then(|s| s.cut(share)) {
-            Ok(text) => format!(": {text}"),
-            Err(why) => format!("; what that costs was not measured: {why}"),
+        let cost = Search::new(composed, data, choices, at).and_then(|s| s.cut(share));
+        note = match cost {
+            Ok(text) => format!("{note}: {text}"),
+            Err(why) => format!("{note}; what that costs was not measured: {why}"),
         };
     }
     Ok((names, note))

@@ -74,9 +74,10 @@ impl Aligned {
             let matched = matched.map_err(|e| e.in_view(view.name()))?;
             // what a sample of training is to itself says nothing
             let is_own = |n: usize, d: usize| out.samples[n] == info.features[d];
-            let matched = match info.choices.likelihood.is_similarity() {
-                true => matched.hiding(is_own),
-                false => matched,
+            let matched = if info.choices.likelihood.is_similarity() {
+                matched.hiding(is_own)
+            } else {
+                matched
             };
             out.views[at] = Some(matched);
         }

@@ -162,7 +162,7 @@ fn refuse_others(args: &MvaArgs, method: MvaMethod) -> Outcome<()> {
     let of_classes = "belongs to methods with --labels";
     let options = [
         ("--select", args.select.is_some(), bagged, of_bags),
-        ("--level", args.level.is_some(), bagged, of_bags),
+        ("--test-level", args.level.is_some(), bagged, of_bags),
         ("--bags", args.bags.is_some(), bagged, of_bags),
         ("--share", args.share.is_some(), bagged, of_bags),
         ("--bag-ridge", args.bag_ridge.is_some(), bagged, of_bags),

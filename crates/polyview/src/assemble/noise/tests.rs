@@ -100,7 +100,6 @@ fn mean_over_seeds(spec: &ModelSpec, noise: f64) -> (f64, f64) {
 fn no_feature_is_explained_exactly() {
     let vague = mean_over_seeds(&spec(Some(GammaPrior::new(1e-6, 1e-6))), 0.5);
     let own = mean_over_seeds(&spec(None), 0.5);
-    println!("vague {vague:?}, default {own:?}");
     assert!(vague.0 > 0.2, "{vague:?}");
     assert!(own.0 < 1e-3, "{own:?}");
     assert!(own.1 < 0.45 && own.1 < vague.1 - 0.1, "{own:?} {vague:?}");
@@ -127,7 +126,6 @@ fn optima_have_no_tail() {
             error += (tau.ln() + share.ln()).abs() / (SEEDS as f64 * FEATURES as f64);
         }
     }
-    println!("largest precision {worst}, error {error}");
     assert!(worst < 100.0 && error < 0.45, "{worst} {error}");
 }
 
@@ -137,7 +135,6 @@ fn optima_have_no_tail() {
 fn clean_data_take_a_smaller_rate() {
     let own = mean_over_seeds(&spec(None), 0.01);
     let mended = mean_over_seeds(&spec(Some(GammaPrior::new(2.0, 0.01))), 0.01);
-    println!("default {own:?}, smaller rate {mended:?}");
     // ln(1 + 0.4 / 30 / 0.01) = .85
     assert!(own.1 > 0.5 && own.1 < 1.2, "{own:?}");
     assert!(mended.1 < own.1 - 0.2, "{mended:?}");

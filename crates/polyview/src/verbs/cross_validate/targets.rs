@@ -82,7 +82,7 @@ impl<'a> Halves<'a> {
         targets: &[Target],
     ) -> Result<(Vec<Target>, [Mat<f64>; 2])> {
         let mut out = targets.to_vec();
-        let rows = [&self.training, &self.test].map(|samples| samples.len());
+        let rows = [&self.training, &self.test].map(Vec::len);
         let mut covariates = rows.map(|rows| Mat::zeros(rows, 0));
         let Some(spec) = composed.spec().filter(|spec| spec.adjusts()) else {
             return Ok((out, covariates));

@@ -401,9 +401,12 @@ pub(super) fn linear_predictor(
     }
     for (j, d) in columns.clone().enumerate() {
         // classes are one feature, and latent dimensions none
-        let seen = |n: usize| match names.len() == view.n_features() {
-            true => view.is_observed(n, d),
-            false => view.mask().count_sample(n, view.n_features()) > 0,
+        let seen = |n: usize| {
+            if names.len() == view.n_features() {
+                view.is_observed(n, d)
+            } else {
+                view.mask().count_sample(n, view.n_features()) > 0
+            }
         };
         for n in 0..view.n_samples() {
             if !seen(n) {

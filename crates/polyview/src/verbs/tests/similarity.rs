@@ -249,7 +249,8 @@ fn folds_compare_with_samples_of_training_alone() {
         repeats: 1,
         ..CrossValidateOptions::default()
     };
-    let found = crate::cross_validate(&data, &[model.clone()], &options, &|_| {}).unwrap();
+    let found =
+        crate::cross_validate(&data, std::slice::from_ref(&model), &options, &|_| {}).unwrap();
     let own = |s: &&crate::CrossValidateSummary| s.method == "m" && s.score == Score::R2;
     let r2 = found.summary.iter().find(own);
     assert!(r2.unwrap().mean > 0.5, "{r2:?}");
