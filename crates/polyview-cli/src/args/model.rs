@@ -22,7 +22,7 @@ pub enum ModelName {
     /// order of their values alone, labels (--labels) by support vector machines.
     Rank,
     /// Multiview learning with features and similarities: ordered levels, numbers,
-    /// kernels of the samples and classes together.
+    /// similarities of the samples and classes together.
     Mlfs,
 }
 

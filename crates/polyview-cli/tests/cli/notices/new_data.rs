@@ -53,7 +53,7 @@ fn new_data_far_off_the_training_data_are_warned_of() {
     let found = lines(&err, "warning: view 'x': ");
     has(&found[0], &["2 of 6 feature(s)", "worst first: 'g2' ("]);
     assert!(found[0].find("'g2'") < found[0].find("'g4'"), "{err}");
-    // no feature as a whole, but many cells
+    // no feature as a whole, but all cells of some samples
     put(
         at,
         "odd.csv",
@@ -66,7 +66,7 @@ fn new_data_far_off_the_training_data_are_warned_of() {
         &err,
         &[
             "warning: view 'x'",
-            "33 % of them lie more than 5 standard deviations",
+            "the new values of 10 of 30 samples, first 's0', are far off",
         ],
     );
     // powers of two where logarithms were, and the other way round
