@@ -157,7 +157,7 @@ pub fn default_candidates(data: &Dataset) -> Vec<usize> {
 /// smallest number is recommended that falls short in neither, or, where there is
 /// none, in the one that has more cells; the reason says so.
 ///
-/// Candidates above what the data carry ([`most_factors`]) are lowered to
+/// Candidates above what the data carry ([`most_factors`](crate::most_factors)) are lowered to
 /// that, with a note, as those of a fit are.
 ///
 /// # Errors
