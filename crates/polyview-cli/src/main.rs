@@ -8,6 +8,7 @@ mod failure;
 mod files;
 mod hdf5;
 mod inputs;
+mod interrupt;
 mod labels;
 mod output;
 mod preset;

@@ -38,6 +38,8 @@ pub struct Bar {
     shown: Shown,
     started: Instant,
     sweeps: Cell<usize>,
+    /// When the last sweep was shown.
+    last: Cell<Duration>,
 }
 
 impl Bar {
@@ -59,6 +61,7 @@ impl Bar {
             shown,
             started: Instant::now(),
             sweeps: Cell::new(0),
+            last: Cell::default(),
         }
     }
 
@@ -66,13 +69,29 @@ impl Bar {
     pub fn show(&self, p: &Progress) {
         self.sweeps.set(self.sweeps.get() + 1);
         let (elapsed, sweeps) = (self.started.elapsed(), self.sweeps.get());
+        self.last.set(elapsed);
         let place = (p.sweep, p.sweeps);
         self.put(elapsed, place, || of_fit(p, sweeps, elapsed));
+    }
+
+    /// Shows that a sweep is under way, where it takes long.
+    pub fn under_way(&self, sweep: usize) {
+        let elapsed = self.started.elapsed();
+        if elapsed.saturating_sub(self.last.get()) < EVERY {
+            return;
+        }
+        let first = self.sweeps.get() == 0;
+        match &self.shown {
+            Shown::Terminal(bar) if first => bar.set_message(of_sweep(sweep, elapsed)),
+            Shown::Lines(pace) if pace.is_due(elapsed) => aside(of_sweep(sweep, elapsed)),
+            _ => {}
+        }
     }
 
     /// Shows where the settling of a view is.
     pub fn settle(&self, p: &SettleProgress) {
         let elapsed = self.started.elapsed();
+        self.last.set(elapsed);
         self.put(elapsed, (0, 0), || {
             let time = duration(elapsed.as_secs_f64());
             format!(
@@ -142,6 +161,12 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
         duration(elapsed.as_secs_f64()),
         duration(left)
     )
+}
+
+/// That a sweep takes long.
+fn of_sweep(sweep: usize, elapsed: Duration) -> String {
+    let elapsed = duration(elapsed.as_secs_f64());
+    format!("sweep {sweep} is under way, {elapsed} elapsed")
 }
 
 /// Where a comparison is. Fits take about as long as they have factors.

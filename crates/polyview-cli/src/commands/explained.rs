@@ -76,6 +76,11 @@ fn beside(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
     all.into_iter().filter(|(_, of)| !of.is_empty())
 }
 
+/// Those of them that a table has: of what was asked for in no view nothing is explained in any.
+fn asked(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
+    beside(e).filter(|(_, of)| of.iter().any(|x| *x != 0.0))
+}
+
 /// A share, where there is one.
 pub fn finite(share: f64) -> Option<f64> {
     Some(share).filter(|d| d.is_finite())
@@ -84,7 +89,7 @@ pub fn finite(share: f64) -> Option<f64> {
 /// Whether a view has a deviance, known or not: it holds labels, counts or levels.
 fn can_deviate(view: &ViewInfo) -> bool {
     let likelihood = &view.choices.likelihood;
-    !(likelihood.is_real() || likelihood.is_rank())
+    !(likelihood.is_real() || likelihood.is_rank() || likelihood.is_similarity())
 }
 
 /// Whether some views are not numbers, and so have a deviance.
@@ -167,7 +172,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
     let with_deviance = has_deviance(fit);
     let mut header = vec!["view".to_owned()];
     header.extend(with_deviance.then(|| "deviance".to_owned()));
-    header.extend(beside(e).map(|(name, _)| name.to_owned()));
+    header.extend(asked(e).map(|(name, _)| name.to_owned()));
     header.push("all".to_owned());
     header.extend((1..=fit.k()).map(|k| k.to_string()));
     let rows: Vec<Vec<String>> = fit
@@ -177,7 +182,7 @@ pub fn variance_table(fit: &Fit, e: &Explained, group: Option<&str>) -> Outcome<
         .map(|(i, v)| {
             let mut row = vec![v.name.clone()];
             row.extend(with_deviance.then(|| percent(e.deviance[i])));
-            row.extend(beside(e).map(|(_, of)| percent(of[i])));
+            row.extend(asked(e).map(|(_, of)| percent(of[i])));
             row.push(percent(e.total[i]));
             row.extend((0..fit.k()).map(|k| percent(e.marginal[(i, k)])));
             row
@@ -206,6 +211,7 @@ fn repeated(fit: &Fit, e: &Explained) -> Outcome<()> {
                 "act in no view but those of support vector machines and repeat its training labels"
             }
             Repeated::Feature => "act in no other view and repeat one feature",
+            Repeated::WeightedLabels => "act in no other view and repeat the labels of one column",
         };
         prose(format!(
             "{}: factor(s) {} {why}; what they take is not explained, which leaves {} % of all",

@@ -1,8 +1,6 @@
 //! `polyview fit`.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use polyview::{ChainStart, EngineKind, ErrorKind, Fit, Fitting};
@@ -18,6 +16,7 @@ use crate::files::{Files, check_checkpoint, same};
 use crate::inputs::{
     about_samples, archive, dataset, has_ids, note_names, read_options, suspicious, warn_strangers,
 };
+use crate::interrupt::Watch;
 use crate::output::{json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::say;
@@ -295,35 +294,22 @@ fn look_at(cli: &Cli, source: &mut OnDisk, study: &Study) -> Outcome<()> {
 
 /// Steps to the end, with progress, checkpoints and Ctrl-C.
 fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    // a second handler in one process is refused; then Ctrl-C just ends it
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
-    let bar = Mutex::new(Bar::new(cli.quiet));
-    let bar = || bar.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = args.checkpoints.checkpoint.as_ref();
+    let keeps = fit.run_options().engine != EngineKind::Stochastic;
+    let checkpoint = path.map(|c| c.display().to_string());
+    let watch = Watch::begin(Bar::new(cli.quiet), checkpoint, keeps);
     let mut last = Instant::now();
     let every = Duration::from_secs(args.checkpoints.checkpoint_every);
-    let path = args.checkpoints.checkpoint.as_ref();
-    let interrupted = |sweep: usize, keeps: bool| {
-        bar().clear();
-        let checkpoint = path.map(|c| c.display().to_string());
-        Failure::Interrupted {
-            sweep,
-            checkpoint,
-            keeps,
-        }
-    };
-    let keeps = fit.run_options().engine != EngineKind::Stochastic;
-    let (mut sweep, mut limited) = (0, false);
+    let mut limited = false;
     while !fit.is_over() {
         let progress = fit.step()?;
-        sweep = progress.sweep;
-        bar().show(&progress);
+        watch.done(progress.sweep);
+        watch.bar().show(&progress);
         if progress.done {
             limited = progress.sweep == progress.sweeps;
             break;
         }
-        let stopping = stop.load(Ordering::SeqCst);
+        let stopping = watch.stopping();
         // what a fit that ends at the limit can go on from with a larger one
         let limit = progress.sweep + 1 == progress.sweeps;
         if let Some(path) = path
@@ -333,7 +319,7 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
             last = Instant::now();
         }
         if stopping {
-            return Err(interrupted(sweep, keeps));
+            return Err(watch.interrupted());
         }
     }
     let whole = if fit.settles() {
@@ -342,14 +328,15 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
             fit.save_checkpoint(path)?;
         }
         fit.finish_while(&|p| {
-            bar().settle(p);
-            !stop.load(Ordering::SeqCst)
+            watch.bar().settle(p);
+            !watch.stopping()
         })?
     } else {
         Some(fit.finish()?)
     };
-    bar().clear();
-    whole.ok_or_else(|| interrupted(sweep, keeps))
+    let whole = whole.ok_or_else(|| watch.interrupted())?;
+    watch.end();
+    Ok(whole)
 }
 
 /// Which samples have which views, in words.

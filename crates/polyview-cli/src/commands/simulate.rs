@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{ModelSpec, SimulateOptions};
+use polyview::{Likelihood, ModelSpec, SimulateOptions};
 use polyview_core::{Dataset, View};
 use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
+use polyview_linalg::Mat;
 use serde_json::json;
 
 use super::factor_names;
@@ -39,6 +40,18 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         let data = fit.simulate_with(args.samples, args.seed, &options)?;
         out.views(&data, fit.spec())?;
         groups = out.groups(cli, &data)?;
+        for v in data.views() {
+            if fit.view(v.name())?.1.choices.likelihood.is_survival() {
+                note(
+                    cli,
+                    format!(
+                        "view '{}': the event came at each of the drawn times: when samples stop being watched is no \
+                         part of the model",
+                        v.name()
+                    ),
+                );
+            }
+        }
         if fit
             .spec()
             .is_some_and(|s| !(s.covariates.is_empty() && s.offsets.is_empty()))
@@ -101,6 +114,15 @@ fn words(view: &View, spec: Option<&ModelSpec>) -> Option<Vec<Option<String>>> {
     Some(rows.map(|n| word(view.value(n, 0)?, of)).collect())
 }
 
+/// Times from their logarithms, at each of which the event came.
+fn times(view: &View) -> Mat<f64> {
+    Mat::from_fn(view.n_samples(), 2, |n, column| match view.value(n, 0) {
+        Some(log) if column == 0 => log.exp(),
+        Some(_) => 1.0,
+        None => f64::NAN,
+    })
+}
+
 /// Where the tables go.
 struct Out<'a> {
     /// A folder; standard output if there is none.
@@ -158,7 +180,20 @@ impl Out<'_> {
                 write_columns(&path, samples, columns, self.force)?;
                 continue;
             }
-            let values = v.to_values_with_nan();
+            let survival = spec.map(|s| s.view(v.name()).likelihood);
+            let (values, own);
+            let features = match survival.filter(Likelihood::is_survival) {
+                Some(likelihood) => {
+                    values = times(v);
+                    own =
+                        ["time", "event"].map(|o| likelihood.options().text(o).unwrap_or_default());
+                    &own[..]
+                }
+                None => {
+                    values = v.to_values_with_nan();
+                    features
+                }
+            };
             write(
                 &path,
                 "sample",

@@ -65,6 +65,14 @@ fn what_a_fit_is_adjusted_for_goes_through_files_and_verbs() {
         shown.contains("covariates") && shown.contains("offset"),
         "{shown}"
     );
+    // what was asked for in no view has no column
+    ok(
+        at,
+        &format!("{FIT} --covariates who.csv --adjust age --out age.pv"),
+    );
+    let shown = ok(at, "inspect age.pv");
+    let header = shown.lines().find(|l| l.contains(" covariates "));
+    assert!(header.is_some_and(|l| !l.contains("offset")), "{shown}");
     ok(at, "export m.pv --coefficients x=b.csv");
     let table = get(at, "b.csv");
     assert!(table.starts_with("feature,age,batch=b2\n"), "{table}");

@@ -242,3 +242,55 @@ fn a_checkpoint_at_once_or_none_at_all() {
     );
     assert!(!at.join("m.pv").exists());
 }
+
+/// A table of classes, each of so many samples in turn, and one of numbers beside it.
+fn classes(at: &Path, samples: usize, classes: usize) {
+    let labels: String = (0..samples)
+        .map(|n| format!("s{n},c{}\n", n % classes))
+        .collect();
+    std::fs::write(at.join("l.csv"), format!("id,l\n{labels}")).expect("a file");
+    let number = |n: usize, d: usize| ((n * (31 + 17 * d) + 7 * d) % 101) as f64 / 25.0;
+    let numbers: String = (0..samples)
+        .map(|n| format!("s{n},{},{},{}\n", number(n, 1), number(n, 2), number(n, 3)))
+        .collect();
+    std::fs::write(at.join("g.csv"), format!("id,a,b,c\n{numbers}")).expect("a file");
+}
+
+const CLASSES: &str =
+    "fit --model sshiba --view g=g.csv:gaussian --view l=l.csv:categorical -k 3 --out m.pv";
+
+/// Once a sweep of 150 classes took minutes.
+#[test]
+fn many_classes_are_no_matter_of_minutes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    classes(at, 150, 75);
+    let started = Instant::now();
+    ok(at, &format!("{CLASSES} --max-sweeps 3"));
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+}
+
+/// A sweep that takes long is told of, and does not hold up the end where nothing is to be kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_sweep_is_interrupted_in_its_middle() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    classes(at, 6000, 190);
+    let child = start(at, CLASSES);
+    let err = {
+        std::thread::sleep(Duration::from_secs(10));
+        let pressed = Instant::now();
+        let o = interrupt_when_listening(child);
+        assert_eq!(o.status.code(), Some(130));
+        assert!(pressed.elapsed() < Duration::from_secs(20));
+        String::from_utf8_lossy(&o.stderr).into_owned()
+    };
+    assert!(err.contains("sweep 1 is under way, "), "{err}");
+    let last = err.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("error: interrupted at sweep 0; nothing was kept"),
+        "{err}"
+    );
+    assert!(!at.join("m.pv").exists());
+}

@@ -93,6 +93,23 @@ fn limits_and_times_go_in_and_come_out() {
         let row: Vec<f64> = row.iter().map(|x| x.parse().expect("a number")).collect();
         assert!((row[0].ln() - row[1]).abs() < 1e-9 && row[2] > row[3]);
     }
+    // what is drawn are times, which a fit takes as the data were
+    ok(
+        dir,
+        "simulate --from m.pv --samples 200 --seed 1 --out-dir sims",
+    );
+    assert!(get(dir, "sims/os.csv").starts_with("sample,days,died\n"));
+    let mut drawn: Vec<f64> = (cells("sims/os.csv").iter())
+        .map(|row| row[0].parse().expect("a time"))
+        .collect();
+    drawn.sort_by(f64::total_cmp);
+    assert!((200.0..800.0).contains(&drawn[100]), "{}", drawn[100]);
+    assert!(cells("sims/os.csv").iter().all(|row| row[1] == "1"));
+    let again = VIEWS.replace("=x.csv", "=sims/x.csv");
+    let again = again
+        .replace("=y.csv", "=sims/y.csv")
+        .replace("=os.csv", "=sims/os.csv");
+    ok(dir, &format!("fit {again} --out again.pv"));
     let days: Vec<String> = (get(dir, "os.csv").lines())
         .map(|line| line.split(',').collect::<Vec<_>>())
         .map(|line| format!("{},{}", line[0], line[2]))

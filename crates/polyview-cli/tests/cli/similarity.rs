@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{fails, get, ok, put, said};
+use crate::common::{fails, get, ok, put, run, said};
 
 const N: usize = 40;
 
@@ -84,6 +84,48 @@ fn similarities_go_in_and_come_out() {
         !filled.contains(",,") && filled.lines().count() == 31,
         "{filled}"
     );
+    // what samples were given to be to themselves comes back, and both cells of a pair are one
+    let cells = |text: &str| -> Vec<Vec<String>> {
+        let cells = |line: &str| line.split(',').map(str::to_owned).collect();
+        text.lines().map(cells).collect()
+    };
+    let (given, filled) = (cells(&get(dir, "k.csv")), cells(&filled));
+    let number = |x: &String| x.parse::<f64>().ok();
+    for n in 1..filled.len() {
+        for m in 1..filled.len() {
+            assert_eq!(filled[n][m], filled[m][n], "{n} {m}");
+            let at = given[0].iter().position(|f| *f == filled[0][m]);
+            let row = given.iter().position(|r| r[0] == filled[n][0]);
+            let was = row.zip(at).and_then(|(r, c)| number(&given[r][c]));
+            if was.is_some() {
+                assert_eq!(was, number(&filled[n][m]), "{n} {m}");
+            }
+        }
+    }
+    let said = ok(dir, "inspect m.pv");
+    assert!(!said.contains("no deviance can be told"), "{said}");
+    // another scale is said
+    let far: String = get(dir, "new.csv")
+        .lines()
+        .map(|line| {
+            let far = |x: &str| {
+                x.parse::<f64>()
+                    .map_or(x.to_owned(), |x| (100.0 * x).to_string())
+            };
+            let cells: Vec<String> = line.split(',').map(far).collect();
+            cells.join(",") + "\n"
+        })
+        .collect();
+    put(dir, "far.csv", far);
+    let found = run(dir, "project m.pv --view k=far.csv --out zf.csv");
+    let said = String::from_utf8_lossy(&found.stderr).replace('\n', " ");
+    assert!(
+        said.contains("view 'k': the new values are far off"),
+        "{said}"
+    );
+    let found = run(dir, "project m.pv --view k=new.csv --out zn.csv");
+    let said = String::from_utf8_lossy(&found.stderr).replace('\n', " ");
+    assert!(!said.contains("far off"), "{said}");
     ok(dir, "project m.pv --view k=new.csv --out z.csv");
     assert_eq!(get(dir, "z.csv").lines().count(), 11);
     ok(dir, "predict m.pv --view k=new.csv --target x --out px.csv");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use polyview_linalg::{Mat, packed_index, packed_len};
 
 use super::probabilities::turned;
-use super::tilted::{Tilted, softmax};
+use super::tilted::{Covariance, Tilted, softmax};
 
 /// What is unknown of the predictors of each sample beside what a predictor says, as part of the
 /// law of its class: $\ln\mathrm E\_{N(\xi; \eta, K\_n)}p(t\mid\xi)$ as the mean over fixed points
@@ -35,9 +35,9 @@ impl Density {
             logs: Vec::new(),
         }
     }
-    /// $F$ of a class whose predictors have the means `m` and the covariances `v`, packed; `out`
-    /// gets $g = e\_t - a$ and $H = \mathrm{diag}(a) - aa^\top$, packed.
-    fn of_known(&mut self, class: usize, m: &[f64], v: &[f64], out: &mut [f64]) -> f64 {
+    /// $F$ of a class whose predictors have the means `m` and the covariances `v`; `out` gets
+    /// $g = e\_t - a$ and $H = \mathrm{diag}(a) - aa^\top$, packed.
+    fn of_known(&mut self, class: usize, m: &[f64], v: &Covariance, out: &mut [f64]) -> f64 {
         let value = m[class] - self.tilted.minimum(m, v);
         let (slope, curvature) = out.split_at_mut(m.len());
         let a = &self.tilted.a;
@@ -56,7 +56,7 @@ impl Density {
     pub(super) fn of(
         &mut self,
         class: usize,
-        (m, v): (&[f64], &[f64]),
+        (m, v): (&[f64], &Covariance),
         spread: Option<(&Spread, usize)>,
         out: &mut [f64],
     ) -> f64 {

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use polyview_core::{Predictor, Stamp};
+use polyview_core::{Predictor, RowCov, RowMoments, Stamp};
 use polyview_linalg::{Mat, MatRef, PackedRows, packed_index, packed_len};
 use rayon::prelude::*;
 
 use super::Softmax;
 use super::density::Density;
-use super::tilted::times;
+use super::tilted::{Covariance, root, times};
 
 /// States of factors, weights, intercepts and of the term itself.
 pub(super) type Key = [Stamp; 4];
@@ -76,6 +76,16 @@ pub(super) fn products(weights: MatRef<'_, f64>) -> PackedRows {
     out
 }
 
+/// Root of the covariance of a sample's factors, packed; `None` where they are known exactly.
+fn root_of_covariance(factors: &RowMoments, sample: usize) -> Option<Vec<f64>> {
+    if matches!(factors.cov(), RowCov::Zero) {
+        return None;
+    }
+    let mut out = factors.row_cov(sample).as_slice().to_vec();
+    root(&mut out, factors.k());
+    Some(out)
+}
+
 impl Softmax {
     /// Covariances of the predictors of each sample, samples × pairs of classes.
     pub(super) fn covariances(&self, samples: Range<usize>, p: &Predictor<'_>) -> Mat<f64> {
@@ -113,7 +123,10 @@ impl Softmax {
         let (classes, rows) = (self.levels.len(), samples.len());
         let pairs = packed_len(classes);
         let mean = p.mean(samples.clone(), 0..classes);
-        let covariance = self.covariances(samples.clone(), p);
+        let variances = p.variance(samples.clone(), 0..classes);
+        let weights: Vec<f64> = (p.weights.mean().subrows(0, classes).row_iter())
+            .flat_map(|row| row.iter().copied().collect::<Vec<f64>>())
+            .collect();
         let stride = 2 * classes + pairs;
         let mut cells = vec![0.0; stride * rows];
         let room = || {
@@ -121,14 +134,14 @@ impl Softmax {
                 Density::new(classes),
                 vec![0.0; classes],
                 vec![0.0; classes],
-                vec![0.0; pairs],
+                vec![0.0; classes],
             )
         };
         let values = cells
             .par_chunks_mut(stride)
             .with_min_len(TOGETHER)
             .enumerate()
-            .map_init(room, |(density, m, own, v), (i, cell)| {
+            .map_init(room, |(density, m, own, variance), (i, cell)| {
                 let n = samples.start + i;
                 let Some(class) = self.classes[n] else {
                     return 0.0;
@@ -136,15 +149,15 @@ impl Softmax {
                 for c in 0..classes {
                     m[c] = mean[(i, c)];
                     own[c] = m[c] - p.bias.mean()[p.bias.place_of(n, c)];
+                    variance[c] = variances[(i, c)];
                 }
-                for (at, v) in v.iter_mut().enumerate() {
-                    *v = covariance[(i, at)];
-                }
+                let factors = root_of_covariance(p.factors, n);
+                let v = &Covariance::of(&weights, factors.as_deref(), variance);
                 let (linear, said) = cell.split_at_mut(classes);
                 let spread = self.spread.as_ref().map(|spread| (spread, n));
                 let value = density.of(class, (m, v), spread, said);
                 let (slope, curvature) = said.split_at(classes);
-                times(curvature, false, own, linear);
+                times(curvature, own, linear);
                 for (l, g) in linear.iter_mut().zip(slope) {
                     *l += *g;
                 }

@@ -1,6 +1,6 @@
 //! The tilted bound of $\mathrm E\ln\sum\_ce^{\eta\_c}$ (spec/sites 3).
 
-use polyview_linalg::packed_index;
+use polyview_linalg::{packed_index, packed_len};
 
 /// Largest difference between the two sides of the equation that the optimum solves, and the one
 /// from which a single step leads there: steps double the digits, and the bound is flat.
@@ -51,22 +51,16 @@ pub(super) fn solve(root: &[f64], x: &mut [f64]) {
     }
 }
 
-/// $Vx$ of a packed symmetric matrix, which is zero off its diagonal where that is said.
-pub(super) fn times(v: &[f64], diagonal: bool, x: &[f64], out: &mut [f64]) {
-    if diagonal {
-        for (i, (o, x)) in out.iter_mut().zip(x).enumerate() {
-            *o = v[packed_index(i, i)] * x;
-        }
-        return;
-    }
+/// $Hx$ of a packed symmetric matrix.
+pub(super) fn times(h: &[f64], x: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     for i in 0..x.len() {
         let row = packed_index(i, 0);
         for j in 0..i {
-            out[i] += v[row + j] * x[j];
-            out[j] += v[row + j] * x[i];
+            out[i] += h[row + j] * x[j];
+            out[j] += h[row + j] * x[i];
         }
-        out[i] += v[row + i] * x[i];
+        out[i] += h[row + i] * x[i];
     }
 }
 
@@ -88,6 +82,105 @@ pub(super) fn softmax(x: &mut [f64]) -> f64 {
     top + sum.ln()
 }
 
+/// Covariances of the predictors of a sample, $V = UU^\top + \mathrm{diag}\\,o$: U has a row for
+/// each class and no more columns than there are factors, so that what is done with V costs no
+/// more than classes times factors.
+#[derive(Clone, Debug)]
+pub(super) struct Covariance {
+    /// U, class by class.
+    shared: Vec<f64>,
+    /// Columns of U.
+    rank: usize,
+    own: Vec<f64>,
+}
+
+impl Covariance {
+    pub(super) fn none(classes: usize) -> Self {
+        Self {
+            shared: Vec::new(),
+            rank: 0,
+            own: vec![0.0; classes],
+        }
+    }
+    /// Of weights (class by class) and the root of the covariance of the factors, packed, where
+    /// these are not known exactly, and of what the variances of the predictors have beyond that.
+    pub(super) fn of(weights: &[f64], factors: Option<&[f64]>, variances: &[f64]) -> Self {
+        let classes = variances.len();
+        let k = weights.len() / classes.max(1);
+        let Some(factors) = factors else {
+            let own = variances.iter().map(|v| v.max(0.0)).collect();
+            return Self {
+                own,
+                ..Self::none(classes)
+            };
+        };
+        let mut shared = vec![0.0; classes * k];
+        for (to, w) in shared.chunks_mut(k.max(1)).zip(weights.chunks(k.max(1))) {
+            for (b, to) in to.iter_mut().enumerate() {
+                *to = (b..k).map(|a| w[a] * factors[packed_index(a, b)]).sum();
+            }
+        }
+        let mut rank = k;
+        if classes < k {
+            // a root of their products is smaller
+            let mut products = vec![0.0; packed_len(classes)];
+            for c in 0..classes {
+                for j in 0..=c {
+                    products[packed_index(c, j)] =
+                        dot(&shared[c * k..][..k], &shared[j * k..][..k]);
+                }
+            }
+            root(&mut products, classes);
+            shared = unpacked(&products, classes);
+            rank = classes;
+        }
+        let own = (variances.iter().enumerate())
+            .map(|(c, v)| (v - square(&shared[c * rank..][..rank])).max(0.0))
+            .collect();
+        Self { shared, rank, own }
+    }
+    fn row(&self, class: usize) -> &[f64] {
+        &self.shared[class * self.rank..][..self.rank]
+    }
+    fn variance(&self, class: usize) -> f64 {
+        square(self.row(class)) + self.own[class]
+    }
+    fn is_none(&self) -> bool {
+        self.own.iter().chain(&self.shared).all(|x| *x == 0.0)
+    }
+    /// $Vx$; `along` gets $U^\top x$.
+    fn times(&self, x: &[f64], along: &mut Vec<f64>, out: &mut [f64]) {
+        along.clear();
+        along.resize(self.rank, 0.0);
+        for (c, x) in x.iter().enumerate() {
+            add(x, self.row(c), along);
+        }
+        for (c, out) in out.iter_mut().enumerate() {
+            *out = dot(self.row(c), along) + self.own[c] * x[c];
+        }
+    }
+}
+
+/// A lower triangle row by row, with zeros above.
+fn unpacked(matrix: &[f64], order: usize) -> Vec<f64> {
+    let mut out = vec![0.0; order * order];
+    for i in 0..order {
+        let row = packed_index(i, 0);
+        out[i * order..][..=i].copy_from_slice(&matrix[row..=row + i]);
+    }
+    out
+}
+
+fn square(x: &[f64]) -> f64 {
+    dot(x, x)
+}
+
+fn add(times: &f64, x: &[f64], to: &mut [f64]) {
+    for (to, x) in to.iter_mut().zip(x) {
+        *to += times * x;
+    }
+}
+
 /// Where the bound
 /// $B = \tfrac12a^\top Va + \ln\sum\_c\exp(m\_c + \tfrac12V\_{cc} - (Va)\_c)$ is smallest, with
 /// room to look for it.
@@ -103,9 +196,11 @@ pub(super) struct Tilted {
     step: Vec<f64>,
     next: Vec<f64>,
     spare: Vec<f64>,
+    /// Products with the columns of U.
+    along: Vec<f64>,
+    /// $e = 1 + s\circ o$, and the root of $I + U^\top\mathrm{diag}(s/e)U$, packed.
+    weight: Vec<f64>,
     root: Vec<f64>,
-    /// Whether the predictors have nothing in common.
-    diagonal: bool,
 }
 
 impl Tilted {
@@ -119,31 +214,27 @@ impl Tilted {
             step: zeros(),
             next: zeros(),
             spare: zeros(),
-            root: vec![0.0; polyview_linalg::packed_len(classes)],
-            diagonal: false,
+            along: Vec::new(),
+            weight: zeros(),
+            root: Vec::new(),
         }
     }
     /// $B$ at `next`; the softmax there goes to `s`.
-    fn value(&mut self, m: &[f64], v: &[f64]) -> f64 {
-        times(v, self.diagonal, &self.next, &mut self.spare);
+    fn value(&mut self, m: &[f64], v: &Covariance) -> f64 {
+        v.times(&self.next, &mut self.along, &mut self.spare);
         for c in 0..m.len() {
-            self.s[c] = m[c] + 0.5 * v[packed_index(c, c)] - self.spare[c];
+            self.s[c] = m[c] + 0.5 * v.variance(c) - self.spare[c];
         }
         0.5 * dot(&self.next, &self.spare) + softmax(&mut self.s)
     }
-    /// The least $B$ for predictors of the means `m` and the covariances `v`, packed, in nats;
-    /// leaves $a$.
-    pub(super) fn minimum(&mut self, m: &[f64], v: &[f64]) -> f64 {
+    /// The least $B$ for predictors of the means `m` and the covariances `v`, in nats; leaves $a$.
+    pub(super) fn minimum(&mut self, m: &[f64], v: &Covariance) -> f64 {
         self.next.copy_from_slice(m);
         let known = softmax(&mut self.next);
         self.a.copy_from_slice(&self.next);
-        if v.iter().all(|x| *x == 0.0) {
+        if v.is_none() {
             return known;
         }
-        self.diagonal = (1..m.len()).all(|i| {
-            let row = packed_index(i, 0);
-            v[row..row + i].iter().all(|x| *x == 0.0)
-        });
         let mut bound = self.value(m, v);
         for _ in 0..STEPS {
             let mut off = 0.0f64;
@@ -183,45 +274,60 @@ impl Tilted {
         }
         bound
     }
-    /// $M^{-1}$ times `spare`, in place; `root` has the root of $M$, or its diagonal.
-    fn divide(&mut self) {
-        if !self.diagonal {
-            return solve(&self.root, &mut self.spare);
+    /// $M^{-1}$ times `spare`, in place: with $G = \mathrm{diag}(q)U$ and $e$ it is
+    /// $e^{-1}\circ(y - G(I + G^\top(e^{-1}\circ G))^{-1}G^\top(e^{-1}\circ y))$.
+    fn divide(&mut self, v: &Covariance) {
+        for (x, e) in self.spare.iter_mut().zip(&self.weight) {
+            *x /= e;
         }
-        for (i, x) in self.spare.iter_mut().enumerate() {
-            *x /= self.root[packed_index(i, i)];
+        if v.rank == 0 {
+            return;
+        }
+        self.along.clear();
+        self.along.resize(v.rank, 0.0);
+        for (c, x) in self.spare.iter().enumerate() {
+            add(&(self.q[c] * x), v.row(c), &mut self.along);
+        }
+        solve(&self.root, &mut self.along);
+        for (c, x) in self.spare.iter_mut().enumerate() {
+            *x -= self.q[c] * dot(v.row(c), &self.along) / self.weight[c];
         }
     }
     /// $(I + (\mathrm{diag}\\,s - ss^\top)V)^{-1}(s - a)$: with $D = \mathrm{diag}\\,s$,
     /// $q = \sqrt s$ and $M = I + D^{1/2}VD^{1/2}$ it is
     /// $x + (q\circ t)\\,\frac{s^\top Vx}{q^\top t}$, $t = M^{-1}q$,
     /// $x = r - q\circ M^{-1}(q\circ Vr)$.
-    fn newton(&mut self, v: &[f64]) {
-        let classes = self.a.len();
-        for (q, s) in self.q.iter_mut().zip(&self.s) {
-            *q = s.sqrt();
+    fn newton(&mut self, v: &Covariance) {
+        let (classes, rank) = (self.a.len(), v.rank);
+        for c in 0..classes {
+            self.q[c] = self.s[c].sqrt();
+            self.weight[c] = 1.0 + self.s[c] * v.own[c];
         }
-        for i in 0..classes {
-            for j in if self.diagonal { i } else { 0 }..=i {
-                let at = packed_index(i, j);
-                self.root[at] = self.q[i] * v[at] * self.q[j] + f64::from(u8::from(i == j));
+        self.root.clear();
+        self.root.resize(packed_len(rank), 0.0);
+        for c in 0..classes {
+            let (row, times) = (v.row(c), self.s[c] / self.weight[c]);
+            for a in 0..rank {
+                let at = packed_index(a, 0);
+                add(&(times * row[a]), &row[..=a], &mut self.root[at..=at + a]);
             }
         }
-        if !self.diagonal {
-            root(&mut self.root, classes);
+        for a in 0..rank {
+            self.root[packed_index(a, a)] += 1.0;
         }
-        times(v, self.diagonal, &self.gap, &mut self.spare);
+        root(&mut self.root, rank);
+        v.times(&self.gap, &mut self.along, &mut self.spare);
         for (x, q) in self.spare.iter_mut().zip(&self.q) {
             *x *= q;
         }
-        self.divide();
+        self.divide(v);
         for c in 0..classes {
             self.step[c] = self.gap[c] - self.q[c] * self.spare[c];
         }
-        times(v, self.diagonal, &self.step, &mut self.spare);
+        v.times(&self.step, &mut self.along, &mut self.spare);
         let along = dot(&self.s, &self.spare);
         self.spare.copy_from_slice(&self.q);
-        self.divide();
+        self.divide(v);
         let rate = along / dot(&self.q, &self.spare);
         for c in 0..classes {
             self.step[c] += rate * self.q[c] * self.spare[c];
@@ -237,6 +343,61 @@ mod tests {
         (0..3)
             .flat_map(|i| (0..=i).map(move |j| rows[i][j]))
             .collect()
+    }
+
+    /// Of a packed matrix, with variances of the classes alone where it is a diagonal.
+    fn covariance(v: &[f64], classes: usize) -> Covariance {
+        let variances: Vec<f64> = (0..classes).map(|c| v[packed_index(c, c)]).collect();
+        let apart = (0..classes).all(|i| (0..i).all(|j| v[packed_index(i, j)] == 0.0));
+        if apart {
+            return Covariance::of(&[], None, &variances);
+        }
+        let mut roots = v.to_vec();
+        root(&mut roots, classes);
+        Covariance {
+            shared: unpacked(&roots, classes),
+            rank: classes,
+            own: vec![0.0; classes],
+        }
+    }
+
+    /// Fewer factors than classes, as many and more: the covariances of the predictors, however
+    /// they are taken apart, have one optimum.
+    #[test]
+    fn parts_of_covariances_are_the_whole() {
+        for (classes, k) in [(7, 2), (4, 4), (3, 6)] {
+            let at = |i: usize| ((i * 7919 + 13) % 101) as f64 / 50.0 - 1.0;
+            let weights: Vec<f64> = (0..classes * k).map(|i| 1.5 * at(i)).collect();
+            let mut s = vec![0.0; packed_len(k)];
+            for a in 0..k {
+                for b in 0..=a {
+                    let along = |l: usize| at(a * 5 + l) * at(b * 5 + l);
+                    s[packed_index(a, b)] =
+                        (0..3).map(along).sum::<f64>() + f64::from(u8::from(a == b));
+                }
+            }
+            let mut whole = vec![0.0; packed_len(classes)];
+            for c in 0..classes {
+                for j in 0..=c {
+                    let mut out = vec![0.0; k];
+                    times(&s, &weights[j * k..][..k], &mut out);
+                    let own = if c == j { 0.1 + at(c).abs() } else { 0.0 };
+                    whole[packed_index(c, j)] = own + dot(&weights[c * k..][..k], &out);
+                }
+            }
+            let variances: Vec<f64> = (0..classes).map(|c| whole[packed_index(c, c)]).collect();
+            root(&mut s, k);
+            let parts = Covariance::of(&weights, Some(&s), &variances);
+            assert_eq!(parts.rank, k.min(classes));
+            let m: Vec<f64> = (0..classes).map(|c| at(3 * c + 1)).collect();
+            let (mut one, mut other) = (Tilted::new(classes), Tilted::new(classes));
+            let found = one.minimum(&m, &parts);
+            let expected = other.minimum(&m, &covariance(&whole, classes));
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+            for (a, b) in one.a.iter().zip(&other.a) {
+                assert!((a - b).abs() < 1e-12, "{a} {b}");
+            }
+        }
     }
 
     #[test]
@@ -266,7 +427,7 @@ mod tests {
         ];
         for (m, v, bound, a) in cases {
             let mut tilted = Tilted::new(3);
-            let found = tilted.minimum(&m, &packed(&v));
+            let found = tilted.minimum(&m, &covariance(&packed(&v), 3));
             assert!((found - bound).abs() < 1e-11, "{found} {bound}");
             for (found, a) in tilted.a.iter().zip(a) {
                 assert!((found - a).abs() < 1e-12, "{found} {a}");
@@ -285,6 +446,7 @@ mod tests {
                     .flat_map(|i| (0..=i).map(move |j| (i, j)))
                     .map(|(i, j)| spread * (w[i] * w[j] + if i == j { 0.05 } else { 0.0 }))
                     .collect();
+                let v = covariance(&v, 4);
                 let mut tilted = Tilted::new(4);
                 let bound = tilted.minimum(&m, &v);
                 let sum: f64 = tilted.a.iter().sum();
@@ -311,7 +473,7 @@ mod tests {
             (3.0, 100.0, 0.5288449206225, -11.73641548699),
         ] {
             let mut tilted = Tilted::new(2);
-            let bound = tilted.minimum(&[m, 0.0], &[v, 0.0, 0.0]);
+            let bound = tilted.minimum(&[m, 0.0], &covariance(&[v, 0.0, 0.0], 2));
             assert!((tilted.a[0] - a).abs() < 1e-11, "{} {a}", tilted.a[0]);
             assert!((m - bound - f).abs() < 1e-10, "{} {f}", m - bound);
         }

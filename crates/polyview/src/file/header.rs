@@ -136,6 +136,9 @@ pub(super) struct ViewHeader {
     /// Features of the training data that did not vary and are not in the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<String>,
+    /// Similarities of the training samples to themselves, as they were given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) selves: Vec<Option<f64>>,
     /// How tables of the view become its columns, where it has a kernel; the reference points are
     /// an array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -269,8 +272,24 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
-    /// Brings what an earlier format says to what this one would.
+    /// Fits by mofapy2's steps have the counts of that program, whatever earlier releases wrote
+    /// of their options, which took no part.
+    fn of_faithful_steps(&mut self) {
+        let Some(spec) = &mut self.spec else { return };
+        let steps = spec.clone();
+        let of_spec = spec.views.iter_mut().map(|v| &mut v.choices);
+        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
+        for choices in of_spec.chain([&mut spec.defaults]).chain(of_views) {
+            let likelihood = &mut choices.likelihood;
+            let own = faithful::options(&steps, likelihood);
+            let written = likelihood.options().clone();
+            *likelihood = likelihood.clone().with(own.or(&written));
+        }
+    }
+
+    /// Brings what an earlier format, or an earlier release, says to what this one would.
     pub(super) fn bring_up_to_date(&mut self) {
+        self.of_faithful_steps();
         if self.format >= FORMAT_OF_EXPECTATIONS {
             return;
         }
@@ -345,6 +364,7 @@ impl ModelHeader {
                     observed: v.observed,
                     unobserved: v.unobserved.clone(),
                     left_out: v.left_out.clone(),
+                    selves: v.selves.clone(),
                     kernel: v.kernel.as_ref().map(|map| map.parts()),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),

@@ -13,6 +13,7 @@ mod model;
 mod rounding;
 mod scores;
 mod sparse;
+mod training;
 
 use std::path::Path;
 

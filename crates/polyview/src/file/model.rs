@@ -17,10 +17,11 @@ use super::ledger::{push_ledger, take_ledger};
 use super::rounding::{push_rounding, take_rounding};
 use super::scores::{push_scores, take_scores};
 use super::sparse::{push_sparse, take_sparse};
+use super::training::{push_training, take_training};
 use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
-use crate::fit::{Compared, Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
+use crate::fit::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ViewChoices};
 
@@ -52,11 +53,8 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
             let name = format!("{name}/{}", view.name);
             tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
         }
-        if let Some(TrainingScale { mean, sd }) = &view.training {
-            for (name, v) in [("training-mean", mean), ("training-sd", sd)] {
-                let name = format!("{name}/{}", view.name);
-                tensors.push(Tensor::new(name, Values::Vector((&v[..]).into())));
-            }
+        if let Some(training) = &view.training {
+            push_training(&mut tensors, &view.name, training);
         }
     }
     for view in &fit.views {
@@ -163,11 +161,12 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     header.check(&composed)?;
     let (components, mut model) = take_components(&header, &composed, &mut file)?;
     let settled = take_settled(&header, &mut model, &mut file)?;
+    let groups = header.groups.as_ref().map_or(0, |g| g.names.len());
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
     let mut rounding = Vec::with_capacity(header.views.len());
     for view in &header.views {
-        let mut info = take_view(view, &mut file)?;
+        let mut info = take_view(view, groups, &mut file)?;
         if let Some(own) = take_data(view, header.samples.len(), &mut file)? {
             // earlier files leave it to the data
             let unobserved = own.unobserved_features();
@@ -177,7 +176,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
             info.unobserved = unobserved;
             if info.training.is_none() {
                 let likelihood = &info.choices.likelihood;
-                info.training = TrainingScale::of_working(likelihood, &own, &info.scaling);
+                info.training = TrainingScale::of_working(likelihood, &own, &info.scaling, None);
             }
             rounding.push(match view.rounding {
                 Some(header) => take_rounding(&own, header, &mut file)?,
@@ -372,9 +371,11 @@ fn check_view(
     state.bias(&format!("{at}/bias"), v.bias.mean().len(), 0)
 }
 
-fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fault> {
-    // earlier files have none
-    let has_training = file.has(&format!("training-mean/{}", view.name));
+fn take_view(
+    view: &ViewHeader,
+    groups: usize,
+    file: &mut Container<'_>,
+) -> Result<ViewInfo, Fault> {
     let mut vector = |kind: &str| -> Result<Vec<f64>, Fault> {
         let name = format!("{kind}/{}", view.name);
         let values = file.take(&name)?.numbers(&name, &[view.features.len()])?;
@@ -389,16 +390,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         let name = format!("scale/{}", view.name);
         return Err(Fault::values(&name, "holds a zero"));
     }
-    let mut training = None;
-    if has_training {
-        let (mean, sd) = (vector("training-mean")?, vector("training-sd")?);
-        let kept = Compared::of(&view.choices.likelihood).is_some();
-        if !kept || sd.iter().any(|s| *s < 0.0) {
-            let name = format!("training-sd/{}", view.name);
-            return Err(Fault::values(&name, "holds what cannot be"));
-        }
-        training = Some(TrainingScale { mean, sd });
-    }
+    let training = take_training(view, groups, file)?;
     let scores = (view.choices.scaling == FeatureScaling::NormalScores)
         .then(|| take_scores(view, file))
         .transpose()?;
@@ -419,6 +411,7 @@ fn take_view(view: &ViewHeader, file: &mut Container<'_>) -> Result<ViewInfo, Fa
         observed: view.observed,
         unobserved: view.unobserved.clone(),
         left_out: view.left_out.clone(),
+        selves: view.selves.clone(),
         kernel: take_kernel(view, file)?,
         training,
     })

@@ -28,6 +28,23 @@ pub enum Repeated {
     Labels,
     /// A feature of a view of few.
     Feature,
+    /// Labels of a column of few whose view counts more than once.
+    WeightedLabels,
+}
+
+/// What factors of a view may repeat.
+fn may_repeat(v: &ViewInfo) -> Option<Repeated> {
+    let likelihood = &v.choices.likelihood;
+    let few = v.features.len() <= FEW;
+    if *likelihood == "svm" {
+        Some(Repeated::Labels)
+    } else if likelihood.is_real() && few {
+        Some(Repeated::Feature)
+    } else if likelihood.is_label() && few && v.choices.weight.is_some_and(|w| w > 1.0) {
+        Some(Repeated::WeightedLabels)
+    } else {
+        None
+    }
 }
 
 /// Factors that merely repeat the training data of a view: what they take of it is not explained.
@@ -59,6 +76,10 @@ impl Fit {
     /// one of these for the most part. Nothing tells such a factor from the noise of its feature:
     /// any part of the variance may be the one or the other.
     ///
+    /// *Weighted labels*: the same in a view of at most three columns of labels that counts more than
+    /// once ([`ViewChoices::weight`](crate::ViewChoices::weight)): to the power of its weight a likelihood
+    /// does not sum to one either, and a label pays several times for a factor of its own.
+    ///
     /// `explained` is of this fit ([`Fit::explain`]).
     ///
     /// # Errors
@@ -73,20 +94,16 @@ impl Fit {
         let acts = |v: &ViewInfo, k: usize| place(v).is_some_and(|m| activity.is_active(m, k));
         let mut out = Vec::new();
         for (view, v) in self.views.iter().enumerate() {
-            let what = if of_margins(v) {
-                Repeated::Labels
-            } else if v.choices.likelihood.is_real() && v.features.len() <= FEW {
-                Repeated::Feature
-            } else {
+            let Some(what) = may_repeat(v) else {
                 continue;
             };
             let effective = match what {
                 Repeated::Labels => Vec::new(),
-                Repeated::Feature => self.effective_features(&v.name)?,
+                Repeated::Feature | Repeated::WeightedLabels => self.effective_features(&v.name)?,
             };
             let alike = |other: &ViewInfo| match what {
                 Repeated::Labels => of_margins(other),
-                Repeated::Feature => other.name == v.name,
+                Repeated::Feature | Repeated::WeightedLabels => other.name == v.name,
             };
             let elsewhere = |k: usize| self.views.iter().any(|o| !alike(o) && acts(o, k));
             let factors: Vec<usize> = (0..explained.factors)
@@ -106,10 +123,7 @@ impl Fit {
 
     /// Warns of factors that merely repeat training data ([`Fit::repeating`]).
     pub(super) fn note_repeating(&mut self) -> Result<()> {
-        let may = |v: &ViewInfo| {
-            let likelihood = &v.choices.likelihood;
-            *likelihood == "svm" || likelihood.is_real() && v.features.len() <= FEW
-        };
+        let may = |v: &ViewInfo| may_repeat(v).is_some();
         if self.data.is_none() || !self.views.iter().any(may) {
             return Ok(());
         }
@@ -138,9 +152,18 @@ impl Fit {
                      put the feature into a view of others of its kind, or see how well other views predict it \
                      (cross-validation)"
                 ),
+                Repeated::WeightedLabels => format!(
+                    "factor(s) {names} act in no other view, and here on one column alone: they repeat its training labels, \
+                     which pay {} times for a factor of their own as the view counts so often; the {percent:.0} % of its \
+                     variance that they take are not explained; take a smaller --weight, or see how well other views predict \
+                     the labels (cross-validation)",
+                    self.views[found.view].choices.weight.unwrap_or(1.0)
+                ),
             };
             let block = match found.what {
-                Repeated::Labels => format!("likelihood/{}", self.views[found.view].name),
+                Repeated::Labels | Repeated::WeightedLabels => {
+                    format!("likelihood/{}", self.views[found.view].name)
+                }
                 Repeated::Feature => format!("weights/{}", self.views[found.view].name),
             };
             self.note_before_the_end(&block, Event::Warning { note });

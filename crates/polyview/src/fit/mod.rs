@@ -49,8 +49,8 @@ pub use reading::Reading;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
 pub(crate) use stochastic::check as stochastic_goes;
-pub use training::TrainingScale;
 pub(crate) use training::{Compared, Moments, cells};
+pub use training::{GroupScales, TrainingScale};
 pub use view_info::ViewInfo;
 
 use crate::assemble;
@@ -256,6 +256,9 @@ impl Fit {
     pub fn forget_data(&mut self) {
         self.data = None;
         self.rounding.clear();
+        for view in &mut self.views {
+            view.selves.clear();
+        }
     }
     /// A value of the training data in data units, bit for bit as it was given;
     /// `None` where nothing was observed. Models that were saved by earlier

@@ -88,6 +88,7 @@ impl Fit {
         let composed = Composed::from(parts.spec.clone());
         let prediction = ParameterUncertainty::Posterior;
         let mut state = saved_parameters(&composed.parameters(groups, empty, k, prediction)?);
+        let groups = assemble::several(groups).filter(|_| composed.knows_groups());
         let places = parts.noise_places();
         let known = RowCov::Shared(SymPacked::zeros(k));
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
@@ -116,7 +117,7 @@ impl Fit {
             views.push(ViewInfo {
                 training: v.data.as_ref().and_then(|data| {
                     let likelihood = parts.spec.view(&v.name).likelihood;
-                    TrainingScale::of_working(&likelihood, data, &v.scaling)
+                    TrainingScale::of_working(&likelihood, data, &v.scaling, groups)
                 }),
                 choices: parts.spec.view(&v.name),
                 name: v.name,
@@ -126,6 +127,7 @@ impl Fit {
                 observed: v.data.as_ref().map_or(0, View::n_observed),
                 unobserved: (v.data.as_ref()).map_or_else(Vec::new, View::unobserved_features),
                 left_out: Vec::new(),
+                selves: Vec::new(),
                 kernel: None,
             });
             data.extend(v.data);

@@ -1,19 +1,26 @@
 //! Tables of similarities of a fit: symmetric, of its samples and nobody else.
 
-use polyview_core::{Dataset, Event, Journal};
+use std::collections::HashMap;
+
+use polyview_core::{Dataset, Event, Journal, View};
 
 use crate::error::Result;
 use crate::spec::ViewChoices;
 
+/// Similarities of samples to themselves, by view.
+pub(super) type Selves = HashMap<String, Vec<Option<f64>>>;
+
 /// The data with tables of similarities as symmetric ones of the samples
-/// ([`View::among`](polyview_core::View::among)).
+/// ([`View::among`](polyview_core::View::among)), and by view what samples were given to be to
+/// themselves.
 pub(super) fn among_samples(
     mut data: Dataset,
     choices: &[ViewChoices],
     journal: &mut Journal,
-) -> Result<Dataset> {
+) -> Result<(Dataset, Selves)> {
     let names: Vec<String> = data.views().iter().map(|v| v.name().to_owned()).collect();
     let mut changed = false;
+    let mut selves = Selves::new();
     for (name, choices) in names.into_iter().zip(choices) {
         let Some(view) = data
             .view(&name)
@@ -27,6 +34,7 @@ pub(super) fn among_samples(
                 "{own} similarities of samples to themselves are not used: they say nothing of others"
             );
             journal.note(0, format!("data/{name}"), Event::Data { note });
+            selves.insert(name.clone(), of_themselves(view, data.samples()));
         }
         data = data.with_view(view.among(data.samples())?)?;
         changed = true;
@@ -35,5 +43,14 @@ pub(super) fn among_samples(
         // cells of a sample with itself do not count
         data.check_observed()?;
     }
-    Ok(data)
+    Ok((data, selves))
+}
+
+/// The similarity of each sample, which are the rows of the view, to itself.
+fn of_themselves(view: &View, samples: &[String]) -> Vec<Option<f64>> {
+    let columns = view.features().iter().enumerate();
+    let place: HashMap<&str, usize> = columns.map(|(d, f)| (f.as_str(), d)).collect();
+    (samples.iter().enumerate())
+        .map(|(n, s)| view.value(n, *place.get(s.as_str())?))
+        .collect()
 }

@@ -1,14 +1,14 @@
 //! Where the values of the training data lay, feature by feature: what new data
 //! are held against.
 
-use polyview_core::{Centring, FeatureScaling, Scaling, View};
+use polyview_core::{Centring, FeatureScaling, Groups, Scaling, View};
 use serde::{Deserialize, Serialize};
 
 use super::ViewInfo;
 use crate::spec::Likelihood;
 
 /// Mean and standard deviation of the training values of each feature of a view
-/// over its observed cells: of real numbers and ranks in data units, of counts
+/// over its observed cells: of real numbers, ranks and similarities in data units, of counts
 /// x those of $\ln(1 + x)$.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainingScale {
@@ -16,6 +16,24 @@ pub struct TrainingScale {
     pub mean: Vec<f64>,
     /// Standard deviations, one per feature; 0 where fewer than two different
     /// values were observed.
+    pub sd: Vec<f64>,
+    /// Smallest values, one per feature, in data units; 0 for features that were never
+    /// observed. None of earlier files, which did not keep them.
+    pub least: Option<Vec<f64>>,
+    /// Where the values of each group of samples lay, of a model that looks at groups; none of
+    /// earlier files.
+    pub groups: Option<GroupScales>,
+}
+
+/// Levels and spread of the training values of each feature within groups of samples, as those
+/// of [`TrainingScale`] are over all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupScales {
+    /// Means, for each group one per feature; that of all groups where a group has no value.
+    pub means: Vec<Vec<f64>>,
+    /// Standard deviations about the means of the groups, one per feature, of all groups
+    /// together; that about the mean of all where no group has two values or all values of
+    /// each group are one.
     pub sd: Vec<f64>,
 }
 
@@ -35,7 +53,7 @@ impl Compared {
         match likelihood {
             l if l.has_trials() => None,
             l if l.is_count() => Some(Self::Log),
-            l if l.is_real() || l.is_rank() => Some(Self::Plain),
+            l if l.is_real() || l.is_rank() || l.is_similarity() => Some(Self::Plain),
             _ => None,
         }
     }
@@ -118,10 +136,50 @@ impl Moments {
     }
 }
 
+impl GroupScales {
+    /// Of a view whose values of each feature have these moments over all samples; `restore`
+    /// gives a value in data units.
+    fn of(
+        (compared, all): (Compared, &[Moments]),
+        view: &View,
+        groups: &Groups,
+        restore: impl Fn(usize, f64) -> f64,
+    ) -> Self {
+        let count = groups.names.len();
+        let mut out = Self {
+            means: vec![vec![0.0; all.len()]; count],
+            sd: vec![0.0; all.len()],
+        };
+        for (d, all) in all.iter().enumerate() {
+            let mut values: Vec<Vec<(f64, f64)>> = vec![Vec::new(); count];
+            for (n, &g) in groups.of_sample.iter().enumerate() {
+                if let Some(x) = view.value(n, d) {
+                    values[g as usize].push((compared.forward(restore(d, x)), 1.0));
+                }
+            }
+            let own: Vec<Moments> = values.iter().map(|v| Moments::of(v)).collect();
+            for (means, own) in out.means.iter_mut().zip(&own) {
+                means[d] = if own.count > 0.0 { own.mean } else { all.mean };
+            }
+            let largest = own.iter().fold(0.0_f64, |m, g| m.max(g.sd));
+            let free: f64 = own.iter().map(|g| (g.count - 1.0).max(0.0)).sum();
+            out.sd[d] = if largest > ROUNDING * all.mean.abs() && free > 0.0 {
+                let square = |g: &Moments| g.count * (g.sd / largest).powi(2);
+                let within = largest * (own.iter().map(square).sum::<f64>() / free).sqrt();
+                within.min(all.sd)
+            } else {
+                all.sd
+            };
+        }
+        out
+    }
+}
+
 /// A [`TrainingScale`] in the making, over blocks of samples in any number.
 pub(crate) struct ScaleSums {
     compared: Compared,
     features: Vec<Moments>,
+    least: Vec<f64>,
 }
 
 impl ScaleSums {
@@ -130,6 +188,7 @@ impl ScaleSums {
         Some(Self {
             compared: Compared::of(likelihood)?,
             features: vec![Moments::default(); features],
+            least: vec![f64::INFINITY; features],
         })
     }
     /// Adds the observed cells of some samples; `restore` gives the value of a
@@ -138,7 +197,9 @@ impl ScaleSums {
         for (d, sums) in self.features.iter_mut().enumerate() {
             let mut values = cells(view, d);
             for (x, _) in &mut values {
-                *x = self.compared.forward(restore(d, *x));
+                let own = restore(d, *x);
+                self.least[d] = self.least[d].min(own);
+                *x = self.compared.forward(own);
             }
             *sums = sums.with(Moments::of(&values));
         }
@@ -148,6 +209,28 @@ impl ScaleSums {
         TrainingScale {
             mean: self.features.iter().map(|m| m.mean).collect(),
             sd: self.features.iter().map(|m| m.sd).collect(),
+            least: Some(
+                self.least
+                    .iter()
+                    .map(|x| if x.is_finite() { *x } else { 0.0 })
+                    .collect(),
+            ),
+            groups: None,
+        }
+    }
+    /// As [`ScaleSums::finish`], with what the groups of the samples of `view`, all of those
+    /// that were added, are like.
+    fn finish_with(
+        self,
+        view: &View,
+        groups: Option<&Groups>,
+        restore: impl Fn(usize, f64) -> f64,
+    ) -> TrainingScale {
+        let all = (self.compared, &self.features[..]);
+        let groups = groups.map(|groups| GroupScales::of(all, view, groups, restore));
+        TrainingScale {
+            groups,
+            ..self.finish()
         }
     }
 }
@@ -161,11 +244,15 @@ impl TrainingScale {
         let (mean, sd) = (self.mean[feature], self.sd[feature]);
         sd > 0.0 && sd <= ROUNDING * mean.abs()
     }
-    /// That of a view in data units.
-    pub(crate) fn of(likelihood: &Likelihood, view: &View) -> Option<Self> {
+    /// That of a view in data units, with groups of its samples where the model looks at them.
+    pub(crate) fn of(
+        likelihood: &Likelihood,
+        view: &View,
+        groups: Option<&Groups>,
+    ) -> Option<Self> {
         let mut sums = ScaleSums::new(likelihood, view.n_features())?;
         sums.add(view, |_, x| x);
-        Some(sums.finish())
+        Some(sums.finish_with(view, groups, |_, x| x))
     }
     /// That of a view that was centred and scaled feature by feature, which says it
     /// all.
@@ -188,18 +275,22 @@ impl TrainingScale {
             Self {
                 mean: offset.clone(),
                 sd,
+                least: None,
+                groups: None,
             }
         })
     }
-    /// That of a view in working units.
+    /// That of a view in working units, with groups of its samples where the model looks at them.
     pub(crate) fn of_working(
         likelihood: &Likelihood,
         view: &View,
         scaling: &Scaling,
+        groups: Option<&Groups>,
     ) -> Option<Self> {
         let mut sums = ScaleSums::new(likelihood, view.n_features())?;
-        sums.add(view, |d, x| scaling.backward(d, x));
-        Some(sums.finish())
+        let restore = |d: usize, x: f64| scaling.backward(d, x);
+        sums.add(view, restore);
+        Some(sums.finish_with(view, groups, restore))
     }
 }
 

@@ -36,6 +36,11 @@ pub struct ViewInfo {
     /// model. None of earlier files, which did not keep them.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// Of a table of similarities what the training samples were given to be to themselves, in the
+    /// order of the features: no part of the model, kept to be given back with the training
+    /// data. Nothing without these, and of earlier files.
+    #[serde(default)]
+    pub selves: Vec<Option<f64>>,
     /// Of a view with a kernel how tables of its features become the columns that were fitted.
     #[serde(default)]
     pub kernel: Option<Box<KernelMap>>,
@@ -91,9 +96,12 @@ impl ViewInfo {
             training: (!sd.is_empty()).then(|| TrainingScale {
                 mean: map.means().to_vec(),
                 sd,
+                least: None,
+                groups: None,
             }),
             unobserved: Vec::new(),
             left_out: self.left_out.clone(),
+            selves: Vec::new(),
             kernel: None,
             features,
         })

@@ -25,8 +25,14 @@ pub(crate) fn negative_binomial_unit(count: f64, mean: f64, size: f64) -> f64 {
     } else {
         0.0
     };
-    // (y + r) ln((y + r)/(μ + r)), also where r is large
-    let both = (count + size) * ((count - mean) / (mean + size)).ln_1p();
+    // (y + r) ln((y + r)/(μ + r)), where r is large and also where it is far below μ
+    let ratio = (count - mean) / (mean + size);
+    let log = if ratio > -0.5 {
+        ratio.ln_1p()
+    } else {
+        ((count + size) / (mean + size)).ln()
+    };
+    let both = (count + size) * log;
     (2.0 * (own - both)).max(0.0)
 }
 

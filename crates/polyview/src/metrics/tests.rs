@@ -260,3 +260,20 @@ fn units_of_deviance_meet_in_their_limits() {
     assert_eq!(binomial_unit(3.0, 3.0, 1.0), 0.0);
     assert_eq!(binomial_unit(1.0, 3.0, 0.0), f64::INFINITY);
 }
+
+/// Of a size that is nothing beside the mean, where $(y + r)/(\mu + r)$ is below what 1 can be told
+/// from.
+#[test]
+fn a_size_far_below_the_mean_has_a_deviance() {
+    for (y, m, r) in [
+        (0.0_f64, 600.0_f64, 1.5e-18_f64),
+        (3.0, 1e12, 1.0),
+        (0.0, 1e300, 1.0),
+    ] {
+        let own = if y > 0.0 { y * (y / m).ln() } else { 0.0 };
+        let log = (y + r).ln() - f64::ln(m + r);
+        let direct = 2.0 * (own - (y + r) * log);
+        let found = negative_binomial_unit(y, m, r);
+        assert!((found - direct).abs() <= 1e-12 * direct, "{found} {direct}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
-use super::far_off::{constant, far_cells, far_off};
+use super::far_off::{Training, constant, far_cells, far_off};
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -28,9 +28,15 @@ pub(super) struct Aligned {
 impl Aligned {
     /// Warns of values of a view, in data units, that are far off those of training.
     fn warn_of(&mut self, info: &ViewInfo, view: &View) {
-        self.warnings.extend(far_off(info, view, &self.samples));
-        self.warnings.extend(constant(info, view));
-        self.warnings.extend(far_cells(info, view, &self.samples));
+        let Some(training) = Training::of(info, self.placing.groups()) else {
+            return;
+        };
+        let warnings = [
+            far_off(info, &training, view, &self.samples),
+            constant(info, &training, view),
+            far_cells(info, &training, view, &self.samples),
+        ];
+        self.warnings.extend(warnings.into_iter().flatten());
     }
     /// Matches `data` to the model of `fit`, without the view of that place.
     ///

@@ -93,6 +93,7 @@ impl Fit {
             } else {
                 self.observed_at(at, n, d)
                     .filter(|_| !observed.is_censored(n, d))
+                    .or_else(|| info.selves.get(n).copied()?.filter(|_| n == d))
             }
         };
         let scaling = &self.views[at].scaling;
@@ -101,7 +102,12 @@ impl Fit {
             let own = |x: f64| scaling.backward(d, x);
             Some((own(lower), own(upper))).filter(|_| observed.is_censored(n, d))
         };
-        fill(fitted, level, exact, between)
+        let filled = fill(fitted, level, exact, between)?;
+        Ok(if info.choices.likelihood.is_similarity() {
+            filled.of_pairs()
+        } else {
+            filled
+        })
     }
 
     /// Any data with the holes of the view `view` filled: the samples'
@@ -199,6 +205,26 @@ impl Prediction {
         }
         successes(self, |n, d| trials[(n, d)]);
         self.interval(level)
+    }
+}
+
+impl Imputation {
+    /// Of a symmetric table of its samples: both cells of a pair have the law that is half way
+    /// between theirs, which differ as far as the fit has not come to rest.
+    fn of_pairs(mut self) -> Self {
+        for m in 0..self.values.ncols() {
+            for n in (0..m).filter(|&n| self.was_missing.get(n, m)) {
+                let gap = 0.5 * (self.values[(n, m)] - self.values[(m, n)]);
+                let (a, b) = (self.sd[(n, m)], self.sd[(m, n)]);
+                let sd = (0.5 * (a * a + b * b) + gap * gap).sqrt();
+                for table in [&mut self.values, &mut self.lower, &mut self.upper] {
+                    let middle = 0.5 * (table[(n, m)] + table[(m, n)]);
+                    (table[(n, m)], table[(m, n)]) = (middle, middle);
+                }
+                (self.sd[(n, m)], self.sd[(m, n)]) = (sd, sd);
+            }
+        }
+        self
     }
 }
 

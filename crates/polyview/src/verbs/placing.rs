@@ -56,6 +56,14 @@ impl Placing {
             groups: Grouping::new(fit, data, notes)?,
         })
     }
+    /// The group of each sample, `None` where nobody knows it; nothing where the model does not
+    /// look at groups.
+    pub(super) fn groups(&self) -> Option<&[Option<u32>]> {
+        match &self.groups {
+            Grouping::Of { samples, .. } => Some(samples),
+            Grouping::AsFitted => None,
+        }
+    }
     /// How many ways there are to place the samples.
     pub(super) fn count(&self) -> usize {
         match &self.groups {

@@ -176,6 +176,39 @@ fn a_factor_that_repeats_one_feature_is_said() {
     );
 }
 
+/// A column of labels that counts several times pays for a factor of its own.
+#[test]
+fn factors_that_repeat_weighted_labels_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let wave =
+        |n: usize, d: usize| ((n as f64 * 12.9898 + d as f64 * 78.233).sin() * 43_758.545).fract();
+    put(at, "x.csv", table(120, |n, d| value(n, d).to_string()));
+    let mut text = "sample,b\n".to_owned();
+    for n in 0..120 {
+        let _ = writeln!(text, "s{n},{}", u8::from(wave(n, 3) > 0.0));
+    }
+    put(at, "b.csv", text);
+    let fit = "fit --model sshiba --view x=x.csv:gaussian --view b=b.csv:bernoulli -k 4 --out m.pv --force";
+    for (weight, says) in [("--weight b=20", true), ("", false)] {
+        let err = said(at, &format!("{fit} {weight}"));
+        let err = [err, ok(at, "inspect m.pv")].map(|text| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            words.join(" ")
+        });
+        assert_eq!(
+            err[0].contains("they repeat its training labels"),
+            says,
+            "{err:?}"
+        );
+        assert_eq!(
+            err[1].contains("repeat the labels of one column"),
+            says,
+            "{err:?}"
+        );
+    }
+}
+
 /// A fit by batches ends by epochs.
 #[test]
 fn the_limit_of_epochs_is_called_so() {

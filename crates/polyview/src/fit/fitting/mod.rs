@@ -38,7 +38,7 @@ use super::stochastic;
 use super::training::TrainingScale;
 use super::{Fit, FitRecord, ViewInfo};
 use crate::adjust::Adjustment;
-use crate::assemble::{WorkingData, fit_factors};
+use crate::assemble::{WorkingData, fit_factors, several};
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::faithful::pseudo_data;
@@ -216,7 +216,7 @@ impl Fitting {
         let groups = data.groups().cloned();
         let metadata = data.metadata().to_vec();
         let mut journal = data.journal().clone();
-        let data = among_samples(data, &choices, &mut journal)?;
+        let (data, mut selves) = among_samples(data, &choices, &mut journal)?;
         let (data, mut maps) = kernels::mapped(data, &composed, &choices, &mut journal)?;
         let (data, mut left_out) = if composed.is_faithful() {
             // mofapy2 sees all features
@@ -231,9 +231,10 @@ impl Fitting {
             Some(spec) => Adjustment::learn(spec, &data, &mut journal)?,
             None => None,
         };
+        let looked_at = several(groups.as_ref()).filter(|_| composed.knows_groups());
         let training: Vec<Option<TrainingScale>> = (data.views().iter())
             .zip(&choices)
-            .map(|(v, c)| TrainingScale::of(&c.likelihood, v))
+            .map(|(v, c)| TrainingScale::of(&c.likelihood, v, looked_at))
             .collect();
         let working = WorkingData::learn(data, &choices);
         let infos: Vec<ViewInfo> = working
@@ -255,6 +256,7 @@ impl Fitting {
                     left_out: unlike
                         .or_else(|| left_out.remove(v.name()))
                         .unwrap_or_default(),
+                    selves: selves.remove(v.name()).unwrap_or_default(),
                     training,
                     kernel,
                 }

@@ -307,6 +307,7 @@ pub(super) fn learn(
             observed,
             unobserved: (0..counts.len()).filter(|&d| counts[d] == 0.0).collect(),
             left_out: Vec::new(),
+            selves: Vec::new(),
             kernel: None,
             training: scale.map(ScaleSums::finish),
         };

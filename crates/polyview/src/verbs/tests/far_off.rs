@@ -124,6 +124,41 @@ fn a_unit_comes_before_a_logarithm() {
     assert!(found[0].contains("about 1000 times"), "{found:?}");
 }
 
+/// Three samples do not tell a unit from a logarithm: both are named, unless the training values
+/// or the new ones have values that no logarithm has.
+#[test]
+fn few_samples_leave_open_what_is_the_matter() {
+    let thousandfold = |shift: f64| {
+        let data = about_ten(60);
+        let of = |from: usize, to: usize, by: f64| {
+            rebuilt(&data, &["view1", "view2"], |v| {
+                let t = table(&data, v);
+                let cell = |n: usize, d: usize| {
+                    // none below zero
+                    let x = t.values[(from + n, d)];
+                    by * ((10.0 + 0.25 * (x - 10.0)).max(2.0) - shift)
+                };
+                Table {
+                    samples: t.samples[from..to].to_vec(),
+                    values: Mat::from_fn(to - from, t.features.len(), cell),
+                    ..t
+                }
+            })
+        };
+        let fit = vb(of(0, 50, 1.0), 2);
+        warnings(&fit, &of(55, 58, 1000.0)).join("\n")
+    };
+    let found = thousandfold(0.0);
+    assert!(
+        found.contains("about 1000 times as large, or ") && found.contains("(1 + x)"),
+        "{found}"
+    );
+    // training values below zero
+    let found = thousandfold(5.0);
+    assert!(found.contains("far off"), "{found}");
+    assert!(!found.contains("(1 + x)"), "{found}");
+}
+
 /// Where few samples are off, they are named, and no unit is made up from all of them.
 #[test]
 fn few_samples_far_off_are_named() {
@@ -158,7 +193,8 @@ fn what_a_file_does_not_say_follows_from_it() {
         let at = fit.view(&info.name).unwrap().0;
         let kept = &fit.data().unwrap()[at];
         let restored =
-            crate::fit::TrainingScale::of_working(&"gaussian".into(), kept, &info.scaling).unwrap();
+            crate::fit::TrainingScale::of_working(&"gaussian".into(), kept, &info.scaling, None)
+                .unwrap();
         for other in [implied, restored] {
             for d in 0..info.features.len() {
                 assert!((training.mean[d] - other.mean[d]).abs() < 1e-12 * training.sd[d]);
@@ -208,8 +244,10 @@ fn counts_stored_sparse() {
     for fit in [a, b] {
         for (by, off) in [(1.0, 0), (1000.0, 1)] {
             let new = Dataset::builder().view(sparse(by)).build().unwrap();
+            let info = &fit.views()[0];
+            let training = crate::verbs::far_off::Training::of(info, None).unwrap();
             let found =
-                crate::verbs::far_off::far_off(&fit.views()[0], &new.views()[0], new.samples());
+                crate::verbs::far_off::far_off(info, &training, &new.views()[0], new.samples());
             assert_eq!(usize::from(found.is_some()), off, "{found:?}");
         }
     }

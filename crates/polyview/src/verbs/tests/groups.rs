@@ -254,3 +254,47 @@ fn a_feature_that_a_group_lacks_has_the_level_of_the_other_groups() {
         }
     }
 }
+
+/// Samples of a model of groups that are far apart, on another scale than theirs.
+#[test]
+fn values_are_held_against_those_of_their_group() {
+    let level = |n: usize| if group(n) == 0 { 0.0 } else { 1000.0 };
+    let mut rng = StreamKey::new(9).rng();
+    let z: Vec<f64> = (0..N).map(|_| standard_normal(&mut rng)).collect();
+    let noise = Mat::from_fn(N, D, |_, _| 0.3 * standard_normal(&mut rng));
+    let at = |n: usize, d: usize| z[n] * (0.5 + 0.1 * d as f64) + noise[(n, d)];
+    let data = dataset(Mat::from_fn(N, D, |n, d| level(n) + at(n, d)));
+    let mut fit = crate::fit(data.clone(), models::mofa(2)).unwrap();
+    fit.forget_data();
+    let fit = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    let said = |data: &Dataset| {
+        let p = fit.project(data, &crate::ProjectOptions::default());
+        p.unwrap().warnings.join("\n")
+    };
+    let new = |named: bool, off: f64| {
+        let t = Table {
+            name: "y".into(),
+            samples: (0..40).map(|n| format!("new{n:03}")).collect(),
+            features: (0..D).map(|d| format!("y{d}")).collect(),
+            levels: Vec::new(),
+            values: Mat::from_fn(40, D, |n, d| level(n) + off + at(n, d)),
+        };
+        let groups = (0..40).map(|n| (format!("new{n:03}"), ["a", "b"][group(n)].to_owned()));
+        let data = Dataset::builder().view(t);
+        let data = if named {
+            data.groups(groups.collect())
+        } else {
+            data
+        };
+        data.build().unwrap()
+    };
+    for named in [true, false] {
+        assert_eq!(said(&new(named, 0.0)), "", "{named}");
+        // a tenth of what the groups are apart, a hundred times what samples are
+        let found = said(&new(named, 100.0));
+        assert!(
+            found.contains("far off") && found.contains("mean of the sample's group"),
+            "{named}: {found}"
+        );
+    }
+}
