@@ -46,7 +46,7 @@
 //! | leading singular vectors | [`truncated_svd()`], [`LinearOperator`], [`FilledColumns`] |
 //! | rotation to simple structure | [`varimax()`] |
 //! | vector kernels, exponentials and logarithms | [`simd`] |
-//! | threads | [`Threads`] |
+//! | threads | [`Threads`], [`each`], [`each_of`] |
 //!
 //! **Layout.** Data ($N \times D$), scores ($N \times K$) and weights ($D \times K$) are column-major; triangles are
 //! stored row after row. Any strides are accepted, unit row stride is fast.
@@ -77,6 +77,7 @@ mod product;
 pub mod simd;
 mod sparse;
 mod spd;
+mod tasks;
 #[cfg(test)]
 mod test_support;
 mod threads;
@@ -101,6 +102,7 @@ pub use product::{
 };
 pub use sparse::{Repeats, SparseColumns, SparseError, sparse_cross, sparse_times_into};
 pub use spd::{Jitter, SpdFactor, SpdReport, draw_rows, factor_rows, solve_rows};
+pub use tasks::{column_chunks, each, each_of};
 pub use threads::{Threads, on_pool};
 pub use truncated_svd::{
     BlockValues, FilledBlock, FilledColumns, LinearOperator, TruncatedSvd, TruncatedSvdOptions,

@@ -1,8 +1,7 @@
 //! The bound at the current local numbers.
 
 use polyview_core::Predictor;
-use polyview_linalg::{packed_dot, packed_len};
-use rayon::prelude::*;
+use polyview_linalg::{each, packed_dot, packed_len};
 
 use super::{CellLikelihood, Cells};
 
@@ -24,8 +23,7 @@ impl<L: CellLikelihood> Cells<L> {
                         .map(|(n, cell, w)| w * a.log_density(cell, eta[n]))
                         .sum()
                 };
-                let sums: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
-                total += sums.iter().sum::<f64>();
+                total += each(columns.len(), of_column).iter().sum::<f64>();
             }
             return total;
         }
@@ -51,8 +49,7 @@ impl<L: CellLikelihood> Cells<L> {
                     .sum();
                 sum + self.datum_offset(d)
             };
-            let of_block: Vec<f64> = (0..columns.len()).into_par_iter().map(of_column).collect();
-            sums.extend(of_block);
+            sums.extend(each(columns.len(), of_column));
         }
         let sum = sums.iter().sum();
         self.cache.offset = Some((self.stamp, sum));

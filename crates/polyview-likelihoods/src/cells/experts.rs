@@ -9,9 +9,8 @@ use polyview_core::{
     Mask, Mixture, NumericError, Objective, Predictor, Rounds, Stamp, State, StateReader, Stateful,
     Terms, Values, View, ViewShape, ViewTerm,
 };
-use polyview_linalg::{Mat, PackedRows};
+use polyview_linalg::{Mat, PackedRows, each};
 use polyview_random::{ChaCha8Rng, StreamKey, uniform_open01};
-use rayon::prelude::*;
 
 use super::data::Data;
 use super::locals::Locals;
@@ -183,20 +182,16 @@ impl<L: CellLikelihood> Experts<L> {
             let locals = self.cells.locals_of(&block, Some(p));
             let mean = p.mean(0..rows, block.clone());
             let square = squares.then(|| p.square(0..rows, block.clone()));
-            let sums: Vec<Vec<f64>> = (0..block.len())
-                .into_par_iter()
-                .map(|j| {
-                    let (column, local) =
-                        (self.cells.data.column(block.start + j), locals.column(j));
-                    let of_cell = |n: usize| {
-                        let m = mean[(n, j)];
-                        let square = square.as_ref().map_or(m * m, |s| s[(n, j)]);
-                        let cell = column.cell(n);
-                        cell.map_or(0.0, |cell| of(cell, local[n], m, square))
-                    };
-                    (0..rows).map(of_cell).collect()
-                })
-                .collect();
+            let sums: Vec<Vec<f64>> = each(block.len(), |j| {
+                let (column, local) = (self.cells.data.column(block.start + j), locals.column(j));
+                let of_cell = |n: usize| {
+                    let m = mean[(n, j)];
+                    let square = square.as_ref().map_or(m * m, |s| s[(n, j)]);
+                    let cell = column.cell(n);
+                    cell.map_or(0.0, |cell| of(cell, local[n], m, square))
+                };
+                (0..rows).map(of_cell).collect()
+            });
             for (j, sum) in sums.iter().enumerate() {
                 let t = (block.start + j) / self.shares.columns;
                 for (to, x) in evidence.col_as_slice_mut(t).iter_mut().zip(sum) {

@@ -13,9 +13,8 @@ use std::ops::Range;
 use polyview_core::{
     Bias, NumericError, Predictor, RowMoments, Stamp, State, StateReader, Stateful, Values,
 };
-use polyview_linalg::{Mat, MatMut, sum, write_column};
+use polyview_linalg::{Mat, MatMut, column_chunks, each_of, sum, write_column};
 use polyview_random::StreamKey;
-use rayon::prelude::*;
 
 use super::data::Data;
 use super::{CellLikelihood, LocalMoments};
@@ -290,25 +289,18 @@ pub(super) fn write_best<L: CellLikelihood>(
         let square = wants_square.then(|| p.square(tile.clone(), columns.clone()));
         let unwanted = vec![0.0; tile.len()];
         let part = out.as_mut().subrows_mut(start, tile.len());
-        let fine: Vec<bool> = part
-            .par_col_chunks_mut(1)
-            .enumerate()
-            .map_init(
-                || vec![0.0; tile.len()],
-                |best, (j, mut out)| {
-                    let column = data.column(columns.start + j);
-                    let [mean, square] = [&mean, &square].map(|m| match m {
-                        Some(m) => m.col_as_slice(j),
-                        None => &unwanted,
-                    });
-                    likelihood.optimise_column(column.all().part(tile.clone()), mean, square, best);
-                    write_column(out.as_mut().col_mut(0), best);
-                    // one number that is not makes the sum not finite
-                    (!wants_mean || sum(mean).is_finite())
-                        && (!wants_square || sum(square).is_finite())
-                },
-            )
-            .collect();
+        let fine = each_of(column_chunks(part, 1), |j, mut out| {
+            let mut best = vec![0.0; tile.len()];
+            let column = data.column(columns.start + j);
+            let [mean, square] = [&mean, &square].map(|m| match m {
+                Some(m) => m.col_as_slice(j),
+                None => &unwanted,
+            });
+            likelihood.optimise_column(column.all().part(tile.clone()), mean, square, &mut best);
+            write_column(out.as_mut().col_mut(0), &best);
+            // one number that is not makes the sum not finite
+            (!wants_mean || sum(mean).is_finite()) && (!wants_square || sum(square).is_finite())
+        });
         finite &= fine.iter().all(|f| *f);
     }
     finite
@@ -330,23 +322,19 @@ pub(super) fn write_drawn<L: CellLikelihood>(
     };
     let rows = data.rows();
     let eta = p.mean(0..rows, columns.clone());
-    let fine: Vec<bool> = out
-        .par_col_chunks_mut(1)
-        .enumerate()
-        .map(|(j, mut out)| {
-            let d = columns.start + j;
-            let column = data.column(d);
-            let mut rng = key.chunk(d as u32).rng();
-            let mut fine = true;
-            for n in 0..rows {
-                if let Some(cell) = column.cell(n) {
-                    let draw = augmentation.draw_local(cell, eta[(n, j)], &mut rng);
-                    fine &= draw.is_finite();
-                    out[(n, 0)] = draw;
-                }
+    let fine = each_of(column_chunks(out, 1), |j, mut out| {
+        let d = columns.start + j;
+        let column = data.column(d);
+        let mut rng = key.chunk(d as u32).rng();
+        let mut fine = true;
+        for n in 0..rows {
+            if let Some(cell) = column.cell(n) {
+                let draw = augmentation.draw_local(cell, eta[(n, j)], &mut rng);
+                fine &= draw.is_finite();
+                out[(n, 0)] = draw;
             }
-            fine
-        })
-        .collect();
+        }
+        fine
+    });
     fine.iter().all(|f| *f)
 }

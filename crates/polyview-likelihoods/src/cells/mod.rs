@@ -49,9 +49,8 @@ use polyview_core::{
     NumericError, Objective, Of, Predictor, Rounds, Sizes, Stamp, State, StateReader, Stateful,
     Terms, View, ViewShape, ViewTerm, own_column_block,
 };
-use polyview_linalg::{Mat, PackedRows};
+use polyview_linalg::{Mat, PackedRows, column_chunks, each_of};
 use polyview_random::StreamKey;
-use rayon::prelude::*;
 
 pub(crate) use data::Data;
 use locals::{LocalBlock, Locals, Made, Seen, write_best};
@@ -235,16 +234,12 @@ impl<L: CellLikelihood> Cells<L> {
         match locals {
             Locals::Stored(local) => {
                 let all = data.columns();
-                let fine: Vec<bool> = local
-                    .as_mut()
-                    .par_col_chunks_mut(sums::TASK)
-                    .enumerate()
-                    .map(|(i, out)| {
-                        let start = i * sums::TASK;
-                        let columns = start..(start + sums::TASK).min(all);
-                        write_best(likelihood, data, p, &columns, out)
-                    })
-                    .collect();
+                let parts = column_chunks(local.as_mut(), sums::TASK);
+                let fine = each_of(parts, |i, out| {
+                    let start = i * sums::TASK;
+                    let columns = start..(start + sums::TASK).min(all);
+                    write_best(likelihood, data, p, &columns, out)
+                });
                 finite = fine.iter().all(|f| *f);
             }
             Locals::Made(made) => *made = Made::Best(Seen::of(p)),

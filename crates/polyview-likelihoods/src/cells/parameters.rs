@@ -1,9 +1,8 @@
 //! Parameters of a likelihood, one a feature: where they start, how they move.
 
 use polyview_core::Predictor;
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, each};
 use polyview_random::{ChaCha8Rng, StreamKey};
-use rayon::prelude::*;
 
 use super::Cells;
 use super::likelihood::{Cell, CellLikelihood, ColumnCells, LearnedParameters};
@@ -96,8 +95,7 @@ impl<L: CellLikelihood> Cells<L> {
                     };
                     change(parameters, part.start + j, cells)
                 };
-                let new: Vec<f64> = (0..part.len()).into_par_iter().map(one).collect();
-                changed.extend(new);
+                changed.extend(each(part.len(), one));
             }
         }
         self.set_parameters(changed);

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use polyview_core::{DataError, Mask, View, column_block};
-use polyview_linalg::{Mat, MatRef};
-use rayon::prelude::*;
+use polyview_linalg::{Mat, MatMut, MatRef, column_chunks, each_of};
 
 /// Mean and number of the observed data of a feature.
 pub(crate) fn mean_of(values: MatRef<'_, f64>, mask: &Mask, column: usize) -> (f64, usize) {
@@ -74,14 +73,15 @@ pub(crate) fn predict_cells(
     of: impl Fn(usize, f64, f64) -> (f64, f64) + Sync,
 ) -> (Mat<f64>, Mat<f64>) {
     let rows = mean.nrows();
-    mean.as_mut()
-        .par_col_chunks_mut(1)
-        .zip(variance.as_mut().par_col_chunks_mut(1))
-        .enumerate()
-        .for_each(|(j, (mut mean, mut variance))| {
+    let parts = column_chunks(mean.as_mut(), 1);
+    let parts = (parts.into_iter().zip(column_chunks(variance.as_mut(), 1))).collect();
+    each_of(
+        parts,
+        |j, (mut mean, mut variance): (MatMut<'_, f64>, MatMut<'_, f64>)| {
             for i in 0..rows {
                 (mean[(i, 0)], variance[(i, 0)]) = of(j, mean[(i, 0)], variance[(i, 0)].max(0.0));
             }
-        });
+        },
+    );
     (mean, variance)
 }

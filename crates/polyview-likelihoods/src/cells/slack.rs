@@ -2,9 +2,8 @@
 //! the sites say.
 
 use polyview_core::{Predictor, RowMoments};
-use polyview_linalg::{Accum, Mat, PackedRows, weighted_gram_into};
+use polyview_linalg::{Accum, Mat, PackedRows, column_chunks, each_of, weighted_gram_into};
 use polyview_special::jaakkola_lambda;
-use rayon::prelude::*;
 
 use super::{CellLikelihood, Cells};
 
@@ -34,19 +33,16 @@ impl<L: CellLikelihood> Cells<L> {
             let locals = self.locals_of(&columns, Some(p));
             let mean = p.mean(0..rows, columns.clone());
             let mut of: Mat<f64> = Mat::zeros(rows, columns.len());
-            of.as_mut()
-                .par_col_chunks_mut(1)
-                .enumerate()
-                .for_each(|(j, mut out)| {
-                    let d = columns.start + j;
-                    let (column, local) = (self.data.column(d), locals.column(j));
-                    for n in 0..rows {
-                        if let Some(cell) = column.cell(n) {
-                            let one = self.likelihood.slack(cell, local[n], mean[(n, j)]);
-                            out[(n, 0)] = self.weight(n, d) * one;
-                        }
+            each_of(column_chunks(of.as_mut(), 1), |j, mut out| {
+                let d = columns.start + j;
+                let (column, local) = (self.data.column(d), locals.column(j));
+                for n in 0..rows {
+                    if let Some(cell) = column.cell(n) {
+                        let one = self.likelihood.slack(cell, local[n], mean[(n, j)]);
+                        out[(n, 0)] = self.weight(n, d) * one;
                     }
-                });
+                }
+            });
             let of = of.transpose().to_owned();
             let outer = known.second_moment_rows(columns);
             weighted_gram_into(slack, of.as_ref(), &outer, Accum::Add);

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use polyview_core::{Predictor, Stamp};
-use polyview_linalg::{Accum, Mat, MatMut, MatRef, cross_into, packed_len, sum, times};
-use rayon::prelude::*;
+use polyview_linalg::{
+    Accum, Mat, MatMut, MatRef, column_chunks, cross_into, each_of, packed_len, sum, times,
+};
 
 use super::{CellLikelihood, Cells, ColumnSites};
 
@@ -133,9 +134,9 @@ impl<L: CellLikelihood> Cells<L> {
             }
         };
         let mut outputs: Vec<Option<[MatMut<'_, f64>; 2]>> = match sums {
-            Some([sums, linear]) => sums
-                .par_col_chunks_mut(TASK)
-                .zip(linear.par_col_chunks_mut(TASK))
+            Some([sums, linear]) => column_chunks(sums, TASK)
+                .into_iter()
+                .zip(column_chunks(linear, TASK))
                 .map(|(sums, linear)| Some([sums, linear]))
                 .collect(),
             None => Vec::new(),
@@ -158,10 +159,7 @@ impl<L: CellLikelihood> Cells<L> {
             })
             .collect();
         let this = &*self;
-        let done: Vec<_> = tasks
-            .into_par_iter()
-            .map(|task| this.carry_out(task, p))
-            .collect();
+        let done = each_of(tasks, |_, task| this.carry_out(task, p));
         let spoilt = done.iter().any(|(finite, _)| !finite);
         let totals: Vec<(f64, f64, f64)> = done.into_iter().flat_map(|(_, sums)| sums).collect();
         self.cache.spoilt |= spoilt;

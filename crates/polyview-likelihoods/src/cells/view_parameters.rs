@@ -1,8 +1,8 @@
 //! Parameters that the features of a view share, or of which a feature has several.
 
 use polyview_core::{NumericError, Predictor, State, StateReader, own_column_block};
+use polyview_linalg::each;
 use polyview_random::StreamKey;
-use rayon::prelude::*;
 
 use super::data::Data;
 use super::{Cell, blocks_of};
@@ -73,8 +73,7 @@ pub(crate) fn seen(data: &Data, p: &Predictor<'_>, variances: bool) -> Vec<SeenC
                 variance: at.iter().map(|&n| variance(n)).collect(),
             }
         };
-        let made: Vec<SeenColumn> = (0..block.len()).into_par_iter().map(of).collect();
-        out.extend(made);
+        out.extend(each(block.len(), of));
     }
     out
 }

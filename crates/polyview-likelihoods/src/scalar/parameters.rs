@@ -1,9 +1,8 @@
 //! Parameters of columns (spec/sites 1.8): steps that never lower the bound, and draws.
 
 use polyview_core::Predictor;
-use polyview_linalg::Mat;
+use polyview_linalg::{Mat, each};
 use polyview_random::{ChaCha8Rng, StreamKey};
-use rayon::prelude::*;
 
 use super::{Expected, ScalarLikelihood};
 use crate::cells::{Cell, view_parameters};
@@ -109,8 +108,7 @@ impl<L: ScalarLikelihood> Expected<L> {
                 let old = self.parameter(d);
                 change(&self.likelihood, &scale, d, old, &seen)
             };
-            let new: Vec<f64> = (0..block.len()).into_par_iter().map(one).collect();
-            changed.extend(new);
+            changed.extend(each(block.len(), one));
         }
         self.parameters = changed;
     }

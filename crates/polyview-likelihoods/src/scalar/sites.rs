@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Predictor, Stamp};
-use polyview_linalg::{Mat, MatRef};
+use polyview_linalg::{Mat, MatRef, each, each_of};
 use polyview_special::Expectation;
-use rayon::prelude::*;
 
 use super::{Expected, ScalarLikelihood};
 
@@ -112,12 +111,13 @@ impl<L: ScalarLikelihood> Expected<L> {
         let [mut precision, mut linear, mut values] =
             [(); 3].map(|()| vec![0.0; rows * columns.len()]);
         let width = rows.max(1);
-        let sums = precision
-            .par_chunks_mut(width)
-            .zip(linear.par_chunks_mut(width))
-            .zip(values.par_chunks_mut(width))
-            .enumerate()
-            .map(|(j, ((precision, linear), values))| {
+        let parts = precision
+            .chunks_mut(width)
+            .zip(linear.chunks_mut(width))
+            .zip(values.chunks_mut(width))
+            .collect();
+        let of_column =
+            |j: usize, ((precision, linear), values): ((&mut [f64], &mut [f64]), &mut [f64])| {
                 let d = columns.start + j;
                 let column = self.data.column(d);
                 let (mean, variance) = (mean.col_as_slice(j), variance.col_as_slice(j));
@@ -143,8 +143,8 @@ impl<L: ScalarLikelihood> Expected<L> {
                     sum.precision += h;
                 }
                 sum
-            })
-            .collect();
+            };
+        let sums = each_of(parts, of_column);
         Sites {
             key: self.key(p),
             samples,
@@ -164,19 +164,16 @@ impl<L: ScalarLikelihood> Expected<L> {
         for block in columns {
             let mean = p.mean(samples.clone(), block.clone());
             let variance = not_below_zero(p.variance(samples.clone(), block.clone()));
-            let of: Vec<Vec<f64>> = (0..block.len())
-                .into_par_iter()
-                .map(|j| {
-                    let d = block.start + j;
-                    let column = self.data.column(d);
-                    let moments = (mean.col_as_slice(j), variance.col_as_slice(j));
-                    let made = self.expectations(d, samples.clone(), moments);
-                    let value = |(i, e): (usize, &Expectation)| {
-                        column.cell(samples.start + i).map_or(0.0, |_| e.value)
-                    };
-                    made.iter().enumerate().map(value).collect()
-                })
-                .collect();
+            let of: Vec<Vec<f64>> = each(block.len(), |j| {
+                let d = block.start + j;
+                let column = self.data.column(d);
+                let moments = (mean.col_as_slice(j), variance.col_as_slice(j));
+                let made = self.expectations(d, samples.clone(), moments);
+                let value = |(i, e): (usize, &Expectation)| {
+                    column.cell(samples.start + i).map_or(0.0, |_| e.value)
+                };
+                made.iter().enumerate().map(value).collect()
+            });
             for column in of {
                 for (o, f) in out.iter_mut().zip(column) {
                     *o += f;
