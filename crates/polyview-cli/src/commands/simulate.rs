@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{Likelihood, ModelSpec, SimulateOptions};
+use polyview::{ModelSpec, SimulateOptions};
 use polyview_core::{Dataset, View};
 use polyview_datasets::{BibfaOptions, Missing, Simulated, simulate_bibfa};
 use polyview_linalg::Mat;
@@ -182,7 +182,7 @@ impl Out<'_> {
             }
             let survival = spec.map(|s| s.view(v.name()).likelihood);
             let (values, own);
-            let features = match survival.filter(Likelihood::is_survival) {
+            let features = match survival.filter(|l| l.is_survival()) {
                 Some(likelihood) => {
                     values = times(v);
                     own =

@@ -382,7 +382,8 @@ fn no_step_leads_down_where_equations_are_tangents() {
     let data = data_with(vec![rna, table("sick", labels)], about());
     let likelihood = |name: &str| {
         let options = polyview_core::Options::parse("form=expectation").unwrap();
-        crate::Likelihood::from(name).with(options)
+        let plain: crate::Likelihood = name.into();
+        plain.with(options)
     };
     let mut spec = spec()
         .with_likelihood("rna", likelihood("negative-binomial"))
