@@ -86,6 +86,12 @@ impl ScalePrior for Ard {
     fn for_rows(&self, _cx: &RowContext<'_>) -> Option<Self> {
         Some(self.clone())
     }
+    fn free(&self) -> Vec<f64> {
+        self.alpha.free()
+    }
+    fn set_free(&mut self, values: &[f64]) {
+        self.alpha.set_free(values);
+    }
     fn turns(&self) -> bool {
         true
     }

@@ -112,6 +112,32 @@ impl Betas {
         self.mean_ln[i] = digamma(a) - total;
         self.mean_ln_not[i] = digamma(b) - total;
     }
+    /// Log odds of the means of q; none of known values.
+    pub(crate) fn free(&self) -> Vec<f64> {
+        if self.drawn {
+            return Vec::new();
+        }
+        self.a
+            .iter()
+            .zip(&self.b)
+            .map(|(a, b)| (a / b).ln())
+            .collect()
+    }
+    /// Moves the means of q to where their log odds are `values`; the sum of both shapes
+    /// stays, and neither falls below that of the prior. Nothing happens to known values.
+    pub(crate) fn set_free(&mut self, values: &[f64]) {
+        if self.drawn || values.len() != self.len() {
+            return;
+        }
+        for (i, x) in values.iter().enumerate() {
+            let total = self.a[i] + self.b[i];
+            let most = (total - self.prior.b).max(self.prior.a);
+            let a = (total / (1.0 + (-x).exp())).clamp(self.prior.a, most);
+            if a.is_finite() {
+                self.set(i, a, (total - a).max(self.prior.b));
+            }
+        }
+    }
     /// Sets all variables to known values in \[0, 1\], one each.
     pub fn set_values(&mut self, values: &[f64]) {
         self.drawn = true;

@@ -146,6 +146,15 @@ impl ScalePrior for DoubleArd {
             .sum();
         0.5 * (logs - energy)
     }
+    fn free(&self) -> Vec<f64> {
+        [self.alpha.free(), self.gamma.free()].concat()
+    }
+    fn set_free(&mut self, values: &[f64]) {
+        if let Some((columns, rows)) = values.split_at_checked(self.alpha.len()) {
+            self.alpha.set_free(columns);
+            self.gamma.set_free(rows);
+        }
+    }
     /// spec/sshiba L4 and L5.
     fn bound(&self) -> f64 {
         self.alpha.bound() + self.gamma.bound()

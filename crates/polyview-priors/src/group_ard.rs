@@ -167,6 +167,12 @@ impl ScalePrior for GroupArd {
             alpha: self.alpha.clone(),
         })
     }
+    fn free(&self) -> Vec<f64> {
+        self.alpha.free()
+    }
+    fn set_free(&mut self, values: &[f64]) {
+        self.alpha.set_free(values);
+    }
     /// The sum of the groups' terms, each with its own second moment.
     fn rotation_term(
         &self,

@@ -180,6 +180,13 @@ impl ScalePrior for Ridge {
                 + half;
         self.alpha.len() as f64 * one
     }
+    fn free(&self) -> Vec<f64> {
+        self.alpha.free()
+    }
+    fn set_free(&mut self, values: &[f64]) {
+        self.alpha.set_free(values);
+        self.show();
+    }
     fn follows(&self) -> bool {
         self.follows
     }

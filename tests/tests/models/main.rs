@@ -14,6 +14,7 @@ mod law;
 mod mixture;
 mod mlfs;
 mod mofa_reference;
+mod momentum;
 mod monotone;
 mod paths;
 mod priors;

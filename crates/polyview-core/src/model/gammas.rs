@@ -121,6 +121,26 @@ impl Gammas {
         self.mean[i] = value;
         self.mean_ln[i] = value.ln();
     }
+    /// Logarithms of the rates of q, in inverse units of the variables; none of draws.
+    pub fn free(&self) -> Vec<f64> {
+        if self.drawn {
+            return Vec::new();
+        }
+        self.rate.iter().map(|r| r.ln()).collect()
+    }
+    /// Moves the rates of q to where their logarithms are `values`, but not below that of the
+    /// prior, which no posterior has; shapes stay. Nothing happens to draws.
+    pub fn set_free(&mut self, values: &[f64]) {
+        if self.drawn || values.len() != self.len() {
+            return;
+        }
+        for (i, x) in values.iter().enumerate() {
+            let rate = x.exp().max(self.prior.rate);
+            if rate.is_finite() {
+                self.set(i, self.shape[i], rate);
+            }
+        }
+    }
     /// Conjugate posterior of variable `i` given half the number of terms and
     /// half the sum of squares: (a0 + half count, b0 + half sum).
     pub fn posterior(&self, half_count: f64, half_sum: f64) -> (f64, f64) {

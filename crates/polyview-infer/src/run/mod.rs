@@ -2,6 +2,7 @@
 //! later (docs/decisions/0051-one-driver.md).
 
 mod gibbs;
+mod momentum;
 mod state;
 mod vb;
 
@@ -103,10 +104,18 @@ pub struct RunRecord {
     pub next_rotation: usize,
     /// Sweeps between rotations now.
     pub rotation_interval: usize,
+    /// How far a sweep begins beyond where the one before ended, in steps of the two last
+    /// ends ([`VbOptions::momentum`]).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub momentum: f64,
     /// Bound, or log joint density of draws, by term and sweep.
     pub ledger: Ledger,
     /// What happened.
     pub journal: Journal,
+}
+
+fn is_none(momentum: &f64) -> bool {
+    *momentum == 0.0
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -120,6 +129,7 @@ impl RunRecord {
         let ledger = &self.ledger;
         self.quiet <= self.sweep
             && self.rotation_interval <= LONGEST_WAIT
+            && (0.0..1.0).contains(&self.momentum)
             && ledger.rows.len() == self.sweep
             && (ledger.rows.iter()).all(|r| r.values.len() == ledger.names.len())
     }

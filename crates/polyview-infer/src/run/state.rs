@@ -9,6 +9,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::StreamKey;
 use rayon::prelude::*;
 
+use super::momentum::Momentum;
 use super::{LONGEST_WAIT, RunRecord};
 use crate::engine::{Engine, run_steps};
 use crate::model::Model;
@@ -27,6 +28,8 @@ pub struct RunState {
     pub(crate) previous: Vec<Mat<f64>>,
     /// Whether factors were removed in this sweep.
     pub(super) pruned: bool,
+    /// Where sweeps began.
+    pub(super) momentum: Momentum,
 }
 
 impl RunState {
@@ -42,12 +45,14 @@ impl RunState {
             record,
             previous: Vec::new(),
             pruned: false,
+            momentum: Momentum::default(),
         }
     }
     /// Counts a sweep, which begins.
     pub(super) fn begin(&mut self) {
         self.record.sweep += 1;
         self.pruned = false;
+        self.momentum.taken_back = false;
     }
     /// The model, and what its steps in this sweep may use besides.
     pub fn parts(&mut self) -> (&mut Model, Context<'_>) {
@@ -106,6 +111,7 @@ impl RunState {
         if !worthwhile {
             return Ok(None);
         }
+        self.momentum.rotated(rotation.q_inverse.as_ref());
         let (model, mut cx) = self.parts();
         let Model { factors, views, .. } = model;
         factors.transform(rotation.q_inverse.as_ref(), -rotation.log_abs_det);
@@ -134,7 +140,7 @@ impl RunState {
     /// since it was last asked for, relative to the largest norm among the factors of that
     /// block. Infinite the first time, and where factors were removed.
     pub fn movement(&mut self, factors: bool) -> f64 {
-        if self.pruned {
+        if self.pruned || self.momentum.taken_back {
             self.previous.clear();
             return f64::INFINITY;
         }
@@ -155,7 +161,7 @@ impl RunState {
     /// Whether this sweep and the one before were quiet: nothing moved beyond the
     /// tolerances of the strategy, and no factor was removed.
     pub fn rests(&mut self, quiet: bool) -> bool {
-        let quiet = quiet && !self.pruned;
+        let quiet = quiet && !self.pruned && !self.momentum.taken_back;
         self.record.quiet = if quiet { self.record.quiet + 1 } else { 0 };
         self.record.quiet >= 2
     }
@@ -163,6 +169,7 @@ impl RunState {
     pub(crate) fn disturb(&mut self) {
         self.record.quiet = 0;
         self.previous.clear();
+        self.momentum.forget();
     }
     /// Notes that the bound is lower than after the sweep before, unless factors went.
     pub(crate) fn note_fall(&mut self) {
@@ -176,6 +183,7 @@ impl RunState {
         for (i, m) in self.previous.iter().enumerate() {
             state.put_mat(&format!("{prefix}previous/{i}"), m.as_ref());
         }
+        self.momentum.save(prefix, state);
     }
     pub(super) fn load_previous(
         &mut self,
@@ -187,7 +195,7 @@ impl RunState {
         self.previous = names
             .map(|name| state.mat(&name))
             .collect::<Result<_, _>>()?;
-        Ok(())
+        self.momentum.load(prefix, state)
     }
 }
 

@@ -34,6 +34,17 @@ pub struct VbOptions {
     /// their optimum whatever it is.
     #[serde(skip_serializing_if = "is_one")]
     pub relaxation: f64,
+    /// Whether sweeps begin beyond where the one before ended, by a share of the step from the
+    /// end before that one, in factors and in the scales of priors. The share grows
+    /// while the bound rises; a sweep that ends lower is taken back, and the next one begins
+    /// where the last good one ended (docs/decisions/0077-momentum.md).
+    #[serde(skip_serializing_if = "is_true")]
+    pub momentum: bool,
+}
+
+/// Whether sweeps go with momentum, as by default.
+fn is_true(momentum: &bool) -> bool {
+    *momentum
 }
 
 /// Whether updates go to the optimum.
@@ -51,6 +62,7 @@ impl Default for VbOptions {
             prune: PruneRule::default(),
             audit: Audit::Sweeps,
             relaxation: 1.0,
+            momentum: true,
         }
     }
 }
@@ -101,27 +113,16 @@ impl Strategy for VbOptions {
     type Error = NumericError;
 
     fn sweep(&mut self, run: &mut RunState) -> Result<Vec<Term<String>>, NumericError> {
-        let engine = self.engine(run);
-        let groups = step_groups(&run.model.schedule);
-        if self.audit == Audit::Blocks && run.record.sweep > 1 && run.model.is_guaranteed() {
-            let mut before = run.model.bound();
-            for step in groups.concat() {
-                self.carry_out(run, engine, &[vec![step]])?;
-                let after = run.model.bound();
-                // without a factor it is the bound of another model
-                if step != Step::Prune {
-                    fell(&run.model.block_name(step), before, after)?;
-                }
-                before = after;
-            }
+        let kept = if self.momentum && run.model.is_guaranteed() {
+            run.push_on()
         } else {
-            // a step that concerns the number of factors or their basis stands alone
-            let own = |group: &[Step]| matches!(group, [Step::Rotate | Step::Prune]);
-            for part in groups.chunk_by(|a, b| !own(a) && !own(b)) {
-                self.carry_out(run, engine, part)?;
-            }
+            None
+        };
+        let done = self.steps(run);
+        match kept {
+            Some(kept) => run.weigh(kept, done),
+            None => done.map(|()| run.model.objective()),
         }
-        Ok(run.model.objective())
     }
 
     fn judge(
@@ -158,6 +159,30 @@ impl Strategy for VbOptions {
 impl Resumable for VbOptions {}
 
 impl VbOptions {
+    /// One sweep in the order of the schedule.
+    fn steps(&self, run: &mut RunState) -> Result<(), NumericError> {
+        let engine = self.engine(run);
+        let groups = step_groups(&run.model.schedule);
+        if self.audit == Audit::Blocks && run.record.sweep > 1 && run.model.is_guaranteed() {
+            let mut before = run.model.bound();
+            for step in groups.concat() {
+                self.carry_out(run, engine, &[vec![step]])?;
+                let after = run.model.bound();
+                // without a factor it is the bound of another model
+                if step != Step::Prune {
+                    fell(&run.model.block_name(step), before, after)?;
+                }
+                before = after;
+            }
+        } else {
+            // a step that concerns the number of factors or their basis stands alone
+            let own = |group: &[Step]| matches!(group, [Step::Rotate | Step::Prune]);
+            for part in groups.chunk_by(|a, b| !own(a) && !own(b)) {
+                self.carry_out(run, engine, part)?;
+            }
+        }
+        Ok(())
+    }
     /// Groups of steps that one engine carries out, or one that concerns the basis of
     /// the factors or their number.
     fn carry_out(

@@ -237,6 +237,15 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn learns(&self) -> bool {
         self.prior.learns()
     }
+    fn scales_at(&self) -> Vec<f64> {
+        self.prior.free()
+    }
+    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
+        if let Some(by) = by {
+            self.shift(by);
+        }
+        self.prior.set_free(scales);
+    }
     fn has_one_optimum(&self) -> bool {
         true
     }

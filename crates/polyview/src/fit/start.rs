@@ -1,6 +1,7 @@
 //! Where the factors of a fit start.
 
 mod blocks;
+mod dense;
 mod grouped;
 
 use std::borrow::Cow;

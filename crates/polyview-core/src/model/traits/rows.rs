@@ -94,6 +94,14 @@ pub trait ScalePrior: Stateful + Send + Sync + 'static {
     fn learns(&self) -> bool {
         true
     }
+    /// What [`RowBlock::scales_at`] says.
+    fn free(&self) -> Vec<f64> {
+        Vec::new()
+    }
+    /// Moves the scales to where numbers as of [`ScalePrior::free`] say.
+    fn set_free(&mut self, values: &[f64]) {
+        let _ = values;
+    }
     /// What [`RowBlock::turns`] says.
     fn turns(&self) -> bool {
         false
@@ -169,6 +177,21 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// # Errors
     /// [`NumericError`] when a precision is not positive definite.
     fn prepare(&mut self, eq: &NormalEquations, cx: &mut Context<'_>) -> Result<(), NumericError>;
+    /// Where the scales of the prior are that are learnt, as numbers that may have any value
+    /// (logarithms of rates, log odds), in an order that does not change while the columns
+    /// stay. None where they are known, or a block knows no such numbers of them.
+    fn scales_at(&self) -> Vec<f64> {
+        Vec::new()
+    }
+    /// Puts the block where the next update is to begin: means `by` further, rows × K, and
+    /// scales where numbers as of [`RowBlock::scales_at`] say. What an update makes anew stays
+    /// as it is until then.
+    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
+        let _ = scales;
+        if let Some(by) = by {
+            self.shift(by);
+        }
+    }
     /// Updates the rows `eq.rows()` by variational Bayes, as far as `rule` says. May take
     /// the buffers of `eq`.
     ///

@@ -379,6 +379,16 @@ impl RowBlock for RowsBeside {
     fn learns(&self) -> bool {
         self.coefficients.is_some() || self.along.is_some() || self.inner.learns()
     }
+    fn scales_at(&self) -> Vec<f64> {
+        self.inner.scales_at()
+    }
+    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
+        let moved = by.is_some();
+        self.inner.push(by, scales);
+        if moved {
+            self.look();
+        }
+    }
     fn follows(&self) -> bool {
         self.inner.follows()
     }

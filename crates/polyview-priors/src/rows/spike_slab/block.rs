@@ -164,6 +164,16 @@ impl RowBlock for SpikeSlabRows {
         let g = groups.of_row()[row] as usize;
         self.prior.variance(g + groups.count() * k)
     }
+    fn scales_at(&self) -> Vec<f64> {
+        self.prior.free()
+    }
+    /// Entries go on from their means, whatever slab and inclusion are; these stay.
+    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
+        if let Some(by) = by {
+            self.moments = self.moments.shifted(by);
+        }
+        self.prior.set_free(scales);
+    }
     fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         let sums = self.sums();
         self.prior.update(&sums);

@@ -246,6 +246,30 @@ impl SpikeSlab {
         let precisions = if self.learnt { self.alpha.bound() } else { 0.0 };
         precisions + self.theta.bound()
     }
+    /// Logarithms of the rates of the precisions, then log odds of the probabilities, of
+    /// those that are learnt.
+    pub(super) fn free(&self) -> Vec<f64> {
+        let mut out = Vec::new();
+        if self.learnt {
+            out.extend(self.alpha.free());
+        }
+        if self.held == 0 {
+            out.extend(self.theta.free());
+        }
+        out
+    }
+    /// Moves them to where numbers as of [`SpikeSlab::free`] say.
+    pub(super) fn set_free(&mut self, values: &[f64]) {
+        let of_precisions = if self.learnt { self.alpha.len() } else { 0 };
+        if let Some((precisions, odds)) = values.split_at_checked(of_precisions) {
+            if self.learnt {
+                self.alpha.set_free(precisions);
+            }
+            if self.held == 0 {
+                self.theta.set_free(odds);
+            }
+        }
+    }
     /// What a column adds to the bound of which no data speak: its precision
     /// ([`Gammas::idle`]) and its probability.
     pub(super) fn idle_column(&self) -> f64 {

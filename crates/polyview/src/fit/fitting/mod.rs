@@ -100,7 +100,7 @@ pub(super) struct Given {
 
 impl Given {
     /// Factors that the run of this number starts from.
-    fn start(&self, number: usize) -> Result<Mat<f64>> {
+    pub(super) fn start(&self, number: usize) -> Result<Mat<f64>> {
         let seen = (&self.infos[..], &self.views[..]);
         start(&self.composed, self.groups.as_ref(), seen, number)
     }
@@ -311,7 +311,7 @@ impl Fitting {
         };
         let (campaign, starts): (Box<dyn Campaign>, _) = match given.composed.options.engine {
             EngineKind::Vb => {
-                let start = given.start(0)?;
+                let start = given.start_of_run(0)?;
                 (Box::new(Restarts::new(&mut given, start.clone())?), start)
             }
             EngineKind::Gibbs if given.composed.starts_at_optimum() => {
@@ -357,8 +357,8 @@ impl Fitting {
     pub fn views(&self) -> &[ViewInfo] {
         &self.given.infos
     }
-    /// The starting factors of the first restart, samples × K; none for
-    /// stochastic variational Bayes.
+    /// The starting factors of the first restart, samples × K, or fewer columns where sweeps with
+    /// dense weights left some out; none for stochastic variational Bayes.
     pub fn starting_factors(&self) -> polyview_linalg::MatRef<'_, f64> {
         self.starts.as_ref()
     }
