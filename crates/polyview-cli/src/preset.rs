@@ -114,7 +114,7 @@ fn forget_settling(model: &mut Table, from: &str) {
             continue;
         };
         let resolved = preset(from).with_likelihood("", likelihood).view("");
-        if view.get("settle").and_then(Value::as_bool) == resolved.settle {
+        if view.get("settle").cloned().and_then(|v| v.try_into().ok()) == resolved.settle {
             view.remove("settle");
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use polyview::{
     EngineKind, GibbsOptions, Intercepts, KernelChoice, Likelihood, ModelSpec, Offset, PruneRule,
-    ViewChoices, WeightPrior,
+    Settle, ViewChoices, WeightPrior,
 };
 use polyview_core::{Join, OptionError};
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
@@ -23,7 +23,7 @@ mod read;
 mod values;
 mod write;
 
-use data::{distinct, sources, weight_option};
+use data::{distinct, settle_option, sources, weight_option};
 pub use data::{named_file, of_view, offset_option, trials_twice, view_option};
 use read::read;
 use values::Beside;
@@ -439,12 +439,13 @@ impl Study {
             *m = m.clone().with_weight(&view, weight);
         }
         for name in &args.choices.settle {
-            *m = m.clone().with_settled(name, true);
+            let (name, settle) = settle_option(name);
+            *m = m.clone().with_settled(name, settle);
         }
         if args.choices.no_settle {
-            m.defaults.settle = Some(false);
+            m.defaults.settle = Some(Settle::Not);
             for v in &mut m.views {
-                v.choices.settle = Some(false);
+                v.choices.settle = Some(Settle::Not);
             }
         }
         for text in &args.choices.shape {

@@ -71,8 +71,8 @@ pub use registry::{ComposerReader, Registry};
 pub use spec::{
     Algorithm, ChainStart, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions,
     GroupChoices, InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named,
-    Path, Posterior, PriorKind, RunOptions, ShrinkageShapes, ViewChoices, ViewSpec, WeightPrior,
-    WeightPriors,
+    Path, Posterior, PriorKind, RunOptions, Settle, ShrinkageShapes, ViewChoices, ViewSpec,
+    WeightPrior, WeightPriors,
 };
 
 pub use verbs::{

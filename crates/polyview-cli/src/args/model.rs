@@ -108,9 +108,10 @@ pub struct ChoiceArgs {
     pub weight: Vec<String>,
     /// At the end settle the weights of this view, of labels for example, on
     /// factors of the other views alone: those that a prediction of it will
-    /// meet; may be given several times. With --model rank labels are settled
-    /// unless --no-settle is given.
-    #[arg(long, value_name = "VIEW")]
+    /// meet; with VIEW=features on what these leave of the features as well. May
+    /// be given several times. With --model rank labels are settled unless
+    /// --no-settle is given.
+    #[arg(long, value_name = "VIEW[=features]")]
     pub settle: Vec<String>,
     /// Leave the weights of all views as the joint fit has them.
     #[arg(long, conflicts_with = "settle")]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use polyview::Settle;
 use polyview_core::DataError;
 use polyview_io::ReadOptions;
 
@@ -116,6 +117,18 @@ pub fn weight_option(text: &str) -> Outcome<(String, f64)> {
                 "--weight: '{text}' is not VIEW=X with a number above 0, such as diet=5"
             ))
         })
+}
+
+/// Parses `VIEW`, `VIEW=factors` or `VIEW=features`.
+pub fn settle_option(text: &str) -> (&str, Settle) {
+    match text.rsplit_once('=') {
+        Some((view, word)) if !view.is_empty() => match word.parse() {
+            Ok(settle) => (view, settle),
+            // a name with that sign in it
+            Err(_) => (text, Settle::Factors),
+        },
+        _ => (text, Settle::Factors),
+    }
 }
 
 /// Parses `VIEW=FILE`.

@@ -2,6 +2,7 @@
 
 use polyview::{ChainStart, EngineKind};
 
+use super::data::settle_option;
 use super::{Source, Study};
 use crate::args::ModelArgs;
 use crate::failure::{Failure, Outcome};
@@ -91,6 +92,7 @@ impl Study {
             )));
         }
         if let ([only], Some(view)) = (self.data.as_slice(), args.choices.settle.first())
+            && let (view, _) = settle_option(view)
             && *view == only.name
         {
             return Err(Failure::Usage(format!(
@@ -101,7 +103,7 @@ impl Study {
             // what touches some views alone is said once they are read
             self.idle_on_views(args)?;
         }
-        let settled = |s: &Source| self.model.view(&s.name).settle == Some(true);
+        let settled = |s: &Source| self.model.view(&s.name).settles();
         if !args.choices.settle.is_empty() && self.data.iter().all(settled) {
             return Err(Failure::Usage(
                 "--settle: every view would be settled on factors of the other views, and there is no \

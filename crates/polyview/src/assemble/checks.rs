@@ -5,6 +5,7 @@ use polyview_core::{
 };
 use polyview_likelihoods::{PairPolicy, RankOptions, RankUpdates};
 
+use super::features::features_go;
 use super::several;
 use crate::adjust;
 use crate::error::{Error, ErrorKind, Result};
@@ -115,6 +116,7 @@ fn validate_views(
     }
     let names: Vec<&str> = views.iter().map(View::name).collect();
     priors_go(spec, &names)?;
+    features_go(spec, &names, groups)?;
     for v in views.iter().filter(|v| v.sparse().is_some()) {
         sparse_form(spec, v)?;
     }
@@ -159,7 +161,7 @@ pub(crate) fn kernel_goes(view: &View, choices: &ViewChoices, has_offset: bool) 
         "the shape of an image: its columns are no pixels".to_owned()
     } else if has_offset {
         "an offset: similarities have none".to_owned()
-    } else if choices.settle == Some(true) {
+    } else if choices.settles() {
         "settling: its features are not predicted".to_owned()
     } else if choices.local {
         "weights for each component (local)".to_owned()
@@ -419,7 +421,7 @@ pub(crate) fn cannot_settle(
     choices: &ViewChoices,
     mofapy2: Option<&str>,
 ) -> Result<()> {
-    let with = if choices.settle != Some(true) {
+    let with = if !choices.settles() {
         None
     } else if engine != EngineKind::Vb {
         Some(

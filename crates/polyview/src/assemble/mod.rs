@@ -2,6 +2,7 @@
 //! schedule.
 
 mod checks;
+mod features;
 mod noise;
 mod rows;
 mod terms;
@@ -11,6 +12,7 @@ pub(crate) use checks::{
     never_settled, no_sampler, not_settled, priors_go, validate_all, view_goes,
 };
 pub use checks::{most_factors, validate};
+pub(crate) use features::not_on_features;
 pub(crate) use noise::{has_prior_of_draws, vague};
 pub(crate) use rows::{factor_block, weight_block};
 pub(crate) use terms::gaussian_options;

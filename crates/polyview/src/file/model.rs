@@ -24,6 +24,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fit::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ViewChoices};
+use crate::verbs::features_of;
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -322,11 +323,44 @@ fn take_settled(
         check_view(v, header.factors, Spread::Some, checked)?;
         v.load("", &state.reader()).map_err(Error::from)?;
         v.save("", &mut again);
+        let rows = v.weights.moments().explicit_rows();
+        take_features(header, (&v.name, rows), checked, &mut again)?;
     }
     checked.finite()?;
     again.drop_local();
     checked.same_as(&again)?;
     Ok(again)
+}
+
+/// What predicts a view beside factors, if it was settled on features.
+fn take_features(
+    header: &ModelHeader,
+    (target, rows): (&str, usize),
+    checked: Checked<'_>,
+    again: &mut State,
+) -> Result<(), Fault> {
+    let at = |what: &str| format!("{}{what}", features_of(target));
+    let arrays = checked.state.arrays();
+    if !arrays.contains_key(&at("mean")) {
+        return Ok(());
+    }
+    let directions = checked.columns(&at("mean"))?;
+    let mut names = vec![(at("mean"), rows), (at("variance"), rows)];
+    for view in header.views.iter().filter(|v| v.name != target) {
+        let name = at(&format!("of/{}", view.name));
+        if arrays.contains_key(&name) {
+            names.push((name, view.features.len()));
+        }
+    }
+    for (name, rows) in names {
+        checked.expect(&name, &[rows, directions])?;
+        again.put(&name, arrays[&name].clone());
+    }
+    if arrays[&at("variance")].values.iter().any(|v| *v < 0.0) {
+        let name = format!("{}{}", checked.place, at("variance"));
+        return Err(Fault::values(&name, "holds a negative variance"));
+    }
+    Ok(())
 }
 
 /// Whether the arrays have the extents of the model that they are of.

@@ -6,7 +6,7 @@ use super::Fitting;
 use super::widths::Search;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
-use crate::spec::{EngineKind, ViewChoices};
+use crate::spec::{EngineKind, Settle, ViewChoices};
 use crate::verbs::Selection;
 
 /// Sweeps of the fit that tells which matter.
@@ -39,7 +39,7 @@ pub(super) fn kept(
         if let Some(kernel) = &mut choices.kernel {
             kernel.keep = None;
         }
-        choices.settle = Some(false);
+        choices.settle = Some(Settle::Not);
         if v.name() == view {
             choices.selection = "relevance".into();
         }

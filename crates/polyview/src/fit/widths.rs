@@ -7,7 +7,7 @@ use polyview_random::{StreamKey, uniform_open01};
 use super::kernels::table;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
-use crate::spec::{EngineKind, ModelSpec, ViewChoices};
+use crate::spec::{EngineKind, ModelSpec, Settle, ViewChoices};
 use crate::verbs::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateScore, cross_validate,
 };
@@ -184,7 +184,7 @@ impl Search {
         spec.restarts = 1;
         spec.vb.max_sweeps = SWEEPS;
         for view in &mut spec.views {
-            view.choices.settle = Some(false);
+            view.choices.settle = Some(Settle::Not);
             if let Some(kernel) = &mut view.choices.kernel {
                 kernel.keep = None;
             }

@@ -6,7 +6,7 @@ use polyview_core::{Centring, FeatureScaling, NoiseBy, Options};
 use polyview_kernels::KernelChoice;
 use serde::{Deserialize, Serialize};
 
-use super::{Likelihood, WeightPrior};
+use super::{Likelihood, Settle, WeightPrior};
 
 /// Choices that may differ from view to view.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -41,10 +41,11 @@ pub struct ViewChoices {
     pub local: bool,
     /// Whether a fit has, beside the joint one, weights of this view that are settled on factors
     /// which did not see it ([`Fit::settle`](crate::Fit::settle)), as those of a
-    /// new sample whose labels are to be predicted: they predict it from other views. Where nothing is said: for labels in a
-    /// model of preset `rank` that is fitted by variational Bayes.
+    /// new sample whose labels are to be predicted: they predict it from other views, by the factors
+    /// alone (`true`, `"factors"`) or by what these leave of the features as well (`"features"`).
+    /// Where nothing is said: on factors for labels in a model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle: Option<bool>,
+    pub settle: Option<Settle>,
     /// How often the view counts, where it is not once: its part of the bound times this number
     /// ([`Weighted`](polyview_likelihoods::Weighted)). The bound is no evidence then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +74,7 @@ struct Written {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     local: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    settle: Option<bool>,
+    settle: Option<Settle>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,6 +130,10 @@ impl ViewChoices {
         }
         self.likelihood = self.likelihood.with(Options::new());
         self
+    }
+    /// Whether the view is settled at the end of the fit.
+    pub fn settles(&self) -> bool {
+        self.settle.is_some_and(Settle::settles)
     }
     /// How often the view counts, if not once.
     pub(crate) fn own_weight(&self) -> Option<f64> {

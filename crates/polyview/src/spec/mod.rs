@@ -6,6 +6,7 @@ mod likelihood;
 mod named;
 mod prior;
 mod run;
+mod settle;
 
 pub use choices::{GroupChoices, InterceptPrior, Intercepts, ShrinkageShapes, ViewChoices};
 pub use engines::{Algorithm, ChainStart, EngineKind, GibbsOptions, Path};
@@ -14,6 +15,7 @@ pub use named::{Described, Kind, Named};
 pub use polyview_core::Posterior;
 pub use prior::{FactorPrior, FactorPriors, PriorKind, WeightPrior, WeightPriors};
 pub use run::RunOptions;
+pub use settle::Settle;
 
 use std::collections::BTreeMap;
 
@@ -225,16 +227,16 @@ impl ModelSpec {
             choices.scaling = FeatureScaling::View;
         }
         if self.model == "rank" && self.engine == EngineKind::Vb && choices.likelihood.is_label() {
-            choices.settle = Some(choices.settle.unwrap_or(true));
+            choices.settle = Some(choices.settle.unwrap_or(Settle::Factors));
         }
         choices
     }
 
     /// Has the weights of one view settled at the end of the fit
-    /// ([`Fit::settle`](crate::Fit::settle)), or not.
+    /// ([`Fit::settle`](crate::Fit::settle)), on what is said, or not: `true` is on factors.
     #[must_use]
-    pub fn with_settled(self, name: &str, settle: bool) -> Self {
-        self.with_changed(name, |choices| choices.settle = Some(settle))
+    pub fn with_settled(self, name: &str, settle: impl Into<Settle>) -> Self {
+        self.with_changed(name, |choices| choices.settle = Some(settle.into()))
     }
 
     /// Has one view count that often, a positive number.

@@ -232,9 +232,9 @@ pub(super) fn ends(level: f64) -> Result<[f64; 2]> {
     }
 }
 
-/// Factors, and the components that their samples belong to where these are
-/// others than the fit's.
-type Placed<'a> = (Cow<'a, RowMoments>, Option<Arc<Mat<f64>>>);
+/// Factors, the components that their samples belong to where these are others than the fit's,
+/// and what factors leave of the samples' features where the view is predicted from that as well.
+type Placed<'a> = (Cow<'a, RowMoments>, Option<Arc<Mat<f64>>>, Option<Mat<f64>>);
 
 /// A view that is predicted.
 struct Wanted<'a> {
@@ -319,7 +319,7 @@ impl Fit {
             own,
         };
         self.predict_from(of, (samples, &placing), Vec::new(), parameters, |c| {
-            Ok((Cow::Borrowed(c.factors()), None))
+            Ok((Cow::Borrowed(c.factors()), None, None))
         })
     }
 
@@ -342,15 +342,19 @@ impl Fit {
         let mut journal = Journal::default();
         let own = views[at].as_ref();
         let of = Wanted { at, seen, own };
+        let features = if seen { None } else { self.on_features(at)? };
         let mut out = self.predict_from(of, (samples, &placing), notes, parameters, |c| {
             let how = latent::usual(WeightUncertainty::Variational);
             let z = latent::factors(self, c, &views, &ids, how, &mut journal)?;
+            let beside = features
+                .as_ref()
+                .map(|f| f.directions.of(c, &views, &z.moments));
             let moments = if self.predicts_from_means(at, seen) {
                 without_covariances(&z.moments)
             } else {
                 z.moments
             };
-            Ok((Cow::Owned(moments), z.shares))
+            Ok((Cow::Owned(moments), z.shares, beside))
         })?;
         latent::notes_of(&journal, &mut out.notes);
         out.warnings.extend(warnings);
@@ -374,9 +378,10 @@ impl Fit {
             let target = (!seen).then_some(at);
             let mut component = self.component_for(i / placing.count(), parameters, target)?;
             placing.place(i % placing.count(), &mut component)?;
-            let z = match factors(&component)? {
-                (z, None) => z,
-                (z, Some(shares)) => {
+            let (z, shares, beside) = factors(&component)?;
+            let z = match shares {
+                None => z,
+                Some(shares) => {
                     let z = z.into_owned();
                     if let Some(own) = component.views[at].term.as_by_component() {
                         own.take_shares(&shares);
@@ -387,6 +392,11 @@ impl Fit {
             let seen = Arc::new(component.seen(&z).into_owned());
             drop(z);
             let mut view = component.views.swap_remove(at);
+            if let Some(known) = beside
+                && let Some(features) = self.on_features(at)?
+            {
+                view.bias = features.added(&view.bias, known.as_ref(), parameters)?;
+            }
             if view.term.laws_need_data() {
                 match own {
                     Some(own) => view.term = view.term.rebind(own)?,

@@ -7,10 +7,12 @@ use polyview_linalg::on_pool;
 use super::latent;
 use super::project::WeightUncertainty;
 use super::settling::{Candidate, Given};
+use super::settling_features;
 use crate::assemble;
 use crate::error::{ErrorKind, Result};
 use crate::faithful;
 use crate::fit::{Component, ComponentView, Fit, ViewInfo};
+use crate::spec::Settle;
 
 /// Where settling is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +125,7 @@ impl Fit {
         } else {
             Given::Laws
         };
-        let runs = self.settle_from(&component, &targets, factors, (given, watch))?;
+        let runs = self.settle_from(&component, &targets, factors, &others, (given, watch))?;
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         if outcome != Outcome::Interrupted {
             for (v, found) in targets.iter().zip(runs.views) {
@@ -174,7 +176,14 @@ impl Fit {
             }
         } else {
             let (sweeps, outcome) = (found.sweeps, found.outcome);
-            let note = format!("{SETTLED}, {sweeps} sweeps ({outcome})");
+            let beside = found.features.map_or_else(String::new, |(count, share)| {
+                format!(
+                    ", beside {count} direction(s) of what these leave of the features, which have {:.0} % of \
+                     the variance of what is predicted",
+                    100.0 * share
+                )
+            });
+            let note = format!("{SETTLED}{beside}, {sweeps} sweeps ({outcome})");
             if outcome == Outcome::Converged {
                 Event::Note { note }
             } else {
@@ -183,8 +192,8 @@ impl Fit {
             }
         };
         // covariances may be of another kind than before
-        let own = format!("views/{name}/");
-        self.settled.retain(|n, _| !n.starts_with(&own));
+        let (own, beside) = (format!("views/{name}/"), settling_features::place(&name));
+        (self.settled).retain(|n, _| !(n.starts_with(&own) || n.starts_with(&beside)));
         if !kept {
             for (name, array) in found.state.arrays() {
                 self.settled.put(name, array.clone());
@@ -198,7 +207,14 @@ impl Fit {
     fn say_settled(&mut self, v: usize, settled: bool) {
         let name = self.views[v].name.clone();
         let choices = &mut self.views[v].choices;
-        choices.settle = Some(settled);
+        choices.settle = Some(if settled {
+            choices
+                .settle
+                .filter(|s| s.settles())
+                .unwrap_or(Settle::Factors)
+        } else {
+            Settle::Not
+        });
         if let Some(spec) = self.composed.spec() {
             self.composed = spec.clone().with_view(&name, choices.clone()).into();
         }
@@ -207,7 +223,7 @@ impl Fit {
     /// Settles the views whose choices say so, unless no other view is left; false where
     /// `watch` ended it.
     pub(crate) fn settle_as_chosen(&mut self, watch: Watch<'_>) -> Result<bool> {
-        let chosen = self.views.iter().filter(|v| v.choices.settle == Some(true));
+        let chosen = self.views.iter().filter(|v| v.choices.settles());
         let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();
         if names.is_empty() {
             return Ok(true);
@@ -224,7 +240,7 @@ impl Fit {
             Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => {
                 let note = format!("no view was settled: {e}");
                 for v in 0..self.views.len() {
-                    if self.views[v].choices.settle == Some(true) {
+                    if self.views[v].choices.settles() {
                         self.say_settled(v, false);
                     }
                 }
@@ -237,12 +253,12 @@ impl Fit {
 
     /// Whether every view was to be settled, so that none could be.
     fn leaves_no_other(&self) -> bool {
-        self.views.iter().all(|v| v.choices.settle == Some(true))
+        self.views.iter().all(|v| v.choices.settles())
     }
 
     /// Whether the fit ended with weights of one of its views settled.
     pub(super) fn was_settled(&self, view: &ViewInfo) -> bool {
-        view.choices.settle == Some(true) && !self.leaves_no_other()
+        view.choices.settles() && !self.leaves_no_other()
     }
 
     /// Whether factors of new samples come from views beside these of which one is of
@@ -282,7 +298,7 @@ impl Fit {
         if seen && self.holds_settled(at) {
             return false;
         }
-        let settled = |v: &ViewInfo| v.choices.settle == Some(true);
+        let settled = |v: &ViewInfo| v.choices.settles();
         let all = (0..self.views.len()).filter(|v| settled(&self.views[*v]));
         self.was_settled(&self.views[at]) && self.knows_factors_by_pairs(&all.collect::<Vec<_>>())
     }

@@ -1,5 +1,7 @@
 //! Views of labels given factors that are known, and whether they tell samples apart.
 
+use std::borrow::Cow;
+
 use polyview_core::{
     Block, GammaPrior, Journal, NoiseScope, ParameterUncertainty, Predictor, RowBlock, RowMoments,
     Schedule, State, Step, View, ViewTerm,
@@ -12,16 +14,18 @@ use polyview_random::StreamKey;
 use super::label_loss;
 use super::mixing::Mixing;
 use super::settle::{SettleProgress, Watch, without_covariances};
+use super::settling_features::OnFeatures;
 use crate::assemble;
 use crate::error::{Error, Result};
 use crate::fit::{Component, Fit};
+use crate::spec::Settle;
 
 /// Streams of this step are none of the fit's.
 const CHAIN: u32 = 0x7365_7474;
 
 /// Most sweeps, and what counts as no change: sweeps without factors cost next
 /// to nothing, and the bound includes that of the factors, which stays.
-const SWEEPS: usize = 1000;
+pub(super) const SWEEPS: usize = 1000;
 const TOLERANCE: f64 = 1e-9;
 const MOVEMENT: f64 = 1e-4;
 
@@ -46,6 +50,9 @@ pub(super) struct Candidate {
     /// How its sweeps ended, and their number.
     pub(super) outcome: Outcome,
     pub(super) sweeps: usize,
+    /// Where it was settled on features, the number of directions of what factors leave of
+    /// these, and their share in the variance of the predictors.
+    pub(super) features: Option<(usize, f64)>,
 }
 
 impl Candidate {
@@ -90,10 +97,12 @@ pub(super) enum Given {
 }
 
 /// One run over a target.
-struct Sweeps {
-    part: ViewPart,
-    outcome: Outcome,
-    count: usize,
+pub(super) struct Sweeps {
+    pub(super) part: ViewPart,
+    pub(super) outcome: Outcome,
+    pub(super) count: usize,
+    /// What predicts the target beside factors.
+    pub(super) features: Option<OnFeatures>,
 }
 
 /// How often the variances that factors leave the predictors of a target follow its weights,
@@ -101,7 +110,7 @@ struct Sweeps {
 const ROUNDS: usize = 40;
 const STILL: f64 = 1e-3;
 /// Prior of the precision of a feature's weights (spec/sites 6).
-const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
+pub(super) const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
 /// Sweeps between two such rounds.
 const SWEEPS_OF_A_ROUND: usize = 4;
 /// Least variance that a factor explains of other views, beside the mean of all: it counts as
@@ -109,6 +118,7 @@ const SWEEPS_OF_A_ROUND: usize = 4;
 const LEAST_REACH: f64 = 1e-3;
 /// Least share of the residual variance about predictions from means that is taken for noise.
 const LEAST_NOISE: f64 = 0.02;
+const POSTERIOR: ParameterUncertainty = ParameterUncertainty::Posterior;
 
 impl Fit {
     /// Brings weights, intercepts, scales and noise of the views `targets` to what predicts
@@ -130,6 +140,7 @@ impl Fit {
         component: &Component,
         targets: &[usize],
         mut rows: Box<dyn RowBlock>,
+        others: &[Option<View>],
         (given, watch): (Given, Watch<'_>),
     ) -> Result<Runs> {
         let data = self.data()?;
@@ -139,6 +150,11 @@ impl Fit {
         }
         let factors = rows.seen().clone();
         let relative = relative_precisions(component, targets);
+        let wants = |v: &usize| self.views[*v].choices.settle == Some(Settle::Features);
+        let beside = match targets.iter().find(|v| wants(v)) {
+            None => None,
+            Some(&v) => Some(self.beside(component, others, &factors, v)?),
+        };
         let mut runs = Runs {
             views: Vec::with_capacity(targets.len()),
             outcome: Outcome::Converged,
@@ -150,9 +166,14 @@ impl Fit {
         {
             let joint_loss = predicted(&part, &factors, &data[v]).map(|p| p.0);
             let part = self.as_settled_before(v, part, &data[v])?;
-            let run = match given {
-                Given::Means => self.sweeps_over(&mut rows, part, (SWEEPS, 0), watch)?,
-                Given::Laws => {
+            let beside = beside.as_ref().filter(|_| wants(&v));
+            let run = match (beside, given) {
+                (Some(beside), _) => {
+                    let of = (v, &data[v], given);
+                    self.settle_beside(component, of, part, &factors, (beside, watch))?
+                }
+                (None, Given::Means) => self.sweeps_over(&mut rows, part, (SWEEPS, 0), watch)?,
+                (None, Given::Laws) => {
                     let view = (v, &data[v], &relative[..]);
                     self.settle_to_laws(component, view, part, (&mut rows, watch))?
                 }
@@ -161,19 +182,40 @@ impl Fit {
                 runs.outcome = run.outcome;
                 return Ok(runs);
             }
+            let mut run = run;
+            let added = run.features.as_ref().zip(beside);
+            let added = added.map(|(f, b)| f.added(&run.part.bias, b.known.as_ref(), POSTERIOR));
+            let own = match added.transpose()? {
+                // as predictions of each sample have them
+                Some(bias) => Some(std::mem::replace(&mut run.part.bias, bias)),
+                None => None,
+            };
             let (loss, constant) = predicted(&run.part, &factors, &data[v]).unzip();
+            if let Some(own) = own {
+                run.part.bias = own;
+            }
+            let share = run.features.as_ref().zip(beside).map(|(f, b)| {
+                let weights = run.part.weights.moments();
+                f.share(weights, factors.mean(), b.known.as_ref())
+            });
+            let directions = beside.map_or(0, |b| b.directions.count());
             runs.views.push(Candidate {
                 loss,
                 joint_loss,
                 shares_loss: label_loss::of_shares(&data[v], run.part.term.domain()),
-                weights: (run.part.weights.moments().explicit_rows() * self.k()) as f64,
+                weights: (run.part.weights.moments().explicit_rows() * (self.k() + directions))
+                    as f64,
                 constant: constant.unwrap_or(false),
                 outcome: run.outcome,
                 sweeps: run.count,
+                features: share.map(|share| (directions, share)),
                 state: {
                     let mut state = State::new();
                     run.part.give_up("", &mut state);
                     state.drop_local();
+                    if let Some(features) = &run.features {
+                        features.save(self, &self.views[v].name, &mut state);
+                    }
                     state
                 },
             });
@@ -268,23 +310,31 @@ impl Fit {
     }
 
     /// Sweeps over the widened term of a view while the variances that factors leave its
-    /// predictors follow the weights.
-    fn rounds_over(
+    /// predictors follow the weights, of which those of `factors` come first.
+    pub(super) fn rounds_over(
         &self,
         (rows, watch): (&mut Box<dyn RowBlock>, Watch<'_>),
         (own, view): (&dyn ViewTerm, &View),
         part: ViewPart,
         factors: &RowMoments,
     ) -> Result<Sweeps> {
+        let k = factors.k();
         let mut run = Sweeps {
             part,
             outcome: Outcome::MaxSweeps,
             count: 0,
+            features: None,
         };
         let mut mixing = Mixing::default();
         for round in 1..=ROUNDS {
             let before = run.part.weights.moments().mean().to_owned();
-            if let Some(term) = own.widened(view, &with(&run.part, factors)) {
+            let weights = first_columns(run.part.weights.seen(), k);
+            let at = Predictor {
+                factors,
+                weights: &weights,
+                bias: &run.part.bias,
+            };
+            if let Some(term) = own.widened(view, &at) {
                 run.part.term = term?;
             }
             let most = (SWEEPS_OF_A_ROUND, run.count);
@@ -316,7 +366,7 @@ impl Fit {
 
     /// At `most` so many sweeps over all of a view but the factors, to the optimum of the bound, after
     /// so many `before`.
-    fn sweeps_over(
+    pub(super) fn sweeps_over(
         &self,
         rows: &mut Box<dyn RowBlock>,
         part: ViewPart,
@@ -367,12 +417,23 @@ impl Fit {
             part: model.views.swap_remove(0),
             outcome,
             count: record.sweep,
+            features: None,
         })
     }
 }
 
+/// The first columns of rows.
+pub(super) fn first_columns(rows: &RowMoments, k: usize) -> Cow<'_, RowMoments> {
+    if rows.k() == k {
+        return Cow::Borrowed(rows);
+    }
+    let mut first = rows.clone();
+    first.select(&(0..k).collect::<Vec<_>>(), &vec![1.0; k]);
+    Cow::Owned(first)
+}
+
 /// The predictor of a view with these factors.
-fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
+pub(super) fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
     Predictor {
         factors,
         weights: part.weights.seen(),
@@ -382,7 +443,7 @@ fn with<'a>(part: &'a ViewPart, factors: &'a RowMoments) -> Predictor<'a> {
 
 /// The variances that factors leave the predictors of a view, samples × predictor columns, under the
 /// weights' own uncertainty: $\mathrm E\,w^\top S\_nw$.
-fn expected_spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
+pub(super) fn expected_spread(part: &ViewPart, factors: &RowMoments) -> Mat<f64> {
     let p = |factors| Predictor {
         factors,
         weights: part.weights.seen(),
@@ -434,7 +495,7 @@ fn relative_change(before: MatRef<'_, f64>, after: MatRef<'_, f64>) -> f64 {
 /// Takes from the noise of residuals about predictions from means what the factors, as far as
 /// they are not known, explain of them: $1/\tau = \kappa - \overline{\mathrm E\,w^\top Sw}$ (spec/sites 5).
 /// The mean is over the observed cells.
-fn less_noise(part: &mut ViewPart, view: &View, spread: &Mat<f64>) {
+pub(super) fn less_noise(part: &mut ViewPart, view: &View, spread: &Mat<f64>) {
     let of_column = |d: usize| {
         let seen = (0..spread.nrows()).filter(|n| view.is_observed(*n, d));
         let (sum, count) = seen.fold((0.0, 0.0), |(s, c), n| (s + spread[(n, d)], c + 1.0));
@@ -517,6 +578,7 @@ mod tests {
             constant,
             outcome: Outcome::Converged,
             sweeps: 1,
+            features: None,
         };
         assert!(found(true, 30.0).is_worse_than_joint());
         // a nat for each weight is what weights gain that have seen the labels

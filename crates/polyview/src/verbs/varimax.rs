@@ -8,8 +8,9 @@ use polyview_random::StreamKey;
 use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
-use crate::fit::{Fit, saved_parameters, share};
+use crate::fit::{Fit, ViewInfo, saved_parameters, share};
 use crate::spec::{ModelSpec, Posterior};
+use crate::verbs::features_of;
 
 impl Fit {
     /// The same answer with its factors turned by varimax: the orthogonal
@@ -136,6 +137,13 @@ impl Fit {
             }
         }
         out.drop_local();
+        // what factors leave does not turn with them
+        for (name, array) in self.settled.arrays() {
+            let of = |v: &ViewInfo| name.starts_with(&features_of(&v.name));
+            if self.views.iter().any(of) {
+                out.put(name, array.clone());
+            }
+        }
         Ok(out)
     }
 

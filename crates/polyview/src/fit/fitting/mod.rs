@@ -466,6 +466,6 @@ impl Fitting {
     }
     /// Whether views are settled at the end.
     pub fn settles(&self) -> bool {
-        (self.given.infos.iter()).any(|v| v.choices.settle == Some(true))
+        (self.given.infos.iter()).any(|v| v.choices.settles())
     }
 }

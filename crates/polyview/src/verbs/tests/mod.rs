@@ -40,6 +40,7 @@ mod ranks;
 mod rare_labels;
 mod rest;
 mod settle;
+mod settle_features;
 mod shrinkage;
 mod silent_features;
 mod similarity;

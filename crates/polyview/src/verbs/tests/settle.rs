@@ -10,7 +10,9 @@ use super::super::latent;
 use super::super::settle::start;
 use super::discriminative::{TRAIN, data, some, tables};
 use crate::models::{self, Table1};
-use crate::{EngineKind, ErrorKind, Fit, ModelSpec, ProjectOptions, Projection, WeightUncertainty};
+use crate::{
+    EngineKind, ErrorKind, Fit, ModelSpec, ProjectOptions, Projection, Settle, WeightUncertainty,
+};
 
 /// What is projected of the training samples without the view `y`.
 fn projected(fit: &Fit, x: &Table) -> Projection {
@@ -326,7 +328,7 @@ fn the_choice_is_the_verb() {
     let mut spec = Table1::RankLinearSvm.spec(3, &["y"]);
     spec.vb.max_sweeps = 30;
     let chosen = train(&x, &y, spec.clone());
-    assert_eq!(chosen.views()[1].choices.settle, Some(true));
+    assert_eq!(chosen.views()[1].choices.settle, Some(Settle::Factors));
     assert_eq!(chosen.views()[0].choices.settle, None);
     let entries = &chosen.record().journal.entries;
     assert!(
@@ -347,7 +349,7 @@ fn the_choice_is_the_verb() {
     let path = dir.path().join("m.pv");
     chosen.save(&path, crate::Overwrite::Refuse).unwrap();
     let again = Fit::load(&path).unwrap();
-    assert_eq!(again.views()[1].choices.settle, Some(true));
+    assert_eq!(again.views()[1].choices.settle, Some(Settle::Factors));
     let new = data([some(&x, TRAIN..x.samples.len())]);
     let (a, b) = (
         chosen.predict(&new, "y").unwrap(),
@@ -402,7 +404,7 @@ fn what_cannot_be_settled_is_refused() {
     assert!(matches!(error, ErrorKind::NotWithEngine { .. }));
     // for all views at once, which only the data name
     let mut all = real.clone();
-    all.defaults.settle = Some(true);
+    all.defaults.settle = Some(Settle::Factors);
     let both = data([some(&x, 0..TRAIN), some(&y, 0..TRAIN)]);
     let error = crate::validate(&all, &both).unwrap_err();
     assert!(matches!(kind(error), ErrorKind::Incompatible { .. }));
