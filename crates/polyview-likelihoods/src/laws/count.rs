@@ -6,8 +6,7 @@ use polyview_special::{ln_beta, ln_gamma, normal_cdf, normal_quantile};
 const LARGE: f64 = 1e4;
 /// Most counts that are visited on the way to an end.
 const STEPS: usize = 1 << 17;
-/// Sizes above which a negative binomial is Poisson, and a beta-binomial
-/// binomial, to rounding.
+/// Sizes above which a negative binomial is Poisson to rounding.
 const SHARP: f64 = 1e8;
 /// A sum of probabilities begins so many standard deviations below the mean.
 const BELOW: f64 = 12.0;
@@ -17,7 +16,7 @@ const BELOW: f64 = 12.0;
 /// Predictive distributions of counts are mixtures without a closed form. As
 /// normal laws stand for those of numbers, so does for counts the negative
 /// binomial of the same two moments, or where the variance is not above the
-/// mean the Poisson law; for successes out of known trials the beta-binomial.
+/// mean the Poisson law.
 ///
 /// ```
 /// use polyview_likelihoods::CountLaw;
@@ -38,8 +37,6 @@ enum Law {
     Poisson,
     /// Its size.
     NegativeBinomial(f64),
-    /// Trials and the two shapes.
-    BetaBinomial(f64, f64, f64),
 }
 
 impl CountLaw {
@@ -55,17 +52,6 @@ impl CountLaw {
             mean,
             variance: variance.max(mean),
             law,
-        }
-    }
-    /// The law of successes in so many trials (at least one), whose
-    /// probability has that mean and variance.
-    pub fn successes(trials: f64, mean: f64, variance: f64) -> Self {
-        let single = mean * (1.0 - mean);
-        let strength = (single / variance.max(single / SHARP) - 1.0).max(1e-6);
-        Self {
-            mean: trials * mean,
-            variance: trials * single * (1.0 + (trials - 1.0) / (1.0 + strength)),
-            law: Law::BetaBinomial(trials, strength * mean, strength * (1.0 - mean)),
         }
     }
     /// The mean.
@@ -94,17 +80,6 @@ impl CountLaw {
                     zero - y * (r / m).ln_1p() - ln_beta(r, y + 1.0) - (y + r).ln()
                 }
             }
-            Law::BetaBinomial(n, a, b) => {
-                if y > n {
-                    return f64::NEG_INFINITY;
-                }
-                if !(a > 0.0 && b > 0.0) {
-                    // the probability is 0 or 1 to rounding
-                    return if y == m { 0.0 } else { f64::NEG_INFINITY };
-                }
-                let choose = -(n + 1.0).ln() - ln_beta(y + 1.0, n - y + 1.0);
-                choose + ln_beta(y + a, n - y + b) - ln_beta(a, b)
-            }
         }
     }
     /// Probability of `count` + 1 over that of `count`.
@@ -113,16 +88,6 @@ impl CountLaw {
         match self.law {
             Law::Poisson => m / (k + 1.0),
             Law::NegativeBinomial(r) => (k + r) / (k + 1.0) * (m / (m + r)),
-            Law::BetaBinomial(n, a, b) => {
-                (n - k).max(0.0) * (k + a) / ((k + 1.0) * (n - k - 1.0 + b))
-            }
-        }
-    }
-    /// Largest count that is possible.
-    fn most(&self) -> f64 {
-        match self.law {
-            Law::BetaBinomial(n, _, _) => n,
-            _ => f64::INFINITY,
         }
     }
     /// The central interval of probability `level`, between 0 and 1: the quantiles of
@@ -139,13 +104,13 @@ impl CountLaw {
             return f64::NAN;
         }
         if !self.mean.is_finite() {
-            return if p < 0.5 { 0.0 } else { self.most() };
+            return if p < 0.5 { 0.0 } else { f64::INFINITY };
         }
         if self.mean == 0.0 {
             return 0.0;
         }
         let far = {
-            let normal = (self.mean + normal_quantile(p) * self.sd()).clamp(0.0, self.most());
+            let normal = (self.mean + normal_quantile(p) * self.sd()).max(0.0);
             if p < 0.5 {
                 normal.floor()
             } else {
@@ -160,7 +125,7 @@ impl CountLaw {
         for (k, own) in self.visited() {
             sum += own;
             // beyond rounding the sum does not grow
-            let over = k >= self.most() || (k > self.mean && own < 1e-17);
+            let over = k > self.mean && own < 1e-17;
             if sum >= p || over {
                 return k;
             }
@@ -175,9 +140,9 @@ impl CountLaw {
             return f64::NAN;
         }
         if count < 0.0 || !self.mean.is_finite() {
-            return f64::from(u8::from(count >= self.most()));
+            return f64::from(u8::from(count == f64::INFINITY));
         }
-        if self.mean == 0.0 || count >= self.most() {
+        if self.mean == 0.0 || count == f64::INFINITY {
             return 1.0;
         }
         let top = count.floor();
@@ -212,12 +177,7 @@ mod tests {
     use super::*;
 
     fn laws() -> Vec<CountLaw> {
-        let mut out = vec![
-            CountLaw::successes(1.0, 0.3, 0.01),
-            CountLaw::successes(30.0, 0.3, 0.01),
-            CountLaw::successes(400.0, 0.9, 1e-12),
-            CountLaw::successes(12.0, 0.5, 0.2),
-        ];
+        let mut out = Vec::new();
         for mean in [1e-3, 0.4, 3.0, 60.0, 900.0] {
             for over in [0.0, 1e-9, 0.3, 4.0, 100.0] {
                 out.push(CountLaw::new(mean, mean * (1.0 + over)));
@@ -230,7 +190,7 @@ mod tests {
     fn probabilities_add_up_to_the_moments_they_were_made_of() {
         for law in laws() {
             let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
-            let end = (law.mean() + 60.0 * law.sd() + 4000.0).min(law.most()) as usize;
+            let end = (law.mean() + 60.0 * law.sd() + 4000.0) as usize;
             for y in 0..=end {
                 let (y, p) = (y as f64, law.ln_density(y as f64).exp());
                 total += p;
@@ -286,9 +246,5 @@ mod tests {
         assert_eq!(CountLaw::new(100.0, 1e10).interval(0.95), (0.0, 0.0));
         let (low, high) = CountLaw::new(5e3, 1e8).interval(0.95);
         assert!(low == 0.0 && high.is_finite());
-        assert_eq!(
-            CountLaw::successes(9.0, 1.0, 0.0).interval(0.95),
-            (9.0, 9.0)
-        );
     }
 }

@@ -4,12 +4,13 @@
 use std::ops::Range;
 
 use polyview_core::{Ask, Block, Law, OrderStatistics, Predictor, RankedLaw, RowMoments};
-use polyview_linalg::{LinalgError, Mat, SpdFactor, SymPacked, gram, sym_eigen};
+use polyview_linalg::{LinalgError, Mat, SymPacked};
 use polyview_random::{StreamKey, standard_normal};
 use polyview_special::{normal_cdf, normal_quantile};
 use rayon::prelude::*;
 
 use super::anchors::Anchors;
+use super::leverage::{Known, Told, mean_covariance};
 use crate::laws::each;
 
 /// Least variance of a normal score about its regression.
@@ -43,7 +44,7 @@ struct Link {
 
 impl Training {
     /// `None` where the anchors are not of these samples.
-    pub(super) fn new(p: &Predictor<'_>, anchors: &Anchors) -> Option<Self> {
+    pub(super) fn new(p: &Predictor<'_>, anchors: &Anchors, told: Option<Told>) -> Option<Self> {
         let (n, k) = (p.factors.explicit_rows(), p.factors.k());
         let fits = anchors.samples.iter().all(|s| (*s as usize) < n)
             && p.weights.explicit_rows() == anchors.features();
@@ -56,58 +57,46 @@ impl Training {
                 means[r * k + j] = *x;
             }
         }
-        let mut spread = p.factors.cov_sum(Some(&vec![1.0; n]));
-        spread.scale(1.0 / n.max(1) as f64);
         let mut out = Self {
             means,
             k,
-            spread,
+            spread: mean_covariance(p.factors),
             links: Vec::new(),
         };
-        out.links = (0..anchors.features())
+        let predictors: Vec<Vec<f64>> = (0..anchors.features())
             .into_par_iter()
-            .map(|i| out.link(i, p.weights, anchors))
+            .map(|i| out.predictors(i, p.weights, anchors))
             .collect();
+        out.links = (predictors.iter().enumerate())
+            .map(|(i, w)| Self::link(i, w, anchors))
+            .collect();
+        let spread = out.spread.clone();
+        let known = Known {
+            anchors,
+            p,
+            spread: &spread,
+            told,
+        };
         // it fails for numbers alone that are not finite, as nothing to compare with is
-        out.set_apart(p, anchors).ok()?;
+        out.set_apart(&known, &predictors).ok()?;
         Some(out)
     }
     /// The variance of a normal score about its true predictor: $v/(1-h)$, as the fit
-    /// takes the share $h$ of the noise for signal, the leverage of a datum on its own
-    /// prediction, through the factors of its sample, through the weights of its feature,
-    /// and through the two numbers of the regression on the $n$ anchors of the feature,
-    /// $2/n$. The leverage is that of the normal scores' own regression, $x = c +
-    /// b(zw^\top) + \varepsilon$ with $b^2/v$ for the precision of a predictor. How little
-    /// is known of the predictor itself comes on top where data are predicted.
-    /// Other views are left out: with them the leverage is smaller, and the intervals are
-    /// on the safe side.
+    /// takes the share $h$ of the noise for signal, through factors and weights
+    /// ([`Known::leverages`]) and through the two numbers of the regression on the $n$ anchors of
+    /// the feature, $2/n$. How little is known of the predictor itself comes on top where data
+    /// are predicted.
     ///
-    /// Factors and weights have unit prior precision. A leverage above that of nine
+    /// A leverage above that of nine
     /// data in ten, of a feature that hardly anybody has, is taken for that. And no predictor
     /// leaves more of a feature open than the feature's own variance does.
-    fn set_apart(&mut self, p: &Predictor<'_>, anchors: &Anchors) -> Result<(), LinalgError> {
+    fn set_apart(&mut self, known: &Known<'_>, predictors: &[Vec<f64>]) -> Result<(), LinalgError> {
         const MOST: f64 = 0.9;
-        let samples = p.factors.explicit_rows().max(1) as f64;
-        let precision = |link: &Link| link.slope * link.slope / link.spread;
-        let w = p.weights.mean();
-        let row = |i: usize| -> Vec<f64> { w.row(i).iter().copied().collect() };
-        let mut of_sample = SymPacked::identity(self.k);
-        for (i, link) in self.links.iter().enumerate() {
-            let share = anchors.observed(i) / samples;
-            of_sample.add_outer(precision(link) * share, &row(i));
-        }
-        let cov = SpdFactor::factor(&of_sample)?.0.inverse();
-        let (energies, _) = sym_eigen(gram(p.factors.mean()).to_mat().as_ref())?;
-        for (i, link) in self.links.iter_mut().enumerate() {
-            let share = anchors.observed(i) / samples;
-            let t = precision(link);
-            let through_factors = t * cov.quad(&row(i));
-            let through_weights: f64 = (energies.iter())
-                .map(|e| t * e / samples / (1.0 + t * share * e))
-                .sum();
-            let of_link = 2.0 / (anchors.of(i).len() as f64).max(2.0);
-            let h = (through_factors + through_weights + of_link).min(MOST);
-            let apart = link.spread / (1.0 - h);
+        let precision = |i: usize| self.links[i].slope.powi(2) / self.links[i].spread;
+        let leverages = known.leverages(&precision, &|i| &predictors[i])?;
+        for (i, (link, h)) in self.links.iter_mut().zip(leverages).enumerate() {
+            let of_link = 2.0 / (known.anchors.of(i).len() as f64).max(2.0);
+            let apart = link.spread / (1.0 - (h + of_link).min(MOST));
             link.apart = apart.min(link.total.max(link.spread));
         }
         Ok(())
@@ -118,9 +107,18 @@ impl Training {
         let at = sample as usize * self.k;
         &self.means[at..at + self.k]
     }
-    /// Regression of the normal scores of the anchors on their predictors.
-    fn link(&self, feature: usize, weights: &RowMoments, anchors: &Anchors) -> Link {
+    /// Mean predictors of the anchors of a feature.
+    fn predictors(&self, feature: usize, weights: &RowMoments, anchors: &Anchors) -> Vec<f64> {
         let a: Vec<f64> = (0..self.k).map(|j| weights.mean()[(feature, j)]).collect();
+        let of = |at: usize| {
+            let row = self.row(anchors.samples[at]);
+            row.iter().zip(&a).map(|(z, a)| z * a).sum()
+        };
+        anchors.of(feature).map(of).collect()
+    }
+    /// Regression of the normal scores of the anchors on their predictors.
+    fn link(feature: usize, predictors: &[f64], anchors: &Anchors) -> Link {
+        let first = anchors.of(feature).start;
         let total: f64 = anchors.observed(feature);
         let (mut below, mut points) = (0.0, Vec::new());
         for run in anchors.runs(feature) {
@@ -128,9 +126,7 @@ impl Training {
             let score = normal_quantile((below + 0.5 * (size + 1.0)) / (total + 1.0));
             below += size;
             for at in run {
-                let row = self.row(anchors.samples[at]);
-                let w: f64 = row.iter().zip(&a).map(|(z, a)| z * a).sum();
-                points.push((anchors.counts[at], w, score));
+                points.push((anchors.counts[at], predictors[at - first], score));
             }
         }
         let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| {

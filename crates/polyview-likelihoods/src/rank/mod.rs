@@ -43,6 +43,7 @@ mod gibbs;
 mod insertion;
 mod kernels;
 mod levels;
+mod leverage;
 mod map;
 mod moments;
 mod options;

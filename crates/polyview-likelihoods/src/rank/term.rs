@@ -12,6 +12,7 @@ use polyview_random::StreamKey;
 
 use super::anchors::Anchors;
 use super::insertion::Inserted;
+use super::leverage::Told;
 use super::map::{self, RankLaw, Training};
 use super::pairs::Pairs;
 use super::{PairPolicy, Rank};
@@ -110,7 +111,11 @@ impl CoupledRows for Rank {
 
 impl Conditioned for Rank {
     fn condition(&mut self, training: &Predictor<'_>) {
-        self.training = Training::new(training, &self.anchors).map(Arc::new);
+        let told = Told {
+            epsilon: self.epsilon,
+            weight: self.options.weight,
+        };
+        self.training = Training::new(training, &self.anchors, Some(told)).map(Arc::new);
     }
 }
 

@@ -125,7 +125,7 @@ impl Rounds for OrdinaryRank {
 
 impl Conditioned for OrdinaryRank {
     fn condition(&mut self, training: &Predictor<'_>) {
-        self.training = Training::new(training, &self.anchors).map(Arc::new);
+        self.training = Training::new(training, &self.anchors, None).map(Arc::new);
     }
 }
 

@@ -178,6 +178,21 @@ fn intervals_hold_what_they_say_at_every_level() {
     }
 }
 
+/// Where another view knows the factors, few ranks have little part in them: their noise is not
+/// counted twice.
+#[test]
+fn intervals_beside_a_strong_view_are_no_wider() {
+    let s = Setting {
+        samples: 300,
+        features: 12,
+        ..PLAIN
+    };
+    let [hidden, _] = coverage(&s, "rank", 0..4);
+    for (level, found) in LEVELS.into_iter().zip(hidden) {
+        assert!((found - level).abs() < 0.03, "{level}: {found}");
+    }
+}
+
 /// Mean and interval of a rank are of one law: the mean is the integral of its quantiles. It
 /// lies outside of an interval where more than half of what that leaves out is needed to
 /// get beyond it, and nowhere else; the median never does.
