@@ -39,7 +39,6 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
         vb: VbOptions {
             rotate: Rotate::Off,
             prune: PruneRule::never(),
-            momentum: false,
             ..VbOptions::default()
         },
         ..ModelSpec::default()

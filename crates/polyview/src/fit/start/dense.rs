@@ -20,7 +20,7 @@ const CHAIN: u32 = 1 << 21;
 
 impl Given {
     /// Factors that the run of variational Bayes of this number starts from, samples × K. Where
-    /// weights are zero or not, a few sweeps of the same model with dense weights come
+    /// weights are zero or not and sweeps go with momentum, a few sweeps of the same model with dense weights come
     /// first, whose factors are then turned by varimax. They leave out factors that are
     /// empty, so that K may be less than was asked for.
     ///
@@ -74,7 +74,8 @@ fn dense(composed: &Composed) -> Result<Option<Composed>> {
     let Some(spec) = composed.spec() else {
         return Ok(None);
     };
-    if composed.is_faithful() || composed.options.start != Start::Varimax {
+    let asked = composed.options.vb.momentum && composed.options.start == Start::Varimax;
+    if composed.is_faithful() || !asked {
         return Ok(None);
     }
     let mut dense: ModelSpec = spec.clone();
