@@ -6,7 +6,7 @@ use polyview_core::{Centring, FeatureScaling, NoiseBy, Options};
 use polyview_kernels::KernelChoice;
 use serde::{Deserialize, Serialize};
 
-use super::{Likelihood, WeightPrior};
+use super::{Likelihood, Limits, WeightPrior};
 
 /// Choices that may differ from view to view.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct ViewChoices {
     /// model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
+    /// Between which limits the features of a view of likelihood `censored` are measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
     /// How often the view counts, where it is not once: its part of the bound times this number
     /// ([`Weighted`](polyview_likelihoods::Weighted)). The bound is no evidence then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     settle: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<[usize; 2]>,
@@ -99,6 +104,7 @@ impl From<ViewChoices> for Written {
             selection: choices.selection,
             local: choices.local,
             settle: choices.settle,
+            limits: choices.limits,
             weight: choices.weight,
             shape: choices.shape,
         }

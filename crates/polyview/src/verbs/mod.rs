@@ -40,6 +40,7 @@ mod settle;
 mod settling;
 mod simulate;
 mod survival;
+mod update;
 mod varimax;
 
 #[cfg(test)]
@@ -69,3 +70,4 @@ pub use score::{HeldOut, HeldOutPairs};
 pub(crate) use settle::Watch;
 pub use settle::{SettleProgress, Settled};
 pub use simulate::SimulateOptions;
+pub use update::{UpdateOptions, Updated};
