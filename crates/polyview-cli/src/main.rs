@@ -4,6 +4,7 @@
 mod args;
 mod choice;
 mod commands;
+mod detection;
 mod failure;
 mod files;
 mod hdf5;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{DataArgs, ModelArgs, ModelName};
 use crate::choice::{parsed, species};
+use crate::detection::{Given, limit_option};
 use crate::failure::{Failure, Outcome};
 use crate::preset::{KNOWN, preset};
 
@@ -99,6 +100,9 @@ pub struct Study {
     /// The study file.
     #[serde(skip)]
     file: String,
+    /// Tables of limits of detection, by view.
+    #[serde(skip)]
+    pub limits: BTreeMap<String, PathBuf>,
 }
 
 /// Which views' likelihoods were given.
@@ -124,6 +128,7 @@ impl Study {
         study.add_likelihoods();
         study.add_model(model)?;
         study.add_kernels(model)?;
+        study.add_limits(model)?;
         study.check_likelihoods()?;
         study.check_options()?;
         study.check_tables()?;
@@ -287,6 +292,19 @@ impl Study {
             {
                 return Err(Failure::Usage(format!(
                     "view '{}': numbers of trials belong to binomial views, not {l}; say --view {}={}:binomial, or leave the trials out",
+                    s.name,
+                    s.name,
+                    s.path.display()
+                )));
+            }
+        }
+        for s in &self.data {
+            let likelihood = self.likelihood(&s.name);
+            let fits = |l: &Likelihood| l.is_censored() && !l.is_survival();
+            if self.model.view(&s.name).limits.is_some() && !likelihood.as_ref().is_some_and(fits) {
+                let is = likelihood.map_or_else(String::new, |l| format!(", not {l}"));
+                return Err(Failure::Usage(format!(
+                    "view '{}': limits of detection belong to censored views{is}; say --view {}={}:censored, or leave the limits out",
                     s.name,
                     s.name,
                     s.path.display()
@@ -489,6 +507,22 @@ impl Study {
         Ok(())
     }
 
+    /// Limits of detection of views.
+    fn add_limits(&mut self, args: &ModelArgs) -> Outcome<()> {
+        let mut names = HashSet::new();
+        for text in &args.choices.limit {
+            let (view, Given { limits, path }) = limit_option(text, &self.format())?;
+            if !names.insert(view.clone()) {
+                return Err(Failure::Usage(format!(
+                    "--limit: view '{view}' has limits twice; leave one out, or give a table with those of each feature"
+                )));
+            }
+            self.model = self.model.clone().with_limits(&view, limits);
+            self.limits.extend(path.map(|path| (view, path)));
+        }
+        Ok(())
+    }
+
     /// How its text files are read.
     pub fn format(&self) -> ReadOptions {
         ReadOptions {
@@ -506,7 +540,8 @@ impl Study {
             .iter()
             .flat_map(|s| [Some(&s.path), s.trials.as_ref()]);
         let about = [self.metadata.as_ref(), self.covariates.as_ref()];
-        let all = views.chain(about).chain(self.offsets.values().map(Some));
+        let beside = self.offsets.values().chain(self.limits.values());
+        let all = views.chain(about).chain(beside.map(Some));
         all.flatten().map(PathBuf::as_path)
     }
 }

@@ -71,7 +71,9 @@ pub use run::{
     VbOptions, VbRun,
 };
 pub use start::{Start, start_factors};
-pub use stochastic::{FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun};
+pub use stochastic::{
+    FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun, Sums,
+};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -189,6 +189,45 @@ pub enum ErrorKind {
         /// Features of all views.
         features: usize,
     },
+    /// Limits of detection that a view cannot have; what is wrong with them, and the mend.
+    #[error("view '{view}': {why}")]
+    Limit {
+        /// The view.
+        view: String,
+        /// What is wrong, and behind a semicolon what to do about it.
+        why: String,
+    },
+    /// A model that new samples cannot be taken into.
+    #[error("new samples cannot be taken into this model: {why}")]
+    NoUpdate {
+        /// Why not.
+        why: String,
+    },
+    /// New samples that are those of the model.
+    #[error("{count} of the new samples are in the model already, first '{first}'")]
+    KnownSamples {
+        /// How many.
+        count: usize,
+        /// The first of them.
+        first: String,
+    },
+    /// Features of new samples that the model does not have.
+    #[error(
+        "view '{view}': {count} feature(s) of the new samples are not in the model, first '{first}'"
+    )]
+    NewFeatures {
+        /// The view.
+        view: String,
+        /// How many.
+        count: usize,
+        /// The first of them.
+        first: String,
+    },
+    /// New samples without any value that the model knows.
+    #[error(
+        "the new samples have no observed value that the model knows, so that nothing would change"
+    )]
+    NothingNew,
     /// Choices that cannot go together.
     #[error("{}{what} cannot be combined with {with}", place(view))]
     Incompatible {

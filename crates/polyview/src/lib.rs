@@ -70,9 +70,9 @@ pub use polyview_priors::{BetaPrior, MixtureOptions};
 pub use registry::{ComposerReader, Registry};
 pub use spec::{
     Algorithm, ChainStart, Described, EngineKind, FactorPrior, FactorPriors, GibbsOptions,
-    GroupChoices, InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, ModelSpec, Named,
-    Path, Posterior, PriorKind, RunOptions, Settle, ShrinkageShapes, ViewChoices, ViewSpec,
-    WeightPrior, WeightPriors,
+    GroupChoices, InterceptPrior, Intercepts, Kind, Likelihood, Likelihoods, Limit, Limits,
+    ModelSpec, Named, Path, Posterior, PriorKind, RunOptions, Settle, ShrinkageShapes, ViewChoices,
+    ViewSpec, WeightPrior, WeightPriors,
 };
 
 pub use verbs::{
@@ -82,8 +82,9 @@ pub use verbs::{
     CrossValidateRow, CrossValidateScore, CrossValidateSummary, Explained, FactorKind,
     GroupActivity, HeldOut, HeldOutPairs, HoldOut, Imputation, PredictOptions, PredictedLevels,
     PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection,
-    Selection, SettleProgress, Settled, SimulateOptions, Spreads, WeightUncertainty, choose_k,
-    choose_k_composed, cross_validate, cross_validate_warnings, default_candidates, hold_out,
+    Selection, SettleProgress, Settled, SimulateOptions, Spreads, UpdateOptions, Updated,
+    WeightUncertainty, choose_k, choose_k_composed, cross_validate, cross_validate_warnings,
+    default_candidates, hold_out,
 };
 
 /// Fits a model to its end.

@@ -25,6 +25,7 @@ mod score;
 mod simulate;
 #[cfg(test)]
 mod tests;
+mod update;
 
 pub use choose_k::ChooseKArgs;
 pub use cross_validate::CrossValidateArgs;
@@ -47,6 +48,7 @@ pub use project::ProjectArgs;
 pub use report::ReportArgs;
 pub use score::{ScoreArgs, ScoreKind};
 pub use simulate::SimulateArgs;
+pub use update::UpdateArgs;
 
 use clap::{ArgAction, Parser, Subcommand};
 
@@ -98,6 +100,8 @@ pub enum Command {
     Fit(FitArgs),
     /// Factors of new samples from any subset of the views.
     Project(ProjectArgs),
+    /// New samples taken into a model, without fitting it again.
+    Update(UpdateArgs),
     /// Predict one view of samples from others.
     Predict(PredictArgs),
     /// The training data of a view with its holes filled.

@@ -106,6 +106,13 @@ pub struct ChoiceArgs {
     /// alone; may be given several times.
     #[arg(long, value_name = "VIEW=X")]
     pub weight: Vec<String>,
+    /// Limits of detection of a censored view: a cell at its lower limit or below
+    /// is one of which no more is known, as is one at its upper limit or above. A
+    /// table, a row for each feature with a column lower, a column upper, or
+    /// both; a number, the lower limit of all features; or LOWER..UPPER. New data
+    /// of the model are read alike; may be given several times.
+    #[arg(long, value_name = "VIEW=FILE|LOWER|LOWER..UPPER")]
+    pub limit: Vec<String>,
     /// At the end settle the weights of this view, of labels for example, on
     /// factors of the other views alone: those that a prediction of it will
     /// meet; with VIEW=features on what these leave of the features as well. May

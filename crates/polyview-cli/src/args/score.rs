@@ -95,6 +95,16 @@ pub struct ScoreArgs {
         help_heading = "Predictions"
     )]
     pub trials: Option<PathBuf>,
+    /// Limits of detection of the truth (real): a table, a row for each feature with
+    /// a column lower, a column upper, or both; a number, the lower limit of all
+    /// columns; or LOWER..UPPER. True values at a limit or beyond are left out.
+    #[arg(
+        long,
+        value_name = "FILE|LOWER|LOWER..UPPER",
+        allow_hyphen_values = true,
+        help_heading = "Predictions"
+    )]
+    pub limit: Option<String>,
     /// Lower ends of intervals (real, count).
     #[arg(
         long,

@@ -20,6 +20,7 @@ mod simulate;
 mod sparsity;
 mod tables;
 mod trust;
+mod update;
 
 use clap::CommandFactory;
 use polyview_linalg::Threads;
@@ -36,6 +37,7 @@ pub fn run(cli: &Cli) -> Outcome<()> {
     threads.install(|| match &cli.command {
         Command::Fit(a) => fit::run(cli, a),
         Command::Project(a) => tables::project(cli, a),
+        Command::Update(a) => update::run(cli, a),
         Command::Predict(a) => tables::predict(cli, a),
         Command::Impute(a) => tables::impute(cli, a),
         Command::Score(a) => score::run(cli, a),

@@ -183,7 +183,7 @@ fn markdown(registry: &Registry) -> Outcome<()> {
         .map(|s| format!("`{}`", s.aliases().first().unwrap_or(&s.name())))
         .collect();
     output::line(format!(
-        "Every likelihood goes with variational Bayes, with cells missing, and with every prior, but: weights that each component of a mixture has for itself (`--mixture` gives them to labels with *yes* under components) are {}; the engine stochastic takes standard normal factors, and nothing by group (so that with `mofa`, whose noise and intercepts are by group where there are groups, `[model.groups]` of a study file has to turn these off).\n",
+        "Every likelihood goes with variational Bayes, with cells missing, and with every prior, but: weights that each component of a mixture has for itself (`--mixture` gives them to labels with *yes* under components) are {}; the engine stochastic takes standard normal factors, and nothing by group (so that with `mofa`, whose noise and intercepts are by group where there are groups, `[model.groups]` of a study file has to turn these off). What goes with the engine stochastic can also take in new samples after the fit (`polyview update`).\n",
         own.join(" or ")
     ))?;
     let names: Vec<&str> = Way::ALL.iter().map(|w| w.name()).collect();

@@ -31,6 +31,7 @@ use polyview_core::{Dataset, DatasetBuilder, FeatureScaling, View, ViewTable};
 use polyview_io::{Orientation, ReadOptions};
 
 use crate::args::{Cli, DataArgs};
+use crate::detection::check_features;
 use crate::failure::Outcome;
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, say, warning};
@@ -68,6 +69,11 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
         if let Some(l) = told.or_else(|| trials.as_ref().map(|_| "binomial".into())) {
             let table = view(&s.path, &options, Likely::Asked(&l), trials.as_ref());
             let ViewCells { table, ends } = table.map_err(|e| words(study, &s, &l, e))?;
+            if let (Some(path), Some(limits)) =
+                (study.limits.get(&s.name), study.model.view(&s.name).limits)
+            {
+                check_features(&limits, path, (&s.path, table.features()))?;
+            }
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = ids_or_places(builder, &s.name, &s.path)?;

@@ -323,3 +323,126 @@ fn what_cannot_be_is_refused_with_its_place_and_the_mend() {
         "{said}"
     );
 }
+
+#[test]
+fn limits_of_detection_are_given_beside_the_numbers() {
+    let dir = folder();
+    let dir = dir.path();
+    let number = |n: usize, d: usize| 10.0 + ((n * 5 + d * 3) % 24) as f64 / 4.0 - 3.0;
+    let table = |cell: &dyn Fn(f64, usize) -> String| {
+        let mut text = "id,a,b,c,d\n".to_owned();
+        for n in 0..48 {
+            let _ = write!(text, "s{n}");
+            for d in 0..4 {
+                let _ = write!(text, ",{}", cell(number(n, d), d));
+            }
+            text.push('\n');
+        }
+        text
+    };
+    put(dir, "raw.csv", table(&|x, _| x.to_string()));
+    put(
+        dir,
+        "written.csv",
+        table(&|x, d| match (x, d) {
+            (x, 0) if x <= 8.0 => "<8".to_owned(),
+            (x, 0 | 1) if x >= 12.0 => ">12".to_owned(),
+            _ => x.to_string(),
+        }),
+    );
+    put(
+        dir,
+        "limits.csv",
+        "feature,unit,lower,upper\na,mg,8,12\nb,mg,,12\n",
+    );
+    let fit = "fit --model sshiba --view x=x.csv -k 2 --seed 1 --max-sweeps 10";
+    let limited = format!("{fit} --view y=raw.csv:censored --limit y=limits.csv");
+    ok(dir, &format!("{limited} --out l.pv"));
+    put(dir, "l.toml", ok(dir, &format!("{limited} --dry-run")));
+    ok(
+        dir,
+        &format!("{fit} --view y=written.csv:censored --out w.pv"),
+    );
+    let study = get(dir, "l.toml");
+    assert!(study.contains("lower = 8.0"), "{study}");
+    ok(dir, "fit --spec l.toml --out again.pv");
+    for (model, y) in [("l", "raw"), ("w", "written"), ("again", "raw")] {
+        let of = |verb: &str, rest: &str| {
+            ok(
+                dir,
+                &format!("{verb} {model}.pv --view y={y}.csv {rest} --out {model}-{verb}.csv"),
+            );
+        };
+        of("project", "");
+        of("predict", "--target x");
+        ok(
+            dir,
+            &format!("impute {model}.pv --view y --out {model}-impute.csv"),
+        );
+    }
+    for verb in ["project", "predict", "impute"] {
+        assert_eq!(
+            get(dir, &format!("l-{verb}.csv")),
+            get(dir, &format!("w-{verb}.csv")),
+            "{verb}"
+        );
+        assert_eq!(
+            get(dir, &format!("l-{verb}.csv")),
+            get(dir, &format!("again-{verb}.csv")),
+            "{verb}"
+        );
+    }
+    // a number for all features, and two
+    ok(
+        dir,
+        &format!("{fit} --view y=raw.csv:censored --limit y=8 --out n.pv"),
+    );
+    ok(
+        dir,
+        &format!("{fit} --view y=raw.csv:censored --limit y=8..12 --out n2.pv"),
+    );
+    // predictions of cells beyond a limit cannot be scored
+    ok(dir, "predict l.pv --view x=x.csv --target y --out p.csv");
+    let score = "score --truth raw.csv --predicted p.csv --kind real --limit limits.csv";
+    let err = crate::common::said(dir, score);
+    assert!(
+        err.contains("value(s) of raw.csv are at their limits or beyond"),
+        "{err}"
+    );
+    // what cannot be, with the place and the mend
+    put(dir, "unknown.csv", "feature,lower\nz,8\n");
+    put(dir, "crossed.csv", "feature,lower,upper\na,8,8\n");
+    put(dir, "words.csv", "feature,lower\na,nan!\n");
+    put(dir, "columns.csv", "feature,from\na,1\n");
+    for (option, says) in [
+        (
+            "y=unknown.csv",
+            "unknown.csv and raw.csv: the feature 'z' has limits and is not in the view",
+        ),
+        (
+            "y=crossed.csv",
+            "the lower limit 8 is not below the upper limit 8",
+        ),
+        ("y=words.csv", "'nan!' is no limit"),
+        (
+            "y=columns.csv",
+            "a column 'lower', a column 'upper', or both; its columns are from",
+        ),
+        ("y=nan", "the lower limit is NaN; give a finite number"),
+        ("y=absent.csv", "absent.csv"),
+        (
+            "x=3",
+            "view 'x': limits of detection belong to censored views",
+        ),
+        ("z=3", "view 'z'"),
+        ("3", "is not VIEW=FILE, VIEW=LOWER or VIEW=LOWER..UPPER"),
+    ] {
+        let o = run(
+            dir,
+            &format!("{fit} --view y=raw.csv:censored --limit {option} --out no.pv"),
+        );
+        let err = String::from_utf8_lossy(&o.stderr);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!o.status.success() && err.contains(says), "{option}: {err}");
+    }
+}

@@ -58,6 +58,7 @@ mod tasks;
 mod transcripts;
 mod trust;
 mod unknown;
+mod update;
 mod verbs;
 mod width;
 mod words;

@@ -110,6 +110,7 @@ fn help() {
     for verb in [
         "fit",
         "project",
+        "update",
         "predict",
         "impute",
         "score",

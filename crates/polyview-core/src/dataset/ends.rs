@@ -94,6 +94,58 @@ impl View {
         self.ends = any.then(|| Arc::new(ends));
         Ok(self)
     }
+    /// The view as instruments of these limits see it, lower and upper by feature, in the units of the
+    /// values, infinite where there is none: of an exact cell at its lower limit or below it is known that
+    /// it lies below that limit, of one at the upper limit or above that it lies above. Cells
+    /// with ends of their own stay as they are.
+    ///
+    /// ```
+    /// use polyview_core::View;
+    /// use polyview_linalg::Mat;
+    ///
+    /// # fn main() -> Result<(), polyview_core::DataError> {
+    /// let values = Mat::from_fn(3, 1, |n, _| [0.01, 3.0, 9.0][n]);
+    /// let view = View::from_values("readings", vec!["a".into()], values)?.within(&[(0.05, 9.0)])?;
+    /// assert_eq!(view.interval(0, 0), Some((f64::NEG_INFINITY, 0.05)));
+    /// assert_eq!(view.interval(1, 0), Some((3.0, 3.0)));
+    /// assert_eq!(view.interval(2, 0), Some((9.0, f64::INFINITY)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataError::LengthMismatch`] unless there is a pair for each feature;
+    /// [`DataError::SparseEnds`] where the values are stored sparse.
+    pub fn within(self, limits: &[(f64, f64)]) -> Result<Self, DataError> {
+        let (rows, columns) = (self.n_samples(), self.n_features());
+        if limits.len() != columns {
+            return Err(DataError::LengthMismatch {
+                view: self.name,
+                what: "limits",
+                expected: columns,
+                found: limits.len(),
+            });
+        }
+        if self.sparse().is_some() {
+            return Err(DataError::SparseEnds { view: self.name });
+        }
+        let known = |n: usize, d: usize| match self.value(n, d) {
+            _ if self.is_censored(n, d) => None,
+            Some(x) if x <= limits[d].0 => Some((limits[d].0, f64::NEG_INFINITY)),
+            Some(x) if x >= limits[d].1 => Some((limits[d].1, f64::INFINITY)),
+            _ => None,
+        };
+        let old = self.ends.clone();
+        let ends = Mat::from_fn(rows, columns, |n, d| match known(n, d) {
+            Some((_, end)) => end,
+            None => old.as_ref().map_or(f64::NAN, |e| e[(n, d)]),
+        });
+        let values = Mat::from_fn(rows, columns, |n, d| match known(n, d) {
+            Some((limit, _)) => limit,
+            None => self.value(n, d).unwrap_or(0.0),
+        });
+        self.with_values(values)?.with_ends(ends)
+    }
     /// Ends for other values of the same cells: they are as far off as they were.
     pub(super) fn moved_ends(&self, values: &Mat<f64>) -> Option<Arc<Mat<f64>>> {
         let ends = self.ends.as_ref()?;

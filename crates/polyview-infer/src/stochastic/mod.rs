@@ -25,6 +25,7 @@ mod gathered;
 mod options;
 mod run;
 mod source;
+mod stream;
 mod sums;
 mod upkeep;
 
@@ -33,6 +34,7 @@ use thiserror::Error;
 
 pub use options::StochasticOptions;
 pub use run::{FactorMaker, Stochastic, StochasticRun};
+pub use stream::Sums;
 
 /// What a stochastic run can fail with.
 #[derive(Debug, Error)]

@@ -364,7 +364,11 @@ impl Stochastic {
     }
 
     /// Moves the running sums.
-    fn take(&mut self, run: &mut RunState, weighting: Weighting) -> Result<(), StochasticError> {
+    pub(super) fn take(
+        &mut self,
+        run: &mut RunState,
+        weighting: Weighting,
+    ) -> Result<(), StochasticError> {
         let Model { factors, views, .. } = &mut run.model;
         let z = factors.moments();
         for (part, sums) in views.iter_mut().zip(&mut self.sums) {
@@ -410,7 +414,7 @@ fn estimate(model: &mut Model, scale: f64) -> Vec<Term<String>> {
     terms
 }
 
-fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
+pub(super) fn empty_sums(part: &ViewPart, k: usize) -> ViewSums {
     let columns = part.term.shape().predictor_columns;
     let noise = match part.term.as_noise().map(Noise::scope) {
         None => 0,

@@ -2,9 +2,9 @@
 
 use polyview_core::{
     Bias, Context, Gammas, Noise, NoiseScope, NormalEquations, NumericError, Predictor, RowBlock,
-    RowMoments, Rule, ViewTerm, own_column_block,
+    RowMoments, Rule, State, StateReader, ViewTerm, own_column_block,
 };
-use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked, times_small};
+use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked, packed_len, times_small};
 
 use crate::model::ViewPart;
 
@@ -79,6 +79,59 @@ impl ViewSums {
             total: vec![0.0; columns],
             noise: vec![(0.0, 0.0); noise],
         }
+    }
+
+    /// Writes them under a prefix.
+    pub(super) fn save(&self, prefix: &str, state: &mut State) {
+        state.put_vec(&format!("{prefix}/gram"), self.gram.as_slice());
+        if let Some(own) = &self.own {
+            state.put_mat(&format!("{prefix}/own"), own.as_mat());
+        }
+        for (name, m) in [("linear", &self.linear), ("factors", &self.factors)] {
+            state.put_mat(&format!("{prefix}/{name}"), m.as_ref());
+        }
+        let noise =
+            |of: fn(&(f64, f64)) -> f64| -> Vec<f64> { self.noise.iter().map(of).collect() };
+        for (name, v) in [
+            ("count", &self.count),
+            ("total", &self.total),
+            ("noise-count", &noise(|n| n.0)),
+            ("noise-squares", &noise(|n| n.1)),
+        ] {
+            state.put_vec(&format!("{prefix}/{name}"), v);
+        }
+    }
+    /// Reads what [`ViewSums::save`] wrote of sums of these extents.
+    pub(super) fn load(
+        &mut self,
+        prefix: &str,
+        state: &StateReader<'_>,
+    ) -> Result<(), NumericError> {
+        let (columns, k) = (self.count.len(), self.linear.ncols());
+        let named = |name: &str| format!("{prefix}/{name}");
+        let bad = |name: &str| NumericError::BadState { name: named(name) };
+        let matrix = |name: &str, rows: usize, columns: usize| {
+            let m = state.mat(&named(name))?;
+            let fits = m.shape() == (rows, columns);
+            fits.then_some(m).ok_or_else(|| bad(name))
+        };
+        let gram = state.vec_of(&named("gram"), packed_len(k))?;
+        self.gram = SymPacked::from_packed(k, gram).ok_or_else(|| bad("gram"))?;
+        self.own = None;
+        if state.has(&named("own")) {
+            let mut own = PackedRows::zeros(columns, k);
+            own.as_mat_mut()
+                .copy_from(matrix("own", packed_len(k), columns)?);
+            self.own = Some(own);
+        }
+        self.linear = matrix("linear", columns, k)?;
+        self.factors = matrix("factors", columns, k)?;
+        self.count = state.vec_of(&named("count"), columns)?;
+        self.total = state.vec_of(&named("total"), columns)?;
+        let counts = state.vec_of(&named("noise-count"), self.noise.len())?;
+        let squares = state.vec_of(&named("noise-squares"), self.noise.len())?;
+        self.noise = counts.into_iter().zip(squares).collect();
+        Ok(())
     }
 
     /// Multiplies all sums by `keep`.

@@ -113,6 +113,7 @@ fn validate_views(
         counts_once(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
         no_extremes(spec, v.name())?;
         beside_goes(v, &choices)?;
+        choices.limits_go(v)?;
     }
     let names: Vec<&str> = views.iter().map(View::name).collect();
     priors_go(spec, &names)?;
@@ -239,6 +240,7 @@ pub(crate) fn view_goes(view: &View, choices: &ViewChoices, engine: EngineKind) 
     cannot_settle(engine, view.name(), choices, None)?;
     counts_once(engine, view.name(), choices, None)?;
     beside_goes(view, choices)?;
+    choices.limits_go(view)?;
     if view.sparse().is_some() {
         sparse_goes(view, choices)?;
     }

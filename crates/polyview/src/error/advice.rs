@@ -78,6 +78,15 @@ impl ErrorKind {
                  feature, and one in every sample"
                     .to_owned()
             }
+            Self::Limit { .. } => return None,
+            Self::NoUpdate { .. } => "fit the old and the new samples together".to_owned(),
+            Self::KnownSamples { .. } => {
+                "leave them out, or give them other IDs if they are other samples".to_owned()
+            }
+            Self::NewFeatures { .. } => {
+                "leave them out, or fit the old and the new samples together".to_owned()
+            }
+            Self::NothingNew => "give samples with data, their features named as in the model".to_owned(),
             Self::Incompatible { with, .. } if with.contains("; ") => return None,
             Self::Incompatible { .. } => "change one of the two".to_owned(),
             Self::NothingInCommon { .. } => "compare fits of the same data".to_owned(),
@@ -186,14 +195,15 @@ fn range(option: &str) -> &'static str {
             "give a share above 0 and at most 1, or a number of samples above 1 and at most all of \
              them"
         }
-        "restarts" | "max-sweeps" | "chains" | "sweeps" | "epochs" | "rounds" | "repeats"
-        | "replicates" | "samples" | "mixture.components" | "partners" | "anchors" => {
+        "restarts" | "max-sweeps" | "chains" | "sweeps" | "epochs" | "rounds" | "passes"
+        | "repeats" | "replicates" | "samples" | "mixture.components" | "partners" | "anchors" => {
             "give a whole number from 1 on"
         }
         "thin" => "give a whole number from 1 to the number of sweeps kept (sweeps)",
         "times" => "give a number above 0, in the unit of the times that were fitted",
         "trials" => "give a whole number from 1 to 1000000000",
         "learning-rate" => "give a number above 0 and at most 1",
+        "forget" => "give a number from 0 on, below 1",
         "forgetting" | "threshold" => "give a number from 0 on",
         "relaxation" => "give a number above 0 and below 2",
         "folds" => "give a whole number from 2 on",

@@ -39,6 +39,11 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
         push_state(&mut tensors, &place, state)?;
     }
     push_settled(&mut tensors, &fit.settled)?;
+    if let Some(state) = &fit.sums {
+        let place = SUMS;
+        Checked { state, place }.finite()?;
+        push_state(&mut tensors, place, state)?;
+    }
     let mut kinds = vec![DataKind::None; fit.views.len()];
     for (i, view) in fit.data.iter().flatten().enumerate() {
         kinds[i] = push_data(&mut tensors, view);
@@ -86,6 +91,8 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
     Sealed::new(&header, tensors)
 }
 
+/// Where the file has sums over the samples.
+const SUMS: &str = "sums/";
 /// Where the file has what views were settled on.
 const SETTLED: &str = "settled/";
 
@@ -162,6 +169,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
     header.check(&composed)?;
     let (components, mut model) = take_components(&header, &composed, &mut file)?;
     let settled = take_settled(&header, &mut model, &mut file)?;
+    let sums = take_sums(&mut file)?;
     let groups = header.groups.as_ref().map_or(0, |g| g.names.len());
     let mut views = Vec::with_capacity(header.views.len());
     let mut data = Vec::with_capacity(header.views.len());
@@ -215,7 +223,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
         record,
         ..
     } = header;
-    Ok(Fit {
+    let fit = Fit {
         composed,
         samples,
         views,
@@ -223,6 +231,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
         rounding,
         components,
         settled,
+        sums,
         record: FitRecord {
             outcome: record.outcome,
             sweeps: record.sweeps,
@@ -240,7 +249,9 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
         }),
         metadata,
         reading: reading.unwrap_or_default(),
-    })
+    };
+    fit.check_sums()?;
+    Ok(fit)
 }
 
 /// Makes a state of arrays.
@@ -300,6 +311,17 @@ fn take_components(
     }
     share(&mut states);
     Ok((states, model))
+}
+
+/// Sums over the samples, if the file has them.
+fn take_sums(file: &mut Container<'_>) -> Result<Option<State>, Fault> {
+    let place = SUMS;
+    let state = to_state(place, file.take_all(place))?;
+    let state = Some(state).filter(|s| !s.arrays().is_empty());
+    if let Some(state) = &state {
+        Checked { state, place }.finite()?;
+    }
+    Ok(state)
 }
 
 /// What views were settled on, if it is beside the joint fit: earlier files have it in its place.

@@ -48,7 +48,7 @@ pub use parts::{FitParts, Noise, ViewParts};
 pub use reading::Reading;
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
-pub(crate) use stochastic::check as stochastic_goes;
+pub(crate) use stochastic::{check as stochastic_goes, factors_alone};
 pub(crate) use training::{Compared, Moments, cells};
 pub use training::{GroupScales, TrainingScale};
 pub use view_info::ViewInfo;
@@ -125,6 +125,8 @@ pub struct Fit {
     pub(crate) components: Vec<State>,
     /// What views were settled on, under the names that the joint fit's own has in its component.
     pub(crate) settled: State,
+    /// Sums over all samples so far, where these cannot be made of the data.
+    pub(crate) sums: Option<State>,
     pub(crate) record: FitRecord,
     pub(crate) groups: Option<Groups>,
     pub(crate) metadata: Vec<Metadata>,
@@ -252,8 +254,12 @@ impl Fit {
         })
     }
     /// Forgets the training data: a smaller model file; `impute` and
-    /// `explain` then need the data again.
+    /// `explain` then need the data again. Where new samples can be taken into the model
+    /// ([`Fit::update`]), the sums that this needs are kept in their place.
     pub fn forget_data(&mut self) {
+        if self.sums.is_none() {
+            self.sums = self.own_sums();
+        }
         self.data = None;
         self.rounding.clear();
         for view in &mut self.views {

@@ -140,6 +140,7 @@ impl Fit {
             rounding: Vec::new(),
             components: vec![state],
             settled: State::new(),
+            sums: None,
             record: parts.record,
             groups: parts.groups,
             metadata: parts.metadata,

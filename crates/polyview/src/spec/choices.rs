@@ -6,7 +6,7 @@ use polyview_core::{Centring, FeatureScaling, NoiseBy, Options};
 use polyview_kernels::KernelChoice;
 use serde::{Deserialize, Serialize};
 
-use super::{Likelihood, Settle, WeightPrior};
+use super::{Likelihood, Limits, Settle, WeightPrior};
 
 /// Choices that may differ from view to view.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,6 +46,9 @@ pub struct ViewChoices {
     /// Where nothing is said: on factors for labels in a model of preset `rank` that is fitted by variational Bayes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,
+    /// Between which limits the features of a view of likelihood `censored` are measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
     /// How often the view counts, where it is not once: its part of the bound times this number
     /// ([`Weighted`](polyview_likelihoods::Weighted)). The bound is no evidence then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +79,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     settle: Option<Settle>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<[usize; 2]>,
@@ -100,6 +105,7 @@ impl From<ViewChoices> for Written {
             selection: choices.selection,
             local: choices.local,
             settle: choices.settle,
+            limits: choices.limits,
             weight: choices.weight,
             shape: choices.shape,
         }

@@ -3,6 +3,7 @@
 mod choices;
 mod engines;
 mod likelihood;
+mod limits;
 mod named;
 mod prior;
 mod run;
@@ -11,6 +12,8 @@ mod settle;
 pub use choices::{GroupChoices, InterceptPrior, Intercepts, ShrinkageShapes, ViewChoices};
 pub use engines::{Algorithm, ChainStart, EngineKind, GibbsOptions, Path};
 pub use likelihood::{Likelihood, Likelihoods};
+pub(crate) use limits::limited;
+pub use limits::{Limit, Limits};
 pub use named::{Described, Kind, Named};
 pub use polyview_core::Posterior;
 pub use prior::{FactorPrior, FactorPriors, PriorKind, WeightPrior, WeightPriors};
@@ -244,6 +247,11 @@ impl ModelSpec {
     pub fn with_weight(self, name: &str, weight: f64) -> Self {
         self.with_changed(name, |choices| choices.weight = Some(weight))
     }
+    /// Says between which limits the features of a view of likelihood `censored` are measured.
+    #[must_use]
+    pub fn with_limits(self, name: &str, limits: Limits) -> Self {
+        self.with_changed(name, |choices| choices.limits = Some(limits))
+    }
     /// Sets the likelihood of one view and leaves its other choices.
     #[must_use]
     pub fn with_likelihood(self, name: &str, likelihood: impl Into<Likelihood>) -> Self {
@@ -412,6 +420,7 @@ impl ModelSpec {
             v.choices.selection.check()?;
             let choices = self.view(&v.name);
             choices.likelihood.check()?;
+            choices.check_limits(&v.name)?;
             crate::assemble::no_sampler(self.engine, &v.name, &choices.likelihood)?;
             let mofapy2 = faithful::refuses(self);
             crate::assemble::cannot_settle(self.engine, &v.name, &choices, mofapy2)?;

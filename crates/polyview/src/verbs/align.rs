@@ -148,6 +148,8 @@ fn match_features(info: &ViewInfo, data: &Dataset, view: &View, out: &mut Aligne
         }
         .into());
     }
+    let limited = info.choices.limited(view.clone())?;
+    let view = &limited;
     // what was never observed in training is as unknown as what was not there
     let silent = |d: &usize| view.mask().count_feature(*d, view.n_samples()) == 0;
     if view.features() == info.features && info.unobserved.iter().all(silent) {

@@ -139,7 +139,9 @@ impl Fit {
         ends(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
-        let given: Option<&View> = data.view(view);
+        let given = data.view(view).cloned();
+        let given = given.map(|v| info.choices.limited(v)).transpose()?;
+        let given = given.as_ref();
         if predicted.kind.has_classes() {
             let matched = given
                 .map(|v| v.relevel(&info.levels, options.unknown_classes))

@@ -42,6 +42,7 @@ mod settling_beside;
 mod settling_features;
 mod simulate;
 mod survival;
+mod update;
 mod varimax;
 
 #[cfg(test)]
@@ -72,3 +73,4 @@ pub(crate) use settle::Watch;
 pub use settle::{SettleProgress, Settled};
 pub(crate) use settling_features::{leaves_numbers, place as features_of};
 pub use simulate::SimulateOptions;
+pub use update::{UpdateOptions, Updated};

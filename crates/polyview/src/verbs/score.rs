@@ -187,7 +187,12 @@ impl Fit {
                 continue;
             }
             if info.levels.is_empty() {
-                cells[at] = self.held_out(at, &view.exact(), &rows, &training[at]);
+                cells[at] = self.held_out(
+                    at,
+                    &info.choices.limited(view.clone())?.exact(),
+                    &rows,
+                    &training[at],
+                );
                 let all = cells[at].len();
                 cells[at].retain(|c| info.knows(c.feature));
                 let unknown = all - cells[at].len();

@@ -89,6 +89,7 @@ impl Fit {
             models.push(model);
         }
         let (order, signs) = order(&models, k);
+        out.sums = self.sums_turned(turned.rotation.as_ref(), &order, &signs)?;
         out.settled = self.settled_turned(turned.rotation.as_ref(), &order, &signs)?;
         for (state, model) in out.components.iter_mut().zip(&mut models) {
             model.select(&order, &signs)?;

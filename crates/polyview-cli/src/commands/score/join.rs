@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use polyview::Limit;
 use polyview_core::Table;
 use polyview_io::{IoError, ReadOptions, read_table};
 use polyview_linalg::Mat;
 
 use crate::args::Cli;
 use crate::commands::columns::MEAN_LOG;
+use crate::detection::{Given, check_features};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{archive, is_censored, same_or_named};
 use crate::remarks::say;
@@ -46,6 +48,36 @@ impl Read {
             path: path.to_owned(),
             table,
         })
+    }
+}
+
+impl Read {
+    /// Empties the cells at limits of detection or beyond them, of which nobody knows how far off a
+    /// prediction is; says how many there are.
+    pub fn hide_beyond(&mut self, cli: &Cli, given: &Given) -> Outcome<()> {
+        if let Some(path) = &given.path {
+            check_features(&given.limits, path, (&self.path, &self.table.features))?;
+        }
+        let mut hidden = 0;
+        for (d, feature) in self.table.features.iter().enumerate() {
+            let Limit { lower, upper } = given.limits.of(feature);
+            for x in self.table.values.col_as_slice_mut(d) {
+                if lower.is_some_and(|l| *x <= l) || upper.is_some_and(|u| *x >= u) {
+                    *x = f64::NAN;
+                    hidden += 1;
+                }
+            }
+        }
+        if hidden > 0 {
+            say(
+                cli,
+                format!(
+                    "note: {hidden} value(s) of {} are at their limits or beyond and were not scored",
+                    self.path.display()
+                ),
+            );
+        }
+        Ok(())
     }
 }
 

@@ -27,6 +27,11 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
             "--lower and --upper belong to --kind real and count; leave them out".into(),
         ));
     }
+    if args.limit.is_some() && args.kind != ScoreKind::Real {
+        return Err(Failure::Usage(
+            "--limit belongs to --kind real; leave it out".into(),
+        ));
+    }
     if args.sd.is_some() && args.kind != ScoreKind::Count {
         return Err(Failure::Usage(
             "--sd belongs to --kind count; leave it out".into(),

@@ -11,6 +11,7 @@ use super::groups;
 use super::join::{Cells, Read, cells};
 use super::{figures, print_json, undefined};
 use crate::args::{Cli, ScoreArgs};
+use crate::detection::given;
 use crate::failure::{Failure, Outcome};
 use crate::output::{line, number, prose, table};
 
@@ -99,7 +100,10 @@ fn reference(training: Option<&Read>, groups: Option<&str>) -> String {
 
 /// Scores numbers.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
-    let truth = Read::numbers(&args.truth, &args.format.options())?;
+    let mut truth = Read::numbers(&args.truth, &args.format.options())?;
+    if let Some(said) = &args.limit {
+        truth.hide_beyond(cli, &given(said, &args.format.options())?)?;
+    }
     let own = ReadOptions::default();
     let mut files = vec![Read::numbers(&args.predicted, &own)?];
     for path in [&args.lower, &args.upper].into_iter().flatten() {

@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
-use super::{Campaign, Given, Progress, swept};
+use super::{Campaign, Ended, Given, Progress, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
-use crate::fit::FitRecord;
 use crate::fit::draws::{ChainDraws, finish_chains};
 use crate::fit::states::{copy, part};
 use crate::spec::RunOptions;
@@ -117,9 +116,14 @@ impl Campaign for Chains {
         })
     }
 
-    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<Ended> {
         let done = self.sweeps() >= total(&given.composed.options);
-        finish_chains(given, &self.chains, self.draws, done)
+        let (components, record) = finish_chains(given, &self.chains, self.draws, done)?;
+        Ok(Ended {
+            components,
+            record,
+            sums: None,
+        })
     }
 
     fn save(&self, given: &Given, state: &mut State) -> Result<Value> {

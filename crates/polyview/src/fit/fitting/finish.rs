@@ -19,7 +19,7 @@ impl Fitting {
             started,
             ..
         } = self;
-        let (components, record) = campaign.finish(&mut given)?;
+        let ended = campaign.finish(&mut given)?;
         let mut fit = Fit {
             composed: given.composed,
             samples: given.samples,
@@ -27,9 +27,10 @@ impl Fitting {
             // what was read block by block is not at hand
             data: (!given.views.is_empty()).then_some(given.views),
             rounding,
-            components,
+            components: ended.components,
             settled: State::new(),
-            record,
+            sums: ended.sums,
+            record: ended.record,
             groups: given.groups,
             metadata,
             reading: Reading::default(),

@@ -44,7 +44,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::faithful::pseudo_data;
 use crate::file::Origin;
 use crate::registry::Registry;
-use crate::spec::{EngineKind, ModelSpec};
+use crate::spec::{EngineKind, ModelSpec, limited};
 use crate::verbs::SettleProgress;
 
 /// What one step of a fit did.
@@ -106,13 +106,23 @@ impl Given {
     }
 }
 
+/// What a fit ends with.
+pub(super) struct Ended {
+    /// The posterior.
+    pub(super) components: Vec<State>,
+    /// How it came about.
+    pub(super) record: FitRecord,
+    /// Sums over the samples, of a run that had them.
+    pub(super) sums: Option<State>,
+}
+
 /// The runs of a fit: restarts of which the best is kept, chains side by side, or a
 /// single one (docs/decisions/0051-one-driver.md).
 pub(super) trait Campaign: Send {
     /// One sweep (of all chains).
     fn step(&mut self, given: &mut Given) -> Result<Progress>;
     /// The posterior, and how it came about.
-    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)>;
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<Ended>;
     /// Writes everything needed to go on; words and counts are returned.
     fn save(&self, _given: &Given, _state: &mut State) -> Result<Value> {
         Err(no_checkpoints())
@@ -217,6 +227,7 @@ impl Fitting {
         let metadata = data.metadata().to_vec();
         let mut journal = data.journal().clone();
         let (data, mut selves) = among_samples(data, &choices, &mut journal)?;
+        let data = limited(data, &choices)?;
         let (data, mut maps) = kernels::mapped(data, &composed, &choices, &mut journal)?;
         let (data, mut left_out) = if composed.is_faithful() {
             // mofapy2 sees all features

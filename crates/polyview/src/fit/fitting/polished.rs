@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::chains::Chains;
 use super::finish::outcome;
 use super::restarts::Restarts;
-use super::{Campaign, Given, Progress};
+use super::{Campaign, Ended, Given, Progress};
 use crate::error::Result;
 use crate::file::{read_record, record_fits, write_record};
+use crate::fit::Optimum;
 use crate::fit::draws::no_draws;
-use crate::fit::{FitRecord, Optimum};
 
 /// Variational Bayes, then chains.
 pub(super) struct Polished {
@@ -103,12 +103,12 @@ impl Campaign for Polished {
         }
     }
 
-    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<Ended> {
         match self.stage {
             Stage::Drawing(chains, optimum) => {
-                let (components, record) = Box::new(chains).finish(given)?;
-                let optimum = Some(optimum);
-                Ok((components, FitRecord { optimum, ..record }))
+                let mut ended = Box::new(chains).finish(given)?;
+                ended.record.optimum = Some(optimum);
+                Ok(ended)
             }
             Stage::Climbing(_) | Stage::Lost => Err(no_draws(0)),
         }

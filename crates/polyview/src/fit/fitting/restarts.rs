@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::enough_sweeps;
-use super::{Campaign, Given, Progress, swept};
+use super::{Campaign, Ended, Given, Progress, swept};
 use crate::error::Result;
 use crate::file::{Extents, read_record, record_fits, write_record};
 use crate::fit::FitRecord;
@@ -126,13 +126,17 @@ impl Campaign for Restarts {
         Ok(progress)
     }
 
-    fn finish(self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+    fn finish(self: Box<Self>, given: &mut Given) -> Result<Ended> {
         let bounds = self.bounds.clone();
         let (full, record) = self.into_optimum(given)?;
         let state = given_up_parameters(full);
         let journal = std::mem::take(&mut given.journal);
         let record = FitRecord::of(record, journal, bounds);
-        Ok((vec![state], record))
+        Ok(Ended {
+            components: vec![state],
+            record,
+            sums: None,
+        })
     }
 
     fn save(&self, given: &Given, state: &mut State) -> Result<Value> {

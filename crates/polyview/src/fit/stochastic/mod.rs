@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use polyview_core::{
     BlockSource, DataError, Event, Finding, Groups, Journal, MissingData, NumericError, RowBlock,
-    Scaling, ScalingSums, Schedule, SourceError, State, View, Way,
+    Scaling, ScalingSums, Schedule, SourceError, State, Stateful, View, Way,
 };
 use polyview_infer::stochastic::in_all_samples;
 use polyview_infer::{Model, StochasticRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
-use super::fitting::{Campaign, Given, swept};
-use super::order::order_factors;
+use super::fitting::{Campaign, Ended, Given, swept};
+use super::order::by_variance;
 use super::remarks::{note_features, note_remarks};
 use super::start::start;
 use super::states::given_up_parameters;
@@ -162,7 +162,11 @@ fn by_group(composed: &Composed) -> ErrorKind {
 }
 
 /// The factors' block of so many samples, of which nothing is known yet.
-fn factors_alone(composed: &Composed, samples: usize, k: usize) -> Result<Box<dyn RowBlock>> {
+pub(crate) fn factors_alone(
+    composed: &Composed,
+    samples: usize,
+    k: usize,
+) -> Result<Box<dyn RowBlock>> {
     let none = composed.model(None, Vec::new(), Mat::zeros(samples, k))?;
     Ok(none.factors)
 }
@@ -406,18 +410,31 @@ impl Campaign for StochasticRun {
     }
 
     /// The factors are those of all samples under the final weights.
-    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<(Vec<State>, FitRecord)> {
+    fn finish(mut self: Box<Self>, given: &mut Given) -> Result<Ended> {
         let moments = self.project_all()?;
+        let mut sums = self.sums();
         let (swept, record) = self.into_parts();
         let mut factors = factors_alone(&given.composed, 0, moments.k())?;
         factors.set_moments(moments);
         let schedule = Schedule::standard(swept.views.len());
         let mut full = Model::new(factors, swept.views, schedule);
-        order_factors(&mut full)?;
+        let (order, signs) = by_variance(&full);
+        full.select(&order, &signs)?;
+        // of data that are not at hand later
+        let sums = given.views.is_empty().then(|| {
+            sums.select(&order, &signs);
+            let mut state = State::new();
+            sums.save("", &mut state);
+            state
+        });
         let state = given_up_parameters(full);
         let bounds = record.ledger.last().into_iter().collect();
         let journal = std::mem::take(&mut given.journal);
-        Ok((vec![state], FitRecord::of(record, journal, bounds)))
+        Ok(Ended {
+            components: vec![state],
+            record: FitRecord::of(record, journal, bounds),
+            sums,
+        })
     }
 }
 

@@ -21,7 +21,7 @@ use workers::{Done, Teller};
 
 use crate::compose::{Composed, Composer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spec::{ModelSpec, RunOptions};
+use crate::spec::{ModelSpec, RunOptions, limited};
 
 /// Choices of [`cross_validate`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -317,6 +317,13 @@ pub fn cross_validate(
     options: &CrossValidateOptions,
     progress: &(dyn Fn(&CrossValidateProgress) + Sync),
 ) -> Result<CrossValidate> {
+    let mut data = data.clone();
+    for model in models {
+        // a cell beyond a limit is no exact value to any of them
+        let choices = model.composed.composer.views(data.views())?;
+        data = limited(data, &choices)?;
+    }
+    let data = &data;
     let plan = Plan::new(data, models, options)?;
     let jobs = plan.jobs();
     let teller = Teller::new(progress, jobs.len());

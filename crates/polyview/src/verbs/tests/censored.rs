@@ -7,7 +7,7 @@ use polyview_random::{ChaCha8Rng, StreamKey, standard_normal};
 use super::counts::table;
 use crate::CrossValidateScore as Score;
 use crate::verbs::cross_validate::{CrossValidateModel, CrossValidateOptions};
-use crate::{CheckOptions, EngineKind, Fit, ModelSpec, hold_out, metrics, models};
+use crate::{CheckOptions, EngineKind, Fit, Limit, Limits, ModelSpec, hold_out, metrics, models};
 
 const N: usize = 150;
 const D: usize = 8;
@@ -285,4 +285,120 @@ fn times_to_an_event_are_predicted_from_other_views() {
     let risks: Vec<f64> = (0..N).map(|n| said.mean[(n, 0)]).collect();
     assert!(metrics::concordance(&times, &risks).unwrap().unwrap() > 0.7);
     assert!(fit.event_times("y").is_err());
+}
+
+#[test]
+fn limits_of_detection_are_as_if_cells_were_written_so() {
+    let (data, truth) = simulated(4);
+    let y = data.view("y").unwrap();
+    let raw = y.with_values(truth.clone()).unwrap();
+    let raw = raw.with_ends(truth.clone()).unwrap();
+    assert!(raw.ends().is_none());
+    let mut limits = Limits {
+        lower: Some(reading(0, -1.6)),
+        ..Limits::default()
+    };
+    for d in 0..D {
+        let limit = Limit {
+            lower: (d != 2).then(|| reading(d, -1.6)),
+            upper: (d != 5).then(|| reading(d, 1.2)),
+        };
+        if d > 0 {
+            limits.features.insert(y.features()[d].clone(), limit);
+        }
+    }
+    let written = limits.applied(raw.clone()).unwrap();
+    for (n, d) in (0..N).flat_map(|n| (0..D).map(move |d| (n, d))) {
+        let x = truth[(n, d)];
+        let (low, high) = (reading(d, -1.6), reading(d, 1.2));
+        let expected = match d {
+            0 | 5 if x > low => (x, x),
+            _ if x <= low && d != 2 => (f64::NEG_INFINITY, low),
+            _ if x >= high => (high, f64::INFINITY),
+            _ => (x, x),
+        };
+        assert_eq!(written.interval(n, d), Some(expected), "{n} {d}");
+    }
+    let raw = data.with_view(raw).unwrap();
+    let written = data.with_view(written).unwrap();
+    let mut plain = spec("censored");
+    plain.vb.max_sweeps = 8;
+    let limited = plain.clone().with_limits("y", limits.clone());
+    let by_limits = crate::fit(raw.clone(), limited.clone()).unwrap();
+    let by_cells = crate::fit(written.clone(), plain.clone()).unwrap();
+    assert_eq!(
+        by_limits.factors().unwrap().mean,
+        by_cells.factors().unwrap().mean
+    );
+    // the choices of the file know them, and new data are read alike
+    let by_limits = Fit::from_bytes(&by_limits.to_bytes().unwrap()).unwrap();
+    let choices = |fit: &Fit| fit.view("y").unwrap().1.choices.limits.clone();
+    assert_eq!(choices(&by_limits), Some(limits.clone()));
+    let project = |fit: &Fit, data: &Dataset| {
+        let found = fit.project(data, &crate::ProjectOptions::default());
+        found.unwrap().mean
+    };
+    assert_eq!(project(&by_limits, &raw), project(&by_cells, &written));
+    assert_ne!(project(&by_limits, &raw), project(&by_cells, &raw));
+    let filled = |fit: &Fit, data: &Dataset| fit.impute_data(data, "y", 0.9).unwrap().values;
+    assert_eq!(filled(&by_limits, &raw), filled(&by_cells, &written));
+    // only exact cells are scored
+    let held = hold_out(&raw, 0.2, 7).unwrap().data;
+    let cells = |spec: ModelSpec, truth: &Dataset| {
+        let fit = crate::fit(held.clone(), spec).unwrap();
+        fit.held_out_score(truth).unwrap()[1].cells
+    };
+    assert_eq!(
+        cells(limited.clone(), &raw),
+        cells(limited.clone(), &written)
+    );
+    assert!(cells(limited.clone(), &raw) < cells(plain.clone(), &raw));
+    let options = CrossValidateOptions {
+        share: 0.2,
+        folds: 2,
+        baselines: false,
+        ..CrossValidateOptions::default()
+    };
+    let scores = |data: &Dataset, spec: &ModelSpec| {
+        let models = [CrossValidateModel::new("m", spec.clone())];
+        let found = crate::cross_validate(data, &models, &options, &|_| {}).unwrap();
+        let rows = found.rows.into_iter();
+        rows.map(|r| (r.cells, r.value.to_bits()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(scores(&raw, &limited), scores(&written, &plain));
+    // what cannot be
+    let refused = |change: &dyn Fn(&mut Limits), likelihood: &str, says: &str| {
+        let mut own = limits.clone();
+        change(&mut own);
+        let spec = spec(likelihood).with_limits("y", own);
+        let error = crate::fit(raw.clone(), spec).unwrap_err().to_string();
+        assert!(
+            error.contains("view 'y'") && error.contains(says),
+            "{error}"
+        );
+    };
+    let limit = |lower, upper| Limit {
+        lower: Some(lower),
+        upper: Some(upper),
+    };
+    let one = |l: &mut Limits, limit| {
+        l.features.insert("nothing".into(), limit);
+    };
+    refused(
+        &|l| one(l, limit(1.0, 2.0)),
+        "censored",
+        "the feature 'nothing', which it does not have",
+    );
+    refused(
+        &|l| one(l, limit(2.0, 2.0)),
+        "censored",
+        "feature 'nothing': the lower limit 2 is not below the upper limit 2",
+    );
+    refused(
+        &|l| l.upper = Some(f64::NAN),
+        "censored",
+        "the upper limit is NaN; give a finite number",
+    );
+    refused(&|_| {}, "gaussian", "those of censored views");
 }

@@ -46,6 +46,7 @@ mod silent_features;
 mod similarity;
 mod uncertain;
 mod unobserved;
+mod update;
 mod weights;
 
 use polyview_core::{Dataset, Table, View};

@@ -1,0 +1,126 @@
+//! New samples taken into a model at the command line.
+
+use crate::common::{fails, get, ok, put, said};
+
+/// Rows of the mice that come with the program, in two parts, and new mice.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    ok(dir.path(), "datasets nutrimouse --out-dir .");
+    for view in ["genes", "lipids"] {
+        let all = get(dir.path(), &format!("{view}.csv"));
+        let lines: Vec<&str> = all.lines().collect();
+        let part = |rows: &[&str]| format!("{}\n{}\n", lines[0], rows.join("\n"));
+        put(
+            dir.path(),
+            &format!("first-{view}.csv"),
+            part(&lines[1..21]),
+        );
+        put(dir.path(), &format!("later-{view}.csv"), part(&lines[21..]));
+    }
+    dir
+}
+
+const FIT: &str = "fit --view genes=first-genes.csv --view lipids=first-lipids.csv -k 3 --seed 1";
+const LATER: &str = "--view genes=later-genes.csv --view lipids=later-lipids.csv";
+
+#[test]
+fn new_samples_go_into_a_model() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(dir, &format!("{FIT} --out m.pv"));
+    let told = said(dir, &format!("update m.pv {LATER} --out m2.pv"));
+    assert!(
+        told.contains("12 new samples beside 20, 3 factors, 1 pass"),
+        "{told}"
+    );
+    let found = ok(dir, "inspect m2.pv --json");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!(
+        found["samples"].as_array().map_or(32, Vec::len),
+        32,
+        "{found}"
+    );
+    ok(dir, "inspect m2.pv");
+    ok(dir, "report m2.pv --out r.html");
+    ok(dir, "export m2.pv --factors z.csv");
+    assert_eq!(get(dir, "z.csv").lines().count(), 33);
+    ok(
+        dir,
+        "predict m2.pv --view genes=new-genes.csv --target lipids --out p.csv",
+    );
+    // one view alone, sample by sample, with machine-readable words; and again from the answer
+    let json = ok(
+        dir,
+        "--json update m.pv --view genes=later-genes.csv --batch 1 --forget 0.01 --out g.pv",
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["taken"], &json["samples"]), (&12.into(), &32.into()));
+    let told = said(
+        dir,
+        "update g.pv --view lipids=new-lipids.csv --passes 3 --out g2.pv",
+    );
+    assert!(told.contains("8 new samples beside 32"), "{told}");
+    ok(
+        dir,
+        &format!("update m.pv {LATER} --refresh --passes 5 --out all.pv"),
+    );
+}
+
+#[test]
+fn what_cannot_be_taken_in_is_said() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(dir, &format!("{FIT} --out m.pv"));
+    for (words, says) in [
+        (
+            "m.pv --view genes=first-genes.csv --out n.pv",
+            "20 of the new samples are in the model already",
+        ),
+        (
+            "m.pv --view lipids=later-genes.csv --out n.pv",
+            "are not in the model, first",
+        ),
+        ("m.pv --out n.pv", "no view was given"),
+        (
+            "m.pv --view genes=later-genes.csv --passes 0 --out n.pv",
+            "passes = 0 is not allowed",
+        ),
+        (
+            "m.pv --view genes=later-genes.csv --forget 1 --out n.pv",
+            "forget = 1 is not allowed; give a number from 0 on, below 1",
+        ),
+        (
+            "m.pv --view genes=later-genes.csv --refresh --out n.pv",
+            "ask for more passes",
+        ),
+        ("m.pv --view genes=later-genes.csv --out m.pv", "m.pv"),
+        ("m.pv --view diet=diet.csv --out n.pv", "has no view 'diet'"),
+    ] {
+        let o = crate::common::run(dir, &format!("update {words}"));
+        let err = String::from_utf8_lossy(&o.stderr);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!o.status.success() && err.contains(says), "{words}: {err}");
+        assert!(
+            !err.contains("panicked") && !dir.join("n.pv").exists(),
+            "{err}"
+        );
+    }
+    ok(
+        dir,
+        "fit --model mofa --view lipids=first-lipids.csv:censored -k 2 --max-sweeps 5 --out c.pv",
+    );
+    let err = fails(
+        dir,
+        "update c.pv --view lipids=later-lipids.csv --out n.pv",
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("view 'lipids' is censored: its noise is learnt from all cells"),
+        "{err}"
+    );
+    assert!(
+        err.contains("fit the old and the new samples together"),
+        "{err}"
+    );
+}
