@@ -144,6 +144,12 @@ pub(super) struct ViewHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kernel: Option<KernelParts>,
     pub(super) data: DataKind,
+    /// Whether the file has the smallest training values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) training_least: bool,
+    /// Whether the file has where the training values of each group lay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) training_groups: bool,
     /// Whether numbers of trials are among the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) trials: bool,
@@ -272,24 +278,8 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
-    /// Fits by mofapy2's steps have the counts of that program, whatever earlier releases wrote
-    /// of their options, which took no part.
-    fn of_faithful_steps(&mut self) {
-        let Some(spec) = &mut self.spec else { return };
-        let steps = spec.clone();
-        let of_spec = spec.views.iter_mut().map(|v| &mut v.choices);
-        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
-        for choices in of_spec.chain([&mut spec.defaults]).chain(of_views) {
-            let likelihood = &mut choices.likelihood;
-            let own = faithful::options(&steps, likelihood);
-            let written = likelihood.options().clone();
-            *likelihood = likelihood.clone().with(own.or(&written));
-        }
-    }
-
-    /// Brings what an earlier format, or an earlier release, says to what this one would.
+    /// Brings what an earlier format says to what this one would.
     pub(super) fn bring_up_to_date(&mut self) {
-        self.of_faithful_steps();
         if self.format >= FORMAT_OF_EXPECTATIONS {
             return;
         }
@@ -365,6 +355,8 @@ impl ModelHeader {
                     unobserved: v.unobserved.clone(),
                     left_out: v.left_out.clone(),
                     selves: v.selves.clone(),
+                    training_least: v.training.as_ref().is_some_and(|t| t.least.is_some()),
+                    training_groups: v.training.as_ref().is_some_and(|t| t.groups.is_some()),
                     kernel: v.kernel.as_ref().map(|map| map.parts()),
                     data,
                     trials: (fit.data.as_ref()).is_some_and(|d| d[i].trials().is_some()),

@@ -42,11 +42,13 @@ pub(super) fn take_training(
     file: &mut Container<'_>,
 ) -> Result<Option<TrainingScale>, Fault> {
     let features = view.features.len();
-    let mut vector = |kind: &str, len: usize| -> Result<Option<Vec<f64>>, Fault> {
-        let name = format!("{kind}/{}", view.name);
-        if !file.has(&name) {
+    // earlier files have none
+    let has_any = file.has(&format!("{MEAN}/{}", view.name));
+    let mut vector = |kind: &str, there: bool, len: usize| -> Result<Option<Vec<f64>>, Fault> {
+        if !there {
             return Ok(None);
         }
+        let name = format!("{kind}/{}", view.name);
         let values = file.take(&name)?.numbers(&name, &[len])?;
         // the values of labels have no scale
         let kept = Compared::of(&view.choices.likelihood).is_some();
@@ -59,13 +61,18 @@ pub(super) fn take_training(
         }
         Ok(Some(values))
     };
-    let all = (vector(MEAN, features)?, vector(SD, features)?);
-    let least = vector(LEAST, features)?;
-    let by_group = vector(MEAN_BY_GROUP, groups * features)?;
-    let groups = (by_group.zip(vector(SD_WITHIN, features)?)).map(|(means, sd)| GroupScales {
-        means: means.chunks(features.max(1)).map(<[f64]>::to_vec).collect(),
-        sd,
-    });
+    let all = (
+        vector(MEAN, has_any, features)?,
+        vector(SD, has_any, features)?,
+    );
+    let least = vector(LEAST, view.training_least, features)?;
+    let (has_groups, all_groups) = (view.training_groups, groups * features);
+    let by_group = vector(MEAN_BY_GROUP, has_groups, all_groups)?;
+    let groups =
+        (by_group.zip(vector(SD_WITHIN, has_groups, features)?)).map(|(means, sd)| GroupScales {
+            means: means.chunks(features.max(1)).map(<[f64]>::to_vec).collect(),
+            sd,
+        });
     Ok(match all {
         (Some(mean), Some(sd)) => Some(TrainingScale {
             mean,
