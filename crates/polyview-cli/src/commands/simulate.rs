@@ -180,19 +180,17 @@ impl Out<'_> {
                 write_columns(&path, samples, columns, self.force)?;
                 continue;
             }
-            let survival = spec.map(|s| s.view(v.name()).likelihood);
+            let likelihood = spec.map(|s| s.view(v.name()).likelihood);
             let (values, own);
-            let features = match survival.filter(|l| l.is_survival()) {
-                Some(likelihood) => {
-                    values = times(v);
-                    own =
-                        ["time", "event"].map(|o| likelihood.options().text(o).unwrap_or_default());
-                    &own[..]
-                }
-                None => {
-                    values = v.to_values_with_nan();
-                    features
-                }
+            let features = if let Some(likelihood) = likelihood
+                && likelihood.is_survival()
+            {
+                values = times(v);
+                own = ["time", "event"].map(|o| likelihood.options().text(o).unwrap_or_default());
+                &own[..]
+            } else {
+                values = v.to_values_with_nan();
+                features
             };
             write(
                 &path,

@@ -245,15 +245,15 @@ fn a_checkpoint_at_once_or_none_at_all() {
 
 /// A table of classes, each of so many samples in turn, and one of numbers beside it.
 fn classes(at: &Path, samples: usize, classes: usize) {
-    let labels: String = (0..samples)
+    let labels: Vec<String> = (0..samples)
         .map(|n| format!("s{n},c{}\n", n % classes))
         .collect();
-    std::fs::write(at.join("l.csv"), format!("id,l\n{labels}")).expect("a file");
+    std::fs::write(at.join("l.csv"), format!("id,l\n{}", labels.concat())).expect("a file");
     let number = |n: usize, d: usize| ((n * (31 + 17 * d) + 7 * d) % 101) as f64 / 25.0;
-    let numbers: String = (0..samples)
+    let numbers: Vec<String> = (0..samples)
         .map(|n| format!("s{n},{},{},{}\n", number(n, 1), number(n, 2), number(n, 3)))
         .collect();
-    std::fs::write(at.join("g.csv"), format!("id,a,b,c\n{numbers}")).expect("a file");
+    std::fs::write(at.join("g.csv"), format!("id,a,b,c\n{}", numbers.concat())).expect("a file");
 }
 
 const CLASSES: &str =

@@ -167,7 +167,7 @@ impl RunState {
     /// Of an audit, and from the parts of the model.
     pub(super) fn weigh(
         &mut self,
-        kept: Kept,
+        kept: &Kept,
         done: Result<(), NumericError>,
     ) -> Result<Vec<Term<String>>, NumericError> {
         match done {

@@ -78,7 +78,6 @@ impl ErrorKind {
                  feature, and one in every sample"
                     .to_owned()
             }
-            Self::Limit { .. } => return None,
             Self::NoUpdate { .. } => "fit the old and the new samples together".to_owned(),
             Self::KnownSamples { .. } => {
                 "leave them out, or give them other IDs if they are other samples".to_owned()
@@ -183,7 +182,11 @@ impl ErrorKind {
             }
             Self::NotWithEngine { .. } => "leave it out, or take another engine".to_owned(),
             // what went wrong in a fold has its own
-            Self::Data(_) | Self::Io { .. } | Self::Source { .. } | Self::Fold { .. } => return None,
+            Self::Data(_)
+            | Self::Io { .. }
+            | Self::Source { .. }
+            | Self::Limit { .. }
+            | Self::Fold { .. } => return None,
         })
     }
 }

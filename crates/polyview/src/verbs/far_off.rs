@@ -140,7 +140,7 @@ pub(super) fn far_off(
                 "{:.0} % of them lie more than {limit} standard deviations from {} \
                  (of the training values at most {:.1} %)",
                 100.0 * share,
-                training.from_what(),
+                training.what_of(),
                 100.0 * most
             )
         }
@@ -150,7 +150,7 @@ pub(super) fn far_off(
     Some(format!(
         "{about} are far off those of the training data: {how_far}; typical distance from {}, \
          worst first: {}; {likely}",
-        training.from_what(),
+        training.what_of(),
         worst(info, far)
     ))
 }
@@ -212,7 +212,7 @@ fn of_samples(
         few.len(),
         samples.len(),
         samples.get(*few.first()? as usize)?,
-        training.from_what(),
+        training.what_of(),
         worst(info, far)
     ))
 }
@@ -284,7 +284,7 @@ pub(super) fn far_cells(
             info.name,
             found.len(),
             FAR.1,
-            training.from_what(),
+            training.what_of(),
             worst.join(", ")
         )
     })

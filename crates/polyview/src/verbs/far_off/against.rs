@@ -97,7 +97,7 @@ impl<'a> Training<'a> {
         (0..view.n_samples()).filter_map(cell).collect()
     }
     /// What values are told to be far from.
-    pub(super) fn from_what(&self) -> &'static str {
+    pub(super) fn what_of(&self) -> &'static str {
         if self.groups.is_some() {
             "the training mean of the sample's group"
         } else {

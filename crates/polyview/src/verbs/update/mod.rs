@@ -170,7 +170,7 @@ impl Fit {
             options: *options,
         };
         let known = self.sums_so_far(&mut stream)?;
-        let (passes, rested) = stream.take_in(known)?;
+        let (passes, rested) = stream.take_in(&known)?;
         if options.passes > 1 && !rested {
             warnings.push(format!(
                 "weights still moved after {passes} passes (more than {:e} of their size): the model may change where more are \

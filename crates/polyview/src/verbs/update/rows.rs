@@ -97,14 +97,14 @@ impl Fit {
         latent::notes_of(&journal, notes);
         let before = component.factors();
         if rows == fit.samples.len() {
-            return Ok(of_kind(before, vec![&found]));
+            return Ok(of_kind(before, &[&found]));
         }
         notes.push(format!(
             "the factors of the {} samples before stay as they were, under the weights before: their data are not in \
              the model",
             before.rows()
         ));
-        Ok(of_kind(before, vec![before, &found]))
+        Ok(of_kind(before, &[before, &found]))
     }
 
     /// The groups of old and new samples; none where a new sample has none, as nothing in the model
@@ -168,9 +168,9 @@ impl<'a> Given<'a> {
 }
 
 /// Rows of several moments, one after the other, of the kind that `like` is of.
-fn of_kind(like: &RowMoments, parts: Vec<&RowMoments>) -> RowMoments {
+fn of_kind(like: &RowMoments, parts: &[&RowMoments]) -> RowMoments {
     let diagonal = matches!(like.cov(), RowCov::Diagonal(_));
-    if let ([one], false) = (&parts[..], diagonal) {
+    if let ([one], false) = (parts, diagonal) {
         return (*one).clone();
     }
     let k = like.k();

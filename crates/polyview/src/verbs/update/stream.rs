@@ -150,7 +150,7 @@ impl Stream {
     }
     /// Takes the new samples in beside `known`; how many passes it took, and whether weights
     /// rested.
-    pub(super) fn take_in(&mut self, known: Sums) -> Result<(usize, bool)> {
+    pub(super) fn take_in(&mut self, known: &Sums) -> Result<(usize, bool)> {
         let batch = match self.options.batch {
             0 => self.new.len(),
             own => own,
