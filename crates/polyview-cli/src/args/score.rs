@@ -97,7 +97,8 @@ pub struct ScoreArgs {
     pub trials: Option<PathBuf>,
     /// Limits of detection of the truth (real): a table, a row for each feature with
     /// a column lower, a column upper, or both; a number, the lower limit of all
-    /// columns; or LOWER..UPPER. True values at a limit or beyond are left out.
+    /// columns; or LOWER..UPPER. True values at a limit or beyond are left out [default:
+    /// no limits].
     #[arg(
         long,
         value_name = "FILE|LOWER|LOWER..UPPER",

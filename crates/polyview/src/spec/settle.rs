@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a view is settled on at the end of a fit ([`Fit::settle`](crate::Fit::settle)).
 ///
 /// Written as `false`, `true` (the same as `"factors"`) or `"features"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Spelled", into = "Spelled")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
     /// On nothing: what predicts it are the weights of the joint fit.
     Not,
@@ -55,29 +55,34 @@ impl FromStr for Settle {
     }
 }
 
-/// As it is written.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Spelled {
-    Said(bool),
-    Word(String),
-}
-
-impl TryFrom<Spelled> for Settle {
-    type Error = String;
-    fn try_from(spelled: Spelled) -> Result<Self, String> {
-        match spelled {
-            Spelled::Said(settle) => Ok(settle.into()),
-            Spelled::Word(word) => word.parse(),
+impl Serialize for Settle {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Not | Self::Factors => to.serialize_bool(self.settles()),
+            Self::Features => to.collect_str(self),
         }
     }
 }
 
-impl From<Settle> for Spelled {
-    fn from(settle: Settle) -> Self {
-        match settle {
-            Settle::Not | Settle::Factors => Self::Said(settle.settles()),
-            Settle::Features => Self::Word(settle.to_string()),
-        }
+impl<'de> Deserialize<'de> for Settle {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Spelled)
+    }
+}
+
+/// As it is written: a word, true or false.
+struct Spelled;
+
+impl Visitor<'_> for Spelled {
+    type Value = Settle;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"factors\", \"features\", true or false")
+    }
+    fn visit_bool<E: de::Error>(self, settle: bool) -> Result<Settle, E> {
+        Ok(settle.into())
+    }
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Settle, E> {
+        word.parse()
+            .map_err(|_| E::invalid_value(Unexpected::Str(word), &self))
     }
 }
