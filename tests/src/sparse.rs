@@ -1,12 +1,37 @@
 //! Models whose rows are factorised, sparse or grouped.
 
+use crate::{Case, Holes, ViewCase};
 use polyview_core::{GammaPrior, RowBlock, RowGroups, RowMoments, Schedule};
 use polyview_infer::{Model, ViewPart};
+use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::Mat;
 use polyview_priors::{
     Ard, BetaPrior, DiagonalRows, Fixed, FullRows, GroupArd, SpikeSlab, SpikeSlabOptions,
     SpikeSlabRows, ThreeParameterBeta, ThreeParameterBetaOptions,
 };
+
+/// Two real views with intercepts and noise by feature, of so many features.
+pub fn two_views(
+    seed: u64,
+    (samples, k): (usize, usize),
+    features: [usize; 2],
+    holes: Holes,
+) -> Case {
+    let view = |features| ViewCase {
+        features,
+        holes,
+        noise: NoiseBy::Feature,
+        missing: MissingData::Marginal,
+        bias: Some(1.0),
+        relevance: false,
+    };
+    Case {
+        seed,
+        samples,
+        k,
+        views: features.map(view).to_vec(),
+    }
+}
 
 /// A family of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,11 +84,11 @@ fn read(path: &Path, options: &ReadOptions) -> Outcome<Limits> {
             table.columns.join(", ")
         )));
     }
-    let wrong = |feature: &String, column: &str, found: String| Failure::Cell {
-        path: path.to_owned(),
-        sample: feature.clone(),
-        column: column.to_owned(),
-        found,
+    let wrong = |feature: &String, column: &str, found: String| {
+        Failure::Usage(format!(
+            "--limit {}: feature '{feature}', column '{column}': {found}",
+            path.display()
+        ))
     };
     let mut limits = Limits::default();
     for (row, feature) in table.samples.iter().enumerate() {

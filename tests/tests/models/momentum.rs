@@ -2,29 +2,15 @@
 
 use polyview_core::{Event, Journal, State};
 use polyview_infer::{Audit, PruneRule, VbOptions, VbRun};
-use polyview_likelihoods::{MissingData, NoiseBy};
 use polyview_linalg::{Mat, Threads};
 use polyview_random::{StreamKey, uniform_open01};
 use polyview_tests::sparse::{self, Rows};
-use polyview_tests::{Case, Holes, ViewCase, gaussian_parts, normal, views};
+use polyview_tests::{Case, Holes, gaussian_parts, normal, views};
 
 const ROWS: [Rows; 2] = [Rows::SpikeSlab, Rows::Full];
 
 fn case(holes: Holes) -> Case {
-    let v = ViewCase {
-        features: 30,
-        holes,
-        noise: NoiseBy::Feature,
-        missing: MissingData::Marginal,
-        bias: Some(1.0),
-        relevance: false,
-    };
-    Case {
-        seed: 3,
-        samples: 40,
-        k: 6,
-        views: vec![v, ViewCase { features: 20, ..v }],
-    }
+    sparse::two_views(3, (40, 6), [30, 20], holes)
 }
 
 fn run(holes: Holes, rows: Rows, options: VbOptions) -> VbRun {

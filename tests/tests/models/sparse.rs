@@ -127,20 +127,7 @@ fn sparse_weights_unmix_factors() {
 }
 
 fn small(holes: Holes) -> Case {
-    let v = ViewCase {
-        features: 7,
-        holes,
-        noise: NoiseBy::Feature,
-        missing: MissingData::Marginal,
-        bias: Some(1.0),
-        relevance: false,
-    };
-    Case {
-        seed: 11,
-        samples: 24,
-        k: 3,
-        views: vec![v, ViewCase { features: 5, ..v }],
-    }
+    sparse::two_views(11, (24, 3), [7, 5], holes)
 }
 
 /// What a model is made of: data, groups and start may come in another order.

@@ -121,14 +121,11 @@ pub fn weight_option(text: &str) -> Outcome<(String, f64)> {
 
 /// Parses `VIEW`, `VIEW=factors` or `VIEW=features`.
 pub fn settle_option(text: &str) -> (&str, Settle) {
-    match text.rsplit_once('=') {
-        Some((view, word)) if !view.is_empty() => match word.parse() {
-            Ok(settle) => (view, settle),
-            // a name with that sign in it
-            Err(_) => (text, Settle::Factors),
-        },
-        _ => (text, Settle::Factors),
-    }
+    let view_and_word = text.rsplit_once('=').filter(|(view, _)| !view.is_empty());
+    view_and_word
+        .and_then(|(view, word)| Some((view, Settle::of_word(word)?)))
+        // a name with that sign in it
+        .unwrap_or((text, Settle::Factors))
 }
 
 /// Parses `VIEW=FILE`.

@@ -122,7 +122,7 @@ impl Model {
         for view in &mut self.views {
             let scales = own(view.weights.scales_at().len());
             if !scales.is_empty() {
-                view.weights.push(None, scales);
+                view.weights.set_scales(scales);
             }
         }
         self.share();

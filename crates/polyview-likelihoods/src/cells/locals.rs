@@ -5,7 +5,9 @@
 //! intercepts at which they were last brought up to date (and, where they are
 //! draws, of the stream of random numbers), so it is these that are kept, and
 //! the local numbers are made block of columns by block of columns where they
-//! are wanted. Both ways give the same numbers.
+//! are wanted. Both ways give the same numbers where the likelihood has no parameters that are
+//! learnt; else stored ones are of the parameters at the last refresh, made ones of the present
+//! ones.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -240,10 +240,7 @@ impl<P: ScalePrior> RowBlock for DiagonalRows<P> {
     fn scales_at(&self) -> Vec<f64> {
         self.prior.free()
     }
-    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
-        if let Some(by) = by {
-            self.shift(by);
-        }
+    fn set_scales(&mut self, scales: &[f64]) {
         self.prior.set_free(scales);
     }
     fn has_one_optimum(&self) -> bool {

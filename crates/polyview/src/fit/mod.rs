@@ -255,10 +255,17 @@ impl Fit {
     }
     /// Forgets the training data: a smaller model file; `impute` and
     /// `explain` then need the data again. Where new samples can be taken into the model
-    /// ([`Fit::update`]), the sums that this needs are kept in their place.
+    /// ([`Fit::update`]), the sums that this needs are kept in their place; a warning in the journal
+    /// says so where they could not be made.
     pub fn forget_data(&mut self) {
         if self.sums.is_none() {
-            self.sums = self.own_sums();
+            match self.own_sums() {
+                Ok(sums) => self.sums = sums,
+                Err(e) => {
+                    let note = format!("new samples cannot be taken in without the data: {e}");
+                    self.note_before_the_end("data", Event::Warning { note });
+                }
+            }
         }
         self.data = None;
         self.rounding.clear();

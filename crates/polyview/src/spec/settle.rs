@@ -1,7 +1,6 @@
 //! What a view is settled on.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +23,12 @@ impl Settle {
     pub fn settles(self) -> bool {
         self != Self::Not
     }
+    /// That of a word as it is written, `factors` or `features`.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Factors, Self::Features]
+            .into_iter()
+            .find(|settle| settle.to_string() == word)
+    }
 }
 
 impl From<bool> for Settle {
@@ -39,19 +44,6 @@ impl fmt::Display for Settle {
             Self::Factors => "factors",
             Self::Features => "features",
         })
-    }
-}
-
-impl FromStr for Settle {
-    type Err = String;
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "factors" => Ok(Self::Factors),
-            "features" => Ok(Self::Features),
-            _ => Err(format!(
-                "settle = \"{word}\": expected \"factors\" or \"features\", true or false"
-            )),
-        }
     }
 }
 
@@ -82,7 +74,6 @@ impl Visitor<'_> for Spelled {
         Ok(settle.into())
     }
     fn visit_str<E: de::Error>(self, word: &str) -> Result<Settle, E> {
-        word.parse()
-            .map_err(|_| E::invalid_value(Unexpected::Str(word), &self))
+        Settle::of_word(word).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &self))
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use polyview_core::{
-    Block, GammaPrior, Journal, NoiseScope, ParameterUncertainty, Predictor, RowBlock, RowMoments,
-    Schedule, State, Step, View, ViewTerm,
+    Bias, Block, GammaPrior, Journal, NoiseScope, ParameterUncertainty, Predictor, RowBlock,
+    RowMoments, Schedule, State, Step, View, ViewTerm,
 };
 use polyview_infer::{Model, Outcome, PruneRule, VbOptions, VbRun, ViewPart};
 use polyview_linalg::{Mat, MatRef};
@@ -110,7 +110,7 @@ pub(super) struct Sweeps {
 const ROUNDS: usize = 40;
 const STILL: f64 = 1e-3;
 /// Prior of the precision of a feature's weights (spec/sites 6).
-pub(super) const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
+const OF_WEIGHTS: GammaPrior = GammaPrior::new(1.0, 1.0);
 /// Sweeps between two such rounds.
 const SWEEPS_OF_A_ROUND: usize = 4;
 /// Least variance that a factor explains of other views, beside the mean of all: it counts as
@@ -164,7 +164,7 @@ impl Fit {
             .iter()
             .zip(self.parts_to_settle(component, targets)?)
         {
-            let joint_loss = predicted(&part, &factors, &data[v]).map(|p| p.0);
+            let joint_loss = predicted(&part, &part.bias, &factors, &data[v]).map(|p| p.0);
             let part = self.as_settled_before(v, part, &data[v])?;
             let beside = beside.as_ref().filter(|_| wants(&v));
             let run = match (beside, given) {
@@ -182,18 +182,12 @@ impl Fit {
                 runs.outcome = run.outcome;
                 return Ok(runs);
             }
-            let mut run = run;
+            // intercepts as predictions of each sample have them
             let added = run.features.as_ref().zip(beside);
             let added = added.map(|(f, b)| f.added(&run.part.bias, b.known.as_ref(), POSTERIOR));
-            let own = match added.transpose()? {
-                // as predictions of each sample have them
-                Some(bias) => Some(std::mem::replace(&mut run.part.bias, bias)),
-                None => None,
-            };
-            let (loss, constant) = predicted(&run.part, &factors, &data[v]).unzip();
-            if let Some(own) = own {
-                run.part.bias = own;
-            }
+            let added = added.transpose()?;
+            let bias = added.as_ref().unwrap_or(&run.part.bias);
+            let (loss, constant) = predicted(&run.part, bias, &factors, &data[v]).unzip();
             let share = run.features.as_ref().zip(beside).map(|(f, b)| {
                 let weights = run.part.weights.moments();
                 f.share(weights, factors.mean(), b.known.as_ref())
@@ -282,13 +276,7 @@ impl Fit {
         rows.move_to(without_covariances(&factors));
         // the joint fit's prior is of features that make factors, not of what is told by them
         let start = part.weights.moments().clone();
-        let ridge = if start.implicit_rows() > 0 {
-            // rows that nobody keeps have no precision of their own
-            Ridge::new(OF_WEIGHTS, start.k())
-        } else {
-            Ridge::by_feature(OF_WEIGHTS, start.rows(), start.k())
-        };
-        let ridge = ridge.with_relative(relative.to_vec());
+        let ridge = own_ridge(&start, start.k()).with_relative(relative.to_vec());
         let own_rows = Box::new(FullRows::new(
             format!("weights/{}", part.name),
             ridge,
@@ -422,6 +410,16 @@ impl Fit {
     }
 }
 
+/// The prior of the weights of a view that is settled, on `k` columns: one precision for each
+/// feature (spec/sites 6), for the view where rows that nobody keeps have none of their own.
+pub(super) fn own_ridge(rows: &RowMoments, k: usize) -> Ridge {
+    if rows.implicit_rows() > 0 {
+        Ridge::new(OF_WEIGHTS, k)
+    } else {
+        Ridge::by_feature(OF_WEIGHTS, rows.rows(), k)
+    }
+}
+
 /// The first columns of rows.
 pub(super) fn first_columns(rows: &RowMoments, k: usize) -> Cow<'_, RowMoments> {
     if rows.k() == k {
@@ -525,12 +523,20 @@ pub(super) fn less_noise(part: &mut ViewPart, view: &View, spread: &Mat<f64>) {
 
 /// Log loss of the labels of a view, nats over all cells, and whether the same is predicted of all
 /// samples; `None` for what is no label.
-fn predicted(part: &ViewPart, factors: &RowMoments, view: &View) -> Option<(f64, bool)> {
+fn predicted(
+    part: &ViewPart,
+    bias: &Bias,
+    factors: &RowMoments,
+    view: &View,
+) -> Option<(f64, bool)> {
     let domain = part.term.domain();
     if !(domain.is_label() || domain.has_trials()) {
         return None;
     }
-    let p = with(part, factors);
+    let p = Predictor {
+        bias,
+        ..with(part, factors)
+    };
     let rows = view.n_samples();
     let block = Block::new(0..rows, 0..part.term.shape().observed_columns);
     let mean = part.term.law(&p, &block).means();

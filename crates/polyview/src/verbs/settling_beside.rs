@@ -3,11 +3,11 @@
 use polyview_core::{RowBlock, RowMoments, View};
 use polyview_infer::ViewPart;
 use polyview_linalg::Mat;
-use polyview_priors::{Fixed, FullRows, Ridge};
+use polyview_priors::{Fixed, FullRows};
 
 use super::settle::{Watch, without_covariances};
 use super::settling::{
-    Given, OF_WEIGHTS, SWEEPS, Sweeps, expected_spread, first_columns, less_noise, with,
+    Given, SWEEPS, Sweeps, expected_spread, first_columns, less_noise, own_ridge, with,
 };
 use super::settling_features::{Directions, OnFeatures};
 use crate::assemble::not_on_features;
@@ -92,11 +92,7 @@ impl Fit {
         let implicit = before.implicit_rows();
         let mut mean = Mat::zeros(before.explicit_rows(), k + count);
         mean.as_mut().subcols_mut(0, k).copy_from(before.mean());
-        let ridge = if implicit > 0 {
-            Ridge::new(OF_WEIGHTS, k + count)
-        } else {
-            Ridge::by_feature(OF_WEIGHTS, before.rows(), k + count)
-        };
+        let ridge = own_ridge(before, k + count);
         let own_rows = Box::new(FullRows::new(
             format!("weights/{}", part.name),
             ridge.with_relative(beside.relative.clone()),

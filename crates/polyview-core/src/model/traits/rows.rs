@@ -187,10 +187,15 @@ pub trait RowBlock: Stateful + Send + Sync {
     /// scales where numbers as of [`RowBlock::scales_at`] say. What an update makes anew stays
     /// as it is until then.
     fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
-        let _ = scales;
         if let Some(by) = by {
             self.shift(by);
         }
+        self.set_scales(scales);
+    }
+    /// Puts the scales of the prior where numbers as of [`RowBlock::scales_at`] say, and changes
+    /// nothing else.
+    fn set_scales(&mut self, scales: &[f64]) {
+        let _ = scales;
     }
     /// Updates the rows `eq.rows()` by variational Bayes, as far as `rule` says. May take
     /// the buffers of `eq`.

@@ -382,6 +382,9 @@ impl RowBlock for RowsBeside {
     fn scales_at(&self) -> Vec<f64> {
         self.inner.scales_at()
     }
+    fn set_scales(&mut self, scales: &[f64]) {
+        self.inner.set_scales(scales);
+    }
     fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
         let moved = by.is_some();
         self.inner.push(by, scales);

@@ -167,12 +167,15 @@ impl RowBlock for SpikeSlabRows {
     fn scales_at(&self) -> Vec<f64> {
         self.prior.free()
     }
+    fn set_scales(&mut self, scales: &[f64]) {
+        self.prior.set_free(scales);
+    }
     /// Entries go on from their means, whatever slab and inclusion are; these stay.
     fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
         if let Some(by) = by {
             self.moments = self.moments.shifted(by);
         }
-        self.prior.set_free(scales);
+        self.set_scales(scales);
     }
     fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
         let sums = self.sums();

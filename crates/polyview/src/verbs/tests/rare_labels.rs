@@ -4,6 +4,7 @@ use polyview_core::Table;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use super::discriminative::{data, some};
 use crate::models;
 
@@ -22,14 +23,7 @@ fn tables(seed: u64) -> (Table, Table) {
     let y = Mat::from_fn(N, 1, |n, _| {
         f64::from(u8::from(z[(n, 1)] + 0.4 * standard_normal(&mut rng) > 0.9))
     });
-    let of = |name: &str, values: Mat<f64>| Table {
-        name: name.into(),
-        samples: (0..N).map(|n| format!("s{n:03}")).collect(),
-        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
-        levels: Vec::new(),
-        values,
-    };
-    (of("x", x), of("y", y))
+    (table("x", x), table("y", y))
 }
 
 #[test]

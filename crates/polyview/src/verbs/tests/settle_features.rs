@@ -8,6 +8,7 @@ use polyview_infer::Audit;
 use polyview_linalg::{Mat, solve_spd};
 use polyview_random::{StreamKey, standard_normal};
 
+use super::counts::table;
 use super::discriminative::{data, some};
 use crate::{EngineKind, ErrorKind, Fit, ModelSpec, Settle, models};
 
@@ -33,14 +34,7 @@ fn tables(on_factors: bool) -> [Table; 4] {
         told + 0.3 * noise[(n, 0)]
     });
     let t = Mat::from_fn(N, 1, |n, _| f64::from(u8::from(y[(n, 0)] > 0.0)));
-    let of = |name: &str, values: Mat<f64>| Table {
-        name: name.into(),
-        samples: (0..N).map(|n| format!("s{n:03}")).collect(),
-        features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
-        levels: Vec::new(),
-        values,
-    };
-    [of("x", x), of("u", u), of("y", y), of("t", t)]
+    [table("x", x), table("u", u), table("y", y), table("t", t)]
 }
 
 fn spec(settle: Settle, target: &str) -> ModelSpec {

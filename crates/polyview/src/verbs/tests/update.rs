@@ -4,6 +4,7 @@ use polyview_core::{Centring, Dataset, FeatureScaling, State, Stateful, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
+use super::counts::table;
 use crate::verbs::update::stream::{BLOCK, Stream, blocks};
 use crate::{
     EngineKind, ErrorKind, Fit, Fitting, ModelSpec, ProjectOptions, UpdateOptions, models,
@@ -15,7 +16,7 @@ const N: usize = 240;
 fn all(seed: u64) -> Vec<Table> {
     let mut rng = StreamKey::new(seed).rng();
     let z = Mat::from_fn(N, 3, |_, _| standard_normal(&mut rng));
-    let mut table = |name: &str, columns: usize, labels: bool| {
+    let mut of = |name: &str, columns: usize, labels: bool| {
         // each factor with a strength of its own, so that none can stand for another
         let w = Mat::from_fn(columns, 3, |_, k| {
             standard_normal(&mut rng) * [1.6, 1.0, 0.6][k]
@@ -29,19 +30,9 @@ fn all(seed: u64) -> Vec<Table> {
                 false => 5.0 + 3.0 * x,
             }
         });
-        Table {
-            name: name.to_owned(),
-            samples: (0..N).map(|n| format!("s{n}")).collect(),
-            features: (0..columns).map(|d| format!("{name}{d}")).collect(),
-            values,
-            levels: Vec::new(),
-        }
+        table(name, values)
     };
-    vec![
-        table("a", 14, false),
-        table("b", 10, false),
-        table("y", 3, true),
-    ]
+    vec![of("a", 14, false), of("b", 10, false), of("y", 3, true)]
 }
 
 /// Some rows of some views.

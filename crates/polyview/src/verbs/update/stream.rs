@@ -74,18 +74,22 @@ impl Fit {
 
     /// The sums of the training samples, to be kept where their data are not; none for models that
     /// cannot be updated.
-    pub(crate) fn own_sums(&self) -> Option<State> {
-        let data = self.data.clone()?;
-        let streaming = self.streaming(0).ok()?;
+    ///
+    /// # Errors
+    /// Where numbers fail on the way.
+    pub(crate) fn own_sums(&self) -> Result<Option<State>> {
+        let (Some(data), Ok(streaming)) = (self.data.clone(), self.streaming(0)) else {
+            return Ok(None);
+        };
         let mut stream = Stream {
-            run: self.stream(&streaming, data).ok()?,
+            run: self.stream(&streaming, data)?,
             old: 0..self.samples.len(),
             new: 0..0,
             options: UpdateOptions::default(),
         };
         let mut state = State::new();
-        self.sums_so_far(&mut stream).ok()?.save("", &mut state);
-        Some(state)
+        self.sums_so_far(&mut stream)?.save("", &mut state);
+        Ok(Some(state))
     }
 
     /// The sums that are kept, for factors that are turned, reordered and signed so.
