@@ -83,7 +83,7 @@ fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Er
 }
 
 /// Processor seconds of this process so far.
-fn cpu() -> f64 {
+pub fn cpu() -> f64 {
     let t = clock_gettime(ClockId::ProcessCPUTime);
     t.tv_sec as f64 + 1e-9 * t.tv_nsec as f64
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use super::page::Page;
 use super::setting::Setting;
-use super::{accuracy, criterion, quality, speed};
+use super::{accuracy, criterion, ends, quality, speed};
 
 /// What an entry cannot do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,13 @@ pub const ENTRIES: &[Entry] = &[
         measures: "Sweeps to convergence.",
         needs: Needs::Nothing,
         run: quality::rotation,
+    },
+    Entry {
+        name: "ends",
+        title: "Sweeps to the end of a fit",
+        measures: "Sweeps and processor seconds of one thread until the bound is within .1 nat of the better of both ends, at most 3000 sweeps.",
+        needs: Needs::Sets,
+        run: ends::ends,
     },
     Entry {
         name: "threads",

@@ -4,6 +4,7 @@
 mod accuracy;
 mod blocks;
 mod criterion;
+mod ends;
 mod entries;
 mod machine;
 mod options;

@@ -25,6 +25,8 @@ mod protocol;
 mod rank;
 mod score;
 
+pub use data::{build, rows};
+
 use std::error::Error;
 
 use polyview_baselines::{parts, stratified};

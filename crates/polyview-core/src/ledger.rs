@@ -58,6 +58,23 @@ pub struct LedgerRow {
     pub total: f64,
 }
 
+/// What an objective still gains, in nats.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct GainLeft {
+    /// Gain of a sweep, by the last ones.
+    pub per_sweep: f64,
+    /// Gain of all sweeps to come, if gains go on shrinking as they do; none where they do not
+    /// shrink.
+    pub left: Option<f64>,
+}
+
+/// Most sweeps of a stretch whose gain is looked at.
+const LONGEST_STRETCH: usize = 50;
+
+/// Relative gain that is rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The objective by named term, one row a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -87,6 +104,32 @@ impl Ledger {
     pub fn last(&self) -> Option<f64> {
         self.rows.last().map(|r| r.total)
     }
+    /// How fast the objective still rises, and how far it has to go, from its last sweeps with
+    /// as many factors as now; none where these are fewer than five.
+    ///
+    /// Gains of two stretches of $w$ sweeps each, $g_1$ and then $g_2$, shrink by $q = g_2 / g_1$;
+    /// as they go on so, $g_2 q / (1 - q)$ is left. An estimate: gains that shrink ever more slowly
+    /// leave more.
+    pub fn gain_left(&self) -> Option<GainLeft> {
+        let factors = self.rows.last()?.factors;
+        let alike = (self.rows.iter().rev()).take_while(|r| r.factors == factors);
+        let totals: Vec<f64> = alike.map(|r| r.total).collect();
+        let w = (totals.len() / 4).clamp(2, LONGEST_STRETCH);
+        let (now, middle, first) = (totals.first()?, totals.get(w)?, totals.get(2 * w)?);
+        let (earlier, later) = (middle - first, now - middle);
+        let rounding = ROUNDING * now.abs().max(1.0);
+        if later <= rounding {
+            return Some(GainLeft {
+                per_sweep: 0.0,
+                left: Some(0.0),
+            });
+        }
+        let shrinks = later < earlier;
+        Some(GainLeft {
+            per_sweep: later / w as f64,
+            left: shrinks.then(|| later * later / (earlier - later)),
+        })
+    }
     /// All totals in order.
     pub fn totals(&self) -> impl Iterator<Item = f64> + '_ {
         self.rows.iter().map(|r| r.total)
@@ -106,4 +149,51 @@ pub fn compensated(values: impl IntoIterator<Item = f64>) -> f64 {
         sum = t;
     }
     sum + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(totals: impl IntoIterator<Item = (usize, f64)>) -> Ledger {
+        let mut ledger = Ledger::default();
+        for (sweep, (factors, value)) in totals.into_iter().enumerate() {
+            let name = "likelihood".to_owned();
+            let of = Of::Samples;
+            ledger.push(sweep + 1, factors, vec![Term { name, of, value }]);
+        }
+        ledger
+    }
+
+    /// A bound that nears its end by a tenth of what is left in each sweep, with a factor that
+    /// goes on the way.
+    #[test]
+    fn what_is_left_is_estimated_from_gains_that_shrink() {
+        let rises = |sweeps: i32| {
+            let at = |s: i32| (if s < 10 { 4 } else { 3 }, -100.0 - 50.0 * 0.9_f64.powi(s));
+            of((0..sweeps).map(at)).gain_left()
+        };
+        for sweeps in [20, 40, 90] {
+            let found = rises(sweeps).expect("enough sweeps");
+            let left = 50.0 * 0.9_f64.powi(sweeps - 1);
+            assert!((found.left.expect("gains shrink") / left - 1.0).abs() < 1e-6);
+            assert!(found.per_sweep > 0.1 * left && found.per_sweep < left);
+        }
+        // four sweeps with as many factors say nothing
+        assert_eq!(rises(14), None);
+        assert!(rises(15).is_some());
+    }
+
+    #[test]
+    fn a_bound_at_rest_has_nothing_left_and_one_that_speeds_up_no_end() {
+        let rests = of((0..9).map(|_| (2, -3.0))).gain_left();
+        let nothing = GainLeft {
+            per_sweep: 0.0,
+            left: Some(0.0),
+        };
+        assert_eq!(rests, Some(nothing));
+        let steady = of((0..9).map(|s| (2, f64::from(s)))).gain_left();
+        let steady = steady.expect("enough sweeps");
+        assert_eq!((steady.per_sweep, steady.left), (1.0, None));
+    }
 }

@@ -62,7 +62,7 @@ pub use journal::{Entry, Event, Journal, Level};
 pub use law::{
     Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLaw, quantile_by_search,
 };
-pub use ledger::{Ledger, LedgerRow, Of, Term, Terms, compensated};
+pub use ledger::{GainLeft, Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{
     Augmented, Bias, ByComponent, ByGroup, Capabilities, Conditioned, Context, CoupledRows, Domain,
     Equations, Exposure, GammaPrior, Gammas, Identified, Intercepts, KeptRows, LevelPrior, Link,

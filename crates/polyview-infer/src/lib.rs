@@ -67,8 +67,8 @@ pub use engine::{
 pub use model::{Model, ViewPart};
 pub use prune::PruneRule;
 pub use run::{
-    Audit, GibbsChain, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy, SweepReport,
-    VbOptions, VbRun,
+    Audit, GibbsChain, Moving, Outcome, Resumable, Rotate, Run, RunRecord, RunState, Strategy,
+    SweepReport, VbOptions, VbRun,
 };
 pub use start::{Start, start_factors};
 pub use stochastic::{

@@ -54,13 +54,13 @@ pub use fit::{
 };
 // the vocabulary of the signatures
 pub use polyview_core::{
-    Bias, BlockSource, Centring, Dataset, Domain, Event, FeatureScaling, Finding, GammaPrior,
-    Groups, Join, Journal, Ledger, LikelihoodSpecies, Metadata, MetadataValues, MissingData,
-    NoiseBy, OptionError, Options, ParameterUncertainty, PriorSpecies, RowBlock, RowCov,
-    RowMoments, RowRole, Scaling, Schedule, Setting, State, Table, View, ViewTerm,
+    Bias, BlockSource, Centring, Dataset, Domain, Event, FeatureScaling, Finding, GainLeft,
+    GammaPrior, Groups, Join, Journal, Ledger, LikelihoodSpecies, Metadata, MetadataValues,
+    MissingData, NoiseBy, OptionError, Options, ParameterUncertainty, PriorSpecies, RowBlock,
+    RowCov, RowMoments, RowRole, Scaling, Schedule, Setting, State, Table, View, ViewTerm,
 };
 pub use polyview_infer::{
-    GibbsChain, Model, Outcome, PruneRule, Start, StochasticOptions, VbOptions, ViewPart,
+    GibbsChain, Model, Moving, Outcome, PruneRule, Start, StochasticOptions, VbOptions, ViewPart,
 };
 pub use polyview_kernels::{
     Family, Kernel, KernelChoice, KernelError, KernelMap, Smoothness, Width,

@@ -394,6 +394,7 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
             "outcome": r.outcome,
             "sweeps": r.sweeps,
             "bound": r.bound,
+            "gain_left": fit.gain_left(),
             "seconds": r.seconds,
             "draws": fit.is_sampled().then(|| fit.n_components()),
             "optimum": r.optimum,
@@ -411,8 +412,9 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
     let bound = r
         .bound
         .map_or_else(String::new, |b| format!(", bound {}", nats(b)));
+    let left = (fit.gain_left_told()).map_or_else(String::new, |left| format!(", {left}"));
     line(format!(
-        "{}: {} of {} factors after {} sweeps ({}{bound}) in {:.2} s",
+        "{}: {} of {} factors after {} sweeps ({}{bound}{left}) in {:.2} s",
         fit.model_name(),
         fit.k(),
         fit.run_options().factors,

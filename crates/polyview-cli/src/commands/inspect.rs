@@ -120,7 +120,8 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         prose(format!("polished  {polished}"))?;
     }
     if let Some(b) = r.bound {
-        line(format!("bound     {} nats", nats(b)))?;
+        let left = (fit.gain_left_told()).map_or_else(String::new, |left| format!("; {left}"));
+        line(format!("bound     {} nats{left}", nats(b)))?;
     }
     line(format!("seed      {}", fit.run_options().seed))?;
     prose(match fit.data() {
@@ -465,6 +466,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "outcome": r.outcome,
         "sweeps": r.sweeps,
         "bound": r.bound,
+        "gain_left": fit.gain_left(),
         "restart_bounds": r.restart_bounds,
         "seconds": r.seconds,
         "optimum": r.optimum,

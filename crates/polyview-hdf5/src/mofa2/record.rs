@@ -57,6 +57,7 @@ pub(super) fn record(file: &Reader) -> Result<FitRecord> {
         seconds: seconds.iter().filter(|s| s.is_finite()).sum(),
         diagnostics: Vec::new(),
         optimum: None,
+        moving: None,
     })
 }
 

@@ -108,10 +108,25 @@ pub struct RunRecord {
     /// ends ([`VbOptions::momentum`]).
     #[serde(default, skip_serializing_if = "is_none")]
     pub momentum: f64,
+    /// What moved most in the last sweep; none where nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moving: Option<Moving>,
     /// Bound, or log joint density of draws, by term and sweep.
     pub ledger: Ledger,
     /// What happened.
     pub journal: Journal,
+}
+
+/// A factor that moved, or its weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Moving {
+    /// The view of the weights; none where it is the factor's own values.
+    pub view: Option<String>,
+    /// The factor, from 1.
+    pub factor: usize,
+    /// Length of its step, relative to the longest column there.
+    pub share: f64,
 }
 
 fn is_none(momentum: &f64) -> bool {

@@ -10,7 +10,7 @@ use polyview_random::StreamKey;
 use rayon::prelude::*;
 
 use super::momentum::Momentum;
-use super::{LONGEST_WAIT, RunRecord};
+use super::{LONGEST_WAIT, Moving, RunRecord};
 use crate::engine::{Engine, run_steps};
 use crate::model::Model;
 use crate::prune::{PruneRule, drop_empty};
@@ -156,7 +156,17 @@ impl RunState {
             return f64::INFINITY;
         }
         let moves = self.previous.iter_mut().zip(&blocks);
-        moves.map(|(old, new)| moved(old, *new)).fold(0.0, f64::max)
+        let moves: Vec<(f64, usize)> = moves.map(|(old, new)| moved(old, *new)).collect();
+        let most = moves.iter().map(|m| m.0).fold(0.0, f64::max);
+        let at = moves.iter().position(|m| m.0 == most);
+        self.record.moving = at.map(|at| Moving {
+            view: (at + self.model.views.len())
+                .checked_sub(blocks.len())
+                .map(|m| self.model.views[m].name.clone()),
+            factor: moves[at].1 + 1,
+            share: most,
+        });
+        most
     }
     /// Whether this sweep and the one before were quiet: nothing moved beyond the
     /// tolerances of the strategy, and no factor was removed.
@@ -199,8 +209,9 @@ impl RunState {
     }
 }
 
-/// Largest change of a column, relative to the largest column; takes over the new ones.
-fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> f64 {
+/// Largest change of a column, relative to the largest column, and which it is; takes over the new
+/// ones.
+fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> (f64, usize) {
     let columns: Vec<(f64, f64)> = old
         .as_mut()
         .par_col_chunks_mut(1)
@@ -215,11 +226,16 @@ fn moved(old: &mut Mat<f64>, new: MatRef<'_, f64>) -> f64 {
             (difference, size)
         })
         .collect();
-    let largest = |m: (f64, f64), c: &(f64, f64)| (m.0.max(c.0), m.1.max(c.1));
-    let (moved, norm) = columns.iter().fold((0.0, 0.0), largest);
+    let norm = columns.iter().map(|c| c.1).fold(0.0, f64::max);
+    let (mut moved, mut at) = (0.0, 0);
+    for (k, (difference, _)) in columns.iter().enumerate() {
+        if *difference > moved {
+            (moved, at) = (*difference, k);
+        }
+    }
     if norm > 0.0 {
-        (moved / norm).sqrt()
+        ((moved / norm).sqrt(), at)
     } else {
-        0.0
+        (0.0, 0)
     }
 }

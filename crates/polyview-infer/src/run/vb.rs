@@ -37,15 +37,14 @@ pub struct VbOptions {
     /// Whether sweeps begin beyond where the one before ended, by a share of the step from the
     /// end before that one, in factors and in the scales of priors. The share grows
     /// while the bound rises; a sweep that ends lower is taken back, and the next one begins
-    /// where the last good one ended (docs/decisions/0077-momentum.md). Fits of sparse weights
-    /// then start from a few sweeps with dense ones. Off by default.
-    #[serde(skip_serializing_if = "is_false")]
+    /// where the last good one ended (docs/decisions/0077-momentum.md). On by default.
+    #[serde(skip_serializing_if = "is_true")]
     pub momentum: bool,
 }
 
-/// Whether sweeps begin where the one before ended, as by default.
-fn is_false(momentum: &bool) -> bool {
-    !*momentum
+/// Whether sweeps begin beyond where the one before ended, as by default.
+fn is_true(momentum: &bool) -> bool {
+    *momentum
 }
 
 /// Whether updates go to the optimum.
@@ -63,7 +62,7 @@ impl Default for VbOptions {
             prune: PruneRule::default(),
             audit: Audit::Sweeps,
             relaxation: 1.0,
-            momentum: false,
+            momentum: true,
         }
     }
 }

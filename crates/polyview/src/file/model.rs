@@ -242,6 +242,7 @@ pub(super) fn unpack(bytes: &[u8], registry: &Registry) -> Result<Fit, Fault> {
             seconds: record.seconds,
             diagnostics: record.diagnostics,
             optimum: record.optimum,
+            moving: None,
         },
         groups: groups.map(|g| Groups {
             names: g.names,

@@ -143,6 +143,7 @@ pub(super) fn finish_chains(
         seconds: 0.0,
         diagnostics,
         optimum: None,
+        moving: None,
     };
     Ok((components, record))
 }

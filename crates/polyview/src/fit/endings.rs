@@ -1,7 +1,7 @@
 //! What is to be said of how a fit ended.
 
-use polyview_core::{Event, FeatureScaling, NoiseBy};
-use polyview_infer::Outcome;
+use polyview_core::{Event, FeatureScaling, GainLeft, NoiseBy};
+use polyview_infer::{Moving, Outcome};
 
 use super::draws::LOG_JOINT;
 use super::{Fit, Optimum, ViewInfo};
@@ -13,6 +13,18 @@ use crate::verbs::ACTIVE_SHARE;
 /// summed, below which the factor has no effect there: a hundredth of what chance alone
 /// would give.
 const NO_EFFECT: f64 = 0.01;
+
+/// What is left of the bound below which no number is told, nats.
+const LEAST_TOLD: f64 = 0.01;
+
+/// A number to two digits, whatever its size.
+fn two_digits(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let digits = (1 - x.abs().log10().floor() as i64).clamp(0, 12) as usize;
+    format!("{x:.digits$}")
+}
 
 /// Least samples and features of which the law of large matrices is taken to hold.
 const LARGE: (usize, f64) = (20, 5.0);
@@ -53,6 +65,42 @@ impl Fit {
             told(&mixing.rhat, 2),
             told(&mixing.size, 0)
         )
+    }
+    /// What the bound of a fit by variational Bayes would still gain, by its last sweeps
+    /// ([`Ledger::gain_left`](polyview_core::Ledger::gain_left)); none of draws and of fits of a few sweeps.
+    pub fn gain_left(&self) -> Option<GainLeft> {
+        let exact = !self.is_sampled() && self.run_options().engine == EngineKind::Vb;
+        self.record.ledgers.first().filter(|_| exact)?.gain_left()
+    }
+    /// The same in words, such as "about 0.03 nats are left".
+    pub fn gain_left_told(&self) -> Option<String> {
+        let GainLeft { per_sweep, left } = self.gain_left()?;
+        Some(match left {
+            Some(left) if left < LEAST_TOLD => format!("less than {LEAST_TOLD} nats are left"),
+            Some(left) => format!("about {} nats are left", two_digits(left)),
+            None => format!("rising by {} nats per sweep", two_digits(per_sweep)),
+        })
+    }
+    /// How the bound and factors moved in the last sweeps, in words that follow others.
+    fn still_moving(&self) -> String {
+        let mut text = String::new();
+        if let Some(GainLeft { per_sweep, .. }) = self.gain_left() {
+            text += &format!(" (the bound by {} nats per sweep", two_digits(per_sweep));
+            if let Some(moving) = &self.record.moving {
+                let Moving {
+                    view,
+                    factor,
+                    share,
+                } = moving;
+                let of = match view {
+                    Some(view) => format!("weights of factor {factor} in '{view}'"),
+                    None => format!("values of factor {factor}"),
+                };
+                text += &format!(", {of} by {} % of their size", two_digits(100.0 * share));
+            }
+            text.push(')');
+        }
+        text
     }
     /// Of a fit whose chains started at the optimum of variational Bayes what came before them,
     /// and what either took, in words.
@@ -126,7 +174,8 @@ pub(super) fn note_ending(fit: &mut Fit) -> Result<()> {
     {
         let note = format!(
             "the fit stopped at its limit of {most} {what} ({option}) before it converged: factors may \
-             still change; allow more"
+             still change{}; allow more",
+            fit.still_moving()
         );
         fit.note_before_the_end("fit", Event::Warning { note });
     }

@@ -35,7 +35,7 @@ use polyview_core::{
     Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowBlock, RowGroups,
     RowMoments, State, StateReader, Stateful, View, ViewTerm,
 };
-use polyview_infer::{Model, Outcome, ViewPart};
+use polyview_infer::{Model, Moving, Outcome, ViewPart};
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub struct FitRecord {
     pub diagnostics: Vec<Diagnostic>,
     /// The variational fit at whose end the chains started, if they did.
     pub optimum: Option<Optimum>,
+    /// What moved most in the last sweep of variational Bayes; model files do not keep it.
+    pub moving: Option<Moving>,
 }
 
 /// The variational fit at whose end chains started.

@@ -1,7 +1,6 @@
 //! Where the factors of a fit start.
 
 mod blocks;
-mod dense;
 mod grouped;
 
 use std::borrow::Cow;

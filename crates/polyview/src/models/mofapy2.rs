@@ -39,6 +39,7 @@ pub fn mofapy2(factors: usize) -> ModelSpec {
         vb: VbOptions {
             rotate: Rotate::Off,
             prune: PruneRule::never(),
+            momentum: false,
             ..VbOptions::default()
         },
         ..ModelSpec::default()

@@ -40,6 +40,8 @@ fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
             tolerance: 3e-4,
             movement: 1e-2,
             relaxation: 1.6,
+            // longer steps do as much, and no sweep is taken back
+            momentum: false,
             ..VbOptions::default()
         },
         ..ModelSpec::default()

@@ -3,7 +3,7 @@
 use polyview_infer::{Start, StochasticOptions, VbOptions};
 use serde::{Deserialize, Serialize};
 
-use super::{EngineKind, GibbsOptions, ModelSpec};
+use super::{Algorithm, EngineKind, GibbsOptions, ModelSpec};
 use crate::error::{ErrorKind, Result};
 
 /// How a fit goes about its work: what is no part of its model. A [`ModelSpec`] has the same
@@ -56,7 +56,11 @@ impl ModelSpec {
             start: self.start,
             restarts: self.restarts,
             engine: self.engine,
-            vb: self.vb.clone(),
+            vb: VbOptions {
+                // sweep by sweep those of another program
+                momentum: self.vb.momentum && self.algorithm != Algorithm::Faithful,
+                ..self.vb.clone()
+            },
             gibbs: self.gibbs,
             stochastic: self.stochastic,
         }

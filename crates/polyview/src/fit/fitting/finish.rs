@@ -68,6 +68,7 @@ impl FitRecord {
             seconds: 0.0,
             diagnostics: Vec::new(),
             optimum: None,
+            moving: run.moving,
         }
     }
 }

@@ -322,7 +322,7 @@ impl Fitting {
         };
         let (campaign, starts): (Box<dyn Campaign>, _) = match given.composed.options.engine {
             EngineKind::Vb => {
-                let start = given.start_of_run(0)?;
+                let start = given.start(0)?;
                 (Box::new(Restarts::new(&mut given, start.clone())?), start)
             }
             EngineKind::Gibbs if given.composed.starts_at_optimum() => {

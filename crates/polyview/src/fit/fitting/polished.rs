@@ -53,7 +53,7 @@ impl Polished {
             groups: given.groups.clone(),
             journal: Journal::default(),
         };
-        let start = before.start_of_run(0)?;
+        let start = before.start(0)?;
         let restarts = Restarts::new(&mut before, start.clone())?;
         let out = Self {
             before,

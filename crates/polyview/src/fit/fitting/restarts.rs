@@ -114,7 +114,7 @@ impl Campaign for Restarts {
             self.best = None;
         }
         if !progress.done {
-            let start = given.start_of_run(self.over)?;
+            let start = given.start(self.over)?;
             let next = run(&self.plan, given, self.over, start)?;
             let over = std::mem::replace(&mut self.run, next);
             if better {
