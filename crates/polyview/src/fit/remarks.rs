@@ -84,21 +84,25 @@ fn spread_of(info: &ViewInfo, feature: usize) -> f64 {
     info.training.as_ref().map_or(0.0, |t| t.sd[feature])
 }
 
+/// Whether a feature was observed in one sample alone.
+pub(crate) fn is_seen_once(view: &View, feature: usize) -> bool {
+    let mut seen = (0..view.n_samples()).filter(|n| view.is_observed(*n, feature));
+    seen.next().is_some() && seen.next().is_none()
+}
+
 /// What is to be said of features of counts that were observed in one sample alone, if there are any.
 pub(super) fn seen_once(info: &ViewInfo, view: &View) -> Option<String> {
     let likelihood = &info.choices.likelihood;
     if !likelihood.is_count() || likelihood.has_trials() || view.n_samples() < 2 {
         return None;
     }
-    let once = |d: &usize| {
-        let mut seen = (0..view.n_samples()).filter(|n| view.is_observed(*n, *d));
-        seen.next().is_some() && seen.next().is_none()
-    };
-    let found: Vec<usize> = (0..view.n_features()).filter(once).collect();
+    let found: Vec<usize> = (0..view.n_features())
+        .filter(|d| is_seen_once(view, *d))
+        .collect();
     let first = &info.features[*found.first()?];
     Some(format!(
         "{} feature(s) of counts were observed in one sample alone, first '{first}': nothing says how much they vary, and \
-         what is predicted of them elsewhere is a guess of any size; leave them out",
+         what is predicted of them elsewhere is a guess of any size (holes are filled with medians); leave them out",
         found.len()
     ))
 }
