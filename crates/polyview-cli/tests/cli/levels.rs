@@ -125,7 +125,10 @@ fn what_is_no_level_is_refused_with_its_place() {
         "{said}"
     );
     let said = fit("q=numbers.csv:ordinal{levels=3}");
-    assert!(said.contains("numbers.csv: sample 's0', column 'q1': 4 is no level"), "{said}");
+    assert!(
+        said.contains("numbers.csv: sample 's0', column 'q1': 4 is no level"),
+        "{said}"
+    );
     let said = fit("q=x.csv:ordinal");
     assert!(said.contains("is no level"), "{said}");
     let said = fit("q=numbers.csv:ordinal{levels=1}");

@@ -1,7 +1,8 @@
 //! What is remarkable about data before a fit.
 
 use polyview_core::{
-    Event, FeatureScaling, Groups, Journal, LikelihoodSpecies, NoiseBy, Observed, RowGroups, View,
+    Event, FeatureScaling, Finding, Groups, Journal, LikelihoodSpecies, NoiseBy, Observed,
+    RowGroups, View,
 };
 
 use super::{ViewInfo, cells};
@@ -408,6 +409,9 @@ pub(super) fn note_idle_groups(
     // of ranks nothing else can be by group
     let mend = if views.iter().all(ranks) {
         "take factors by group (--factor-prior ard)"
+    } else if spec.factor_prior.finding() == Some(Finding::Components) {
+        // a mixture stands in the place of factors by group
+        "take intercepts by group (--group-intercepts) or noise by group (--group-noise)"
     } else {
         "take intercepts by group (--group-intercepts), noise by group (--group-noise) or factors by group \
          (--factor-prior ard)"
