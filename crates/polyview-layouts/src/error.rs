@@ -24,6 +24,19 @@ pub enum LayoutError {
         /// Columns that there are.
         have: Vec<String>,
     },
+    /// New samples at a time that training sees.
+    #[error(
+        "new samples of {predict_at} would be rows of training as well, which sees all up to {until}: what is said of \
+         them would be known; take --predict-at after --until, such as --until {before} with --predict-at {predict_at}"
+    )]
+    SeenBefore {
+        /// The time of new samples.
+        predict_at: String,
+        /// The last time that training sees.
+        until: String,
+        /// One step before the time of new samples.
+        before: String,
+    },
     /// Two parts of one name.
     #[error("there are two of the name '{name}'; give each a name of its own")]
     SameName {

@@ -86,6 +86,24 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
     };
     let last = place(plan.last().min(1e15), plan);
     let seen = |at: i64| at <= last;
+    if let Some(time) = plan.predict_at {
+        let at = place(time, plan);
+        let taken = at as f64 * plan.step;
+        if at <= last {
+            return Err(LayoutError::SeenBefore {
+                predict_at: said(taken),
+                until: said(plan.last()),
+                before: said(taken - plan.step),
+            });
+        }
+        if (time - taken).abs() > 1e-9 * plan.step {
+            remarks.push(format!(
+                "the time of new samples is {}, the multiple of the step that is nearest to {}",
+                said(taken),
+                said(time)
+            ));
+        }
+    }
 
     // rows of training: times at which a target is known, after one at which something is
     let mut training = Vec::new();

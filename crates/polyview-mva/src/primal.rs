@@ -41,8 +41,12 @@ pub fn pca(x: MatRef<'_, f64>, components: usize) -> Result<Pca, MvaError> {
 /// Canonical correlation of two views.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cca {
-    /// Canonical correlations, descending. With a ridge they are the correlations that it leaves.
+    /// Correlations of the two scores of each pair over the training samples; 0 where one does not
+    /// vary. Without a ridge they are the canonical correlations.
     pub correlations: Vec<f64>,
+    /// Singular values of the whitened cross-covariance, descending: the correlations without a
+    /// ridge, and what is left of them by one.
+    pub singular_values: Vec<f64>,
     /// Directions of the first view; scores have sum of squares 1 (and the ridge's share).
     pub first: Projection,
     /// Directions of the second view.
@@ -78,11 +82,30 @@ pub fn cca(
     let directions = |root: &Mat<f64>, vectors: &Mat<f64>| {
         times_small(root.as_ref(), vectors.as_ref().subcols(0, k))
     };
+    let (first, second) = (directions(&root_x, &svd.u), directions(&root_y, &svd.v));
+    let (z_x, z_y) = (
+        times_small(x.as_ref(), first.as_ref()),
+        times_small(y.as_ref(), second.as_ref()),
+    );
     Ok(Cca {
-        correlations: svd.singular_values[..k].to_vec(),
-        first: Projection::new(mean_x, directions(&root_x, &svd.u)),
-        second: Projection::new(mean_y, directions(&root_y, &svd.v)),
+        correlations: (0..k)
+            .map(|j| correlation(z_x.col_as_slice(j), z_y.col_as_slice(j)))
+            .collect(),
+        singular_values: svd.singular_values[..k].to_vec(),
+        first: Projection::new(mean_x, first),
+        second: Projection::new(mean_y, second),
     })
+}
+
+/// The correlation of two columns of mean 0; 0 where one is 0 throughout.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let size = (product(a, a) * product(b, b)).sqrt();
+    if size > 0.0 {
+        product(a, b) / size
+    } else {
+        0.0
+    }
 }
 
 /// $(C + \rho I)^{-1/2}$ of a centred table.

@@ -14,7 +14,7 @@ use crate::adjust::Adjustment;
 use crate::assemble::{self, several, without_samples};
 use crate::error::{ErrorKind, Result};
 use crate::fit::stochastic_goes;
-use crate::spec::{Algorithm, ChainStart, EngineKind, ModelSpec, RunOptions, ViewChoices};
+use crate::spec::{Algorithm, EngineKind, ModelSpec, RunOptions, ViewChoices};
 
 /// Who puts the parts of a model together: what its data are, which data terms and blocks of
 /// rows it has, where they start. Object safe.
@@ -188,7 +188,7 @@ impl Composed {
                     choices.scaling = FeatureScaling::None;
                 }
                 assemble::kernel_goes(view, choices, false)?;
-                assemble::view_goes(view, choices, self.options.engine)?;
+                assemble::view_goes(view, choices, &self.options)?;
             }
         }
         stochastic_goes(self, views, &choices, samples, groups)?;
@@ -214,8 +214,7 @@ impl Composed {
     }
     /// Whether chains start at the optimum of variational Bayes.
     pub(crate) fn starts_at_optimum(&self) -> bool {
-        let options = &self.options;
-        options.engine == EngineKind::Gibbs && options.gibbs.start == ChainStart::Optimum
+        self.options.is_polished()
     }
     /// The same with what these data say of choices that nobody has made, such as the number of
     /// levels: to be asked before any of them are left out.
@@ -311,6 +310,7 @@ impl Composed {
         if self.options.engine != EngineKind::Gibbs {
             return Ok(());
         }
+        let vb = self.options.without_draws();
         let factors_apart = !model.factors.draws_at_once();
         let apart = |part: &mut ViewPart| {
             let apart = factors_apart || !part.weights.draws_at_once();
@@ -330,7 +330,7 @@ impl Composed {
                 what: format!("likelihood {own}"),
                 with: format!(
                     "Gibbs sampling of {what}, which are drawn one by one; take standard normal factors \
-                     (--factor-prior standard-normal), or variational Bayes (engine vb)"
+                     (--factor-prior standard-normal), or {vb}"
                 ),
             }
             .into());
@@ -352,7 +352,7 @@ impl Composed {
                 what,
                 with: format!(
                     "Gibbs sampling of {prior}, a prior of factors that are drawn one by one; take \
-                     normal factors (--factor-prior standard-normal), or variational Bayes (engine vb)"
+                     normal factors (--factor-prior standard-normal), or {vb}"
                 ),
             }
             .into());
@@ -363,7 +363,7 @@ impl Composed {
             what,
             with: format!(
                 "Gibbs sampling of {weights}, which are drawn one by one; take Gaussian weights \
-                 (--weights ard), or variational Bayes (engine vb)"
+                 (--weights ard), or {vb}"
             ),
         }
         .into())

@@ -55,7 +55,14 @@ pub(crate) fn validate<'a>(
             return refused(view, &choices.selection.called(), &with);
         }
         if spec.groups.noise || spec.groups.intercepts {
-            return refused(view, what, "parameters by group of samples");
+            let with = "parameters by group of samples; leave the mixture (--mixture) or the groups (--groups) out, \
+                        turn the parameters by group off in a study file ([model.groups] noise = false, \
+                        intercepts = false), or take one set of weights for all components there (local = false)";
+            return refused(
+                view,
+                "weights for each component, which labels have beside --mixture,",
+                with,
+            );
         }
     }
     Ok(())

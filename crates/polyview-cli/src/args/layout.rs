@@ -56,9 +56,9 @@ pub struct LayoutArgs {
     /// before that, else all].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub until: Option<f64>,
-    /// The time of which new samples are, in tables that begin with new-; those
-    /// of targets are the truth, where it is known [default: one step after each
-    /// subject's last visit].
+    /// The time of which new samples are, after all that training sees, in tables
+    /// that begin with new-; those of targets are the truth, where it is known
+    /// [default: one step after each subject's last visit].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub predict_at: Option<f64>,
     /// What is repeated, parted by commas: NAME=COLUMNS or

@@ -91,7 +91,8 @@ pub struct MvaArgs {
     /// Penalty: of cca and opls added to the sums of squares of the features, of
     /// the dual form to those of the weights of samples, of rb-cca lambda
     /// [default: of classes chosen from 17 between 1e-4 and 1e3 by the balanced
-    /// accuracy on folds of the samples, else 0].
+    /// accuracy on folds of the samples; else 0, and 1 in the dual form, which
+    /// needs one].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true, help_heading = "Method")]
     pub ridge: Option<f64>,
     /// Solve in features, or in samples, which takes no longer for more features

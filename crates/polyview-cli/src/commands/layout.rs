@@ -1,19 +1,19 @@
 //! `polyview layout`: repeated visits as a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use polyview::Likelihood;
-use polyview_io::{read_rows, write_atomic};
+use polyview_io::{Action, IoError, read_rows, write_atomic};
 use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, lay_out};
 use serde_json::json;
 
 use crate::args::{Cli, LayoutArgs, Outputs};
 use crate::choice;
 use crate::failure::{Failure, Outcome};
-use crate::files::{Files, make_folder};
+use crate::files::{Files, make_folder, same};
 use crate::preset::preset;
-use crate::remarks::note;
+use crate::remarks::{note, warning};
 use crate::study::{Source, Study, view_option};
 use crate::written::{overwrite, write_columns};
 
@@ -65,6 +65,7 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
         }
     }
     let studies = studies(args, &layout, &likelihoods)?;
+    let earlier = earlier(&args.out_dir)?;
     let paths = tables.iter().map(|t| &t.0);
     let files = Files::default()
         .for_json(cli)
@@ -79,6 +80,26 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
             w.write_all(text.as_bytes())
         })?;
     }
+    let stays = |path: &&PathBuf| {
+        let written = tables.iter().map(|t| &t.0);
+        written
+            .chain(studies.iter().map(|s| &s.0))
+            .all(|w| w != *path)
+            && !same(path, &args.table)
+    };
+    let stale: Vec<String> = (earlier.iter().filter(stays))
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    if !stale.is_empty() {
+        warning(
+            cli,
+            format!(
+                "{} has files of an earlier layout, which are not of this one: {}; remove them",
+                args.out_dir.display(),
+                stale.join(", ")
+            ),
+        );
+    }
     let (old, new) = (layout.training.samples.len(), layout.new.samples.len());
     files.done(
         cli,
@@ -91,6 +112,39 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
             "rows": old, "new_rows": new, "views": layout.training.tables.len(),
         }),
     )
+}
+
+/// Files of a folder that look like those of a layout: studies, the tables that these name, and tables
+/// of new samples.
+fn earlier(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let failed = |source| IoError::System {
+        path: folder.to_owned(),
+        action: Action::Read,
+        source,
+    };
+    let (mut found, mut named) = (BTreeSet::new(), BTreeSet::new());
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else {
+            continue;
+        };
+        let is_study =
+            name == "study.toml" || name.starts_with("study-") && name.ends_with(".toml");
+        if is_study {
+            // one that cannot be read names nothing
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let study: toml::Table = text.parse().unwrap_or_default();
+            let data = study.get("data").and_then(toml::Value::as_array);
+            let paths = data.into_iter().flatten();
+            let paths = paths.filter_map(|source| source.get("path")?.as_str());
+            named.extend(paths.map(|p| folder.join(p)));
+        }
+        if is_study || name.starts_with("new-") && name.ends_with(".csv") {
+            found.insert(path);
+        }
+    }
+    found.extend(named.into_iter().filter(|p| p.is_file()));
+    Ok(found.into_iter().collect())
 }
 
 /// The parts of an option.

@@ -41,6 +41,17 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
         out.views(&data, fit.spec())?;
         groups = out.groups(cli, &data)?;
         for v in data.views() {
+            if fit.view(v.name())?.1.choices.likelihood.is_similarity() {
+                note(
+                    cli,
+                    format!(
+                        "view '{}': these are similarities of the drawn samples to those of training, as 'polyview project' and \
+                         'polyview predict' of this model read them; a fit needs those among its own samples, so leave the \
+                         table out of one",
+                        v.name()
+                    ),
+                );
+            }
             if fit.view(v.name())?.1.choices.likelihood.is_survival() {
                 note(
                     cli,

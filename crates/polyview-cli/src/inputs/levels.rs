@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use polyview::Likelihood;
 use polyview_core::{Table, ViewTable};
 use polyview_io::{Orientation, ReadOptions, read_string_table};
 use polyview_linalg::Mat;
@@ -61,15 +62,24 @@ fn number(word: &str, levels: usize) -> Option<f64> {
 }
 
 /// Refuses what is no level; `mend` says what to do about it.
-pub fn whole(path: &Path, table: &ViewTable, mend: &str) -> Outcome<()> {
-    let is_level = |x: f64| x.fract() == 0.0 && x >= 1.0;
-    match table.cells().find(|c| !c.2.is_nan() && !is_level(c.2)) {
-        Some((n, d, x)) => Err(Failure::Cell {
-            path: path.to_owned(),
-            sample: table.samples()[n].clone(),
-            column: table.features()[d].clone(),
-            found: format!("{x} is no level: levels are numbered 1, 2 and so on; {mend}"),
-        }),
-        None => Ok(()),
-    }
+pub fn whole(path: &Path, table: &ViewTable, of: &Likelihood, mend: &str) -> Outcome<()> {
+    let most = of.most_levels().map_or(f64::INFINITY, |n| n as f64);
+    let is_level = |x: f64| x.fract() == 0.0 && (1.0..=most).contains(&x);
+    let Some((n, d, x)) = (table.cells()).find(|c| !c.2.is_nan() && !is_level(c.2)) else {
+        return Ok(());
+    };
+    let found = if x > most && x.fract() == 0.0 {
+        format!(
+            "{x} is no level: levels are numbered 1 to {most}; if it is a code for missing values, say --na {x}; \
+             else {mend}"
+        )
+    } else {
+        format!("{x} is no level: levels are numbered 1, 2 and so on; {mend}")
+    };
+    Err(Failure::Cell {
+        path: path.to_owned(),
+        sample: table.samples()[n].clone(),
+        column: table.features()[d].clone(),
+        found,
+    })
 }

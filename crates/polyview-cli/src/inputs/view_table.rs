@@ -116,7 +116,7 @@ pub fn view(
         zeros_and_ones(path, &table, &mend)?;
     }
     if likelihood.is_ordered() {
-        levels::whole(path, &table, &mend)?;
+        levels::whole(path, &table, likelihood, &mend)?;
     }
     if likelihood.is_count() {
         counts::check(path, &table, (likelihood, &mend), trials)?;

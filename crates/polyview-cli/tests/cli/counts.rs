@@ -467,3 +467,36 @@ fn factors_that_are_drawn_one_by_one_are_refused_around_tangents() {
     );
     ok(at, &format!("{fit} standard-normal"));
 }
+
+/// A feature that was counted once is filled with numbers of the size of that count, whatever the
+/// engine.
+#[test]
+fn features_that_were_counted_once_are_filled_with_sane_numbers() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let seen = |n: usize, d: usize| (d != 3 || n == 7).then(|| count(n, d));
+    put(at, "c.csv", table(24, 5, seen));
+    let largest = (0..24).flat_map(|n| (0..5).map(move |d| count(n, d)));
+    let largest = largest.fold(0.0, f64::max);
+    for likelihood in ["nb", "pln", "poisson"] {
+        ok(
+            at,
+            &format!(
+                "fit --model mofa --view c=c.csv:{likelihood} --weights ard -k 1 --engine gibbs --sweeps 200 --warm-up 100 --seed 2 --force --out m.pv"
+            ),
+        );
+        ok(at, "impute m.pv --view c --out f.csv --force");
+        let filled = get(at, "f.csv");
+        for line in filled.lines().skip(1) {
+            let x: f64 = line
+                .split(',')
+                .nth(4)
+                .and_then(|c| c.parse().ok())
+                .expect("a number");
+            assert!(
+                (0.0..=100.0 * (1.0 + largest)).contains(&x),
+                "{likelihood}: {line}"
+            );
+        }
+    }
+}

@@ -352,3 +352,33 @@ fn kernels_that_cannot_be_are_refused() {
     );
     assert!(err.contains("other"), "{err}");
 }
+
+/// Similarities of another scale are said where features have none.
+#[test]
+fn precomputed_similarities_off_the_scale_are_said() {
+    let dir = folder();
+    let at = dir.path();
+    ok(at, "kernel old-x.csv --save x.kernel --out k.csv");
+    ok(at, "kernel new-x.csv --map x.kernel --out new-k.csv");
+    ok(
+        at,
+        "fit --model sshiba -k 4 --view y=old-y.csv:bernoulli --view x=k.csv --kernel x=precomputed --max-sweeps 60 --out m.pv",
+    );
+    let far: String = (get(at, "new-k.csv").lines())
+        .map(|l| {
+            let times = |c: &str| {
+                c.parse()
+                    .map_or(c.to_owned(), |x: f64| (100.0 * x).to_string())
+            };
+            l.split(',').map(times).collect::<Vec<_>>().join(",") + "\n"
+        })
+        .collect();
+    put(at, "far.csv", far);
+    let note = said(at, "predict m.pv --view x=far.csv --target y --out p.csv");
+    assert!(
+        note.contains("view 'x': the new values are far off"),
+        "{note}"
+    );
+    let note = said(at, "predict m.pv --view x=new-k.csv --target y --out q.csv");
+    assert!(!note.contains("far off"), "{note}");
+}

@@ -218,3 +218,32 @@ fn what_cannot_be_is_said_with_the_mend() {
         assert!(!at.join("o/study.toml").exists());
     }
 }
+
+/// What is predicted is not what was seen, and nobody takes tables of one layout for those of another.
+#[test]
+fn new_samples_are_new_and_tables_of_one_layout() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    for until in [12, 24] {
+        let words = format!("{LAYOUT} --until {until} --predict-at 12 --out-dir o");
+        let err = fails(at, &words, 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            err.contains("visits.csv") && err.contains("--until 6 with --predict-at 12"),
+            "{err}"
+        );
+        assert!(!at.join("o/study.toml").exists());
+    }
+    let note = said(at, &format!("{LAYOUT} --predict-at 17 --out-dir s"));
+    assert!(note.contains("new samples is 18, the multiple"), "{note}");
+    assert!(!note.contains("earlier layout"), "{note}");
+    // the tables of another layout stay where they are, and are named; a table of one's own is not
+    put(at, "s/mine.csv", "a,b\n1,2\n");
+    let other = LAYOUT.replace("vol=vol_*,", "");
+    let note = said(at, &format!("{other} --outputs each --out-dir s --force"));
+    let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stale = "not of this one: new-dx.csv, new-score.csv, new-vol-12.csv, new-vol-6.csv, study.toml, vol-12.csv, vol-6.csv; remove";
+    assert!(note.contains(stale), "{note}");
+    assert!(at.join("s/vol-6.csv").exists());
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{get, ok, put, run};
+use crate::common::{fails, get, ok, put, run};
 
 const WORDS: [&str; 4] = ["never", "seldom", "often", "always"];
 
@@ -125,7 +125,10 @@ fn what_is_no_level_is_refused_with_its_place() {
         "{said}"
     );
     let said = fit("q=numbers.csv:ordinal{levels=3}");
-    assert!(said.contains("the value 4"), "{said}");
+    assert!(
+        said.contains("numbers.csv: sample 's0', column 'q1': 4 is no level"),
+        "{said}"
+    );
     let said = fit("q=x.csv:ordinal");
     assert!(said.contains("is no level"), "{said}");
     let said = fit("q=numbers.csv:ordinal{levels=1}");
@@ -140,4 +143,47 @@ fn numbers_are_levels_too() {
     ok(dir, line);
     ok(dir, "predict m.pv --view x=x.csv --target q --out p.csv");
     assert!(header(dir, "p.csv").contains("q2_probability_of_4"));
+}
+
+/// A number that is no level is the fault of its cell, and the mend is there.
+#[test]
+fn a_code_among_levels_is_named_by_its_cell() {
+    let dir = folder();
+    let dir = dir.path();
+    let coded = get(dir, "numbers.csv").replacen("\ns7,", "\ns7,999,", 1);
+    // one column more in one row: its own first cell goes
+    let coded: String = (coded.lines())
+        .map(|l| match l.strip_prefix("s7,999,") {
+            Some(rest) => format!("s7,999,{}\n", rest.split_once(',').expect("cells").1),
+            None => format!("{l}\n"),
+        })
+        .collect();
+    put(dir, "coded.csv", coded);
+    let fit = "fit --model sshiba --view x=x.csv -k 2 --max-sweeps 5";
+    for word in ["ordinal", "ordinal{levels=4}", "ordinal-midpoint"] {
+        let err = fails(
+            dir,
+            &format!("{fit} --view q=coded.csv:{word} --out c.pv"),
+            1,
+        );
+        for part in ["coded.csv", "'s7'", "'q1'", "999", "--na 999"] {
+            assert!(err.contains(part), "{word}, {part}: {err}");
+        }
+    }
+    ok(
+        dir,
+        &format!("{fit} --view q=coded.csv:ordinal --na 999 --out n.pv"),
+    );
+    ok(
+        dir,
+        &format!("{fit} --view q=numbers.csv:ordinal --out m.pv"),
+    );
+    let err = fails(
+        dir,
+        "predict m.pv --view q=coded.csv --target x --out p.csv",
+        1,
+    );
+    for part in ["coded.csv", "'s7'", "'q1'", "1 to 4", "--na 999"] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{fails, get, ok, put, run};
+use crate::common::{fails, get, ok, put, run, said};
 
 /// Numbers that follow one factor, readings of it with limits, and times to an event; a hole here and there.
 fn folder() -> tempfile::TempDir {
@@ -444,5 +444,30 @@ fn limits_of_detection_are_given_beside_the_numbers() {
         let err = String::from_utf8_lossy(&o.stderr);
         let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(!o.status.success() && err.contains(says), "{option}: {err}");
+    }
+}
+
+/// One event says next to nothing of how times vary.
+#[test]
+fn a_single_event_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let survival = |events: usize| {
+        let row = |n: usize| format!("s{n},{},{}\n", 10 + (n * 7) % 23, usize::from(n < events));
+        "id,time,event\n".to_owned() + &(0..30).map(row).collect::<String>()
+    };
+    let x: String = (0..30)
+        .map(|n| format!("s{n},{},{}\n", (n * 5) % 13, (n * 3) % 7))
+        .collect();
+    put(at, "x.csv", "id,a,b\n".to_owned() + &x);
+    let fit = "fit --model sshiba --view x=x.csv --view s=s.csv:survival{time=time,event=event} -k 1 --max-sweeps 20 --force --out m.pv";
+    for (events, said_so) in [(1, true), (2, false)] {
+        put(at, "s.csv", survival(events));
+        let note = said(at, fit);
+        assert_eq!(
+            note.contains("but for one value or event"),
+            said_so,
+            "{note}"
+        );
     }
 }

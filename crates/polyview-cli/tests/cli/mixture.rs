@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::common::{fails, get, ok, put};
+use crate::common::{fails, get, ok, put, said};
 
 /// Numbers in (−1, 1), one after the other.
 struct Numbers(u64);
@@ -149,4 +149,44 @@ fn labels_alone_leave_clusters_open() {
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let r2 = json["r2"].as_f64().expect("a number");
     assert!(r2 > 0.25, "{r2}");
+}
+
+/// Clusters go with groups of samples, and where they do not, each refusal names what to leave out.
+#[test]
+fn clusters_beside_groups() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at, "s", 120, 1);
+    let row = |n: usize| format!("s{n},{}\n", ["old", "new"][usize::from(n < 60)]);
+    put(
+        at,
+        "g.csv",
+        "id,batch\n".to_owned() + &(0..120).map(row).collect::<String>(),
+    );
+    let fit = "fit --model sshiba --view x=sx.csv -k 2 --mixture 4 --metadata g.csv --groups batch --max-sweeps 60 --force --out m.pv";
+    let note = said(at, fit);
+    assert!(
+        note.contains("--group-intercepts") && !note.contains("--factor-prior"),
+        "{note}"
+    );
+    ok(at, &format!("{fit} --group-intercepts --group-noise"));
+    ok(
+        at,
+        "project m.pv --view x=sx.csv --metadata g.csv --out z.csv",
+    );
+    let err = fails(
+        at,
+        &format!("{fit} --view y=sy.csv:bernoulli --group-intercepts"),
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "view 'y'",
+        "(--mixture)",
+        "(--groups)",
+        "intercepts = false",
+        "local = false",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
 }

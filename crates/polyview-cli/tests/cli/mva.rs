@@ -327,3 +327,118 @@ fn new_samples_need_the_features_of_the_map() {
     assert!(text.starts_with("sample,Component 1"), "{text}");
     assert_eq!(text.lines().count(), 13);
 }
+
+/// The Pearson correlation of two columns.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (p, q) = (mean(a), mean(b));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| of(a - p, b - q)).sum()
+    };
+    sum(&|a, b| a * b) / (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt()
+}
+
+/// What is called a correlation is that of the components that are written.
+#[test]
+fn correlations_are_those_of_the_components() {
+    let dir = mice();
+    let at = dir.path();
+    let numbers = |text: &str, name: &str| -> Vec<f64> {
+        column(text, name)
+            .iter()
+            .map(|c| c.parse().expect("a number"))
+            .collect()
+    };
+    let read = |out: &str, key: &str| -> Vec<f64> {
+        let json: serde_json::Value = serde_json::from_str(out).expect("JSON");
+        let all = json[key].as_array().expect("a list");
+        all.iter().map(|x| x.as_f64().expect("a number")).collect()
+    };
+    let cca = "mva --method cca --view genes=genes.csv --view lipids=lipids.csv --ridge 10 -k 3 --force --scores c.csv";
+    let out = ok(at, &format!("--json {cca}"));
+    let (found, penalised) = (read(&out, "components"), read(&out, "penalised"));
+    let scores = get(at, "c.csv");
+    for k in 0..3 {
+        let of = |view: &str| numbers(&scores, &format!("{view} Component {}", k + 1));
+        let own = correlation(&of("genes"), &of("lipids"));
+        assert!((own - found[k]).abs() < 1e-6, "{own} {}", found[k]);
+        assert!(penalised[k] < found[k] - 1e-3);
+    }
+    let out = ok(at, cca);
+    assert!(
+        out.contains("correlation") && out.contains("penalised"),
+        "{out}"
+    );
+    // of classes: the share of the squares between them
+    let out = ok(
+        at,
+        "--json mva --method cca --view lipids=lipids.csv --labels diet.csv --ridge 100 --force --scores c.csv",
+    );
+    let found = read(&out, "components");
+    let classes = get(at, "diet.csv");
+    let class: Vec<&str> = classes
+        .lines()
+        .skip(1)
+        .map(|l| l.split(',').nth(1).expect("a class"))
+        .collect();
+    let z = numbers(&get(at, "c.csv"), "Component 1");
+    let mean = z.iter().sum::<f64>() / z.len() as f64;
+    let of_class = |c: &str| {
+        let own: Vec<f64> = z
+            .iter()
+            .zip(&class)
+            .filter(|x| *x.1 == c)
+            .map(|x| *x.0)
+            .collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let between: f64 = class.iter().map(|c| (of_class(c) - mean).powi(2)).sum();
+    let all: f64 = z.iter().map(|x| (x - mean).powi(2)).sum();
+    assert!(
+        (between / all - found[0]).abs() < 1e-6,
+        "{} {}",
+        between / all,
+        found[0]
+    );
+}
+
+/// A penalty that the form needs, and data of another scale, are said.
+#[test]
+fn what_the_form_needs_and_data_off_the_scale_are_said() {
+    let dir = mice();
+    let at = dir.path();
+    for method in ["cca", "opls"] {
+        let err = fails(
+            at,
+            &format!("mva --method {method} --view genes=genes.csv --labels diet.csv --ridge 0"),
+            2,
+        );
+        assert!(
+            err.contains("genes.csv") && err.contains("--form primal"),
+            "{err}"
+        );
+    }
+    let far: String = (get(at, "new-lipids.csv").lines())
+        .map(|l| {
+            let times = |c: &str| {
+                c.parse()
+                    .map_or(c.to_owned(), |x: f64| (1000.0 * x).to_string())
+            };
+            l.split(',').map(times).collect::<Vec<_>>().join(",") + "\n"
+        })
+        .collect();
+    put(at, "far.csv", far);
+    for raw in ["", "--raw"] {
+        ok(
+            at,
+            &format!("mva --method pca --view lipids=lipids.csv {raw} -k 2 --force --save p.mva"),
+        );
+        let note = said(at, "mva --map p.mva --view lipids=far.csv");
+        assert!(
+            note.contains("far.csv") && note.contains("far off"),
+            "{note}"
+        );
+        let note = said(at, "mva --map p.mva --view lipids=new-lipids.csv");
+        assert!(!note.contains("far off"), "{note}");
+    }
+}

@@ -192,3 +192,78 @@ fn what_is_no_table_of_similarities_is_told() {
         "{told}"
     );
 }
+
+/// What cannot go with draws after variational Bayes is refused by the option that asks for them.
+#[test]
+fn what_cannot_be_polished_names_the_option() {
+    let dir = folder();
+    let dir = dir.path();
+    let fit = "fit --model sshiba --view x=x.csv --view y=new-x.csv -k 2 --polish 20 --out m.pv";
+    put(
+        dir,
+        "new-x.csv",
+        get(dir, "x.csv").replace("a,b,c", "d,e,f"),
+    );
+    for option in ["--weight y=2", "--settle y"] {
+        let err = fails(dir, &format!("{fit} {option}"), 1);
+        let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            err.contains("leave --polish out") && !err.contains("engine vb"),
+            "{err}"
+        );
+    }
+    let asked = fit.replace("--polish 20", "--engine gibbs --weight y=2");
+    let err = fails(dir, &asked, 1);
+    assert!(err.contains("(engine vb)"), "{err}");
+}
+
+/// Both cells of a pair are one number after draws, too.
+#[test]
+fn pairs_are_symmetric_after_polishing() {
+    let dir = folder();
+    let dir = dir.path();
+    ok(
+        dir,
+        "fit --model mlfs --view k=k.csv:similarity{dimensions=2} -k 2 --polish 20 --max-sweeps 60 --out m.pv",
+    );
+    ok(
+        dir,
+        "impute m.pv --view k --out f.csv --lower l.csv --upper u.csv",
+    );
+    for file in ["f.csv", "l.csv", "u.csv"] {
+        let text = get(dir, file);
+        let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
+        for n in 1..rows.len() {
+            assert_eq!(rows[n][0], rows[0][n]);
+            for m in 1..n {
+                assert_eq!(rows[n][m], rows[m][n], "{file} {n} {m}");
+            }
+        }
+    }
+}
+
+/// What says nothing is refused, and what is drawn is said to be no table of its own samples.
+#[test]
+fn similarities_that_do_not_vary_or_are_of_others() {
+    let dir = folder();
+    let dir = dir.path();
+    put(dir, "one.csv", table(0..30, 30, |_, _| "1".to_owned()));
+    let fit = "fit --model mlfs --view x=x.csv -k 2 --max-sweeps 40";
+    let err = fails(
+        dir,
+        &format!("{fit} --view k=one.csv:similarity --out o.pv"),
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains("view 'k'") && err.contains("do not vary (1 for all pairs)"),
+        "{err}"
+    );
+    ok(dir, &format!("{fit} --view k=k.csv:similarity --out m.pv"));
+    let note = said(dir, "simulate --from m.pv --samples 20 --out-dir sims");
+    assert!(
+        note.contains("view 'k': these are similarities of the drawn samples to those of training"),
+        "{note}"
+    );
+    ok(dir, "project m.pv --view k=sims/k.csv --out z.csv");
+}

@@ -1,6 +1,6 @@
 //! Normal scores of the features of a real view, and the way back.
 
-use polyview_special::normal_quantile;
+use polyview_special::{normal_cdf, normal_quantile};
 use serde::{Deserialize, Serialize};
 
 use super::View;
@@ -21,6 +21,8 @@ pub struct NormalScores {
     starts: Vec<usize>,
     values: Vec<f64>,
     scores: Vec<f64>,
+    /// How many training values each is; nothing where an earlier file does not say it.
+    counts: Vec<u32>,
 }
 
 impl NormalScores {
@@ -30,6 +32,7 @@ impl NormalScores {
             starts: vec![0],
             values: Vec::new(),
             scores: Vec::new(),
+            counts: Vec::new(),
         };
         for d in 0..view.n_features() {
             let mut own: Vec<f64> = (0..view.n_samples())
@@ -43,6 +46,7 @@ impl NormalScores {
                 let rank = below + 0.5 * (size + 1.0);
                 below += size;
                 out.values.push(run[0]);
+                out.counts.push(run.len() as u32);
                 out.scores.push(normal_quantile(rank / (all + 1.0)));
             }
             out.starts.push(out.values.len());
@@ -57,12 +61,30 @@ impl NormalScores {
         (&self.starts, &self.values, &self.scores)
     }
 
-    /// Put together again; `None` when the parts make no map.
-    pub fn from_parts(starts: Vec<usize>, values: Vec<f64>, scores: Vec<f64>) -> Option<Self> {
+    /// How many training values are equal to each of the values of [`NormalScores::parts`];
+    /// nothing where it is not known.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// Put together again, with the [`counts`](NormalScores::counts) where they are known;
+    /// `None` when the parts make no map.
+    pub fn from_parts(
+        starts: Vec<usize>,
+        values: Vec<f64>,
+        scores: Vec<f64>,
+        counts: Option<Vec<u32>>,
+    ) -> Option<Self> {
+        if let Some(counts) = &counts
+            && (counts.len() != values.len() || counts.contains(&0))
+        {
+            return None;
+        }
         let out = Self {
             starts,
             values,
             scores,
+            counts: counts.unwrap_or_default(),
         };
         let len = out.values.len();
         let whole = out.starts.first() == Some(&0)
@@ -105,6 +127,41 @@ impl NormalScores {
     pub fn value(&self, feature: usize, score: f64) -> f64 {
         let (values, scores) = self.of(feature);
         between(scores, values, score)
+    }
+
+    /// The value at the end of an interval of scores: as [`NormalScores::value`] between two
+    /// values that were observed once each; a value that was observed several times is a level,
+    /// and has the scores between the ranks of its neighbours for itself, so that an interval
+    /// ends at a level that it holds.
+    pub fn quantile(&self, feature: usize, score: f64) -> f64 {
+        let (values, scores) = self.of(feature);
+        let own = self.starts[feature]..self.starts[feature + 1];
+        let Some(counts) = self.counts.get(own).filter(|c| !c.is_empty()) else {
+            return self.value(feature, score);
+        };
+        if score.is_nan() {
+            return score;
+        }
+        // between two scores: with half a rank around them each level ends where the next begins
+        let count = |i: usize| f64::from(counts[i]);
+        let all = 0.5 * (count(0) + 1.0) / normal_cdf(scores[0]);
+        let at = match scores.partition_point(|s| *s <= score) {
+            0 => 0,
+            above if above == scores.len() => above - 1,
+            above => {
+                let end = normal_cdf(scores[above - 1]) * all + 0.5 * count(above - 1);
+                above - usize::from(normal_cdf(score) * all < end)
+            }
+        };
+        let next = if score < scores[at] {
+            at.checked_sub(1)
+        } else {
+            Some(at + 1).filter(|n| *n < counts.len())
+        };
+        if counts[at] > 1 || next.is_some_and(|n| counts[n] > 1) {
+            return values[at];
+        }
+        self.value(feature, score)
     }
 
     /// Mean and standard deviation of the values that scores $N($`mean`, `sd`$^2)$ lead
@@ -267,12 +324,56 @@ mod tests {
         assert!(m.moments(0, f64::NAN, 1.0).0.is_nan());
     }
 
+    /// Of few levels the ends of intervals are levels, and hold what was asked for; of values
+    /// that are all different they are straight between these.
+    #[test]
+    fn ends_of_intervals_are_levels_where_there_are_levels() {
+        let sizes = [(-1.0, 30), (0.0, 90), (1.0, 60), (2.0, 20)];
+        let column: Vec<f64> = (sizes.iter())
+            .flat_map(|(x, n)| std::iter::repeat_n(*x, *n))
+            .collect();
+        let levels = Mat::from_fn(200, 2, |n, d| if d == 0 { column[n] } else { n as f64 });
+        let names = vec!["levels".into(), "numbers".into()];
+        let m = NormalScores::learn(&View::from_values("x", names, levels).expect("a view"));
+        for p in [0.5, 0.8, 0.9, 0.99] {
+            let ends = [0.5 * (1.0 - p), 0.5 * (1.0 + p)].map(normal_quantile);
+            let [low, high] = ends.map(|z| m.quantile(0, z));
+            assert!(low.fract() == 0.0 && high.fract() == 0.0, "{low} {high}");
+            let held = column.iter().filter(|x| (low..=high).contains(x)).count();
+            assert!(held as f64 >= p * 200.0, "{p}: {held}");
+            for z in ends {
+                assert_eq!(m.quantile(1, z).to_bits(), m.value(1, z).to_bits());
+            }
+        }
+        // the shares of the levels, read from the law of the training values itself
+        for (z, level) in [
+            (-1.1, -1.0),
+            (-0.9, 0.0),
+            (0.2, 0.0),
+            (0.3, 1.0),
+            (1.4, 2.0),
+        ] {
+            assert_eq!(m.quantile(0, z), level, "{z}");
+        }
+        assert!(m.quantile(0, f64::NAN).is_nan());
+        // an earlier file does not say how often
+        let (starts, values, scores) = m.parts();
+        let parts = (starts.to_vec(), values.to_vec(), scores.to_vec());
+        let old = NormalScores::from_parts(parts.0, parts.1, parts.2, None).expect("a map");
+        assert_eq!(old.quantile(0, 0.1), old.value(0, 0.1));
+    }
+
     #[test]
     fn parts_make_the_map_again_or_nothing() {
         let m = map();
         let (starts, values, scores) = m.parts();
         let again = |s: &[usize], v: &[f64], z: &[f64]| {
-            NormalScores::from_parts(s.to_vec(), v.to_vec(), z.to_vec())
+            NormalScores::from_parts(
+                s.to_vec(),
+                v.to_vec(),
+                z.to_vec(),
+                Some(m.counts().to_vec()),
+            )
         };
         assert_eq!(again(starts, values, scores), Some(m.clone()));
         assert_eq!(again(&starts[1..], values, scores), None);

@@ -244,6 +244,14 @@ impl Scaling {
             None => value * self.scale[feature] + self.offset[feature],
         }
     }
+    /// The end of an interval in data units, of its end in working units
+    /// ([`NormalScores::quantile`]).
+    pub fn quantile(&self, feature: usize, value: f64) -> f64 {
+        match &self.scores {
+            Some(scores) => scores.quantile(feature, value),
+            None => self.backward(feature, value),
+        }
+    }
     /// Mean and standard deviation in data units of a normal working value of that mean
     /// and standard deviation; where working units are normal scores those of the values
     /// that its scores lead to ([`NormalScores::moments`]).

@@ -83,7 +83,7 @@ impl<L: Law> Law for Affine<'_, L> {
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         self.inner.quantile(column, p, out);
         for o in out {
-            *o = self.scaling.backward(self.first + column, *o);
+            *o = self.scaling.quantile(self.first + column, *o);
         }
     }
     fn as_ranked(&self) -> Option<&dyn RankedLaw> {

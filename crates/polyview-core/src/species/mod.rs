@@ -227,6 +227,11 @@ pub trait LikelihoodSpecies: Send + Sync {
         let _ = options;
         Vec::new()
     }
+    /// The largest number that a cell of ordered levels may have with these options; `None` of other data.
+    fn most_levels(&self, options: &Options) -> Option<usize> {
+        let _ = options;
+        None
+    }
     /// What to take instead, in words that follow "take the likelihood", where data vary much more
     /// than the likelihood lets them: said by those whose variance follows from their mean.
     fn for_more_variance(&self) -> Option<&'static str> {

@@ -191,10 +191,16 @@ impl CellLikelihood for Censored {
         cells.iter().map(|c| c.value).sum::<f64>() / cells.len().max(1) as f64
     }
     fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
-        let says = |c: &Cell| c.end.is_nan() || c.end.is_finite();
-        (!cells.is_empty() && !cells.iter().any(says)).then_some(
-            "has limits alone, no exact value and no value between two: how large its noise is the prior alone says",
-        )
+        let says = |c: &&Cell| c.end.is_nan() || c.end.is_finite();
+        match cells.iter().filter(says).count() {
+            0 if !cells.is_empty() => Some(
+                "has limits alone, no exact value and no value between two: how large its noise is the prior alone says",
+            ),
+            1 if cells.len() > 1 => Some(
+                "has limits alone but for one value or event: how large its noise is the prior all but says",
+            ),
+            _ => None,
+        }
     }
     fn domain(&self) -> Domain {
         self.domain

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use polyview_core::{OptionError, Options, View};
+use polyview_core::{DataError, OptionError, Options, View};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::cells::check_domain;
 
 /// What the levels are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,10 @@ const OF_DATA: &str = "data";
 const BETWEEN: char = ';';
 /// Most levels: of more nobody can say that they are no numbers.
 const MOST: usize = 100;
+/// What a view needs where a cell is larger.
+const TOO_MANY: &str =
+    "whole numbers from 1 to 100 at most: the largest of them is the number of levels";
+
 impl Serialize for Levels {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -113,9 +119,16 @@ impl Levels {
             }),
         }
     }
-    /// The same where these data say nothing new, or how many they say that there are.
+    /// The same where these data say nothing new, or how many they say that there are. Nothing
+    /// where that cannot be: a view of it is refused by its cell ([`Levels::of`]).
     pub(super) fn with_data(&self, view: &View) -> Option<Self> {
-        (*self == Self::OfData && view.n_observed() > 0).then(|| Self::Count(largest(view)))
+        let of_data = *self == Self::OfData && view.n_observed() > 0;
+        let found = of_data.then(|| largest(view));
+        found.filter(|n| *n <= MOST).map(Self::Count)
+    }
+    /// The largest number that a cell may have.
+    pub(super) fn most(&self) -> usize {
+        self.count().unwrap_or(MOST)
     }
     /// The words, where there are any.
     pub(super) fn words(self) -> Vec<String> {
@@ -125,11 +138,17 @@ impl Levels {
         }
     }
     /// How many they are for a view: 0 where a file will say it.
-    pub(super) fn of(&self, view: &View) -> usize {
+    ///
+    /// # Errors
+    /// [`DataError::OutOfDomain`] for a cell that is too large for a level.
+    pub(super) fn of(&self, view: &View) -> Result<usize, DataError> {
         match self.count() {
-            Some(count) => count,
-            None if view.n_observed() == 0 => 0,
-            None => largest(view),
+            Some(count) => Ok(count),
+            None if view.n_observed() == 0 => Ok(0),
+            None => {
+                check_domain(view, TOO_MANY, |_, _, x| x.is_nan() || x <= MOST as f64)?;
+                Ok(largest(view))
+            }
         }
     }
 }

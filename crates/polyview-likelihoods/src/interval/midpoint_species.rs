@@ -69,6 +69,9 @@ impl LikelihoodSpecies for MidpointOrdinalSpecies {
         let choices = options.read::<Choices>();
         choices.map_or_else(|_| Vec::new(), |c| c.levels.words())
     }
+    fn most_levels(&self, options: &Options) -> Option<usize> {
+        Some(options.read::<Choices>().ok()?.levels.most())
+    }
     fn term(
         &self,
         view: View,
@@ -76,7 +79,7 @@ impl LikelihoodSpecies for MidpointOrdinalSpecies {
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: Choices = options.read()?;
-        let levels = choices.levels.of(&view);
+        let levels = choices.levels.of(&view)?;
         let term = MidpointOrdinal::new(&view, levels, cx.noise_prior, cx.prediction)?;
         Ok(Box::new(term))
     }

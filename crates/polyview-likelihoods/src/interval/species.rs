@@ -121,6 +121,9 @@ impl LikelihoodSpecies for OrdinalSpecies {
         let choices = options.read::<Choices>();
         choices.map_or_else(|_| Vec::new(), |c| c.levels.words())
     }
+    fn most_levels(&self, options: &Options) -> Option<usize> {
+        Some(options.read::<Choices>().ok()?.levels.most())
+    }
     fn term(
         &self,
         view: View,
@@ -128,7 +131,7 @@ impl LikelihoodSpecies for OrdinalSpecies {
         cx: &TermContext,
     ) -> Result<Box<dyn ViewTerm>, DataError> {
         let choices: Choices = options.read()?;
-        let levels = choices.levels.of(&view);
+        let levels = choices.levels.of(&view)?;
         let cuts = CutPoints::new(levels, choices.cut_points, choices.prior);
         let mut likelihood = Ordinal::with_cut_points(cuts);
         likelihood.prediction = cx.prediction;

@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::faithful;
 use crate::local;
 use crate::spec::{
-    Algorithm, EngineKind, Likelihood, ModelSpec, Named, Posterior, PriorKind, ViewChoices,
-    ViewSpec,
+    Algorithm, EngineKind, Likelihood, ModelSpec, Named, Posterior, PriorKind, RunOptions,
+    ViewChoices, ViewSpec,
 };
 
 /// Most factors that data carry: as many as they have samples, or features and
@@ -103,14 +103,16 @@ fn validate_views(
     groups: Option<&Groups>,
 ) -> Result<()> {
     spec.validate()?;
+    let run = spec.run_options();
     for v in views {
         classes_go(v, &spec.view(v.name()).likelihood)?;
     }
     for v in views {
         let choices = spec.view(v.name());
         no_sampler(spec.engine, v.name(), &choices.likelihood)?;
-        cannot_settle(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
-        counts_once(spec.engine, v.name(), &choices, faithful::refuses(spec))?;
+        cannot_settle(&run, v.name(), &choices, faithful::refuses(spec))?;
+        counts_once(&run, v.name(), &choices, faithful::refuses(spec))?;
+        pairs_vary(v, &choices.likelihood)?;
         no_extremes(spec, v.name())?;
         beside_goes(v, &choices)?;
         choices.limits_go(v)?;
@@ -197,6 +199,36 @@ fn classes_go(view: &View, likelihood: &Likelihood) -> Result<()> {
     .into())
 }
 
+/// Refuses similarities that are one and the same for all pairs of samples: latent rows of any
+/// size would explain them ever better.
+fn pairs_vary(view: &View, likelihood: &Likelihood) -> Result<()> {
+    if !likelihood.is_similarity() {
+        return Ok(());
+    }
+    let pairs = (0..view.n_features())
+        .flat_map(|m| (0..view.n_samples()).filter_map(move |n| view.value(n, m)));
+    let (mut first, mut count) = (None, 0);
+    for x in pairs {
+        count += 1;
+        if *first.get_or_insert(x) != x {
+            return Ok(());
+        }
+    }
+    // both cells of one pair tell nothing of others
+    let Some(first) = first.filter(|_| count > 2) else {
+        return Ok(());
+    };
+    Err(ErrorKind::Incompatible {
+        view: view.name().to_owned(),
+        what: format!("likelihood {likelihood}"),
+        with: format!(
+            "similarities that do not vary ({first} for all pairs): they tell no sample from another; make sure that \
+             this is the right file, or leave the view out"
+        ),
+    }
+    .into())
+}
+
 /// Refuses numbers of trials and other ends of cells that the likelihood would not look at, and
 /// normal scores of numbers that are not known.
 fn beside_goes(view: &View, choices: &ViewChoices) -> Result<()> {
@@ -234,11 +266,11 @@ fn beside_goes(view: &View, choices: &ViewChoices) -> Result<()> {
 ///
 /// # Errors
 /// [`ErrorKind::Incompatible`], [`ErrorKind::Shape`].
-pub(crate) fn view_goes(view: &View, choices: &ViewChoices, engine: EngineKind) -> Result<()> {
+pub(crate) fn view_goes(view: &View, choices: &ViewChoices, run: &RunOptions) -> Result<()> {
     classes_go(view, &choices.likelihood)?;
-    no_sampler(engine, view.name(), &choices.likelihood)?;
-    cannot_settle(engine, view.name(), choices, None)?;
-    counts_once(engine, view.name(), choices, None)?;
+    no_sampler(run.engine, view.name(), &choices.likelihood)?;
+    cannot_settle(run, view.name(), choices, None)?;
+    counts_once(run, view.name(), choices, None)?;
     beside_goes(view, choices)?;
     choices.limits_go(view)?;
     if view.sparse().is_some() {
@@ -379,7 +411,7 @@ pub(crate) fn no_sampler(engine: EngineKind, view: &str, likelihood: &Likelihood
 /// # Errors
 /// [`ErrorKind::Incompatible`].
 pub(crate) fn counts_once(
-    engine: EngineKind,
+    run: &RunOptions,
     view: &str,
     choices: &ViewChoices,
     mofapy2: Option<&str>,
@@ -387,21 +419,23 @@ pub(crate) fn counts_once(
     let Some(weight) = choices.own_weight() else {
         return Ok(());
     };
-    let with = match (engine, mofapy2) {
-        (_, Some(chosen)) => chosen,
-        (EngineKind::Gibbs, None) => {
+    let with = match (run.engine, mofapy2) {
+        (_, Some(chosen)) => chosen.to_owned(),
+        (EngineKind::Gibbs, None) => format!(
             "Gibbs sampling, whose draws of noise and local variables are those of the likelihood itself and \
-             not of its power; take variational Bayes (engine vb)"
-        }
-        (EngineKind::Stochastic, None) => {
-            "the engine stochastic, whose batches count once; take variational Bayes (engine vb)"
-        }
+             not of its power; take {}",
+            run.without_draws()
+        ),
+        (EngineKind::Stochastic, None) => format!(
+            "the engine stochastic, whose batches count once; take {}",
+            run.without_draws()
+        ),
         (EngineKind::Vb, None) => return Ok(()),
     };
     Err(ErrorKind::Incompatible {
         view: view.to_owned(),
         what: format!("weight = {weight}"),
-        with: with.to_owned(),
+        with,
     }
     .into())
 }
@@ -418,18 +452,18 @@ pub(crate) fn never_settled(choices: &ViewChoices, mofapy2: Option<&str>) -> Opt
 /// # Errors
 /// [`ErrorKind::Incompatible`].
 pub(crate) fn cannot_settle(
-    engine: EngineKind,
+    run: &RunOptions,
     view: &str,
     choices: &ViewChoices,
     mofapy2: Option<&str>,
 ) -> Result<()> {
     let with = if !choices.settles() {
         None
-    } else if engine != EngineKind::Vb {
-        Some(
-            "this engine: it has no optimum given the factors; take variational Bayes (engine vb)"
-                .to_owned(),
-        )
+    } else if run.engine != EngineKind::Vb {
+        Some(format!(
+            "this engine: it has no optimum given the factors; take {}",
+            run.without_draws()
+        ))
     } else {
         never_settled(choices, mofapy2)
     };

@@ -147,6 +147,9 @@ pub(super) struct ViewHeader {
     /// Whether the file has the smallest training values.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) training_least: bool,
+    /// Whether the file has how many training values each value of a map of normal scores is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) score_counts: bool,
     /// Whether the file has where the training values of each group lay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) training_groups: bool,
@@ -355,6 +358,8 @@ impl ModelHeader {
                     unobserved: v.unobserved.clone(),
                     left_out: v.left_out.clone(),
                     selves: v.selves.clone(),
+                    score_counts: (v.scaling.scores.as_ref())
+                        .is_some_and(|s| !s.counts().is_empty()),
                     training_least: v.training.as_ref().is_some_and(|t| t.least.is_some()),
                     training_groups: v.training.as_ref().is_some_and(|t| t.groups.is_some()),
                     kernel: v.kernel.as_ref().map(|map| map.parts()),

@@ -18,7 +18,7 @@ mod parts;
 mod place;
 mod ranks;
 mod reading;
-mod remarks;
+pub(crate) mod remarks;
 mod similarities;
 mod start;
 mod states;

@@ -1,7 +1,8 @@
 //! What is remarkable about data before a fit.
 
 use polyview_core::{
-    Event, FeatureScaling, Groups, Journal, LikelihoodSpecies, NoiseBy, Observed, RowGroups, View,
+    Event, FeatureScaling, Finding, Groups, Journal, LikelihoodSpecies, NoiseBy, Observed,
+    RowGroups, View,
 };
 
 use super::{ViewInfo, cells};
@@ -84,21 +85,25 @@ fn spread_of(info: &ViewInfo, feature: usize) -> f64 {
     info.training.as_ref().map_or(0.0, |t| t.sd[feature])
 }
 
+/// Whether a feature was observed in one sample alone.
+pub(crate) fn is_seen_once(view: &View, feature: usize) -> bool {
+    let mut seen = (0..view.n_samples()).filter(|n| view.is_observed(*n, feature));
+    seen.next().is_some() && seen.next().is_none()
+}
+
 /// What is to be said of features of counts that were observed in one sample alone, if there are any.
 pub(super) fn seen_once(info: &ViewInfo, view: &View) -> Option<String> {
     let likelihood = &info.choices.likelihood;
     if !likelihood.is_count() || likelihood.has_trials() || view.n_samples() < 2 {
         return None;
     }
-    let once = |d: &usize| {
-        let mut seen = (0..view.n_samples()).filter(|n| view.is_observed(*n, *d));
-        seen.next().is_some() && seen.next().is_none()
-    };
-    let found: Vec<usize> = (0..view.n_features()).filter(once).collect();
+    let found: Vec<usize> = (0..view.n_features())
+        .filter(|d| is_seen_once(view, *d))
+        .collect();
     let first = &info.features[*found.first()?];
     Some(format!(
         "{} feature(s) of counts were observed in one sample alone, first '{first}': nothing says how much they vary, and \
-         what is predicted of them elsewhere is a guess of any size; leave them out",
+         what is predicted of them elsewhere is a guess of any size (holes are filled with medians); leave them out",
         found.len()
     ))
 }
@@ -404,6 +409,9 @@ pub(super) fn note_idle_groups(
     // of ranks nothing else can be by group
     let mend = if views.iter().all(ranks) {
         "take factors by group (--factor-prior ard)"
+    } else if spec.factor_prior.finding() == Some(Finding::Components) {
+        // a mixture stands in the place of factors by group
+        "take intercepts by group (--group-intercepts) or noise by group (--group-noise)"
     } else {
         "take intercepts by group (--group-intercepts), noise by group (--group-noise) or factors by group \
          (--factor-prior ard)"

@@ -74,6 +74,10 @@ impl Likelihood {
         let species = self.species();
         species.map_or_else(Vec::new, |s| s.level_words(&self.written_out()))
     }
+    /// The largest number that a cell of ordered levels may have; none of other data.
+    pub fn most_levels(&self) -> Option<usize> {
+        self.species()?.most_levels(&self.written_out())
+    }
     /// What to take instead where data vary much more than it lets them
     /// ([`LikelihoodSpecies::for_more_variance`]).
     pub(crate) fn for_more_variance(&self) -> Option<&'static str> {

@@ -406,7 +406,8 @@ impl ModelSpec {
     pub fn validate(&self) -> Result<()> {
         let bad =
             |option: &'static str, value: String| Err(ErrorKind::Option { option, value }.into());
-        self.run_options().validate()?;
+        let run = self.run_options();
+        run.validate()?;
         self.factor_prior.check()?;
         self.view("").likelihood.check()?;
         self.defaults.selection.check()?;
@@ -423,8 +424,8 @@ impl ModelSpec {
             choices.check_limits(&v.name)?;
             crate::assemble::no_sampler(self.engine, &v.name, &choices.likelihood)?;
             let mofapy2 = faithful::refuses(self);
-            crate::assemble::cannot_settle(self.engine, &v.name, &choices, mofapy2)?;
-            crate::assemble::counts_once(self.engine, &v.name, &choices, mofapy2)?;
+            crate::assemble::cannot_settle(&run, &v.name, &choices, mofapy2)?;
+            crate::assemble::counts_once(&run, &v.name, &choices, mofapy2)?;
         }
         let ShrinkageShapes { r, s } = self.shrinkage_prior;
         if ![r, s].iter().all(|x| *x > 0.0 && x.is_finite()) {

@@ -3,7 +3,7 @@
 use polyview_infer::{Start, StochasticOptions, VbOptions};
 use serde::{Deserialize, Serialize};
 
-use super::{Algorithm, EngineKind, GibbsOptions, ModelSpec};
+use super::{Algorithm, ChainStart, EngineKind, GibbsOptions, ModelSpec};
 use crate::error::{ErrorKind, Result};
 
 /// How a fit goes about its work: what is no part of its model. A [`ModelSpec`] has the same
@@ -83,6 +83,18 @@ impl ModelSpec {
 }
 
 impl RunOptions {
+    /// Whether chains start at the optimum of variational Bayes.
+    pub(crate) fn is_polished(&self) -> bool {
+        self.engine == EngineKind::Gibbs && self.gibbs.start == ChainStart::Optimum
+    }
+    /// What to do where only variational Bayes will do, in words that follow "take this, or".
+    pub(crate) fn without_draws(&self) -> &'static str {
+        if self.is_polished() {
+            "variational Bayes alone (leave --polish out)"
+        } else {
+            "variational Bayes (engine vb)"
+        }
+    }
     /// Checks what can be checked without data.
     ///
     /// # Errors

@@ -69,9 +69,15 @@ impl Aligned {
                 continue;
             }
             let matched = if let Some(before) = info.before_kernel() {
-                match_features(&before, data, view, &mut out)
-                    .and_then(|v| info.by_kernel(v, data.samples(), &mut out.notes))
-                    .and_then(|v| finite(info, info.scaling.apply(v)))
+                let columns = match_features(&before, data, view, &mut out)
+                    .and_then(|v| info.by_kernel(v, data.samples(), &mut out.notes));
+                columns.and_then(|columns| {
+                    // where features have no scale, similarities have
+                    if before.training.is_none() {
+                        out.warn_of(info, &columns);
+                    }
+                    finite(info, info.scaling.apply(columns))
+                })
             } else if info.levels.is_empty() {
                 match_features(info, data, view, &mut out)
             } else {

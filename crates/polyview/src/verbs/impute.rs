@@ -11,6 +11,7 @@ use super::align::Aligned;
 use super::predict::{PredictOptions, Prediction, ends};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
+use crate::fit::remarks::is_seen_once;
 
 /// One view with its holes filled, in data units.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Imputation {
     /// Feature names, one a column; the class names of a categorical view.
     pub features: Vec<String>,
     /// Observed values as they were, predictive means where there were none,
-    /// samples × features. Of cells of which two ends are all that is known the means between these.
+    /// samples × features; medians in features of counts that were observed in one training sample alone. Of cells of which two ends are all that is known the means between these.
     /// Labels are filled with their probabilities; an
     /// observed class is 1 in its column and 0 in the others. Of a view with
     /// numbers of trials these are expected successes, `NaN` where the number
@@ -86,6 +87,7 @@ impl Fit {
         if observed.trials().is_some() {
             successes(&mut fitted, |n, d| observed.trials_of(n, d));
         }
+        self.medians_of_seen_once(at, &mut fitted);
         let classes = fitted.kind.has_classes();
         let exact = |n: usize, d: usize| {
             if classes {
@@ -139,6 +141,7 @@ impl Fit {
         ends(level)?;
         let aligned = Aligned::new(self, data, None, options.unknown_classes)?;
         let mut predicted = self.predict_aligned(at, aligned, options.parameters)?;
+        self.medians_of_seen_once(at, &mut predicted);
         let given = data.view(view).cloned();
         let given = given.map(|v| info.choices.limited(v)).transpose()?;
         let given = given.as_ref();
@@ -177,6 +180,34 @@ impl Fit {
             v.interval(n, at).filter(|_| v.is_censored(n, at))
         };
         fill(predicted, level, exact, between)
+    }
+}
+
+impl Fit {
+    /// Of features of counts that were observed in one training sample alone the medians take the
+    /// place of the means: one count does not say how much a feature varies, its logarithm is
+    /// known to orders of magnitude at best, and the mean of its exponential is that of
+    /// the largest draws, or infinite.
+    fn medians_of_seen_once(&self, at: usize, p: &mut Prediction) {
+        let likelihood = &self.views[at].choices.likelihood;
+        let Some(data) = self.data.as_ref().map(|d| &d[at]) else {
+            return;
+        };
+        if !likelihood.is_count() || likelihood.has_trials() || data.n_samples() < 2 {
+            return;
+        }
+        let once: Vec<bool> = (0..data.n_features())
+            .map(|d| is_seen_once(data, d))
+            .collect();
+        if !once.contains(&true) {
+            return;
+        }
+        let [medians] = p.laws.quantiles([0.5], |_, d| once[d]);
+        for d in (0..once.len()).filter(|d| once[*d]) {
+            for n in 0..p.mean.nrows() {
+                p.mean[(n, d)] = medians[(n, d)];
+            }
+        }
     }
 }
 

@@ -354,3 +354,25 @@ fn features_that_were_never_observed_are_known_from_every_file() {
         assert!(Fit::from_bytes(&parts.seal()).is_err());
     }
 }
+
+/// Counts by mofapy2's steps, as earlier releases wrote them down: with options that took no part.
+#[test]
+fn counts_of_mofapy2_are_read_as_what_they_were_computed_with() {
+    let counts = polyview_core::Table {
+        name: "c".into(),
+        samples: (0..20).map(|n| format!("s{n}")).collect(),
+        features: (0..4).map(|d| format!("c{d}")).collect(),
+        levels: Vec::new(),
+        values: polyview_linalg::Mat::from_fn(20, 4, |n, d| ((n * 7 + d * 5) % 9) as f64),
+    };
+    let data = polyview_core::Dataset::builder().view(counts).build();
+    let mut spec = polyview::models::mofapy2(2).with_likelihood("c", "poisson");
+    spec.vb.max_sweeps = 5;
+    let fit = polyview::fit(data.unwrap(), spec).unwrap();
+    let mut parts = Parts::of(&fit.to_bytes().unwrap());
+    let text = parts.header.to_string();
+    assert!(text.contains("softplus"), "{text}");
+    parts.header = serde_json::from_str(&text.replace("softplus", "exponential")).unwrap();
+    let old = Fit::from_bytes(&parts.seal()).unwrap();
+    assert_same(&fit, &old);
+}

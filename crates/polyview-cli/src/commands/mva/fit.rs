@@ -22,6 +22,8 @@ pub struct Fitted {
     /// What `strengths` are: one for each component.
     pub strength: &'static str,
     pub strengths: Vec<f64>,
+    /// What the penalty left of them, which was maximised, where that is another number.
+    pub penalised: Option<Vec<f64>>,
     /// The penalty that was taken; none of pca.
     pub ridge: Option<f64>,
     pub tuned: Option<Tuned>,
@@ -212,11 +214,17 @@ fn principal(cli: &Cli, args: &MvaArgs, view: &View) -> Outcome<Fitted> {
     let Pca {
         projection, shares, ..
     } = pca(x.as_ref(), k).map_err(|e| of_view(view, e))?;
-    let map = ViewMap::new(view, &standard, &projection.directions().to_owned());
+    let map = ViewMap::new(
+        view,
+        &standard,
+        &projection.directions().to_owned(),
+        args.raw,
+    );
     Ok(Fitted {
         map: MvaMap::new(MvaMethod::Pca.name(), vec![map]),
         strength: "share of the variance",
         strengths: shares,
+        penalised: None,
         ridge: None,
         tuned: None,
         rb_cca: None,
@@ -262,16 +270,23 @@ fn canonical(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted> {
     let k = components(args, most.min(n - 1), 10)?;
     let Cca {
         correlations,
+        singular_values,
         first,
         second,
     } = cca(tables[0].as_ref(), tables[1].as_ref(), k, ridge).map_err(|e| of_view(&views[0], e))?;
     let of = |i: usize, p: &polyview_mva::Projection| {
-        ViewMap::new(&views[i], &standards[i], &p.directions().to_owned())
+        ViewMap::new(
+            &views[i],
+            &standards[i],
+            &p.directions().to_owned(),
+            args.raw,
+        )
     };
     Ok(Fitted {
         map: MvaMap::new(MvaMethod::Cca.name(), vec![of(0, &first), of(1, &second)]),
         strength: "correlation",
         strengths: correlations,
+        penalised: (ridge > 0.0).then_some(singular_values),
         ridge: Some(ridge),
         tuned: None,
         rb_cca: None,
@@ -279,13 +294,25 @@ fn canonical(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted> {
     })
 }
 
-fn form(args: &MvaArgs, samples: usize, features: usize) -> Form {
-    match args.form.as_deref() {
+/// Where the projection of a view is solved, and the penalty where one is given.
+fn form(args: &MvaArgs, view: &View, samples: usize) -> Outcome<(Form, Option<f64>)> {
+    let features = view.features.len();
+    let form = match args.form.as_deref() {
         Some("primal") => Form::Primal,
         Some(_) => Form::Dual,
         None if features > samples => Form::Dual,
         None => Form::Primal,
+    };
+    let ridge = ridge(args)?;
+    if form == Form::Dual && ridge == Some(0.0) {
+        return Err(Failure::Usage(format!(
+            "--ridge 0: view '{}' ('{}', {features} features, {samples} samples) is solved in samples, which needs a \
+             penalty above 0; give one, or --form primal",
+            view.name,
+            view.path.display()
+        )));
     }
+    Ok((form, ridge))
 }
 
 /// Partial least squares of a view that another one is predicted from.
@@ -300,8 +327,8 @@ fn of_view_by_view(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted>
     );
     let seen = of_x.apply(x.values.as_ref()).map_err(|e| of_view(x, e))?;
     let target = of_y.apply(y.values.as_ref()).map_err(|e| of_view(y, e))?;
-    let form = form(args, seen.nrows(), seen.ncols());
-    let ridge = match (ridge(args)?, form) {
+    let (form, ridge) = form(args, x, seen.nrows())?;
+    let ridge = match (ridge, form) {
         (Some(ridge), _) => ridge,
         (None, Form::Primal) => 0.0,
         (None, Form::Dual) => 1.0,
@@ -311,7 +338,12 @@ fn of_view_by_view(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted>
     let found = form
         .solve(seen.as_ref(), target.as_ref(), k, Metric::Identity, ridge)
         .map_err(|e| of_view(x, e))?;
-    let map = ViewMap::new(x, &of_x, &found.projection.directions().to_owned());
+    let map = ViewMap::new(
+        x,
+        &of_x,
+        &found.projection.directions().to_owned(),
+        args.raw,
+    );
     let mut map = MvaMap::new(MvaMethod::Opls.name(), vec![map]);
     map.target = Some(TargetMap {
         name: y.name.clone(),
@@ -324,6 +356,7 @@ fn of_view_by_view(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted>
         map,
         strength: "eigenvalue",
         strengths: found.eigenvalues,
+        penalised: None,
         ridge: Some(ridge),
         tuned: None,
         rb_cca: None,
@@ -412,12 +445,12 @@ fn of_classes(
     };
     let own = known.values(view);
     note_constant(cli, view, own.as_ref());
-    let form = form(args, own.nrows(), own.ncols());
+    let (form, given) = form(args, view, own.nrows())?;
     let classes = labels.names.len();
     let most = (classes - 1).min(own.ncols()).min(own.nrows() - 1);
     let k = components(args, most, most)?;
     let choices = tuning(args)?;
-    let (ridge, tuned) = if let Some(ridge) = ridge(args)? {
+    let (ridge, tuned) = if let Some(ridge) = given {
         (ridge, None)
     } else {
         let tuned = tuned_supervised(
@@ -440,20 +473,49 @@ fn of_classes(
             form.solve(x.as_ref(), y.as_ref(), k, metric, ridge)
         })
         .map_err(|e| known.named(view, e))?;
-    let map = ViewMap::new(view, &standard, &found.projection.directions().to_owned());
+    let map = ViewMap::new(
+        view,
+        &standard,
+        &found.projection.directions().to_owned(),
+        args.raw,
+    );
+    let scores = map.scores(view)?;
     let (map, accuracy) = with_classes(args, method, view, map, &known)?;
+    let (strength, strengths, penalised) = if method == MvaMethod::Opls {
+        ("eigenvalue", found.eigenvalues, None)
+    } else {
+        let own = (0..scores.ncols()).map(|k| {
+            let own: Vec<f64> = known.rows.iter().map(|n| scores[(*n, k)]).collect();
+            between_classes(&own, &known.of, classes)
+        });
+        let penalised = (ridge > 0.0).then_some(found.eigenvalues);
+        ("squared correlation", own.collect(), penalised)
+    };
     Ok(Fitted {
         map,
-        strength: match method {
-            MvaMethod::Opls => "eigenvalue",
-            _ => "squared correlation",
-        },
-        strengths: found.eigenvalues,
+        strength,
+        strengths,
+        penalised,
         ridge: Some(ridge),
         tuned,
         rb_cca: None,
         accuracy: Some(accuracy),
     })
+}
+
+/// The share of the squares of a score that lies between classes: its squared correlation with the
+/// best combination of their indicators; 0 where it does not vary.
+fn between_classes(score: &[f64], of: &[usize], classes: usize) -> f64 {
+    let mean = score.iter().sum::<f64>() / score.len() as f64;
+    let mut sums = vec![(0.0, 0.0); classes];
+    for (x, c) in score.iter().zip(of) {
+        sums[*c].0 += x - mean;
+        sums[*c].1 += 1.0;
+    }
+    let all: f64 = score.iter().map(|x| (x - mean).powi(2)).sum();
+    let between = sums.iter().filter(|s| s.1 > 0.0);
+    let between: f64 = between.map(|(sum, n)| sum * sum / n).sum();
+    if all > 0.0 { between / all } else { 0.0 }
 }
 
 /// Regularised bagged CCA.
@@ -507,11 +569,12 @@ fn bagged(cli: &Cli, args: &MvaArgs, view: &View, labels: &Labels) -> Outcome<Fi
         options.penalty = tuned.penalty();
         (fit, Some(tuned))
     };
-    let map = ViewMap::new(view, fit.standard(), &fit.directions());
+    let map = ViewMap::new(view, fit.standard(), &fit.directions(), false);
     let (map, accuracy) = with_classes(args, MvaMethod::RbCca, view, map, &known)?;
     Ok(Fitted {
         map,
         strength: "eigenvalue",
+        penalised: None,
         strengths: fit.guided().eigenvalues.clone(),
         ridge: Some(options.penalty),
         tuned,

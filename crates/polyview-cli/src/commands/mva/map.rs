@@ -14,6 +14,12 @@ use crate::failure::{Failure, Outcome};
 /// Version of the file.
 const FORMAT: u32 = 1;
 
+/// Standard deviations beyond which a value is far off.
+const FAR: f64 = 5.0;
+
+/// Share of the values that may be.
+const SHARE: f64 = 0.2;
+
 /// Directions by view, and what is predicted from them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -37,6 +43,10 @@ pub struct ViewMap {
     pub features: Vec<String>,
     pub means: Vec<f64>,
     pub scales: Vec<f64>,
+    /// Standard deviations of the training values where `scales` are not these; absent in earlier
+    /// files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<f64>,
     /// A row per feature.
     pub directions: Vec<Vec<f64>>,
 }
@@ -75,8 +85,13 @@ fn matrix(rows: &[Vec<f64>]) -> Mat<f64> {
 }
 
 impl ViewMap {
-    pub fn new(view: &View, standard: &Standard, directions: &Mat<f64>) -> Self {
+    /// That of a view with these units; `raw`: features stayed in their own.
+    pub fn new(view: &View, standard: &Standard, directions: &Mat<f64>, raw: bool) -> Self {
+        let learnt = raw.then(|| Standard::learn(view.values.as_ref()).ok());
         Self {
+            spreads: learnt
+                .flatten()
+                .map_or_else(Vec::new, |s| s.scale().to_vec()),
             name: view.name.clone(),
             features: view.features.clone(),
             means: standard.mean().to_vec(),
@@ -111,9 +126,52 @@ impl ViewMap {
         });
         Ok(times_small(x.as_ref(), self.directions().as_ref()))
     }
+    /// Says that most values of a view lie far from those of training, where they do: more than a
+    /// fifth of them farther than five standard deviations, which of the training values at most one
+    /// in 25 can be (Chebyshev's inequality).
+    pub fn far_off(&self, view: &View) -> Option<String> {
+        let place: HashMap<&str, usize> = (view.features.iter().enumerate())
+            .map(|(d, f)| (f.as_str(), d))
+            .collect();
+        let directions = self.directions();
+        let (mut cells, mut far, mut worst) = (0usize, 0usize, (0.0, ""));
+        for (d, feature) in self.features.iter().enumerate() {
+            let Some(&at) = place.get(feature.as_str()) else {
+                continue;
+            };
+            let sd = self.spreads.get(d).map_or(self.scales[d], |s| *s);
+            // constant in training, or of no say
+            if (0..directions.ncols()).all(|k| directions[(d, k)] == 0.0) {
+                continue;
+            }
+            let mut off: Vec<f64> = (0..view.values.nrows())
+                .map(|n| (view.values[(n, at)] - self.means[d]).abs() / sd)
+                .collect();
+            cells += off.len();
+            far += off.iter().filter(|x| **x > FAR).count();
+            off.sort_by(f64::total_cmp);
+            if let Some(&middle) = off.get(off.len() / 2).filter(|x| **x > worst.0) {
+                worst = (middle, feature);
+            }
+        }
+        // raw units of an earlier file are no measure
+        let known = !self.spreads.is_empty() || self.scales.iter().any(|s| *s != 1.0);
+        (known && far as f64 > SHARE * cells as f64).then(|| {
+            format!(
+                "view '{}' ('{}'): the new values are far off those of the training data: {far} of {cells} lie more than \
+                 {FAR} standard deviations from the training mean, farthest those of '{}' (typically {:.0}); give them in \
+                 the units of the training data, and make sure that this is the right file",
+                self.name,
+                view.path.display(),
+                worst.1,
+                worst.0
+            )
+        })
+    }
     fn is_whole(&self) -> bool {
         let n = self.features.len();
         n > 0
+            && (self.spreads.is_empty() || is_scale(&self.spreads, n))
             && self.means.len() == n
             && is_scale(&self.scales, n)
             && is_table(&self.directions, n, self.components())

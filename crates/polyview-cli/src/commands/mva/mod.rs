@@ -15,7 +15,7 @@ use crate::args::{Cli, MvaArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::output::{line, number, table};
-use crate::remarks::{note, say};
+use crate::remarks::{note, say, warning};
 use crate::study::named_file;
 use crate::written::overwrite;
 use data::{Data, View};
@@ -126,6 +126,9 @@ fn applied(cli: &Cli, args: &MvaArgs, files: &Files, map: &MvaMap, data: &Data) 
     }
     for view in &data.views {
         let own = map.views.iter().find(|m| m.name == view.name);
+        if let Some(text) = own.and_then(|m| m.far_off(view)) {
+            warning(cli, text);
+        }
         let extra = own.map_or(0, |m| view.features.len().saturating_sub(m.features.len()));
         if extra > 0 {
             note(
@@ -182,6 +185,7 @@ fn told(cli: &Cli, args: &MvaArgs, files: &Files, data: &Data, fitted: &Fitted) 
                 "samples": data.samples.len(),
                 "strength": fitted.strength,
                 "components": fitted.strengths,
+                "penalised": fitted.penalised,
                 "ridge": fitted.ridge,
                 "selected": selected.map(|f| f.selected().len()),
                 "classes": classes,
@@ -193,9 +197,14 @@ fn told(cli: &Cli, args: &MvaArgs, files: &Files, data: &Data, fitted: &Fitted) 
     if taken {
         return Ok(());
     }
-    let header = ["component".to_owned(), fitted.strength.to_owned()];
+    let mut header = vec!["component".to_owned(), fitted.strength.to_owned()];
+    header.extend(fitted.penalised.as_ref().map(|_| "penalised".to_owned()));
     let rows: Vec<Vec<String>> = (fitted.strengths.iter().enumerate())
-        .map(|(k, s)| vec![(k + 1).to_string(), number(Some(*s))])
+        .map(|(k, s)| {
+            let penalised = fitted.penalised.as_ref().map(|p| number(Some(p[k])));
+            let own = [(k + 1).to_string(), number(Some(*s))];
+            own.into_iter().chain(penalised).collect()
+        })
         .collect();
     table(&header, &rows)?;
     if let (Some(fit), Some(classes)) = (selected, &fitted.map.classes) {
