@@ -60,7 +60,8 @@ pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic}
 pub use error::{DataError, NumericError};
 pub use journal::{Entry, Event, Journal, Level};
 pub use law::{
-    Affine, Ask, Block, ChanceLaw, Interleaved, Law, Mixture, RankedLaw, quantile_by_search,
+    Affine, Ask, Block, CellCounts, ChanceLaw, Counted, CountedLaw, Counting, Interleaved, Law,
+    Mixture, RankedLaw, quantile_by_search,
 };
 pub use ledger::{GainLeft, Ledger, LedgerRow, Of, Term, Terms, compensated};
 pub use model::{

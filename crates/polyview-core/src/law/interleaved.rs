@@ -1,11 +1,13 @@
 //! Laws of groups of samples put together.
 
-use super::{Ask, ChanceLaw, Law};
+use super::{Ask, CellCounts, ChanceLaw, Counted, CountedLaw, Law};
 
 /// The laws of groups of samples, each of its own samples, in the order of all.
 pub struct Interleaved<'a> {
     shape: (usize, usize),
     parts: Vec<(Vec<usize>, Box<dyn Law + 'a>)>,
+    /// Of each sample its part, and its place there.
+    places: Vec<(usize, usize)>,
 }
 
 impl<'a> Interleaved<'a> {
@@ -16,9 +18,16 @@ impl<'a> Interleaved<'a> {
     pub fn new(samples: usize, parts: Vec<(Vec<usize>, Box<dyn Law + 'a>)>) -> Self {
         let fits = |(rows, law): &(Vec<usize>, Box<dyn Law + 'a>)| law.shape().0 == rows.len();
         assert!(parts.iter().all(fits), "a sample for each place");
+        let mut places = vec![(0, 0); samples];
+        for (part, (rows, _)) in parts.iter().enumerate() {
+            for (at, &n) in rows.iter().enumerate() {
+                places[n] = (part, at);
+            }
+        }
         Self {
             shape: (samples, parts[0].1.shape().1),
             parts,
+            places,
         }
     }
     /// Asks each part for two columns of numbers, given those of its samples in `x`.
@@ -81,6 +90,20 @@ impl Law for Interleaved<'_> {
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         let all = self.parts.iter().all(|(_, law)| law.as_chance().is_some());
         all.then_some(self)
+    }
+    fn as_counted(&self) -> Option<&dyn CountedLaw> {
+        let all = (self.parts.iter()).all(|(_, law)| law.as_counted().is_some());
+        all.then_some(self)
+    }
+}
+
+impl CountedLaw for Interleaved<'_> {
+    fn counted(&self, sample: usize, column: usize) -> Option<Counted> {
+        let (part, at) = self.places[sample];
+        self.parts[part].1.as_counted()?.counted(at, column)
+    }
+    fn mix(&self, parts: &[(f64, Counted)]) -> Option<Box<dyn CellCounts>> {
+        self.parts[0].1.as_counted()?.mix(parts)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use polyview_special::normal_cdf;
 
-use super::{Ask, ChanceLaw, Law, RankedLaw, quantile_by_search};
+use super::{Ask, CellCounts, ChanceLaw, Law, RankedLaw, quantile_by_search};
 use crate::model::OrderStatistics;
 
 /// A mixture of laws of one block, the parts with a share for each sample: draws of a
@@ -102,6 +102,9 @@ impl Law for Mixture<'_> {
             return only.fill(ask, column, x, out);
         }
         match ask {
+            Ask::Cdf if self.is_counted() => {
+                self.each_counted(column, x, out, |law, x| law.cdf(x));
+            }
             Ask::Mean | Ask::Cdf | Ask::Level(_) => {
                 self.sum(out, |law, own| law.fill(ask, column, x, own));
             }
@@ -150,6 +153,9 @@ impl Law for Mixture<'_> {
         if let Some(only) = self.only() {
             return only.quantile(column, p, out);
         }
+        if self.is_counted() {
+            return self.each_counted(column, p, out, |law, p| law.quantile(p));
+        }
         let Some(ranked) = self.as_ranked() else {
             return quantile_by_search(self, column, p, out);
         };
@@ -170,6 +176,38 @@ impl Law for Mixture<'_> {
 }
 
 impl Mixture<'_> {
+    /// Whether all parts are counts with normal predictors: these are mixed at once.
+    fn is_counted(&self) -> bool {
+        self.parts.iter().all(|p| p.law.as_counted().is_some())
+    }
+    /// Asks the mixtures of counts of a column for what is at `x`, cell by cell; `NaN` where it is.
+    fn each_counted(
+        &self,
+        column: usize,
+        x: &[f64],
+        out: &mut [f64],
+        ask: impl Fn(&dyn CellCounts, f64) -> f64,
+    ) {
+        let laws: Vec<_> = (self.parts.iter())
+            .filter_map(|part| Some((&part.shares, part.law.as_counted()?)))
+            .collect();
+        let mut parts = Vec::with_capacity(laws.len());
+        for (n, (o, x)) in out.iter_mut().zip(x).enumerate() {
+            *o = f64::NAN;
+            if x.is_nan() {
+                continue;
+            }
+            parts.clear();
+            for (shares, law) in &laws {
+                if let Some(counted) = law.counted(n, column) {
+                    parts.push((shares[n], counted));
+                }
+            }
+            if let Some(law) = laws[0].1.mix(&parts) {
+                *o = ask(law.as_ref(), *x);
+            }
+        }
+    }
     /// The mixture of the normal scores of a column.
     fn scores_of(&self, column: usize) -> Mixture<'static> {
         let part = |part: &Part<'_>| {

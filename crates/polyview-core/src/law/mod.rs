@@ -5,17 +5,20 @@
 //! | `affine` | laws in data units: [`Affine`] |
 //! | `mixture` | laws of several parts: [`Mixture`] |
 //! | `interleaved` | laws of groups of samples put together: [`Interleaved`] |
+//! | `counted` | laws of counts that are mixed at once: [`CountedLaw`] |
 //!
 //! A data term gives the law of a block ([`ViewTerm::law`](crate::ViewTerm::law)); what is
 //! done about draws, unknown groups, components and units is done to laws, whatever the
 //! likelihood: `Affine(Mixture(Interleaved(law of a group)))`.
 
 mod affine;
+mod counted;
 mod interleaved;
 mod mixture;
 mod quantile;
 
 pub use affine::Affine;
+pub use counted::{CellCounts, Counted, CountedLaw, Counting};
 pub use interleaved::Interleaved;
 pub use mixture::Mixture;
 pub use quantile::quantile_by_search;
@@ -126,6 +129,10 @@ pub trait Law: Send + Sync {
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         None
     }
+    /// The law as one of counts whose predictors are normal.
+    fn as_counted(&self) -> Option<&dyn CountedLaw> {
+        None
+    }
 }
 
 /// A law of values that are known only by where they stand among the training values: the
@@ -205,6 +212,9 @@ impl<L: Law + ?Sized> Law for Box<L> {
     }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         (**self).as_chance()
+    }
+    fn as_counted(&self) -> Option<&dyn CountedLaw> {
+        (**self).as_counted()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Counts with an exponential rate.
 
-use polyview_core::{Domain, Law};
+use polyview_core::{Counting, Domain, Law};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{Expectation, Real};
@@ -9,7 +9,7 @@ use super::{NEEDS, is_count, ln_factorial, remark};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::Cell;
-use crate::laws::{Counting, MixedCounts, predicted};
+use crate::laws::{MixedCounts, predicted};
 use crate::scalar::ScalarLikelihood;
 
 /// Beyond it an exponential is no number: such a step is refused.

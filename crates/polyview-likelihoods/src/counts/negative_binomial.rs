@@ -1,6 +1,6 @@
 //! Counts that vary more than Poisson counts do.
 
-use polyview_core::{DataError, Domain, GammaPrior, Law, View, ViewTerm};
+use polyview_core::{Counting, DataError, Domain, GammaPrior, Law, View, ViewTerm};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
@@ -12,7 +12,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
     jaakkola_slack,
 };
-use crate::laws::{Counting, MixedCounts, predicted};
+use crate::laws::{MixedCounts, predicted};
 use crate::scalar::ScalarParameter;
 use crate::{Expected, ParameterUncertainty};
 

@@ -1,26 +1,11 @@
 //! Counts whose predictor is normal: the likelihood itself, mixed over it (spec/sites 4).
 
-use std::sync::LazyLock;
-
-use polyview_core::{Ask, Law, ParameterUncertainty};
+use polyview_core::{Ask, CellCounts, Counted, CountedLaw, Counting, Law, ParameterUncertainty};
 use polyview_linalg::Mat;
-use polyview_special::{
-    GaussHermite, beta_i, gamma_q, ln_beta, ln_gamma, normal_cdf, normal_quantile, sigmoid,
-    softplus,
-};
+use polyview_special::{ln_beta, ln_gamma, sigmoid, softplus};
 
+use super::blend::CountBlend;
 use super::{check, each};
-
-/// What a count is, given its predictor η.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Counting {
-    /// Poisson of mean $e^\eta$.
-    Poisson,
-    /// Negative binomial of mean $e^\eta$ and this size.
-    Size(f64),
-    /// Successes in so many trials, each with the probability $\sigma(\eta)$.
-    Trials(f64),
-}
 
 /// The law of a count whose predictor is $N(m, v)$.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,12 +19,8 @@ pub(crate) struct MixedCount {
 const NEGLIGIBLE: f64 = -36.0;
 /// Most steps to one side.
 const MOST: usize = 4000;
-/// Counts below which incomplete gamma and beta functions are quick.
-const QUICK: f64 = 2000.0;
 /// Sizes above which a negative binomial count is Poisson, to rounding.
 const SHARP: f64 = 1e8;
-
-static NODES: LazyLock<Option<GaussHermite>> = LazyLock::new(|| GaussHermite::normal(32).ok());
 
 impl MixedCount {
     /// The law; a negative variance counts as none.
@@ -63,145 +44,21 @@ impl MixedCount {
             _ => f64::INFINITY,
         }
     }
-    /// $X \le x$ is $\eta \le T$ with a random T whose log density is, up to a constant,
-    /// $At - e^t$, or $At - (A + B)\ln(1 + e^t)$ of $t = T$ less a shift: A, B and shift
-    /// (spec/sites 4.2).
-    fn threshold(&self, x: f64) -> (f64, f64, f64) {
-        match self.counting {
-            Counting::Poisson => (x + 1.0, f64::INFINITY, 0.0),
-            Counting::Size(r) => (x + 1.0, r, r.ln()),
-            Counting::Trials(n) => (x + 1.0, n - x, 0.0),
-        }
-    }
-    /// The probability of a count that is not larger, given the predictor.
-    fn cdf_at(&self, x: f64, eta: f64) -> f64 {
-        match self.counting {
-            Counting::Poisson => gamma_q(x + 1.0, eta.exp()),
-            Counting::Size(r) => beta_i(sigmoid(r.ln() - eta), r, x + 1.0),
-            Counting::Trials(n) => beta_i(sigmoid(-eta), n - x, x + 1.0),
+    /// What the law is made of.
+    pub(crate) fn counted(&self) -> Counted {
+        Counted {
+            counting: self.counting,
+            mean: self.mean,
+            variance: self.variance,
         }
     }
     /// The probability of a count that is not larger.
     pub(crate) fn cdf(&self, x: f64) -> f64 {
-        if x.is_nan() || self.mean.is_nan() || self.variance.is_nan() {
-            return f64::NAN;
-        }
-        let x = x.floor();
-        if x < 0.0 {
-            return 0.0;
-        }
-        if x >= self.most() {
-            return 1.0;
-        }
-        let (m, s) = (self.mean, self.variance.sqrt());
-        if !(m.is_finite() && s.is_finite()) {
-            return f64::from(u8::from(m == f64::NEG_INFINITY));
-        }
-        let (a, b, shift) = self.threshold(x);
-        let width = (a.recip() + b.recip()).sqrt();
-        let quick = a < QUICK && (b < QUICK || b == f64::INFINITY);
-        if s < width && quick {
-            let at = |u: f64| self.cdf_at(x, m + s * u);
-            return match &*NODES {
-                Some(nodes) if s > 0.0 => nodes.integrate(at),
-                _ => at(0.0),
-            };
-        }
-        // where the normal law is much narrower than that of T, the error is (s/width)^2 / 2000
-        let s = s.max(width / 30.0);
-        let step = (0.25 * width).min(0.5 * s);
-        let ln = |t: f64| {
-            if b == f64::INFINITY {
-                a * t - t.exp()
-            } else {
-                a * t - (a + b) * softplus(t)
-            }
-        };
-        let mode = if b == f64::INFINITY {
-            a.ln()
-        } else {
-            (a / b).ln()
-        };
-        let top = ln(mode);
-        let (mut whole, mut below) = (1.0, normal_cdf((mode + shift - m) / s));
-        for direction in [-step, step] {
-            for i in 1..MOST {
-                let t = mode + i as f64 * direction;
-                let density = ln(t) - top;
-                if density < NEGLIGIBLE {
-                    break;
-                }
-                let density = density.exp();
-                whole += density;
-                below += density * normal_cdf((t + shift - m) / s);
-            }
-        }
-        (below / whole).clamp(0.0, 1.0)
+        CountBlend::new(&[(1.0, self.counted())]).cdf(x)
     }
     /// The smallest count at which the distribution function reaches `p`, between 0 and 1.
     pub(crate) fn quantile(&self, p: f64) -> f64 {
-        if self.mean.is_nan() || self.variance.is_nan() || p.is_nan() {
-            return f64::NAN;
-        }
-        if !self.mean.is_finite() || !self.variance.is_finite() {
-            return if self.mean == f64::NEG_INFINITY || p < 0.5 {
-                0.0
-            } else {
-                self.most()
-            };
-        }
-        if self.cdf(0.0) >= p {
-            return 0.0;
-        }
-        // cdf(low) < p <= cdf(high)
-        let (mut low, mut high) = (0.0, self.guess(p).max(1.0).min(self.most()));
-        while self.cdf(high) < p {
-            low = high;
-            high = (2.0 * high).min(self.most());
-            if high.is_nan() || high >= 1e15 {
-                return high;
-            }
-        }
-        // normal quantiles of the distribution function are nearly straight in the logarithm
-        let z = |x: f64| normal_quantile(self.cdf(x).clamp(1e-300, 1.0 - 1e-16));
-        let wanted = normal_quantile(p);
-        let (mut at_low, mut at_high) = (z(low) - wanted, z(high) - wanted);
-        let mut halve = false;
-        while high - low > 1.0 {
-            let (a, b) = ((low + 0.5).ln(), (high + 0.5).ln());
-            let straight = (a - (b - a) * at_low / (at_high - at_low)).exp() - 0.5;
-            let middle = if halve || !straight.is_finite() {
-                (0.5 * (a + b)).exp() - 0.5
-            } else {
-                straight
-            };
-            let x = middle.floor().clamp(low + 1.0, high - 1.0);
-            let before = high - low;
-            let here = self.cdf(x);
-            if here < p {
-                (low, at_low) = (x, z(x) - wanted);
-            } else {
-                (high, at_high) = (x, z(x) - wanted);
-            }
-            halve = !halve && high - low > 0.5 * before;
-        }
-        high
-    }
-    /// Where the quantile would be if the predictor alone were unsure, and a bit beyond.
-    fn guess(&self, p: f64) -> f64 {
-        let eta = self.mean + normal_quantile(p) * self.variance.sqrt();
-        match self.counting {
-            Counting::Trials(n) => (n * sigmoid(eta)).ceil() + 1.0,
-            Counting::Poisson => {
-                let rate = eta.min(30.0).exp();
-                (rate + normal_quantile(p) * rate.sqrt()).ceil().max(0.0) + 1.0
-            }
-            Counting::Size(r) => {
-                let rate = eta.min(30.0).exp();
-                let sd = (rate + rate * rate / r).sqrt();
-                (rate + normal_quantile(p) * sd).ceil().max(0.0) + 1.0
-            }
-        }
+        CountBlend::new(&[(1.0, self.counted())]).quantile(p)
     }
     /// $\ln p(x\mid\eta)$ and its first two derivatives.
     fn ln_at(&self, x: f64, eta: f64) -> (f64, f64, f64) {
@@ -362,6 +219,23 @@ impl Law for MixedCounts {
     fn quantile(&self, column: usize, p: &[f64], out: &mut [f64]) {
         each(p, out, |n, p| self.cell(n, column).quantile(p));
     }
+    fn as_counted(&self) -> Option<&dyn CountedLaw> {
+        Some(self)
+    }
+}
+
+impl CountedLaw for MixedCounts {
+    fn counted(&self, sample: usize, column: usize) -> Option<Counted> {
+        Some(self.cell(sample, column).counted())
+    }
+    fn mix(&self, parts: &[(f64, Counted)]) -> Option<Box<dyn CellCounts>> {
+        mix(parts)
+    }
+}
+
+/// The mixture of laws of one cell.
+pub(super) fn mix(parts: &[(f64, Counted)]) -> Option<Box<dyn CellCounts>> {
+    (!parts.is_empty()).then(|| Box::new(CountBlend::new(parts)) as Box<dyn CellCounts>)
 }
 
 #[cfg(test)]

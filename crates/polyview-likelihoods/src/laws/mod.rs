@@ -1,21 +1,24 @@
 //! Predictive laws.
 //!
 //! The exact law of a cell is the likelihood, mixed over the uncertainty of its predictor. Of
-//! counts it is found by quadrature ([`MixedCount`]). What stands for that of others, where it has
+//! counts it is found by quadrature ([`MixedCount`]), of many draws at once ([`blend`]). What stands for that of others, where it has
 //! no closed form, has its mean and variance, and the family that the data are of ([`CellLaw`]).
 
+mod blend;
 mod cell;
 mod classes;
 mod count;
+mod grid;
 mod matched;
 mod mixed;
 mod successes;
+mod threshold;
 
 pub use cell::CellLaw;
 pub(crate) use classes::Classes;
 pub use count::CountLaw;
 pub use matched::Matched;
-pub(crate) use mixed::{Counting, MixedCount, MixedCounts, predicted};
+pub(crate) use mixed::{MixedCount, MixedCounts, predicted};
 pub(crate) use successes::Successes;
 
 use polyview_core::{Ask, Law};

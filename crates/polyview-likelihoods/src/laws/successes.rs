@@ -1,9 +1,10 @@
 //! Laws of successes out of trials.
 
-use polyview_core::{Ask, ChanceLaw, Law};
+use polyview_core::{Ask, CellCounts, ChanceLaw, Counted, CountedLaw, Counting, Law};
 use polyview_linalg::{Mat, MatRef};
 
-use super::{CellLaw, Counting, MixedCount, check, each, fill_cells};
+use super::mixed::mix;
+use super::{CellLaw, MixedCount, check, each, fill_cells};
 
 /// Laws of successes whose numbers of trials are known, or else of single trials.
 #[derive(Clone, Debug)]
@@ -91,6 +92,18 @@ impl Law for Successes {
     }
     fn as_chance(&self) -> Option<&dyn ChanceLaw> {
         Some(self)
+    }
+    fn as_counted(&self) -> Option<&dyn CountedLaw> {
+        self.trials.is_some().then_some(self)
+    }
+}
+
+impl CountedLaw for Successes {
+    fn counted(&self, sample: usize, column: usize) -> Option<Counted> {
+        Some(self.count(sample, column)?.1.counted())
+    }
+    fn mix(&self, parts: &[(f64, Counted)]) -> Option<Box<dyn CellCounts>> {
+        mix(parts)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod rates;
 
-use polyview_core::{Domain, GammaPrior, Law};
+use polyview_core::{Counting, Domain, GammaPrior, Law};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
@@ -16,7 +16,7 @@ use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters,
     LocalMoments, Site,
 };
-use crate::laws::{Counting, MixedCounts, predicted};
+use crate::laws::{MixedCounts, predicted};
 
 /// Noise precisions are kept in this range: at its upper end counts are Poisson
 /// to three digits.
