@@ -137,7 +137,7 @@ impl Fit {
             Ok(Some(held)) => {
                 for (v, held) in all.iter().zip(&held).filter(|(v, _)| open.contains(v)) {
                     let (way, note) = best_of(held);
-                    self.chosen(*v, way, Event::Note { note });
+                    self.chosen(*v, way, Event::Data { note });
                 }
             }
             Err(why) => {
