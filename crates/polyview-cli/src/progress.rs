@@ -94,11 +94,13 @@ impl Bar {
         self.last.set(elapsed);
         self.put(elapsed, (0, 0), || {
             let time = duration(elapsed.as_secs_f64());
-            format!(
-                "settling view '{}', sweep {}, {time} elapsed",
-                p.view,
-                p.sweep + 1
-            )
+            let (view, sweep) = (&p.view, p.sweep + 1);
+            match p.fold {
+                Some((fold, folds)) => format!(
+                    "choosing how to predict view '{view}', fold {fold} of {folds}, sweep {sweep}, {time} elapsed"
+                ),
+                None => format!("settling view '{view}', sweep {sweep}, {time} elapsed"),
+            }
         });
     }
 

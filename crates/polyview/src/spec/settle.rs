@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a view is settled on at the end of a fit ([`Fit::settle`](crate::Fit::settle)).
 ///
-/// Written as `false`, `true` (the same as `"factors"`) or `"features"`.
+/// Written as `false`, `true` (the same as `"factors"`), `"features"` or `"best"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
     /// On nothing: what predicts it are the weights of the joint fit.
@@ -16,6 +16,9 @@ pub enum Settle {
     Factors,
     /// On these, and on what they leave of the features of the other views.
     Features,
+    /// On that of the others, nothing among them, which predicts the view best in samples that were held out
+    /// in turn; once the fit is done its choices have what was found, and its journal what was measured.
+    Best,
 }
 
 impl Settle {
@@ -23,9 +26,9 @@ impl Settle {
     pub fn settles(self) -> bool {
         self != Self::Not
     }
-    /// That of a word as it is written, `factors` or `features`.
+    /// That of a word as it is written, `factors`, `features` or `best`.
     pub fn of_word(word: &str) -> Option<Self> {
-        [Self::Factors, Self::Features]
+        [Self::Factors, Self::Features, Self::Best]
             .into_iter()
             .find(|settle| settle.to_string() == word)
     }
@@ -43,6 +46,7 @@ impl fmt::Display for Settle {
             Self::Not => "not",
             Self::Factors => "factors",
             Self::Features => "features",
+            Self::Best => "best",
         })
     }
 }
@@ -51,7 +55,7 @@ impl Serialize for Settle {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Not | Self::Factors => to.serialize_bool(self.settles()),
-            Self::Features => to.collect_str(self),
+            Self::Features | Self::Best => to.collect_str(self),
         }
     }
 }
@@ -68,7 +72,7 @@ struct Spelled;
 impl Visitor<'_> for Spelled {
     type Value = Settle;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"factors\", \"features\", true or false")
+        f.write_str("\"factors\", \"features\", \"best\", true or false")
     }
     fn visit_bool<E: de::Error>(self, settle: bool) -> Result<Settle, E> {
         Ok(settle.into())

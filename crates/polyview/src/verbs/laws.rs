@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{
-    Affine, Ask, Bias, Block, Law, Mixture, OrderStatistics, Predictor, RowMoments, Scaling,
+    Affine, Ask, Bias, Block, Law, Mixture, OrderStatistics, Predictor, RowMoments, Scaling, View,
     ViewTerm,
 };
 use polyview_linalg::{Mat, MatRef};
@@ -86,6 +86,9 @@ pub(super) struct Column<'a> {
     /// The feature.
     pub(super) feature: usize,
 }
+
+/// Least log density of a single cell that counts.
+const LEAST_LN: f64 = -700.0;
 
 /// Most cells times parts of a block, whose laws are held at once.
 const HELD: usize = 1 << 21;
@@ -288,6 +291,42 @@ impl Laws {
                 out
             })
         })
+    }
+    /// Log densities of the observed cells of a view in working units, nats; of a cell of which limits alone
+    /// are known the log probability of what is between them. `NaN` where nothing was observed.
+    pub(super) fn ln_densities(&self, view: &View) -> Mat<f64> {
+        let known = |rows: &Range<usize>, d: usize| rows.clone().any(|n| view.is_observed(n, d));
+        let [out] = self.tables(known, |c| {
+            let law = c.law.inner();
+            let column =
+                |of: &dyn Fn(usize) -> f64| -> Vec<f64> { c.rows.clone().map(of).collect() };
+            let ask = |ask: Ask, x: &[f64]| {
+                let mut out = vec![0.0; x.len()];
+                law.fill(ask, c.at, x, &mut out);
+                out
+            };
+            let value = |n: usize| view.value(n, c.feature).unwrap_or(f64::NAN);
+            let mut out = ask(Ask::LnDensity, &column(&value));
+            if c.rows.clone().any(|n| view.is_censored(n, c.feature)) {
+                let end = |n: usize| view.interval(n, c.feature).unwrap_or((f64::NAN, f64::NAN));
+                let least = ask(Ask::Cdf, &column(&|n| end(n).0));
+                let most = ask(Ask::Cdf, &column(&|n| end(n).1));
+                for (i, n) in c.rows.clone().enumerate() {
+                    if view.is_censored(n, c.feature) {
+                        out[i] = (most[i] - least[i]).ln();
+                    }
+                }
+            }
+            for (out, n) in out.iter_mut().zip(c.rows.clone()) {
+                *out = if view.is_observed(n, c.feature) {
+                    out.max(LEAST_LN)
+                } else {
+                    f64::NAN
+                };
+            }
+            [out]
+        });
+        out
     }
     /// The probabilities of values that are not larger than `x`, samples × features in data units.
     pub(super) fn cdf(&self, x: MatRef<'_, f64>) -> Mat<f64> {

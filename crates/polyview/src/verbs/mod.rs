@@ -10,7 +10,9 @@
 
 mod activity;
 mod align;
+mod candidate;
 mod choose_k;
+mod choosing;
 mod clusters;
 mod compare;
 mod components;

@@ -4,9 +4,10 @@ use polyview_core::{Event, Journal, ParameterUncertainty, RowMoments};
 use polyview_infer::Outcome;
 use polyview_linalg::on_pool;
 
+use super::candidate::Candidate;
 use super::latent;
 use super::project::WeightUncertainty;
-use super::settling::{Candidate, Given};
+use super::settling::Given;
 use super::settling_features;
 use crate::assemble;
 use crate::error::{ErrorKind, Result};
@@ -21,6 +22,9 @@ pub struct SettleProgress {
     pub view: String,
     /// Sweeps over it that are done.
     pub sweep: usize,
+    /// Where it is yet to be chosen how the view is predicted ([`Settle::Best`]): the fold, from 1, that is held out, and
+    /// the number of folds.
+    pub fold: Option<(usize, usize)>,
 }
 
 /// What is told before each sweep of settling, and says whether to go on.
@@ -101,7 +105,7 @@ impl Fit {
         entries.iter().any(|e| restless(&e.event))
     }
 
-    fn settled(&mut self, targets: &[&str], watch: Watch<'_>) -> Result<Settled> {
+    pub(super) fn settled(&mut self, targets: &[&str], watch: Watch<'_>) -> Result<Settled> {
         let mut targets = self.settleable(targets)?;
         targets.sort_unstable();
         let data = self.data()?;
@@ -205,16 +209,22 @@ impl Fit {
 
     /// Says of a view whether its weights are settled ones.
     fn say_settled(&mut self, v: usize, settled: bool) {
+        let own = self.views[v].choices.settle.filter(|s| s.settles());
+        self.say_way(
+            v,
+            if settled {
+                own.unwrap_or(Settle::Factors)
+            } else {
+                Settle::Not
+            },
+        );
+    }
+
+    /// Says what a view is settled on.
+    pub(super) fn say_way(&mut self, v: usize, way: Settle) {
         let name = self.views[v].name.clone();
         let choices = &mut self.views[v].choices;
-        choices.settle = Some(if settled {
-            choices
-                .settle
-                .filter(|s| s.settles())
-                .unwrap_or(Settle::Factors)
-        } else {
-            Settle::Not
-        });
+        choices.settle = Some(way);
         if let Some(spec) = self.composed.spec() {
             self.composed = spec.clone().with_view(&name, choices.clone()).into();
         }
@@ -232,6 +242,14 @@ impl Fit {
             let note = "no view was settled: there is no other that factors could come from";
             let note = Event::Data { note: note.into() };
             self.note_before_the_end("weights", note);
+            return Ok(true);
+        }
+        if !self.choose_ways(watch)? {
+            return Ok(false);
+        }
+        let chosen = self.views.iter().filter(|v| v.choices.settles());
+        let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();
+        if names.is_empty() {
             return Ok(true);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,5 +1,6 @@
 //! A fit in progress: sweep by sweep, with checkpoints.
 
+mod again;
 mod blocks;
 mod chains;
 mod checkpoint;

@@ -7,7 +7,7 @@ use crate::assemble;
 
 /// The columns of a view for a linear model, samples × columns, `NaN` where a cell is missing: numbers and labels as
 /// they are, classes one column each, counts as $\ln(1 + x)$, successes as shares of their trials.
-pub(super) fn columns(view: &View, kind: Domain) -> Mat<f64> {
+pub(in crate::verbs) fn columns(view: &View, kind: Domain) -> Mat<f64> {
     let samples = view.n_samples();
     if kind.has_classes() {
         let classes = view.classes();
@@ -39,7 +39,7 @@ pub(super) fn groups(data: &Dataset, samples: &[u32]) -> Mat<f64> {
 }
 
 /// Matrices of the same rows side by side.
-pub(super) fn side_by_side(parts: &[Mat<f64>], rows: usize) -> Mat<f64> {
+pub(in crate::verbs) fn side_by_side(parts: &[Mat<f64>], rows: usize) -> Mat<f64> {
     let places: Vec<(usize, usize)> = (parts.iter().enumerate())
         .flat_map(|(part, m)| (0..m.ncols()).map(move |d| (part, d)))
         .collect();

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use polyview_core::{Dataset, Level};
 use serde::{Deserialize, Serialize};
 
+pub(super) use inputs::{columns, side_by_side};
 use plan::{Job, Plan};
 use summary::summed_up;
 use workers::{Done, Teller};

@@ -354,3 +354,54 @@ fn what_cannot_be_settled_on_features_is_refused() {
         "{said}"
     );
 }
+
+/// Chosen in folds: on features where the target hangs on what factors leave, and the joint fit where the other
+/// views say nothing of it. What is chosen predicts as if it had been asked for, and what was measured is in the file.
+#[test]
+fn the_best_way_is_found_by_what_was_held_out() {
+    let private = tables(false);
+    let on_features = fitted(&private, 2, Settle::Features);
+    let best = fitted(&private, 2, Settle::Best);
+    assert_eq!(best.views()[2].choices.settle, Some(Settle::Features));
+    let new = sources(&private, TRAIN..N);
+    let [own, asked] = [&best, &on_features].map(|f| f.predict(&new, "y").unwrap());
+    assert_eq!(own.mean, asked.mean);
+    let said = chosen(&best);
+    assert!(
+        said.contains("as settled on features") && said.contains("160 cells"),
+        "{said}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("best.pv");
+    best.save(&path, crate::Overwrite::Refuse).unwrap();
+    assert_eq!(chosen(&Fit::load(&path).unwrap()), said);
+
+    // a label that is a coin: what is not clearly better is not taken
+    let mut idle = tables(false);
+    let mut rng = StreamKey::new(77).rng();
+    idle[3].values = Mat::from_fn(N, 1, |_, _| {
+        f64::from(u8::from(standard_normal(&mut rng) > 0.0))
+    });
+    let joint = fitted(&idle, 3, Settle::Best);
+    let way = joint.views()[2].choices.settle;
+    let plain = fitted(&idle, 3, Settle::Not).predict(&new, "t").unwrap();
+    assert_eq!(way, Some(Settle::Not), "{}", chosen(&joint));
+    assert_eq!(joint.predict(&new, "t").unwrap().mean, plain.mean);
+}
+
+/// What was said of the choice.
+fn chosen(fit: &Fit) -> String {
+    let entries = &fit.record().journal.entries;
+    let said = entries.iter().map(|e| e.event.to_string());
+    said.filter(|s| s.contains("chosen by the mean log density"))
+        .collect()
+}
+
+#[test]
+fn too_few_samples_are_predicted_by_the_joint_fit() {
+    let tables = tables(false);
+    let fit = crate::fit(part(&tables, 2, 0..12), spec(Settle::Best, "y")).unwrap();
+    assert_eq!(fit.views()[2].choices.settle, Some(Settle::Not));
+    let mut entries = fit.record().journal.entries.iter();
+    assert!(entries.any(|e| e.event.to_string().contains("too few to hold some out")));
+}

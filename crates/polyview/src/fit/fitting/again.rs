@@ -1,0 +1,69 @@
+//! A fit over again, of views that are others in some cells.
+
+use std::time::Instant;
+
+use polyview_core::{Journal, State, View};
+
+use super::restarts::Restarts;
+use super::{Campaign, Given};
+use crate::error::Result;
+use crate::fit::{Fit, Reading};
+use crate::spec::Settle;
+
+impl Fit {
+    /// The joint fit over again from its own start, of these views in working units; one run, whatever
+    /// the restarts were. None of its views is settled, and nothing is said of how it ended. `None` once `go_on`,
+    /// which is asked before each sweep, does not say so.
+    ///
+    /// # Errors
+    /// Numerical errors.
+    pub(crate) fn again(
+        &self,
+        views: Vec<View>,
+        go_on: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Self>> {
+        let mut infos = self.views.clone();
+        for info in &mut infos {
+            info.choices.settle = Some(Settle::Not);
+        }
+        let mut composed = self.composed.clone();
+        composed.options.restarts = 1;
+        let mut given = Given {
+            composed,
+            samples: self.samples.clone(),
+            infos,
+            views,
+            groups: self.groups.clone(),
+            journal: Journal::default(),
+        };
+        let started = Instant::now();
+        let start = given.start_of_run(0)?;
+        let mut campaign = Box::new(Restarts::new(&mut given, start)?);
+        let mut sweep = 0;
+        loop {
+            if !go_on(sweep) {
+                return Ok(None);
+            }
+            sweep += 1;
+            if campaign.step(&mut given)?.done {
+                break;
+            }
+        }
+        let mut ended = campaign.finish(&mut given)?;
+        ended.record.seconds = started.elapsed().as_secs_f64();
+        Ok(Some(Self {
+            composed: given.composed,
+            samples: given.samples,
+            views: given.infos,
+            data: Some(given.views),
+            rounding: Vec::new(),
+            components: ended.components,
+            settled: State::new(),
+            sums: None,
+            record: ended.record,
+            groups: given.groups,
+            metadata: Vec::new(),
+            reading: Reading::default(),
+        }))
+    }
+}
