@@ -37,7 +37,7 @@ impl Fit {
             journal: Journal::default(),
         };
         let started = Instant::now();
-        let start = given.start_of_run(0)?;
+        let start = given.start(0)?;
         let mut campaign = Box::new(Restarts::new(&mut given, start)?);
         let mut sweep = 0;
         loop {
