@@ -128,8 +128,8 @@ fn earlier(folder: &Path) -> Outcome<Vec<PathBuf>> {
         let Some(name) = path.file_name().and_then(|n| n.to_str()) else {
             continue;
         };
-        let is_study =
-            name == "study.toml" || name.starts_with("study-") && name.ends_with(".toml");
+        let is = |kind: &str| path.extension().is_some_and(|e| e == kind);
+        let is_study = name == "study.toml" || name.starts_with("study-") && is("toml");
         if is_study {
             // one that cannot be read names nothing
             let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -139,7 +139,7 @@ fn earlier(folder: &Path) -> Outcome<Vec<PathBuf>> {
             let paths = paths.filter_map(|source| source.get("path")?.as_str());
             named.extend(paths.map(|p| folder.join(p)));
         }
-        if is_study || name.starts_with("new-") && name.ends_with(".csv") {
+        if is_study || name.starts_with("new-") && is("csv") {
             found.insert(path);
         }
     }

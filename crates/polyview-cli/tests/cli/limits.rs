@@ -456,10 +456,11 @@ fn a_single_event_is_said() {
         let row = |n: usize| format!("s{n},{},{}\n", 10 + (n * 7) % 23, usize::from(n < events));
         "id,time,event\n".to_owned() + &(0..30).map(row).collect::<String>()
     };
-    let x: String = (0..30)
-        .map(|n| format!("s{n},{},{}\n", (n * 5) % 13, (n * 3) % 7))
-        .collect();
-    put(at, "x.csv", "id,a,b\n".to_owned() + &x);
+    let mut x = "id,a,b\n".to_owned();
+    for n in 0..30 {
+        let _ = writeln!(x, "s{n},{},{}", (n * 5) % 13, (n * 3) % 7);
+    }
+    put(at, "x.csv", x);
     let fit = "fit --model sshiba --view x=x.csv --view s=s.csv:survival{time=time,event=event} -k 1 --max-sweeps 20 --force --out m.pv";
     for (events, said_so) in [(1, true), (2, false)] {
         put(at, "s.csv", survival(events));

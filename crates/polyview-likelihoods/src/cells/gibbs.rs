@@ -28,7 +28,7 @@ impl<L: CellLikelihood> Augmented for Cells<L> {
                     finite &= write_drawn(likelihood, data, p, cx.key, &columns, out);
                 }
             }
-            Locals::Made(made) => *made = Made::Drawn(Seen::of(likelihood, p), cx.key),
+            Locals::Made(made) => *made = Made::Drawn(Seen::of(p), cx.key),
         }
         self.drawn = true;
         self.stamp = Stamp::fresh();

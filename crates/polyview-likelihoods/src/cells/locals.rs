@@ -2,11 +2,12 @@
 //!
 //! Of dense data they are stored, one a cell. Of sparse data they would be all
 //! that is large: they are functions of the moments of factors, weights and
-//! intercepts at which they were last brought up to date, of the parameters of
-//! the features then (and, where they are draws, of the stream of random
-//! numbers), so it is these that are kept, and the local numbers are made block
-//! of columns by block of columns where they are wanted. Both ways give the same
-//! numbers.
+//! intercepts at which they were last brought up to date (and, where they are
+//! draws, of the stream of random numbers), so it is these that are kept, and
+//! the local numbers are made block of columns by block of columns where they
+//! are wanted. Both ways give the same numbers where the likelihood has no parameters that are
+//! learnt; else stored ones are of the parameters at the last refresh, made ones of the present
+//! ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,7 +19,7 @@ use polyview_linalg::{Mat, MatMut, column_chunks, each_of, sum, write_column};
 use polyview_random::StreamKey;
 
 use super::data::Data;
-use super::{CellLikelihood, ColumnParameters, LocalMoments};
+use super::{CellLikelihood, LocalMoments};
 
 /// Samples whose predictors are made at one time.
 const ROW_TILE: usize = 16_384;
@@ -43,20 +44,18 @@ pub(super) enum Made {
     Drawn(Box<Seen>, StreamKey),
 }
 
-/// Factors, weights, intercepts and parameters as they were.
+/// Factors, weights and intercepts as they were.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     factors: RowMoments,
     weights: RowMoments,
     bias: Bias,
-    /// Parameters of the features, where there are any.
-    parameters: Vec<f64>,
     /// Stamps of what was seen.
     stamps: [Stamp; 3],
 }
 
 impl Seen {
-    pub(super) fn of<L: CellLikelihood>(likelihood: &L, p: &Predictor<'_>) -> Box<Self> {
+    pub(super) fn of(p: &Predictor<'_>) -> Box<Self> {
         // without the tables that a clone would take along
         let copy = |m: &RowMoments| {
             RowMoments::new(
@@ -70,7 +69,6 @@ impl Seen {
             factors: copy(p.factors),
             weights: copy(p.weights),
             bias: p.bias.clone(),
-            parameters: (likelihood.parameters()).map_or_else(Vec::new, |p| p.values().to_vec()),
             stamps: [p.factors.stamp(), p.weights.stamp(), p.bias.stamp()],
         })
     }
@@ -92,23 +90,7 @@ impl Seen {
         }
         out
     }
-    /// The likelihood with the parameters that it had.
-    fn likelihood<'a, L: CellLikelihood>(&self, now: &'a L) -> Cow<'a, L> {
-        let same = |p: &dyn ColumnParameters| p.values() == self.parameters;
-        // earlier files do not say them
-        if self.parameters.is_empty() || now.parameters().is_none_or(same) {
-            return Cow::Borrowed(now);
-        }
-        let mut then = now.clone();
-        if let Some(p) = then.parameters_mut() {
-            p.set(self.parameters.clone());
-        }
-        Cow::Owned(then)
-    }
     fn save(&self, prefix: &str, state: &mut State) {
-        if !self.parameters.is_empty() {
-            state.put_vec(&format!("{prefix}/parameters"), &self.parameters);
-        }
         self.factors.save(&format!("{prefix}/factors"), state);
         self.weights.save(&format!("{prefix}/weights"), state);
         self.bias.save(&format!("{prefix}/bias"), state);
@@ -134,17 +116,10 @@ impl Seen {
                 name: format!("{prefix}/weights"),
             });
         }
-        let name = format!("{prefix}/parameters");
-        let parameters = if state.has(&name) {
-            state.vec_of(&name, columns)?
-        } else {
-            Vec::new()
-        };
         Ok(Box::new(Self {
             factors,
             weights,
             bias,
-            parameters,
             stamps: [(); 3].map(|()| Stamp::fresh()),
         }))
     }
@@ -270,13 +245,9 @@ impl Locals {
                 write_start(likelihood, data, columns.clone(), out);
                 true
             }
-            Made::Best(seen) => {
-                let then = seen.likelihood(likelihood);
-                write_best(then.as_ref(), data, &seen.predictor(now), columns, out)
-            }
+            Made::Best(seen) => write_best(likelihood, data, &seen.predictor(now), columns, out),
             Made::Drawn(seen, key) => {
-                let (then, p) = (seen.likelihood(likelihood), seen.predictor(now));
-                write_drawn(then.as_ref(), data, &p, *key, columns, out)
+                write_drawn(likelihood, data, &seen.predictor(now), *key, columns, out)
             }
         };
         LocalBlock {

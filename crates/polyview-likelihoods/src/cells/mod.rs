@@ -242,7 +242,7 @@ impl<L: CellLikelihood> Cells<L> {
                 });
                 finite = fine.iter().all(|f| *f);
             }
-            Locals::Made(made) => *made = Made::Best(Seen::of(likelihood, p)),
+            Locals::Made(made) => *made = Made::Best(Seen::of(p)),
         }
         self.drawn = false;
         self.stamp = Stamp::fresh();

@@ -283,6 +283,7 @@ impl RecordHeader {
 impl ModelHeader {
     /// Brings what an earlier format says to what this one would.
     pub(super) fn bring_up_to_date(&mut self) {
+        self.say_what_was_computed();
         if self.format >= FORMAT_OF_EXPECTATIONS {
             return;
         }
@@ -305,6 +306,27 @@ impl ModelHeader {
             let was = Options::parse(was).unwrap_or_default();
             *likelihood = likelihood.clone().with(written.or(&was));
         }
+    }
+
+    /// Counts by the steps of mofapy2 had the rate of mofapy2, whatever earlier releases wrote down.
+    fn say_what_was_computed(&mut self) {
+        let Some(spec) = &mut self.spec else {
+            return;
+        };
+        let was = spec.clone();
+        let as_computed = |choices: &mut ViewChoices| {
+            let name = choices.likelihood.name().to_owned();
+            let own = faithful::options(&was, &choices.likelihood);
+            if !own.is_empty() {
+                let beside = choices.options.remove(&name).unwrap_or_default();
+                let all = own.or(&beside).or(choices.likelihood.options());
+                choices.likelihood = choices.likelihood.clone().with(all);
+            }
+        };
+        as_computed(&mut spec.defaults);
+        let of_spec = spec.views.iter_mut().map(|v| &mut v.choices);
+        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
+        of_spec.chain(of_views).for_each(as_computed);
     }
 
     /// Looks up the composer and the species that are named in it.

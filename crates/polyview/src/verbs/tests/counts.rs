@@ -454,30 +454,3 @@ fn successes_are_replicated_out_of_their_own_trials() {
     let (columns, extreme) = spread.columns_and_extremes();
     assert!(columns == D && extreme > D / 2, "{extreme}");
 }
-
-/// The same counts stored dense and sparse are one fit: what local numbers are made from is as it
-/// was when they were last brought up to date, the sizes of the features too.
-#[test]
-fn counts_stored_sparse_are_fitted_as_dense_ones() {
-    let data = simulated("poisson-log-normal");
-    let counts = data.view("y").unwrap();
-    let dense = table("y", counts.values().to_owned());
-    let sparse = polyview_core::SparseTable {
-        name: dense.name.clone(),
-        samples: dense.samples.clone(),
-        features: dense.features.clone(),
-        values: polyview_linalg::SparseColumns::from_dense(dense.values.as_ref()).unwrap(),
-    };
-    for likelihood in ["poisson-log-normal", "negative-binomial{form=bound}"] {
-        let likelihood: Likelihood = likelihood.parse().unwrap();
-        let mut spec = models::mofa(3).with_likelihood("y", likelihood);
-        spec.vb.max_sweeps = 25;
-        spec.vb.tolerance = 1e-300;
-        let a = Dataset::builder().view(dense.clone()).build().unwrap();
-        let b = Dataset::builder().view(sparse.clone()).build().unwrap();
-        let [a, b] = [a, b].map(|data| crate::fit(data, spec.clone()).unwrap());
-        let [of_a, of_b] = [&a, &b].map(|fit| fit.record().bound.unwrap());
-        assert_eq!(a.k(), b.k());
-        assert!((of_a - of_b).abs() < 1e-8 * of_a.abs(), "{of_a} {of_b}");
-    }
-}
