@@ -1,5 +1,7 @@
 //! Which way a view is predicted, by what each says of labels that it has not seen.
 
+use std::fmt::Write;
+
 use polyview_baselines::stratified;
 use polyview_core::{Domain, Event, ParameterUncertainty, View};
 use polyview_infer::Outcome;
@@ -83,11 +85,12 @@ fn best_of(held: &Held) -> (Settle, String) {
     let mut said = format!("joint fit {own:.4}");
     for (way, found) in WAYS.into_iter().zip(held).skip(1) {
         let Some(found) = found else {
-            said += &format!(", on {way} it cannot be settled");
+            let _ = write!(said, ", on {way} it cannot be settled");
             continue;
         };
         let gain = Gain::of(joint, found);
-        said += &format!(
+        let _ = write!(
+            said,
             ", on {way} {:.4} ({:+.4} \u{b1} {:.4})",
             own + gain.mean,
             gain.mean,
@@ -268,5 +271,40 @@ impl Fit {
         };
         let found = self.predict_aligned(at, aligned, ParameterUncertainty::Posterior)?;
         Ok(found.laws.ln_densities(truth))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: sums of the samples 4, 0, 0 over five cells.
+    #[test]
+    fn cells_of_a_sample_go_together_in_the_error() {
+        let missing = |n: usize, d: usize| (n, d) == (1, 1);
+        let of = |cells: [[f64; 2]; 3]| {
+            Mat::from_fn(
+                3,
+                2,
+                |n, d| if missing(n, d) { f64::NAN } else { cells[n][d] },
+            )
+        };
+        let joint = of([[-1.0; 2]; 3]);
+        let gain = Gain::of(&joint, &of([[0.0, 2.0], [-1.0, 0.0], [-2.0, 0.0]]));
+        assert!((gain.mean - 0.8).abs() < 1e-12, "{gain:?}");
+        assert!((gain.error - 0.8).abs() < 1e-12, "{gain:?}");
+
+        // another way has to be better by more than that
+        let way = of([[0.0, 2.0], [-1.0, 0.0], [-2.0, -0.5]]);
+        let (way, said) = best_of(&[Some(joint.clone()), None, Some(way)]);
+        assert_eq!(way, Settle::Not, "{said}");
+        assert!(said.contains("on factors it cannot be settled"), "{said}");
+        let clear = of([[0.0, 0.0], [0.0, 0.0], [0.0, 0.5]]);
+        let (way, said) = best_of(&[Some(joint.clone()), Some(clear), None]);
+        assert_eq!(way, Settle::Factors, "{said}");
+        assert!(
+            said.contains("as settled on factors") && said.contains("5 cells"),
+            "{said}"
+        );
     }
 }
