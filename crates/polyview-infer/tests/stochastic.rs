@@ -103,6 +103,8 @@ fn still() -> VbOptions {
         rotate: Rotate::Off,
         prune: PruneRule::never(),
         tolerance: 1e-14,
+        // steps of batches begin where the last one ended
+        momentum: false,
         ..VbOptions::default()
     }
 }

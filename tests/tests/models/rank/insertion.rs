@@ -26,6 +26,8 @@ fn trained(data: &View, options: RankOptions, k: usize) -> Trained {
     let model = assemble(vec![part(data, options, k)], start(data, k));
     let vb = VbOptions {
         max_sweeps: 80,
+        // as the models of ranks have it
+        momentum: false,
         ..VbOptions::default()
     };
     let mut run = VbRun::new(model, vb, StreamKey::new(2), Journal::default());

@@ -14,6 +14,8 @@ fn fitted(features: usize, ranks: RankOptions, sweeps: usize) -> Vec<f64> {
     let model = assemble(vec![part(&view, ranks, 5)], start(&view, 5));
     let options = VbOptions {
         max_sweeps: sweeps,
+        // as the models of ranks have it
+        momentum: false,
         ..VbOptions::default()
     };
     let mut run = VbRun::new(model, options, StreamKey::new(2), Journal::default());

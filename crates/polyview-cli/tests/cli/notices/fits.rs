@@ -69,6 +69,32 @@ fn the_mend_of_a_fit_that_stopped_is_that_of_the_command() {
     assert!(!err.contains("--resume"), "{err}");
 }
 
+/// In nats and in what users read: the bound, and the factor that moves most. What is left is
+/// told of fits that came to their end as well.
+#[test]
+fn a_fit_at_its_limit_says_what_still_moves() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    put(at, "x.csv", times(1.0));
+    let err = fitted(at, "--max-sweeps 8 --tolerance 1e-300 --no-pruning");
+    has(
+        &err,
+        &[
+            "limit of 8 sweeps",
+            "factors may still change (the bound by",
+            "nats per sweep,",
+            "% of their size); allow more",
+        ],
+    );
+    let text = ok(at, "inspect m.pv");
+    let bound = text.lines().find(|l| l.starts_with("bound"));
+    let told = bound.expect("a line of the bound");
+    assert!(
+        told.contains("nats are left") || told.contains("rising by"),
+        "{told}"
+    );
+}
+
 #[test]
 fn models_without_their_data_say_how_to_have_them() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -170,11 +170,9 @@ impl RowBlock for SpikeSlabRows {
     fn set_scales(&mut self, scales: &[f64]) {
         self.prior.set_free(scales);
     }
-    /// Entries go on from their means, whatever slab and inclusion are; these stay.
-    fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
-        if let Some(by) = by {
-            self.moments = self.moments.shifted(by);
-        }
+    /// Means stay: they follow from inclusions and slabs, and others would be no moments of any of
+    /// these.
+    fn push(&mut self, _by: Option<MatRef<'_, f64>>, scales: &[f64]) {
         self.set_scales(scales);
     }
     fn learn(&mut self, _cx: &mut Context<'_>) -> Result<(), NumericError> {
