@@ -158,10 +158,6 @@ impl Parts {
             },
         }
     }
-    /// Whether a row is halved once more, for the time of this number.
-    fn halves(&self, row: usize, halving: usize) -> bool {
-        halving <= HALVINGS.0 || !self.values[row].is_finite()
-    }
     /// Whether a row's bound is lower than before, beyond rounding, or is no number.
     fn fell(&self, before: &Self, row: usize) -> bool {
         let parts = |p: &Self| [p.values[row], p.exact[row], p.own[row]];
@@ -196,9 +192,8 @@ fn quadratic(moments: &RowMoments, eq: &NormalEquations) -> Vec<f64> {
         .collect()
 }
 
-/// Halvings after which a row stays where it was, and most halvings of one that cannot and is where
-/// its value is no number: where a tangent is all but flat, the first step is far too long.
-const HALVINGS: (usize, usize) = (12, 60);
+/// Halvings after which a row stays where it was.
+const HALVINGS: usize = 12;
 
 /// Updates rows and puts those whose bound fell back half of the way, and again, until none
 /// has: the direction leads uphill, so that this ends (spec/sites 1.6).
@@ -223,15 +218,13 @@ pub(super) fn ascend(
         equations_of_positive_precision(block, eq, around)?;
         block.update(eq, rule, cx)?;
     }
-    // one that was known has no covariance to go back to
-    let known = kept.is_known();
-    let most = if known { HALVINGS.1 } else { HALVINGS.0 };
-    for halving in 1..=most {
-        let after = Parts::of(block, rows.clone(), around, known);
-        let stay = halving == most && !known;
+    for halving in 1..=HALVINGS {
+        let after = Parts::of(block, rows.clone(), around, kept.is_known());
+        // one that was known has no covariance to go back to
+        let stay = halving == HALVINGS && !kept.is_known();
         let mut any = false;
         for (i, row) in rows.clone().enumerate() {
-            if after.fell(&before, i) && after.halves(i, halving) {
+            if after.fell(&before, i) {
                 any = true;
                 block.retreat(&kept, row, if stay { 0.0 } else { 0.5 })?;
             }
@@ -440,19 +433,19 @@ pub(super) fn ascend_bias(
         .map(|(((r, p), q), b)| r + (q - p) * b.0)
         .collect();
     bias.update(columns.clone(), &positive, &lifted);
-    for halving in 1..=if known { HALVINGS.1 } else { HALVINGS.0 } {
+    for halving in 1..=HALVINGS {
         let after = parts(bias, around.values(bias));
         let mut moments = bias.of_columns(columns.clone());
         let mut any = false;
         for (i, b) in moments.iter_mut().enumerate() {
-            if !after.fell(&before, i) || !after.halves(i, halving) {
+            if !after.fell(&before, i) {
                 continue;
             }
             any = true;
             let old = kept[i];
             *b = if known {
                 (0.5 * (old.0 + b.0), b.1)
-            } else if halving == HALVINGS.0 {
+            } else if halving == HALVINGS {
                 old
             } else {
                 let (pa, pb) = (0.5 / old.1, 0.5 / b.1);

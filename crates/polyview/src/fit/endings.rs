@@ -83,24 +83,26 @@ impl Fit {
     }
     /// How the bound and factors moved in the last sweeps, in words that follow others.
     fn still_moving(&self) -> String {
-        let mut text = String::new();
-        if let Some(GainLeft { per_sweep, .. }) = self.gain_left() {
-            text += &format!(" (the bound by {} nats per sweep", two_digits(per_sweep));
-            if let Some(moving) = &self.record.moving {
-                let Moving {
-                    view,
-                    factor,
-                    share,
-                } = moving;
-                let of = match view {
-                    Some(view) => format!("weights of factor {factor} in '{view}'"),
-                    None => format!("values of factor {factor}"),
-                };
-                text += &format!(", {of} by {} % of their size", two_digits(100.0 * share));
-            }
-            text.push(')');
-        }
-        text
+        let Some(GainLeft { per_sweep, .. }) = self.gain_left() else {
+            return String::new();
+        };
+        let factor = self.record.moving.as_ref().map(|moving| {
+            let Moving {
+                view,
+                factor,
+                share,
+            } = moving;
+            let of = match view {
+                Some(view) => format!("weights of factor {factor} in '{view}'"),
+                None => format!("values of factor {factor}"),
+            };
+            format!(", {of} by {} % of their size", two_digits(100.0 * share))
+        });
+        format!(
+            " (the bound by {} nats per sweep{})",
+            two_digits(per_sweep),
+            factor.unwrap_or_default()
+        )
     }
     /// Of a fit whose chains started at the optimum of variational Bayes what came before them,
     /// and what either took, in words.

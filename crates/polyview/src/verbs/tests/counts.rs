@@ -454,27 +454,3 @@ fn successes_are_replicated_out_of_their_own_trials() {
     let (columns, extreme) = spread.columns_and_extremes();
     assert!(columns == D && extreme > D / 2, "{extreme}");
 }
-
-/// Steps of chains that begin where a tangent is all but flat are halved until the data have a
-/// value there.
-#[test]
-fn chains_of_large_counts_are_sampled() {
-    let (samples, features) = (100, 30);
-    for seed in [1, 2, 3] {
-        let mut rng = StreamKey::new(seed).rng();
-        let z = Mat::from_fn(samples, 3, |_, _| standard_normal(&mut rng));
-        let w = Mat::from_fn(features, 3, |_, _| standard_normal(&mut rng));
-        let eta = &z * w.transpose();
-        let counts = Mat::from_fn(samples, features, |n, d| {
-            poisson(&mut rng, (0.6 * eta[(n, d)] + 300.0_f64.ln()).exp()).unwrap()
-        });
-        let data = Dataset::builder().view(table("y", counts)).build().unwrap();
-        let mut spec = models::bibfa(4).with_likelihood("y", "poisson");
-        spec.engine = EngineKind::Gibbs;
-        (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 4, 6);
-        spec.seed = seed;
-        let fit = crate::fit(data, spec).unwrap();
-        let fitted = fit.fitted("y").unwrap();
-        assert!(fitted.mean.norm_max().is_finite(), "{seed}");
-    }
-}
