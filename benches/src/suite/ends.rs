@@ -34,88 +34,96 @@ struct Case {
     model: fn() -> ModelSpec,
 }
 
+impl Case {
+    /// Of all samples.
+    const fn new(
+        name: &'static str,
+        folder: &'static str,
+        views: &'static [(&'static str, &'static str)],
+        model: fn() -> ModelSpec,
+    ) -> Self {
+        Self {
+            name,
+            folder,
+            views,
+            every: 1,
+            model,
+        }
+    }
+}
+
 const GAUSSIAN: &str = "gaussian";
+const FEATURES_AND_LABELS: &[(&str, &str)] =
+    &[("train_features", GAUSSIAN), ("train_labels", "bernoulli")];
+
+fn mofa() -> ModelSpec {
+    models::mofa(20)
+}
+fn sshiba() -> ModelSpec {
+    models::sshiba(10)
+}
 
 /// In the order of their size.
 const CASES: [Case; 9] = [
-    Case {
-        name: "nutrimouse, mofa",
-        folder: "nutrimouse",
-        views: &[("gene", GAUSSIAN), ("lipid", GAUSSIAN)],
-        every: 1,
-        model: || models::mofa(20),
-    },
-    Case {
-        name: "breast-tcga, mofa",
-        folder: "breast-tcga",
-        views: &[
+    Case::new(
+        "nutrimouse, mofa",
+        "nutrimouse",
+        &[("gene", GAUSSIAN), ("lipid", GAUSSIAN)],
+        mofa,
+    ),
+    Case::new(
+        "breast-tcga, mofa",
+        "breast-tcga",
+        &[
             ("train_mrna", GAUSSIAN),
             ("train_mirna", GAUSSIAN),
             ("train_protein", GAUSSIAN),
         ],
-        every: 1,
-        model: || models::mofa(20),
-    },
-    Case {
-        name: "cll, mofa",
-        folder: "cll",
-        views: &[
+        mofa,
+    ),
+    Case::new(
+        "cll, mofa",
+        "cll",
+        &[
             ("drugs", GAUSSIAN),
             ("mutations", "bernoulli"),
             ("ighv", "bernoulli"),
         ],
-        every: 1,
-        model: || models::mofa(20),
-    },
+        mofa,
+    ),
     Case {
-        name: "mfeat, every eighth, mofa",
-        folder: "mfeat",
-        views: &[
-            ("fac", GAUSSIAN),
-            ("fou", GAUSSIAN),
-            ("kar", GAUSSIAN),
-            ("mor", GAUSSIAN),
-            ("pix", GAUSSIAN),
-            ("zer", GAUSSIAN),
-        ],
         every: 8,
-        model: || models::mofa(20),
+        ..Case::new(
+            "mfeat, every eighth, mofa",
+            "mfeat",
+            &[
+                ("fac", GAUSSIAN),
+                ("fou", GAUSSIAN),
+                ("kar", GAUSSIAN),
+                ("mor", GAUSSIAN),
+                ("pix", GAUSSIAN),
+                ("zer", GAUSSIAN),
+            ],
+            mofa,
+        )
     },
-    Case {
-        name: "emotions, sshiba",
-        folder: "emotions",
-        views: &[("train_features", GAUSSIAN), ("train_labels", "bernoulli")],
-        every: 1,
-        model: || models::sshiba(10),
-    },
-    Case {
-        name: "yeast, sshiba",
-        folder: "yeast",
-        views: &[("train_features", GAUSSIAN), ("train_labels", "bernoulli")],
-        every: 1,
-        model: || models::sshiba(10),
-    },
-    Case {
-        name: "spi, mlfs",
-        folder: "spi",
-        views: &[("items", "ordinal")],
-        every: 1,
-        model: || models::mlfs(10),
-    },
-    Case {
-        name: "tb-hiv as pln, mofa",
-        folder: "tb-hiv",
-        views: &[("counts", "poisson-log-normal")],
-        every: 1,
-        model: || models::mofa(20),
-    },
-    Case {
-        name: "tb-hiv as nb, mofa",
-        folder: "tb-hiv",
-        views: &[("counts", "negative-binomial")],
-        every: 1,
-        model: || models::mofa(20),
-    },
+    Case::new("emotions, sshiba", "emotions", FEATURES_AND_LABELS, sshiba),
+    Case::new("yeast, sshiba", "yeast", FEATURES_AND_LABELS, sshiba),
+    Case::new("spi, mlfs", "spi", &[("items", "ordinal")], || {
+        models::mlfs(10)
+    }),
+    Case::new(
+        "tb-hiv as pln, mofa",
+        "tb-hiv",
+        &[("counts", "poisson-log-normal")],
+        mofa,
+    ),
+    Case::new(
+        "tb-hiv as nb, mofa",
+        "tb-hiv",
+        &[("counts", "negative-binomial")],
+        mofa,
+    ),
 ];
 
 /// One fit.

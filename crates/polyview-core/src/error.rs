@@ -369,6 +369,16 @@ pub enum DataError {
         /// The cell in the row of the second.
         back: f64,
     },
+    /// Similarities that are one and the same for all pairs of samples.
+    #[error(
+        "view '{view}': the similarities do not vary ({value} for all pairs): they tell no sample from another; make sure that this is the right file, or leave the view out"
+    )]
+    PairsAlike {
+        /// The view.
+        view: String,
+        /// The one similarity.
+        value: f64,
+    },
     /// Similarities of samples that are no columns.
     #[error(
         "view '{view}' has {samples} samples and {features} columns; a table of similarities has a column for each of its samples"

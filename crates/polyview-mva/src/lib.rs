@@ -51,7 +51,7 @@ mod spectrum;
 mod tune;
 
 pub use bagging::{Bagging, BaggingOptions};
-pub use centre::{Projection, Standard, class_indicators};
+pub use centre::{Projection, Standard, class_indicators, squared_correlation};
 pub use dual::{Dual, dual};
 pub use error::MvaError;
 pub use guided::{Balance, Guided, GuidedOptions, Representer, guided};

@@ -18,16 +18,18 @@ pub enum Counting {
 pub struct Counted {
     /// What the count is, given its predictor.
     pub counting: Counting,
-    /// Mean of the predictor.
+    /// Mean of the predictor: the logarithm of a rate, log odds of successes.
     pub mean: f64,
-    /// Variance of the predictor.
+    /// Variance of the predictor, at least 0.
     pub variance: f64,
 }
 
 /// A law of counts whose predictors are normal ([`Law::as_counted`]). A mixture of many such laws
-/// (draws of a posterior) is one law of a count with a mixed predictor, and is asked as such.
+/// (draws of a posterior) is one law of a count with a mixed predictor, and is asked as such
+/// (spec/sites 4.2).
 pub trait CountedLaw: Law {
-    /// The law of a cell; `None` where it is no count.
+    /// The law of the cell of a sample in a column, counted as in [`Law::shape`]; `None` where it
+    /// is no count.
     fn counted(&self, sample: usize, column: usize) -> Option<Counted>;
     /// The mixture of laws of one cell, each with its share; the shares sum to 1. `None` without
     /// parts.

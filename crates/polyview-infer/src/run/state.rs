@@ -160,6 +160,7 @@ impl RunState {
         let most = moves.iter().map(|m| m.0).fold(0.0, f64::max);
         let at = moves.iter().position(|m| m.0 == most);
         self.record.moving = at.map(|at| Moving {
+            // the factors come first, where they count; the views are last
             view: (at + self.model.views.len())
                 .checked_sub(blocks.len())
                 .map(|m| self.model.views[m].name.clone()),

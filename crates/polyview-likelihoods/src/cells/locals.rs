@@ -5,9 +5,8 @@
 //! intercepts at which they were last brought up to date (and, where they are
 //! draws, of the stream of random numbers), so it is these that are kept, and
 //! the local numbers are made block of columns by block of columns where they
-//! are wanted. Both ways give the same numbers where the likelihood has no parameters that are
-//! learnt; else stored ones are of the parameters at the last refresh, made ones of the present
-//! ones.
+//! are wanted. Both ways give the same numbers as long as parameters that are learnt have not moved
+//! since.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -103,13 +103,30 @@ pub struct Similarity {
     residual: f64,
 }
 
+/// The one number of all cells of a view with more than those of a single pair, which tell nothing
+/// of others; none where they vary.
+fn only_value(view: &View) -> Option<f64> {
+    let mut cells = (0..view.n_features())
+        .flat_map(|m| (0..view.n_samples()).filter_map(move |n| view.value(n, m)));
+    let first = cells.next()?;
+    let mut more = 0;
+    for x in cells {
+        more += 1;
+        if x != first {
+            return None;
+        }
+    }
+    (more > 1).then_some(first)
+}
+
 impl Similarity {
     /// The term of a symmetric view, whose features are its samples, or of one without samples,
     /// which holds parameters.
     ///
     /// # Errors
     /// [`DataError::NotSquare`], [`DataError::Asymmetric`],
-    /// [`DataError::TooManyDimensions`], [`DataError::NegativeDefinite`];
+    /// [`DataError::TooManyDimensions`], [`DataError::NegativeDefinite`]; [`DataError::PairsAlike`]
+    /// where latent rows of any size would explain one number ever better;
     /// [`DataError::NothingObserved`] when every similarity of a view with samples is missing.
     pub fn new(view: &View, options: SimilarityOptions) -> Result<Self, DataError> {
         let (samples, k) = (view.n_samples(), options.dimensions);
@@ -121,6 +138,12 @@ impl Similarity {
             if data.total() == 0 {
                 return Err(DataError::NothingObserved {
                     view: view.name().to_owned(),
+                });
+            }
+            if let Some(value) = only_value(view) {
+                return Err(DataError::PairsAlike {
+                    view: view.name().to_owned(),
+                    value,
                 });
             }
             let start = start::rows(view.name(), &data, k)?;

@@ -112,7 +112,6 @@ fn validate_views(
         no_sampler(spec.engine, v.name(), &choices.likelihood)?;
         cannot_settle(&run, v.name(), &choices, faithful::refuses(spec))?;
         counts_once(&run, v.name(), &choices, faithful::refuses(spec))?;
-        pairs_vary(v, &choices.likelihood)?;
         no_extremes(spec, v.name())?;
         beside_goes(v, &choices)?;
         choices.limits_go(v)?;
@@ -195,36 +194,6 @@ fn classes_go(view: &View, likelihood: &Likelihood) -> Result<()> {
         } else {
             "class names: they need the likelihood categorical".to_owned()
         },
-    }
-    .into())
-}
-
-/// Refuses similarities that are one and the same for all pairs of samples: latent rows of any
-/// size would explain them ever better.
-fn pairs_vary(view: &View, likelihood: &Likelihood) -> Result<()> {
-    if !likelihood.is_similarity() {
-        return Ok(());
-    }
-    let pairs = (0..view.n_features())
-        .flat_map(|m| (0..view.n_samples()).filter_map(move |n| view.value(n, m)));
-    let (mut first, mut count) = (None, 0);
-    for x in pairs {
-        count += 1;
-        if *first.get_or_insert(x) != x {
-            return Ok(());
-        }
-    }
-    // both cells of one pair tell nothing of others
-    let Some(first) = first.filter(|_| count > 2) else {
-        return Ok(());
-    };
-    Err(ErrorKind::Incompatible {
-        view: view.name().to_owned(),
-        what: format!("likelihood {likelihood}"),
-        with: format!(
-            "similarities that do not vary ({first} for all pairs): they tell no sample from another; make sure that \
-             this is the right file, or leave the view out"
-        ),
     }
     .into())
 }

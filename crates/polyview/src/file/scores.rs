@@ -2,7 +2,7 @@
 //!
 //! Three arrays a view: where each feature starts among the values (and where the
 //! last ends), the distinct training values of each feature in ascending order,
-//! and their scores; of files since 0.2 also how many training values each of them is.
+//! and their scores; in files that say so also how many training values each of them is.
 
 use polyview_core::NormalScores;
 

@@ -87,8 +87,8 @@ pub(super) struct Column<'a> {
     pub(super) feature: usize,
 }
 
-/// Least log density of a single cell that counts.
-const LEAST_LN: f64 = -700.0;
+/// Least log density that is told, nats: where exponentials vanish.
+const VANISHES: f64 = -700.0;
 
 /// Most cells times parts of a block, whose laws are held at once.
 const HELD: usize = 1 << 21;
@@ -319,7 +319,7 @@ impl Laws {
             }
             for (out, n) in out.iter_mut().zip(c.rows.clone()) {
                 *out = if view.is_observed(n, c.feature) {
-                    out.max(LEAST_LN)
+                    out.max(VANISHES)
                 } else {
                     f64::NAN
                 };

@@ -4,7 +4,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_mva::{
     Balance, COST, Cca, Form, Metric, MvaError, Pca, RbCca, RbCcaOptions, Representer, Selection,
     Standard, Tuned, TuningOptions, balanced_accuracy, cca, class_indicators, classifier, counts,
-    pca, tuned_supervised,
+    pca, squared_correlation, tuned_supervised,
 };
 
 use super::data::{Data, Labels, View};
@@ -486,10 +486,14 @@ fn of_classes(
     } else {
         let own = (0..scores.ncols()).map(|k| {
             let own: Vec<f64> = known.rows.iter().map(|n| scores[(*n, k)]).collect();
-            between_classes(&own, &known.of, classes)
+            squared_correlation(&own, &known.of).map_err(|e| known.named(view, e))
         });
         let penalised = (ridge > 0.0).then_some(found.eigenvalues);
-        ("squared correlation", own.collect(), penalised)
+        (
+            "squared correlation",
+            own.collect::<Outcome<_>>()?,
+            penalised,
+        )
     };
     Ok(Fitted {
         map,
@@ -501,21 +505,6 @@ fn of_classes(
         rb_cca: None,
         accuracy: Some(accuracy),
     })
-}
-
-/// The share of the squares of a score that lies between classes: its squared correlation with the
-/// best combination of their indicators; 0 where it does not vary.
-fn between_classes(score: &[f64], of: &[usize], classes: usize) -> f64 {
-    let mean = score.iter().sum::<f64>() / score.len() as f64;
-    let mut sums = vec![(0.0, 0.0); classes];
-    for (x, c) in score.iter().zip(of) {
-        sums[*c].0 += x - mean;
-        sums[*c].1 += 1.0;
-    }
-    let all: f64 = score.iter().map(|x| (x - mean).powi(2)).sum();
-    let between = sums.iter().filter(|s| s.1 > 0.0);
-    let between: f64 = between.map(|(sum, n)| sum * sum / n).sum();
-    if all > 0.0 { between / all } else { 0.0 }
 }
 
 /// Regularised bagged CCA.

@@ -185,7 +185,7 @@ pub trait RowBlock: Stateful + Send + Sync {
     }
     /// Puts the block where the next update is to begin: means `by` further, rows × K, and
     /// scales where numbers as of [`RowBlock::scales_at`] say. What an update makes anew stays
-    /// as it is until then.
+    /// as it is until then. Means that follow from other numbers of a block stay too.
     fn push(&mut self, by: Option<MatRef<'_, f64>>, scales: &[f64]) {
         if let Some(by) = by {
             self.shift(by);

@@ -369,8 +369,8 @@ impl Fitting {
     pub fn views(&self) -> &[ViewInfo] {
         &self.given.infos
     }
-    /// The starting factors of the first restart, samples × K, or fewer columns where sweeps with
-    /// dense weights left some out; none for stochastic variational Bayes.
+    /// The starting factors of the first restart, samples × K; none for stochastic variational
+    /// Bayes.
     pub fn starting_factors(&self) -> polyview_linalg::MatRef<'_, f64> {
         self.starts.as_ref()
     }
