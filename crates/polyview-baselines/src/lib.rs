@@ -61,8 +61,3 @@ pub use regression::{Regression, logistic, multinomial, ridge};
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
 pub use svm::{LinearSvm, SvmOptions, linear_svm};
 pub use tuning::{PENALTIES, Tuning};
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -39,6 +39,8 @@
 //! data term that is, or is bounded by, a quadratic in $\eta$. A term gives
 //! **normal equations** to the rows of W and Z. With expectations in them the
 //! update is variational Bayes, with draws it is a Gibbs sampler.
+//!
+//! A new likelihood or prior implements one trait of this crate and then works with every other part; ARCHITECTURE.md of the repository shows how.
 
 mod dataset;
 mod disk;
@@ -79,8 +81,3 @@ pub use species::{
     ParameterUncertainty, Posterior, PriorContext, PriorSpecies, RowRole, RowsOf, Setting,
     TermContext, Way,
 };
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -74,8 +74,3 @@ pub use start::{Start, start_factors};
 pub use stochastic::{
     FactorMaker, Stochastic, StochasticError, StochasticOptions, StochasticRun, Sums,
 };
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -41,6 +41,18 @@
 //! | [`print_matrix`], [`print_string_table`] | the same as text, to any stream |
 //! | [`write_atomic`], [`ensure_writable`], [`Overwrite`] | any file, whole or not at all |
 //! | [`IoError`] | what went wrong, where, and how to mend it |
+//!
+//! A mistake in a file reads like this:
+//!
+//! ```text
+//! genes.csv: line 14 ('mouse13'), column 3 ('ACAT1'): '1,5' is not a number; it looks like a decimal comma: write a point, or read the file with decimal commas
+//! ```
+//!
+//! * Text: header of feature names, sample IDs in the first column; comma, semicolon or tab. Missing: empty, `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `null`,
+//!   `none`, `.`, `-`, `?` in any case.
+//! * NumPy: floats, integers, booleans, C or Fortran order; NPZ archives with `x` (or `values`, or one matrix), and names in `samples` and `features`.
+//! * Matrix Market: sparse matrices, plain or gzipped, names in `.rows.txt` and `.cols.txt` beside them or as 10x has them; zeros are not stored.
+//! * [`OnDisk`] leaves views on disk and reads some samples at a time, for stochastic variational Bayes.
 
 mod blocks;
 mod classes;
@@ -72,8 +84,3 @@ pub use write::{
     MissingText, NamedMatrix, Overwrite, WriteOptions, ensure_writable, print_matrix,
     print_string_table, write_atomic, write_matrix, write_string_table,
 };
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

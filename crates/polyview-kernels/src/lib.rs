@@ -40,6 +40,8 @@
 //!
 //! **Errors.** Data come from users: holes, absent features, options out of range are
 //! [`KernelError`]s that name the place. Nothing panics.
+//!
+//! [`KernelMap`] is what the command `kernel` writes, and one value that maps new samples in the same way.
 
 mod centring;
 mod choice;
@@ -56,8 +58,3 @@ pub use kernel::{Kernel, KernelKind, Smoothness};
 pub use map::{KernelMap, KernelOptions, Mapped};
 pub use parts::KernelParts;
 pub use view::{Learnt, learn_view, learn_view_against};
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

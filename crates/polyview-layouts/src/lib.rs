@@ -44,6 +44,8 @@
 //!
 //! Cells stay the words that they are in the file (a decimal comma becomes a point), so that nothing is rounded and limits such as `<80` reach the
 //! likelihood that reads them.
+//!
+//! On the command line it is `layout` of `polyview-cli`.
 
 mod cells;
 mod error;
@@ -53,8 +55,3 @@ mod plan;
 pub use error::LayoutError;
 pub use layout::{Laid, Layout, Role, Rows, lay_out};
 pub use plan::{Content, Part, Plan};
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

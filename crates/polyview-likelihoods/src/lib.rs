@@ -111,8 +111,3 @@ pub mod species {
     pub use crate::similarity::SimilaritySpecies;
     pub use crate::softmax::SoftmaxSpecies;
 }
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

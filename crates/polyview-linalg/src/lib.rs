@@ -57,6 +57,8 @@
 //! **Determinism.** Work is cut into blocks whose size depends on the shape only, partial sums are added in block
 //! order, and every product inside a block is sequential. Another processor may use other instructions (AVX-512 or
 //! AVX2 with fused multiply-adds, or neither) and round differently in the last place.
+//!
+//! Instruction sets are chosen at run time (AVX-512, AVX2 with fused multiply-adds, or portable); no build flags are needed.
 
 // A kernel is compiled for an instruction set only where it is inlined into the function that selects the set.
 #![allow(clippy::inline_always)]
@@ -109,8 +111,3 @@ pub use truncated_svd::{
     truncated_svd,
 };
 pub use varimax::{KaiserNormalisation, Varimax, VarimaxOptions, varimax};
-
-/// The example of the README, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

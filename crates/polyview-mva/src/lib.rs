@@ -39,6 +39,8 @@
 //!
 //! **Errors.** Data come from users: shapes, values that are not finite, classes without samples are [`MvaError`]s that
 //! name the place. Nothing panics.
+//!
+//! It reaches the command line as `mva` of `polyview-cli`.
 
 mod bagging;
 mod centre;
@@ -61,8 +63,3 @@ pub use tune::{
     COST, Form, Tuned, TuningOptions, balanced_accuracy, classifier, counts, penalties,
     tuned_supervised,
 };
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

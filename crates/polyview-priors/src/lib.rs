@@ -60,6 +60,9 @@
 //! | [`RowsBeside`] | any of them with covariates and offsets, or their coefficients, beside the rows |
 //! | [`Betas`] | inclusion probabilities as Beta variables |
 //! | [`ColumnRotation`] | a prior's part of the rotation objective |
+//!
+//! Rows that share a precision, eigenvectors or a missingness pattern share the work. [`DiagonalRows`] and [`SpikeSlabRows`] sweep
+//! coordinates on the equations, without another pass over the data; the latter knows the posterior probability of inclusion of every entry.
 
 mod ard;
 mod beta;
@@ -96,8 +99,3 @@ pub mod species {
     pub use crate::rows::SpikeSlabSpecies;
     pub use crate::three_parameter_beta::ThreeParameterBetaSpecies;
 }
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -56,6 +56,8 @@
 //! Results that the facade has whole (checks, comparisons, numbers of factors, metadata, the journal)
 //! are shown as they are: a report holds polyview's own types.
 //!
+//! `cargo run -p polyview-report --example gallery -- FOLDER` writes reports of simulated fits and every picture as a file of its own.
+//!
 //! # Decisions
 //!
 //! **Own drawing layer.** The pictures come from a small SVG layer of this crate (scales, ticks, axes,
@@ -98,8 +100,3 @@ pub use plots::{
     draw_variance_by_view,
 };
 pub use svg::picture::Picture;
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -53,8 +53,3 @@ pub use likelihood::{
 };
 pub use prior::{PriorCheck, PriorFailure, PriorFinding, check_weights_prior};
 pub use random::{assemble, normal, weights};
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

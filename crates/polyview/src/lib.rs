@@ -25,6 +25,10 @@
 //! | [`cross_validate`] | models and plain predictors on the same folds |
 //! | [`metrics`] | scores of predictions against the truth |
 //! | [`prelude`] | what most programs need |
+//!
+//! A fit projects new samples from whichever views they have, predicts one view from others, fills holes with intervals, says how much each
+//! factor explains (also within a group of samples), draws new data, and is saved as one file that Python reads with a stock package.
+//! Variational Bayes and Gibbs sampling work on the same model; checkpoints resume bit for bit, on any number of threads.
 
 mod adjust;
 mod assemble;
@@ -95,8 +99,3 @@ pub use verbs::{
 pub fn fit(data: polyview_core::Dataset, spec: ModelSpec) -> Result<Fit> {
     Fitting::new(data, spec)?.to_the_end()
 }
-
-/// Runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
