@@ -1,3 +1,4 @@
+use super::options::shape_option;
 use super::*;
 
 #[test]

@@ -3,7 +3,7 @@
 use polyview_core::NumericError;
 use polyview_kernels::KernelError;
 
-use super::{ErrorKind, quoted};
+use super::kind::{ErrorKind, quoted};
 
 impl ErrorKind {
     /// What to do about it, where there is something to say beyond the

@@ -1,5 +1,6 @@
 //! `polyview mva`: classical projections of complete tables.
 
+mod classes;
 mod data;
 mod fit;
 mod map;
