@@ -10,7 +10,7 @@ use polyview::{Fit, models};
 use polyview_core::{Dataset, Table};
 use polyview_datasets::{StudyCells, studies};
 use polyview_io::{DecimalMark, RowTable};
-use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, lay_out};
+use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, Windows, lay_out};
 use polyview_linalg::Mat;
 use polyview_mva::balanced_accuracy;
 
@@ -76,6 +76,7 @@ fn plan() -> Plan {
         ],
         // "<200" is 200, as the thesis has it
         set_to_limits: true,
+        windows: Windows::WithTargets,
     }
 }
 

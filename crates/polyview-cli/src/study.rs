@@ -247,8 +247,14 @@ impl Study {
         self.told.factors
     }
 
-    /// Takes no more factors than `most`, which the data carry; says so.
-    pub fn fit_factors(&mut self, most: usize) -> Option<String> {
+    /// Offers as many factors as suit `samples` samples, unless somebody gave a number, and no more than `most`, which the data carry;
+    /// says that.
+    pub fn fit_factors(&mut self, samples: usize, most: usize) -> Option<String> {
+        let offered = self.model.offered_factors(samples);
+        if !self.told.factors && most > self.model.factors && offered > self.model.factors {
+            self.model.factors = offered.min(most);
+            self.decided("factors".to_owned());
+        }
         let before = self.model.factors;
         if before <= most || most == 0 {
             return None;

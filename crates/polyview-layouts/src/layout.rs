@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use polyview_io::{DecimalMark, RowTable};
 
 use crate::cells::Columns;
-use crate::{Content, LayoutError, Part, Plan};
+use crate::{Content, LayoutError, Part, Plan, Windows};
 
 /// What a table of a layout is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Rows {
 /// A study of repeated visits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Rows whose targets are known, some of them at least.
+    /// Rows of training: those whose targets are known, some of them at least, unless the plan says otherwise.
     pub training: Rows,
     /// Rows of which targets are to be said; these are known where there was such a visit, to judge by.
     pub new: Rows,
@@ -105,21 +105,7 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         }
     }
 
-    // rows of training: times at which a target is known, after one at which something is
-    let mut training = Vec::new();
-    let mut alone = 0;
-    for (s, subject) in subjects.iter().enumerate() {
-        for (&at, &row) in subject.visits.iter().filter(|(at, _)| seen(**at)) {
-            if !known(&all.targets, row) {
-                continue;
-            }
-            if past(subject, plan, at, i64::MAX, &all.views) {
-                training.push((s, at));
-            } else {
-                alone += 1;
-            }
-        }
-    }
+    let (mut training, alone) = training_rows(&subjects, plan, last, &all);
     if alone > 0 {
         remarks.push(format!(
             "{alone} visits with a target have nothing known at the {} visits before: they are no rows",
@@ -148,8 +134,13 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
             fixed.varying
         ));
     }
-    let build = |rows: &[(usize, i64)], last: i64| all.rows(&subjects, plan, rows, last, &fixed);
-    let (mut training, mut new) = (build(&training, i64::MAX), build(&new, last));
+    let build = |rows: &[(usize, i64)], targets: i64| {
+        all.rows(&subjects, plan, rows, [last, targets], &fixed)
+    };
+    if plan.windows == Windows::AllAndNew {
+        training.extend(&new);
+    }
+    let (mut training, mut new) = (build(&training, last), build(&new, i64::MAX));
     let empty = drop_unknown(&mut training, &mut new);
     if empty > 0 {
         remarks.push(format!(
@@ -161,6 +152,37 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
         new,
         remarks,
     })
+}
+
+/// The rows of training, and how many visits with a target are none since nothing was known before.
+fn training_rows(
+    subjects: &[Subject],
+    plan: &Plan,
+    last: i64,
+    all: &Parts,
+) -> (Vec<(usize, i64)>, usize) {
+    let (mut out, mut alone) = (Vec::new(), 0);
+    let before_new = plan.predict_at.map(|time| place(time, plan) - 1);
+    for (s, subject) in subjects.iter().enumerate() {
+        let mut visits = subject.visits.range(..=last);
+        let with_target = visits.clone().filter(|(_, row)| known(&all.targets, **row));
+        let with_target: Vec<i64> = with_target.map(|(at, _)| *at).collect();
+        alone += (with_target.iter())
+            .filter(|at| !past(subject, plan, **at, last, &all.views))
+            .count();
+        let places = match (plan.windows, visits.next(), visits.next_back()) {
+            (Windows::WithTargets, ..) => with_target,
+            (_, Some((first, _)), end) => {
+                let end = end.map_or(*first, |(at, _)| *at);
+                (*first..=before_new.unwrap_or(end)).collect()
+            }
+            (_, None, _) => Vec::new(),
+        };
+        let rows = places.into_iter();
+        let rows = rows.filter(|at| past(subject, plan, *at, last, &all.views));
+        out.extend(rows.map(|at| (s, at)));
+    }
+    (out, alone)
 }
 
 /// The multiple of the step that is nearest to a time.
@@ -319,13 +341,13 @@ struct Parts {
 }
 
 impl Parts {
-    /// The tables of rows; no visit after `last` is seen but at their own times.
+    /// The tables of rows; no visit after `last` is seen, and none after `last_target` at their own times.
     fn rows(
         &self,
         subjects: &[Subject],
         plan: &Plan,
         rows: &[(usize, i64)],
-        last: i64,
+        [last, last_target]: [i64; 2],
         fixed: &Fixed,
     ) -> Rows {
         let times: Vec<f64> = rows.iter().map(|(_, at)| *at as f64 * plan.step).collect();
@@ -335,7 +357,7 @@ impl Parts {
             .collect();
         let at_lag = |lag: i64| -> Vec<Option<usize>> {
             let of = |(s, at): &(usize, i64)| {
-                let last = if lag == 0 { i64::MAX } else { last };
+                let last = if lag == 0 { last_target } else { last };
                 visit(&subjects[*s], at - lag, last)
             };
             rows.iter().map(of).collect()

@@ -24,6 +24,7 @@
 //!     fixed: vec![],
 //!     targets: vec![part("dx", Content::Classes)],
 //!     set_to_limits: false,
+//!     windows: Default::default(),
 //! };
 //! let layout = lay_out(&table, &plan)?;
 //! assert_eq!(layout.training.samples, ["7@6", "7@12", "8@6"]);
@@ -37,7 +38,7 @@
 //!
 //! | type | what it is |
 //! |---|---|
-//! | [`Plan`], [`Part`], [`Content`] | what becomes of which columns |
+//! | [`Plan`], [`Part`], [`Content`], [`Windows`] | what becomes of which columns |
 //! | [`lay_out`] | does it |
 //! | [`Layout`], [`Rows`], [`Laid`], [`Role`] | training rows and new ones, a table for each view |
 //! | [`LayoutError`] | what is wrong, in which line and column |
@@ -54,4 +55,4 @@ mod plan;
 
 pub use error::LayoutError;
 pub use layout::{Laid, Layout, Role, Rows, lay_out};
-pub use plan::{Content, Part, Plan};
+pub use plan::{Content, Part, Plan, Windows};

@@ -32,6 +32,18 @@ pub struct Part {
     pub content: Content,
 }
 
+/// Which windows are rows of training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Windows {
+    /// Those at whose time a target is known.
+    #[default]
+    WithTargets,
+    /// Those in which anything is known, up to the step before the time of new samples: what is repeated tells of factors without targets too.
+    All,
+    /// These, and the new samples themselves, whose targets are empty: the transductive form (spec/thesis 9.2).
+    AllAndNew,
+}
+
 /// A multi-view study of repeated visits (spec/thesis 9): what is known at some visits before a time, to say what holds at that time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -59,6 +71,8 @@ pub struct Plan {
     pub targets: Vec<Part>,
     /// Limits become numbers: the limits themselves.
     pub set_to_limits: bool,
+    /// Which windows are rows of training.
+    pub windows: Windows,
 }
 
 impl Plan {

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use polyview_io::{DecimalMark, ReadOptions, RowTable, read_rows};
-use polyview_layouts::{Content, Laid, LayoutError, Part, Plan, Role, Rows, lay_out};
+use polyview_layouts::{Content, Laid, LayoutError, Part, Plan, Role, Rows, Windows, lay_out};
 
 fn table(text: &str) -> RowTable {
     let dir = tempfile::tempdir().unwrap();
@@ -35,6 +35,7 @@ fn plan() -> Plan {
         fixed: vec![part("ti", &["age"], Content::Numbers)],
         targets: vec![part("v", &["v"], Content::Numbers)],
         set_to_limits: false,
+        windows: Windows::WithTargets,
     }
 }
 
@@ -92,6 +93,59 @@ fn windows_are_those_of_the_thesis() {
     assert_eq!(named(new, "td-12").role, Role::Past(12.0));
     assert_eq!(new.subjects, ["11", "12"]);
     assert_eq!(new.times, [36.0, 36.0]);
+}
+
+#[test]
+fn windows_without_targets_and_new_samples_may_be_rows() {
+    // train5 and the test rows of the table of spec/thesis 9.2: month 30 has inputs up to month 24 and no
+    // targets, and month 36 is there without its own
+    let of = |windows| {
+        let plan = Plan {
+            until: Some(24.0),
+            predict_at: Some(36.0),
+            windows,
+            ..plan()
+        };
+        lay_out(&table(&cohort()), &plan).unwrap()
+    };
+    let own = |found: &polyview_layouts::Layout| -> Vec<String> {
+        let mut own = found.training.samples.clone();
+        own.retain(|s| s.starts_with("11"));
+        own
+    };
+    let all = of(Windows::All);
+    assert_eq!(own(&all), ["11@6", "11@12", "11@18", "11@24", "11@30"]);
+    let rows = &all.training;
+    assert_eq!(cell(rows, "td-6", 0, "11@30"), Some("1124"));
+    assert_eq!(cell(rows, "td-30", 0, "11@30"), Some("1100"));
+    assert_eq!(cell(rows, "v", 0, "11@30"), None);
+    assert_eq!(cell(rows, "v", 0, "11@24"), Some("24"));
+    let too = of(Windows::AllAndNew);
+    assert_eq!(own(&too)[5..], ["11@36"]);
+    assert_eq!(cell(&too.training, "td-12", 0, "11@36"), Some("1124"));
+    assert_eq!(cell(&too.training, "v", 0, "11@36"), None);
+    // the truth is beside it still
+    assert_eq!(cell(&too.new, "v", 0, "11@36"), Some("36"));
+    assert_eq!(too.new, all.new);
+}
+
+#[test]
+fn a_visit_without_a_target_is_a_window_of_all() {
+    let text = "RID,month,age,td_a,v\n1,0,50,1,5\n1,6,50,2,\n1,18,50,3,7\n";
+    let of = |windows| {
+        let plan = Plan {
+            window: 2,
+            windows,
+            ..plan()
+        };
+        let found = lay_out(&table(text), &plan).unwrap();
+        (found.training.samples, found.new.samples)
+    };
+    assert_eq!(of(Windows::WithTargets).0, ["1@18"]);
+    assert_eq!(of(Windows::All).0, ["1@6", "1@12", "1@18"]);
+    let (training, new) = of(Windows::AllAndNew);
+    assert_eq!(training, ["1@6", "1@12", "1@18", "1@24"]);
+    assert_eq!(new, ["1@24"]);
 }
 
 #[test]
@@ -172,6 +226,7 @@ fn limits_classes_and_indicators() {
     // set to their numbers
     let set = Plan {
         set_to_limits: true,
+        windows: Windows::WithTargets,
         ..base.clone()
     };
     let found = lay_out(&table(text), &set).unwrap();
@@ -190,6 +245,7 @@ fn limits_classes_and_indicators() {
     let interval = Plan {
         views: vec![part("td", &["td_y"], Content::Measured)],
         set_to_limits: true,
+        windows: Windows::WithTargets,
         ..base
     };
     assert!(matches!(

@@ -18,6 +18,18 @@ pub enum Outputs {
     Both,
 }
 
+/// Which windows are rows of training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RowsOf {
+    /// Those at whose time a target is known.
+    Targets,
+    /// Those in which anything is known, with or without targets, up to the step
+    /// before the time of new samples.
+    All,
+    /// These, and the new samples themselves, whose targets are empty.
+    AllAndNew,
+}
+
 /// Arguments of `layout`.
 #[derive(Debug, Args)]
 #[command(
@@ -61,6 +73,9 @@ pub struct LayoutArgs {
     /// [default: one step after each subject's last visit].
     #[arg(long, value_name = "TIME", value_parser = real, allow_hyphen_values = true, help_heading = "Windows")]
     pub predict_at: Option<f64>,
+    /// Which windows are rows of training.
+    #[arg(long, value_enum, default_value = "targets", help_heading = "Windows")]
+    pub rows: RowsOf,
     /// What is repeated, parted by commas: NAME=COLUMNS or
     /// NAME=COLUMNS:LIKELIHOOD; COLUMNS are names with * and ?, joined by +. A
     /// view without a likelihood is gaussian, or censored where cells are limits

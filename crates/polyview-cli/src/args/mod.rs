@@ -39,7 +39,7 @@ pub use impute::ImputeArgs;
 pub use inspect::InspectArgs;
 pub use intervals::IntervalArgs;
 pub use kernel::{KernelArgs, KernelName};
-pub use layout::{LayoutArgs, Outputs};
+pub use layout::{LayoutArgs, Outputs, RowsOf};
 pub use model::{ModelArgs, ModelName};
 pub use models::ModelsArgs;
 pub use mva::{MvaArgs, MvaMethod, Select};

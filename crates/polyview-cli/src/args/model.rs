@@ -65,7 +65,8 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 10, with mofa 20, with a kernel 40, or what the data carry].
+    /// 10, or one for every four samples up to 40, with mofa at least 20, with a
+    /// kernel 40, and no more than the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:

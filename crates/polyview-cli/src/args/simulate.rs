@@ -15,7 +15,9 @@ pub struct SimulateArgs {
     /// The model to draw from; data with labels come --from a fitted model.
     #[arg(long, value_parser = ["bibfa"], default_value = "bibfa", help_heading = "Model")]
     pub model: String,
-    /// A fitted model to draw new samples from instead; where the model looks at
+    /// A fitted model to draw new samples from instead: one draw of its weights,
+    /// intercepts and noise from the posterior, the same for all samples, so that
+    /// what holds on average holds over seeds. Where the model looks at
     /// groups, those of the new samples go to groups.csv beside the views, as
     /// --metadata and --groups read them.
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["model", "factors", "features", "missing"], help_heading = "Model")]

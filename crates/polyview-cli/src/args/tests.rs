@@ -109,11 +109,13 @@ fn the_defaults_that_are_said_hold() {
     ] {
         assert_eq!(said(option), value, "--{option}");
     }
+    assert_eq!(all.offered_factors(4 * all.factors + 4), all.factors + 1);
     assert_eq!(
         said("factors"),
         format!(
-            "{}, with mofa {}, with a kernel {}, or what the data carry",
+            "{}, or one for every four samples up to {}, with mofa at least {}, with a kernel {}, and no more than the data carry",
             all.factors,
+            all.offered_factors(1_000_000),
             models::preset("mofa").expect("a preset").factors,
             crate::study::KERNEL_FACTORS
         )

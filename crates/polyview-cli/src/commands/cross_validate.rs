@@ -53,6 +53,8 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         say(cli, idle);
     }
     let data = dataset(cli, &mut study)?;
+    // what the data carry is a matter of each fold
+    study.fit_factors(data.n_samples(), usize::MAX);
     for idle in study.idle_on_views(&args.model)? {
         say(cli, idle);
     }
@@ -75,7 +77,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         study.model.clone(),
     )];
     for other in &args.against {
-        models.push(further(args, other, &study)?);
+        models.push(further(args, other, &study, data.n_samples())?);
     }
     said.answer(cli, &[], &cross_validate_warnings(&data, &options));
     let bar = Mutex::new(Bar::new(cli.quiet));
@@ -105,7 +107,12 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
 }
 
 /// A further model for the data of a study: a preset with the same options, or the choices of a study file.
-fn further(args: &CrossValidateArgs, text: &str, study: &Study) -> Outcome<CrossValidateModel> {
+fn further(
+    args: &CrossValidateArgs,
+    text: &str,
+    study: &Study,
+    samples: usize,
+) -> Outcome<CrossValidateModel> {
     let mut other = if let Ok(name) = ModelName::from_str(text, false) {
         let mut model = args.model.clone();
         model.choices.model = Some(name);
@@ -132,6 +139,7 @@ fn further(args: &CrossValidateArgs, text: &str, study: &Study) -> Outcome<Cross
             other.model = other.model.with_labels(&source.name, labels.clone());
         }
     }
+    other.fit_factors(samples, usize::MAX);
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
     Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
 }

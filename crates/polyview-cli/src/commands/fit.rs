@@ -185,7 +185,7 @@ fn refuse_checkpoints(args: &FitArgs, study: &Study) -> Outcome<()> {
 /// The data of the study, which takes no more factors than they carry.
 fn loaded(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
     let data = dataset(cli, study)?;
-    if let Some(note) = study.fit_factors(study.model.most_factors(&data)) {
+    if let Some(note) = study.fit_factors(data.n_samples(), study.model.most_factors(&data)) {
         say(cli, note);
     }
     Ok(data)
@@ -244,7 +244,7 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
         note_names(cli, path, options, (&samples, features));
     }
     let columns = source.features().map(<[String]>::len).sum();
-    if let Some(note) = study.fit_factors(samples.len().min(columns)) {
+    if let Some(note) = study.fit_factors(samples.len(), samples.len().min(columns)) {
         say(cli, note);
     }
     if let Some(path) = &study.metadata {

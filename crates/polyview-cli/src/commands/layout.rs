@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use polyview::Likelihood;
 use polyview_io::{Action, IoError, read_rows, write_atomic};
-use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, lay_out};
+use polyview_layouts::{Content, Laid, Layout, Part, Plan, Role, Rows, Windows, lay_out};
 use serde_json::json;
 
-use crate::args::{Cli, LayoutArgs, Outputs};
+use crate::args::{Cli, LayoutArgs, Outputs, RowsOf};
 use crate::choice;
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder, same};
@@ -41,6 +41,11 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
         fixed,
         targets,
         set_to_limits: args.set_to_limits,
+        windows: match args.rows {
+            RowsOf::Targets => Windows::WithTargets,
+            RowsOf::All => Windows::All,
+            RowsOf::AllAndNew => Windows::AllAndNew,
+        },
     };
     let table = read_rows(&args.table, &options)?;
     let layout = lay_out(&table, &plan).map_err(|source| Failure::Layout {

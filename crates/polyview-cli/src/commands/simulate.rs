@@ -144,9 +144,17 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
+    /// Names of views may have any characters: those that would lead out of the folder become `-`.
     fn place(&self, name: &str) -> PathBuf {
+        let inside = |c: char| {
+            if std::path::is_separator(c) || c == '\\' {
+                '-'
+            } else {
+                c
+            }
+        };
         match self.folder {
-            Some(folder) => folder.join(name),
+            Some(folder) => folder.join(name.chars().map(inside).collect::<String>()),
             None => "-".into(),
         }
     }

@@ -330,7 +330,14 @@ fn times(args: &PredictArgs, fit: &Fit) -> Outcome<Vec<f64>> {
     }
     text_file(&args.out)?;
     if !args.times.is_empty() || fit.data().is_err() {
-        return Ok(args.times.clone());
+        // one that is given twice is one column
+        let mut times: Vec<f64> = Vec::new();
+        for time in &args.times {
+            if !times.contains(time) {
+                times.push(*time);
+            }
+        }
+        return Ok(times);
     }
     let known = fit.event_times(&args.target)?;
     let mut times: Vec<f64> = known.iter().map(|t| t.time).collect();
@@ -368,7 +375,8 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         text_file(&args.out)?;
     } else if args.probabilities.is_some() {
         return Err(Failure::Usage(format!(
-            "--probabilities: '{}' is {}, not categorical, and its labels are no words; leave it out",
+            "--probabilities: '{}' is {}; classes have them here, and labels of two words; leave it out, or predict the view from \
+             others ('polyview predict'), which says those of levels",
             view.name, view.choices.likelihood
         )));
     }

@@ -247,3 +247,32 @@ fn new_samples_are_new_and_tables_of_one_layout() {
     assert!(note.contains(stale), "{note}");
     assert!(at.join("s/vol-6.csv").exists());
 }
+
+#[test]
+fn windows_without_targets_may_be_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    visits(at);
+    let of = |rows: &str, folder: &str| {
+        ok(
+            at,
+            &format!("{LAYOUT} --until 18 --predict-at 30 {rows} --out-dir {folder}"),
+        );
+        get(at, &format!("{folder}/samples.csv"))
+    };
+    let (some, all, new) = (
+        of("", "some"),
+        of("--rows all", "all"),
+        of("--rows all-and-new", "new"),
+    );
+    // month 24 has a past up to month 18, and nobody looks at its targets
+    assert!(!some.contains("\n2@24,") && all.contains("\n2@24,") && !all.contains("\n2@30,"));
+    assert!(new.contains("\n2@30,"));
+    let row = |folder: &str, sample: &str| {
+        let table = get(at, &format!("{folder}/score.csv"));
+        let found = table.lines().find(|l| l.starts_with(sample));
+        found.unwrap_or_default().to_owned()
+    };
+    assert_eq!(row("all", "2@24,"), "2@24,");
+    assert_eq!(row("new", "2@30,"), "2@30,");
+}

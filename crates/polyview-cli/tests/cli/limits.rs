@@ -82,7 +82,7 @@ fn limits_and_times_go_in_and_come_out() {
     }
     ok(
         dir,
-        "predict m.pv --view x=x.csv --target os --out p.csv --lower pl.csv --upper pu.csv --times 200,600",
+        "predict m.pv --view x=x.csv --target os --out p.csv --lower pl.csv --upper pu.csv --times 200,600,200",
     );
     let p = get(dir, "p.csv");
     assert!(

@@ -180,3 +180,17 @@ fn outputs_are_neither_each_other_nor_inputs() {
     );
     assert!(err.contains("is read by this command"), "{err}");
 }
+
+#[test]
+fn tables_of_drawn_samples_stay_in_their_folder() {
+    let dir = folder();
+    let at = dir.path();
+    ok(
+        at,
+        "fit --view ../evil=x.csv --view a/b=y.csv -k 1 --max-sweeps 5 --quiet --out m.pv",
+    );
+    ok(at, "simulate --from m.pv --samples 3 --out-dir inner");
+    assert!(at.join("inner/..-evil.csv").exists());
+    assert!(at.join("inner/a-b.csv").exists());
+    assert!(!at.join("evil.csv").exists());
+}

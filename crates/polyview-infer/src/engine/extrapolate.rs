@@ -100,6 +100,13 @@ impl Extrapolation {
     pub(super) fn mixing(self, mixes: bool) -> Self {
         Self { mixes, ..self }
     }
+    /// From now on next points are the images.
+    pub(super) fn stop_mixing(&mut self) {
+        self.mixes = false;
+        for trail in &mut self.trails {
+            *trail = Trail::default();
+        }
+    }
     /// Takes in the images of the points `x` (samples × K), and puts the
     /// next points in place of these; those of samples that have settled stay.
     pub(super) fn next(&mut self, x: &mut Mat<f64>, image: &Image<'_>) {

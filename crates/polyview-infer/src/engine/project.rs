@@ -20,6 +20,12 @@ pub struct ProjectionRounds {
     pub most: usize,
 }
 
+/// Rounds at extrapolated points of terms whose equations are tangents, and the plain rounds by half a step and by a quarter of one that follow
+/// them. A step to the top of tangents may lead as far beyond the top of the bound as it began before it: it goes to and fro as long as the bound does
+/// not fall by more than rounding could. Parts of it end.
+const MIXED: usize = 100;
+const HALVED: usize = 400;
+
 /// Plain rounds in place of one at extrapolated points.
 const PLAIN: usize = 10;
 
@@ -86,11 +92,18 @@ pub fn project_factors(
     } else {
         PLAIN * rounds.most
     };
+    let tangents = model
+        .views
+        .iter_mut()
+        .any(|v| v.term.as_tangents().is_some());
     let mut at = model.factors.moments().clone();
     let mut answer: Option<RowMoments> = None;
     let mut round = 0;
     while round < most {
         round += 1;
+        if tangents && round == MIXED {
+            way.stop_mixing();
+        }
         if round > 1 {
             // components follow the factors; before the first round these are nowhere
             model.factors.move_to(at.clone());
@@ -115,7 +128,18 @@ pub fn project_factors(
             }
         }
         drop(seen);
+        let part = match round {
+            _ if !tangents || round < MIXED => None,
+            MIXED..HALVED => Some(0.5),
+            _ => Some(0.25),
+        };
+        let kept = part.map(|part| (model.factors.keep(0..samples), part));
         update_factors(&Vb::default(), model, cx)?;
+        if let Some((kept, part)) = &kept {
+            for row in 0..samples {
+                model.factors.retreat(kept, row, *part)?;
+            }
+        }
         let now = model.factors.moments();
         let seen = model.factors.seen_as(&at);
         let step = Mat::from_fn(samples, now.k(), |n, j| {

@@ -12,6 +12,13 @@ const ROUNDING: f64 = 1e-13;
 const SAME: f64 = 1e-10;
 /// So few different whole numbers may be names of categories.
 const FEW: usize = 6;
+/// Numbers beyond this have no squares that can be added up.
+const LARGEST: f64 = 1e150;
+/// Standard deviations from the mean of training by which half of the values of new samples may be
+/// off: of several samples, and of fewer.
+const FAR: (f64, f64) = (10.0, 100.0);
+/// Samples from which the middle value says something.
+const SEVERAL: usize = 5;
 
 /// How the values of a covariate become columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +53,14 @@ impl Covariate {
                     let why = format!("it is not finite in sample '{}'", data.samples()[n]);
                     return Err(refused(name, why).into());
                 }
+                if let Some(n) = x.iter().position(|x| x.abs() > LARGEST) {
+                    let why = format!(
+                        "it is {} in sample '{}', which is no measurement",
+                        x[n],
+                        data.samples()[n]
+                    );
+                    return Err(refused(name, why).into());
+                }
                 let (mean, sd) = moments(x);
                 if sd.is_nan() || sd <= ROUNDING * mean.abs() {
                     return Err(refused(name, "it is the same in all samples").into());
@@ -76,6 +91,9 @@ impl Covariate {
                     let why = "each sample has a value of its own, as IDs have";
                     return Err(refused(name, why).into());
                 }
+                if let Some(note) = doubtful(name, &words, names.len(), data.samples()) {
+                    journal.note(0, "covariates", Event::Warning { note });
+                }
                 let share = |name: &String| {
                     words.iter().flatten().filter(|w| *w == name).count() as f64
                         / words.len() as f64
@@ -97,6 +115,26 @@ impl Covariate {
                 .map(|level| format!("{}={level}", self.name))
                 .collect(),
         }
+    }
+    /// What is to be said of the columns of new samples, where these are far off those of training.
+    pub(super) fn far_off(&self, columns: &[Vec<f64>]) -> Option<String> {
+        let (Coding::Numbers { mean, sd }, [column]) = (&self.coding, columns) else {
+            return None;
+        };
+        let distance = middle_distance(column)?;
+        let (several, few) = FAR;
+        let limit = if column.len() >= SEVERAL {
+            several
+        } else {
+            few
+        };
+        (distance > limit).then(|| {
+            format!(
+                "the covariate '{}' of these samples lies about {distance:.0} standard deviations from its mean in \
+                 training ({mean:.4}, standard deviation {sd:.4}): see whether it is in the same unit",
+                self.name
+            )
+        })
     }
     /// Its columns of some samples.
     pub(super) fn coded(&self, data: &Dataset) -> Result<Vec<Vec<f64>>> {
@@ -134,6 +172,43 @@ impl Covariate {
             }
         }
     }
+}
+
+/// The middle one of the distances from 0; `None` of no values.
+pub(super) fn middle_distance(values: &[f64]) -> Option<f64> {
+    let mut all: Vec<f64> = values.iter().map(|x| x.abs()).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
+/// What is to be said of categories that look like numbers, or like names of samples.
+fn doubtful(
+    name: &str,
+    words: &[Option<String>],
+    categories: usize,
+    samples: &[String],
+) -> Option<String> {
+    let is_number = |w: &&String| w.trim().parse::<f64>().is_ok();
+    let numbers = words.iter().flatten().filter(is_number).count();
+    let word = words
+        .iter()
+        .position(|w| w.as_ref().is_some_and(|w| !is_number(&w)));
+    if let (Some(n), true) = (word, 2 * numbers > words.len()) {
+        return Some(format!(
+            "the covariate '{name}' was taken as {categories} categories, since it is '{}' in sample '{}' and no number \
+             ({numbers} of {} values are numbers); write a number there, or leave the sample out",
+            words[n].as_deref().unwrap_or_default(),
+            samples.get(n).map_or("", String::as_str),
+            words.len()
+        ));
+    }
+    (2 * categories > words.len()).then(|| {
+        format!(
+            "the covariate '{name}' has {categories} categories in {} samples: what is adjusted for them is hardly more than \
+             each sample's own value",
+            words.len()
+        )
+    })
 }
 
 /// Categories of samples: of numbers their shortest digits.

@@ -254,7 +254,9 @@ impl Adjustment {
     ) -> Result<Mat<f64>> {
         let mut columns = Vec::new();
         for covariate in &self.covariates {
-            columns.extend(covariate.coded(data)?);
+            let coded = covariate.coded(data)?;
+            notes.extend(covariate.far_off(&coded));
+            columns.extend(coded);
         }
         for offset in &self.offsets {
             let info = views.iter().find(|v| v.name == offset.view);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use polyview_core::{Dataset, Event, Journal, MetadataValues, View};
 use serde::{Deserialize, Serialize};
 
+use super::covariate::middle_distance;
 use super::{absent, column, complete, moments, refused};
 use crate::error::{ErrorKind, Result};
 use crate::spec::ModelSpec;
@@ -12,6 +13,8 @@ use crate::spec::ModelSpec;
 /// Of a sample that lacks features of more than this share of all counts it is said that its
 /// total is an estimate.
 const MISSED: f64 = 0.1;
+/// So many times the size of those of training half of the new samples may be, or be smaller.
+const FAR: f64 = 30.0;
 
 /// A number that is known of each sample and added to the linear predictor of a view: of
 /// counts the logarithm of a size, by which their expectations are multiplied.
@@ -270,8 +273,22 @@ impl ViewOffset {
             return Ok(None);
         };
         notes.extend(told.map(|note| format!("view '{}': {note}", self.view)));
-        let added = self.added(of.0.samples(), &numbers)?;
-        Ok(Some(self.about(&added)))
+        let about = self.about(&self.added(of.0.samples(), &numbers)?);
+        notes.extend(self.far_off(&about));
+        Ok(Some(about))
+    }
+    /// What is to be said of the sizes of new samples, less the reference, where these are far off those of training.
+    fn far_off(&self, about: &[f64]) -> Option<String> {
+        let distance = middle_distance(about)?;
+        (self.is_size && distance > FAR.ln()).then(|| {
+            format!(
+                "view '{}': sizes of these samples are about {:.0} times larger or smaller than those of training (geometric \
+                 mean {}): see whether they are in the same unit",
+                self.view,
+                distance.exp(),
+                digits(self.reference.exp())
+            )
+        })
     }
     /// What samples get of which nobody knows an offset.
     pub(super) fn unknown(&self) -> String {

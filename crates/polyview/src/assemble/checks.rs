@@ -40,7 +40,32 @@ impl ModelSpec {
         let choices: Vec<ViewChoices> = views.map(|v| self.view(v.name())).collect();
         most_with_kernels(data, &choices)
     }
+
+    /// The number of factors to offer data of `samples` samples where nobody gave one: these choices' own, or one for
+    /// every four samples, up to 40, where that is more (docs/decisions/0087-factors-follow-samples.md). Draws, which take no factor out,
+    /// models with labels, which gain nothing from more, models of ranks, and those computed as by another program keep their own.
+    pub fn offered_factors(&self, samples: usize) -> usize {
+        let drawn = self.engine == EngineKind::Gibbs && !self.run_options().is_polished();
+        let mut choices = self
+            .views
+            .iter()
+            .map(|v| &v.choices)
+            .chain([&self.defaults]);
+        if drawn
+            || choices.any(|c| c.likelihood.is_rank() || c.likelihood.is_label())
+            || self.algorithm == Algorithm::Faithful
+        {
+            return self.factors;
+        }
+        self.factors
+            .max((samples / SAMPLES_OF_A_FACTOR).min(MOST_OFFERED))
+    }
 }
+
+/// Samples for each factor that is offered.
+const SAMPLES_OF_A_FACTOR: usize = 4;
+/// Most factors that are offered.
+const MOST_OFFERED: usize = 40;
 
 fn features(views: &[View]) -> usize {
     let columns = |v: &View| v.n_features().max(v.levels().len());

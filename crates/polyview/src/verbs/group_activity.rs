@@ -62,10 +62,12 @@ impl Fit {
         for i in 0..self.n_components() {
             let component = self.component(i)?;
             let squares = component.factors().group_squares(&rows);
-            // a row of each group, which need not have samples
-            let of_groups = component
-                .factors
-                .for_rows(&RowContext::new(&each), start.clone())?;
+            // a row of each group, which need not have samples: its prior is what is asked for, about whatever
+            // covariates and offsets say
+            let known = component.factors.known();
+            let known = known.map(|known| Mat::zeros(count, known.ncols()));
+            let cx = RowContext::new(&each).with_known(known.as_ref().map(Mat::as_ref));
+            let of_groups = component.factors.for_rows(&cx, start.clone())?;
             learnt |= of_groups.learns();
             for j in 0..k {
                 for g in 0..count {

@@ -104,7 +104,15 @@ impl Fit {
             let own = |x: f64| scaling.backward(d, x);
             Some((own(lower), own(upper))).filter(|_| observed.is_censored(n, d))
         };
-        let filled = fill(fitted, level, exact, between)?;
+        let mut filled = fill(fitted, level, exact, between)?;
+        if let Some(first) = info.left_out.first() {
+            filled.notes.push(format!(
+                "view '{}': {} feature(s) that do not vary are not in the table, first '{first}': they were left out of \
+                 the model",
+                info.name,
+                info.left_out.len()
+            ));
+        }
         Ok(if info.choices.likelihood.is_similarity() {
             filled.of_pairs()
         } else {

@@ -226,7 +226,8 @@ impl Fit {
         let choices = &mut self.views[v].choices;
         choices.settle = Some(way);
         if let Some(spec) = self.composed.spec() {
-            self.composed = spec.clone().with_view(&name, choices.clone()).into();
+            let spec = spec.clone().with_view(&name, choices.clone());
+            self.composed = self.composed.with_spec(spec);
         }
     }
 

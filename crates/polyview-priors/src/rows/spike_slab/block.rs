@@ -7,7 +7,7 @@ use polyview_core::{
     RotationTerm, RowBlock, RowContext, RowCov, RowMoments, Rule, State, StateReader, Stateful,
     Terms,
 };
-use polyview_linalg::{Mat, MatRef};
+use polyview_linalg::{Mat, MatRef, SymPacked};
 use polyview_random::StreamKey;
 
 use super::super::diagonal::{finite, without_covariances};
@@ -63,9 +63,11 @@ impl RowBlock for SpikeSlabRows {
         sweep::scatter(&tiles, 4, &mut self.slab_variance);
         if let Some(mut cells) = self.together.take() {
             self.refresh_precisions(&mut cells, eq.rows());
+            let own: Vec<SymPacked> = eq.rows().map(|r| eq.row_precision(r)).collect();
             let (prior, prepared) = (PrecisionView::Cells(cells.as_ref()), Prepared::Own);
             let eq = (eq, Rule::Optimum);
             let done = solve_update(&self.name, &prepared, prior, &mut self.moments, eq, cx);
+            let done = done.and_then(|()| self.spread_together(start, &cells, &own));
             self.together = Some(cells);
             return done;
         }

@@ -135,10 +135,11 @@ impl SpikeSlabRows {
         self.passes = passes.max(1);
         self
     }
-    /// Ends each update with the entries of a row taken together: given the probabilities
-    /// of inclusion $\gamma$, with $\gamma/\langle\alpha\rangle$ for the prior variance of
-    /// an entry, its Gaussian posterior with all covariances. For factors of new samples
+    /// Ends each update with the covariances of the entries of a row: those of its Gaussian posterior with
+    /// $\gamma/\langle\alpha\rangle$ for the prior variance of an entry, given the probabilities
+    /// of inclusion $\gamma$, scaled to the entries' own variances. For factors of new samples
     /// under fixed weights: entry by entry, where weights are alike, variances are far too small.
+    /// Means are those of the entries.
     /// The bound is that of the entries apart.
     pub(super) fn taken_together(mut self) -> Self {
         self.together = Some(Mat::zeros(0, 0));

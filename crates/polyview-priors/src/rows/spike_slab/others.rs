@@ -1,11 +1,12 @@
 //! Rows out of the prior, and other rows under it.
 
-use polyview_core::{GammaPrior, NumericError, RowGroups, RowMoments};
-use polyview_linalg::Mat;
+use polyview_core::{GammaPrior, NumericError, RowCov, RowGroups, RowMoments};
+use polyview_linalg::{Mat, SymPacked, packed_index};
 use polyview_random::{StreamKey, fill_standard_normal, uniform_open01};
 
 use super::SpikeSlabRows;
 use crate::group_ard::GroupArd;
+use crate::rows::diagonal::finite;
 use crate::rows::{FullRows, other_rows};
 
 /// Times that rows of new samples are gone over: a projection updates them once.
@@ -49,6 +50,45 @@ impl SpikeSlabRows {
         let prior = prior.ok_or_else(|| other_rows(&self.name))?;
         let rows = Self::new(self.name.clone(), prior, start);
         Ok(rows.with_passes(PASSES).taken_together())
+    }
+    /// Means and variances of rows that were taken together: means are those of the entries apart, as of
+    /// rows that were fitted, $\gamma\mu$. Variances are theirs too, times what covariances add:
+    /// $F C F$ with the joint covariance C and $f\_k^2 = v\_k(P\_{kk} + \langle\alpha\rangle/\gamma\_k)$, by which
+    /// an entry that nothing else is like has the variance v that it has apart. `own` are the
+    /// precisions of the data, for each row that was updated.
+    pub(super) fn spread_together(
+        &mut self,
+        first: usize,
+        precisions: &Mat<f64>,
+        own: &[SymPacked],
+    ) -> Result<(), NumericError> {
+        let k = precisions.ncols();
+        let (mean, cov, _) = self.moments.parts_mut();
+        for (i, data) in own.iter().enumerate() {
+            let r = first + i;
+            let mut factor = vec![0.0; k];
+            for j in 0..k {
+                let (p, m) = (self.inclusion[(r, j)], self.slab_mean[(r, j)]);
+                let apart = p * self.slab_variance[(r, j)] + p * (1.0 - p) * m * m;
+                let precision = data.as_slice()[packed_index(j, j)] + precisions[(r, j)];
+                mean[(r, j)] = p * m;
+                factor[j] = (apart * precision).sqrt();
+            }
+            let RowCov::PerRow(cov) = &mut *cov else {
+                continue;
+            };
+            let of_row = cov.row_mut(r);
+            for a in 0..k {
+                for b in 0..=a {
+                    of_row[packed_index(a, b)] *= factor[a] * factor[b];
+                }
+            }
+        }
+        finite(
+            &self.name,
+            mean.as_ref().subrows(first, own.len()),
+            "a mean",
+        )
     }
     /// Rows of these groups under the Gaussian prior of the same variances.
     pub(super) fn gaussian(

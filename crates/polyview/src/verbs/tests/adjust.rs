@@ -501,3 +501,119 @@ fn numbers_have_offsets_in_units_of_the_data_and_samples_are_drawn_with_theirs()
     assert!(again.explain().unwrap().offset[0] > 0.8);
     fit.predictive_checks(&CheckOptions::default()).unwrap();
 }
+
+#[test]
+fn a_settled_fit_stays_adjusted_and_is_read_again() {
+    let (_, views) = values();
+    let data = data_with(views, about());
+    let joint = spec().with_covariates(["age", "batch"]);
+    let plain = crate::fit(data.clone(), joint.clone()).unwrap();
+    let fit = crate::fit(data.clone(), joint.with_settled("y", true)).unwrap();
+    let share = |fit: &Fit| fit.explain().unwrap().covariates[0];
+    assert!(share(&plain) > 0.1);
+    assert_eq!(share(&fit), share(&plain));
+    let again = Fit::from_bytes(&fit.to_bytes().unwrap()).unwrap();
+    let predicted = |fit: &Fit| fit.predict(&data, "y").unwrap().mean;
+    assert_eq!(predicted(&again), predicted(&fit));
+    assert_ne!(predicted(&fit), predicted(&plain));
+}
+
+#[test]
+fn groups_of_an_adjusted_fit_say_how_strongly_factors_act() {
+    let (_, views) = values();
+    let mut builder = Dataset::builder();
+    for view in views {
+        builder = builder.view(view);
+    }
+    for column in about() {
+        builder = builder.metadata(ids(), column);
+    }
+    let group = |(n, id): (usize, String)| (id, ["a", "b"][n % 2].to_owned());
+    let groups = ids().into_iter().enumerate().map(group).collect();
+    let data = builder.groups(groups).build().unwrap();
+    let fit = crate::fit(data, spec().with_covariates(["age"])).unwrap();
+    let activity = fit.group_activity().unwrap();
+    assert_eq!(activity.groups, ["a", "b"]);
+    assert!(activity.mean_square[(0, 0)] > 0.0);
+    let prior = activity
+        .prior_variance
+        .unwrap_or_else(|| Mat::from_fn(2, fit.k(), |_, _| 1.0));
+    assert!((0..fit.k()).all(|k| prior[(1, k)] > 0.0));
+}
+
+#[test]
+fn covariates_that_are_no_measurements_are_told_of() {
+    let with = |age: Metadata| {
+        let (_, views) = values();
+        let mut spec = spec().with_covariates(["age"]);
+        spec.vb.max_sweeps = 5;
+        crate::fit(data_with(views, [age]), spec)
+    };
+    let warnings = |fit: &Fit| -> String {
+        let entries = fit.record().journal.entries.iter();
+        entries.map(|e| e.event.to_string()).collect()
+    };
+    assert!(!warnings(&with(numbers("age", age)).unwrap()).contains("categories"));
+    // one word among numbers
+    let text = |n: usize| {
+        if n == 3 {
+            "unknown".to_owned()
+        } else {
+            age(n).to_string()
+        }
+    };
+    let told = warnings(&with(words("age", text)).unwrap());
+    assert!(told.contains("'unknown' in sample 's003'"), "{told}");
+    let told = warnings(&with(words("age", |n| format!("w{}", n.min(100)))).unwrap());
+    assert!(told.contains("101 categories in 120 samples"), "{told}");
+    let huge = with(numbers("age", |n| if n == 7 { 1e300 } else { age(n) })).unwrap_err();
+    assert!(huge.to_string().contains("'s007'"), "{huge}");
+}
+
+#[test]
+fn covariates_and_sizes_in_another_unit_are_told_of() {
+    let (_, views) = values();
+    let fit = crate::fit(
+        data_with(views.clone(), about()),
+        spec().with_covariates(["age"]),
+    )
+    .unwrap();
+    let notes = |factor: f64| {
+        let new = data_with(views.clone(), [numbers("age", |n| factor * age(n))]);
+        fit.project(&new, &ProjectOptions::default())
+            .unwrap()
+            .notes
+            .join("\n")
+    };
+    assert!(!notes(1.0).contains("unit"), "{}", notes(1.0));
+    assert!(
+        notes(12.0).contains("the covariate 'age'"),
+        "{}",
+        notes(12.0)
+    );
+
+    let mut rng = StreamKey::new(9).rng();
+    let size = |n: usize| 1000.0 + 50.0 * (n % 13) as f64;
+    let counts = Mat::from_fn(N, 6, |n, _| poisson(&mut rng, size(n) / 100.0).unwrap());
+    let data = |factor: f64| {
+        let sizes = numbers("size", |n| factor * size(n));
+        data_with(vec![table("c", counts.clone())], [sizes])
+    };
+    let mut spec = models::mofa(2)
+        .with_likelihood("c", "poisson-log-normal")
+        .with_offset("c", "size");
+    spec.vb.max_sweeps = 5;
+    let fit = crate::fit(data(1.0), spec).unwrap();
+    let notes = |factor| {
+        fit.project(&data(factor), &ProjectOptions::default())
+            .unwrap()
+            .notes
+            .join("\n")
+    };
+    assert!(!notes(2.0).contains("unit"), "{}", notes(2.0));
+    assert!(
+        notes(1e-6).contains("sizes of these samples"),
+        "{}",
+        notes(1e-6)
+    );
+}

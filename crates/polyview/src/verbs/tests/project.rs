@@ -357,3 +357,47 @@ fn predictions_from_sparse_factors_are_no_surer_than_they_may_be() {
     let share = inside / all;
     assert!((0.83..0.95).contains(&share), "{share}");
 }
+
+/// Steps around classes are put back now and then, and what is extrapolated from such steps once led
+/// nowhere.
+#[test]
+fn factors_of_classes_beside_other_labels_come_to_rest() {
+    const N: usize = 80;
+    for seed in 1..5 {
+        let mut rng = StreamKey::new(seed).rng();
+        let mut normal = |r, c| Mat::from_fn(r, c, |_, _| standard_normal(&mut rng));
+        let (z, w) = (normal(N, 3), normal(15, 3));
+        let (of_classes, of_labels) = (2.0 * normal(3, 3), 2.0 * normal(3, 3));
+        let (scores, signs) = (&z * of_classes.transpose(), &z * of_labels.transpose());
+        let table = |name: &str, values: Mat<f64>, levels: usize| Table {
+            name: name.into(),
+            samples: (0..N).map(|n| format!("s{n}")).collect(),
+            features: (0..values.ncols()).map(|d| format!("{name}{d}")).collect(),
+            levels: (0..levels).map(|c| format!("c{c}")).collect(),
+            values,
+        };
+        let class = |n: usize| {
+            let best = (0..3).max_by(|a, b| scores[(n, *a)].total_cmp(&scores[(n, *b)]));
+            best.unwrap_or(0) as f64
+        };
+        let e = normal(N, 15);
+        let numbers = table("x", &z * w.transpose() + e, 0);
+        let classes = table("k", Mat::from_fn(N, 1, |n, _| class(n)), 3);
+        let signs = Mat::from_fn(N, 3, |n, d| f64::from(u8::from(signs[(n, d)] > 0.3)));
+        let labels = table("l", signs, 0);
+        let build = |tables: Vec<Table>| {
+            let builder = tables
+                .into_iter()
+                .fold(Dataset::builder(), |b, t| b.view(t));
+            builder.build().unwrap()
+        };
+        let data = build(vec![numbers, classes.clone(), labels.clone()]);
+        let spec = models::sshiba(3)
+            .with_likelihood("k", "categorical")
+            .with_likelihood("l", "bernoulli");
+        let fit = crate::fit(data, spec).unwrap();
+        let seen = build(vec![classes, labels]);
+        let found = fit.project(&seen, &ProjectOptions::default());
+        assert!(found.is_ok(), "seed {seed}: {}", found.unwrap_err());
+    }
+}
