@@ -50,8 +50,8 @@ impl FormatArgs {
 pub struct DataArgs {
     /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD; may be given several times.
     /// CSV, TSV (also .gz), NPY,
-    /// NPZ (FILE.npz#ARRAY for one of several arrays); first column the sample
-    /// IDs, header row the feature names. Arrays have no IDs (NPZ: in an array
+    /// NPZ (FILE.npz#ARRAY for one of several arrays, else x, values, or the only
+    /// one); first column the sample IDs, header row the feature names. Arrays have no IDs (NPZ: in an array
     /// samples) and are joined by place. Sparse:
     /// Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or
     /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also

@@ -43,6 +43,13 @@ impl Adjusted<'_> {
         };
         for name in self.names {
             let known = about.iter().any(|(_, c)| c.name == *name);
+            // one file may be both
+            if known
+                && let Some(other) = columns.iter().find(|(_, c)| c.name == *name)
+                && about.contains(other)
+            {
+                continue;
+            }
             match (
                 columns.iter().find(|(_, c)| c.name == *name),
                 self.covariates,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use polyview::Likelihood;
-use polyview_core::{Table, ViewTable};
+use polyview_core::{Table, View, ViewTable};
 use polyview_io::{
     DecimalMark, IoError, MISSING_NUMBER, NumberHint, Orientation, ReadOptions, StringTable,
     read_string_table, read_view,
@@ -163,6 +163,11 @@ pub fn is_censored(cell: &str, decimal: DecimalMark) -> bool {
 /// The time of a cell, above zero; else what is wrong with it, and the mend.
 pub fn event_time(cell: &str, decimal: DecimalMark) -> Result<f64, String> {
     let (x, end) = said(cell, decimal)?;
+    if x > View::LARGEST {
+        return Err(format!(
+            "'{cell}' is beyond every time; correct it, or leave the cell empty"
+        ));
+    }
     if x > 0.0 && end.is_nan() {
         return Ok(x);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{get, ok, put, run, said};
+use crate::common::{fails, get, ok, put, run, said};
 
 /// A view of numbers with a batch effect, counts of unlike totals, and tables that say so.
 fn folder() -> tempfile::TempDir {
@@ -419,4 +419,36 @@ fn totals_of_samples_with_holes_are_said_to_be_estimates() {
     assert!(ok(at, "inspect m.pv --journal").contains("samples lack features"));
     let known = fit.replace("log-total", "size.csv");
     assert!(!said(at, &known).contains("lack features"));
+}
+
+#[test]
+fn covariates_and_groups_may_come_from_one_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let (mut x, mut about) = ("id,a,b,c\n".to_owned(), "id,age,site\n".to_owned());
+    for n in 0..24 {
+        let v = |k: i32| f64::from((n * (2 * k + 3)) % 11);
+        let _ = writeln!(x, "s{n},{},{},{}", v(1), v(2), v(1) + 0.5 * v(3));
+        let _ = writeln!(
+            about,
+            "s{n},{},{}",
+            40 + (n * 7) % 23,
+            ["u", "v"][n as usize % 2]
+        );
+    }
+    put(at, "x.csv", x);
+    put(at, "m.csv", about);
+    ok(
+        at,
+        "fit --view x=x.csv --covariates m.csv --adjust age --metadata m.csv --groups site -k 1 --max-sweeps 20 --quiet --out m.pv",
+    );
+    let said = ok(at, "inspect m.pv");
+    assert!(said.contains("within group 'v'"), "{said}");
+    put(
+        at,
+        "bad.mtx",
+        "%MatrixMarket matrix coordinate integer general\n2 3 1\n1 1 4\n",
+    );
+    let err = fails(at, "fit --view c=bad.mtx:pln -k 1 --out c.pv", 1);
+    assert!(err.contains("%%MatrixMarket"), "{err}");
 }

@@ -1,6 +1,6 @@
 //! Covariates and how they are coded.
 
-use polyview_core::{Dataset, Event, Journal, MetadataValues};
+use polyview_core::{Dataset, Event, Journal, MetadataValues, View};
 use serde::{Deserialize, Serialize};
 
 use super::{absent, column, complete, moments, refused};
@@ -12,8 +12,6 @@ const ROUNDING: f64 = 1e-13;
 const SAME: f64 = 1e-10;
 /// So few different whole numbers may be names of categories.
 const FEW: usize = 6;
-/// Numbers beyond this have no squares that can be added up.
-const LARGEST: f64 = 1e150;
 /// Standard deviations from the mean of training by which half of the values of new samples may be
 /// off: of several samples, and of fewer.
 const FAR: (f64, f64) = (10.0, 100.0);
@@ -53,7 +51,7 @@ impl Covariate {
                     let why = format!("it is not finite in sample '{}'", data.samples()[n]);
                     return Err(refused(name, why).into());
                 }
-                if let Some(n) = x.iter().position(|x| x.abs() > LARGEST) {
+                if let Some(n) = x.iter().position(|x| x.abs() > View::LARGEST) {
                     let why = format!(
                         "it is {} in sample '{}', which is no measurement",
                         x[n],
