@@ -6,11 +6,13 @@
 //! cargo run -p polyview-benches --release -- axes ...          whether factors come out unmixed
 //! cargo run -p polyview-benches --release -- data FOLDER CASE  a synthetic case
 //! cargo run -p polyview-benches --release -- case FOLDER ...   fits one synthetic case
+//! cargo run -p polyview-benches --release -- cells KIND ...    what a sweep costs for each cell
 //! ```
 
 mod axes;
 mod case;
 mod cases;
+mod cells;
 mod sheet;
 mod suite;
 mod table;
@@ -18,7 +20,7 @@ mod table;
 use std::error::Error;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: polyview-benches suite|table|axes|data|case [options]
+const USAGE: &str = "usage: polyview-benches suite|table|axes|data|case|cells [options]
 suite --help lists what the suite measures";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -29,6 +31,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some("axes") => drop(axes::run(args)?),
         Some("data") => cases::run(args)?,
         Some("case") => case::run(args)?,
+        Some("cells") => cells::run(args)?,
         Some(other) => return Err(format!("no command '{other}'\n{USAGE}").into()),
         None => return Err(USAGE.into()),
     }

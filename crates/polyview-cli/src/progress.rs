@@ -145,23 +145,38 @@ fn of_fit(p: &Progress, sweeps: usize, elapsed: Duration) -> String {
     } else {
         String::new()
     };
-    let later = p.restarts.saturating_sub(p.restart) * p.sweeps;
-    let left = p.sweeps.saturating_sub(p.sweep) + later;
-    let left = elapsed.as_secs_f64() / sweeps.max(1) as f64 * left as f64;
+    let per_sweep = elapsed.as_secs_f64() / sweeps.max(1) as f64;
+    let later = p.restarts.saturating_sub(p.restart);
+    let limit = p.sweeps.saturating_sub(p.sweep);
     // all sweeps of a chain are carried out
     let (most, what) = if p.of_draws {
         ("", "log joint density of a draw")
     } else {
         ("at most ", "bound")
     };
+    let left = match p.sweeps_left {
+        // other restarts take about as many sweeps
+        Some(rest) if !p.of_draws => {
+            let rest = rest.min(limit);
+            let sweeps = rest + later * (p.sweep + rest);
+            format!("about {}", duration(per_sweep * sweeps as f64))
+        }
+        _ => {
+            let sweeps = limit + later * p.sweeps;
+            format!("{most}{}", duration(per_sweep * sweeps as f64))
+        }
+    };
+    let gain = p
+        .gain
+        .and_then(|gain| gain.left)
+        .map_or_else(String::new, |left| format!(", about {left:.1} nats left"));
     format!(
-        "{restart}sweep {} of {most}{}, {} factors, {what} {:.1}, {} elapsed, {most}{} left",
+        "{restart}sweep {} of {most}{}, {} factors, {what} {:.1}{gain}, {} elapsed, {left} left",
         p.sweep,
         p.sweeps,
         p.factors,
         p.objective,
         duration(elapsed.as_secs_f64()),
-        duration(left)
     )
 }
 
@@ -208,7 +223,7 @@ fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use polyview::ChooseKStage;
+    use polyview::{ChooseKStage, GainLeft};
 
     use super::*;
 
@@ -236,6 +251,8 @@ mod tests {
             of_draws: false,
             change: 1e-3,
             factors: 8,
+            gain: None,
+            sweeps_left: None,
             done: false,
         };
         assert_eq!(
@@ -247,7 +264,22 @@ mod tests {
             of_fit(&p, 500, Duration::from_secs(50)),
             "restart 2 of 3, sweep 100 of at most 2000, 8 factors, bound -1234.6, 50 s elapsed, at most 7 min left"
         );
-        (p.restart, p.restarts, p.of_draws) = (1, 1, true);
+        (p.sweeps_left, p.gain) = (
+            Some(60),
+            Some(GainLeft {
+                per_sweep: 0.2,
+                left: Some(3.14),
+            }),
+        );
+        assert_eq!(
+            of_fit(&p, 500, Duration::from_secs(50)),
+            "restart 2 of 3, sweep 100 of at most 2000, 8 factors, bound -1234.6, about 3.1 nats left, \
+             50 s elapsed, about 22 s left"
+        );
+        // never more than the limit allows
+        (p.restarts, p.sweeps_left) = (2, Some(10_000));
+        assert!(of_fit(&p, 500, Duration::from_secs(50)).ends_with("about 3 min left"));
+        (p.restart, p.restarts, p.of_draws, p.gain) = (1, 1, true, None);
         assert_eq!(
             of_fit(&p, 100, Duration::from_secs(50)),
             "sweep 100 of 2000, 8 factors, log joint density of a draw -1234.6, 50 s elapsed, 16 min left"

@@ -199,8 +199,9 @@ pub struct ConvergenceArgs {
     /// Most sweeps [default: 2000].
     #[arg(long, value_name = "N", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub max_sweeps: Option<usize>,
-    /// Largest relative change of the bound in a sweep at convergence: of a bound of -100000
-    /// nats 1e-7 is .01 nats. What the bound would still gain is told at the end
+    /// Largest change of the bound in a sweep at convergence, as a share of the bound: of a bound
+    /// of -100000 nats 1e-7 is .01 nats per sweep. What all further sweeps would gain is more, and is
+    /// told in nats on the way and at the end: a few nats are little beside what sets models apart
     /// [default: 1e-7; with rank 3e-4].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,

@@ -128,13 +128,78 @@ impl Predictor<'_> {
     /// $\mathrm{Var}\\,\eta$ for a block, samples × columns (spec/sshiba M5):
     /// $w S\_n w^\top + z S\_d z^\top + \mathrm{tr}(S\_n S\_d) + s\_b$.
     pub fn variance(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+        let mut out = self.variance_of_products(samples.clone(), columns.clone());
+        for (j, d) in columns.enumerate() {
+            for (i, n) in samples.clone().enumerate() {
+                out[(i, j)] += self.bias.variance()[self.bias.place_of(n, d)];
+            }
+        }
+        out
+    }
+
+    /// Mean and variance of $z\_nw\_d^\top$, that is of the predictor without its intercepts, for a
+    /// block, samples × columns: while intercepts alone are moved they stay. The variance may be below
+    /// zero by rounding.
+    ///
+    /// Where rows of both have covariances of their own the variance is
+    /// $\mathrm{tr}(\langle z\_n^\top z\_n\rangle\langle w\_d^\top w\_d\rangle)$ less the squared mean: one
+    /// product in place of two, off by rounding of the square.
+    pub fn products(&self, samples: Range<usize>, columns: Range<usize>) -> (Mat<f64>, Mat<f64>) {
+        let z = self.factors.mean().subrows(samples.start, samples.len());
+        let w = self.weights.mean().subrows(columns.start, columns.len());
+        let mean = polyview_linalg::times_small(z, w.transpose().to_owned().as_ref());
+        let own = |rows: &RowMoments| matches!(rows.cov(), RowCov::PerRow(_));
+        if !(own(self.factors) && own(self.weights)) {
+            return (mean, self.variance_of_products(samples, columns));
+        }
+        let k = self.weights.k();
+        let mut right = self.weights.second_moment_rows(columns.clone());
+        for j in 0..columns.len() {
+            // entries off the diagonal count twice
+            let row = right.row_mut(j);
+            for a in 0..k {
+                for x in &mut row[packed_index(a, 0)..packed_index(a, a)] {
+                    *x *= 2.0;
+                }
+            }
+        }
+        let mut variance = if samples.len() == self.factors.explicit_rows() {
+            let table = self.factors.moment_table().as_ref();
+            polyview_linalg::cross(table.subrows(0, packed_len(k)), right.as_mat())
+        } else {
+            let left = self.factors.second_moment_rows(samples);
+            polyview_linalg::cross(left.as_mat(), right.as_mat())
+        };
+        for j in 0..columns.len() {
+            let squares = variance.col_as_slice_mut(j).iter_mut();
+            for (v, m) in squares.zip(mean.col_as_slice(j)) {
+                *v -= m * m;
+            }
+        }
+        (mean, variance)
+    }
+
+    /// $\langle\eta\rangle$ and $\mathrm{Var}\\,\eta$, not below zero, for a block, samples × columns, by
+    /// [`Predictor::products`].
+    pub fn moments(&self, samples: Range<usize>, columns: Range<usize>) -> (Mat<f64>, Mat<f64>) {
+        let (mut mean, mut variance) = self.products(samples.clone(), columns.clone());
+        for (j, d) in columns.enumerate() {
+            self.add_intercepts(d, samples.start, mean.col_as_slice_mut(j));
+            for (v, n) in variance.col_as_slice_mut(j).iter_mut().zip(samples.clone()) {
+                *v = (*v + self.bias.variance()[self.bias.place_of(n, d)]).max(0.0);
+            }
+        }
+        (mean, variance)
+    }
+
+    fn variance_of_products(&self, samples: Range<usize>, columns: Range<usize>) -> Mat<f64> {
         let weights = self.weights.second_moment_rows(columns.clone());
         let mut out = traces(self.factors, samples.clone(), &weights);
         let factors = outer_products(self.factors.mean(), samples.clone());
         let own = traces(self.weights, columns.clone(), &factors);
-        for (j, d) in columns.enumerate() {
-            for (i, n) in samples.clone().enumerate() {
-                out[(i, j)] += own[(j, i)] + self.bias.variance()[self.bias.place_of(n, d)];
+        for j in 0..columns.len() {
+            for (i, v) in out.col_as_slice_mut(j).iter_mut().enumerate() {
+                *v += own[(j, i)];
             }
         }
         out
@@ -273,6 +338,17 @@ mod tests {
                     bias: &bias,
                 };
                 let found = p.variance(1..n, 1..d);
+                for (samples, columns) in [(1..n, 1..d), (0..n, 0..d)] {
+                    let (mean, own) = p.products(samples.clone(), columns.clone());
+                    let whole = p.variance(samples.clone(), columns.clone());
+                    for (j, c) in columns.enumerate() {
+                        for (i, r) in samples.clone().enumerate() {
+                            let gap = own[(i, j)] + bias.variance()[c] - whole[(i, j)];
+                            let level = mean[(i, j)] + bias.mean()[c] - p.mean_cell(r, c);
+                            assert!(gap.abs() < 1e-12 && level.abs() < 1e-14);
+                        }
+                    }
+                }
                 for r in 1..n {
                     for c in 1..d {
                         let (s, t) = (factors.row_cov(r), weights.row_cov(c));

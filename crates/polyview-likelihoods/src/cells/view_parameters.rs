@@ -62,11 +62,15 @@ pub(crate) fn seen(data: &Data, p: &Predictor<'_>, variances: bool) -> Vec<SeenC
     let rows = data.rows();
     let mut out = Vec::with_capacity(data.columns());
     for block in blocks_of(own_column_block(rows), data.columns()) {
-        let mean = p.mean(0..rows, block.clone());
-        let variance = variances.then(|| p.variance(0..rows, block.clone()));
+        let (mean, variance) = if variances {
+            let (mean, variance) = p.moments(0..rows, block.clone());
+            (mean, Some(variance))
+        } else {
+            (p.mean(0..rows, block.clone()), None)
+        };
         let of = |j: usize| {
             let (at, cells) = observed(data, block.start + j);
-            let variance = |n: usize| variance.as_ref().map_or(0.0, |v| v[(n, j)].max(0.0));
+            let variance = |n: usize| variance.as_ref().map_or(0.0, |v| v[(n, j)]);
             SeenColumn {
                 cells,
                 mean: at.iter().map(|&n| mean[(n, j)]).collect(),

@@ -13,6 +13,7 @@ use super::ends::Ends;
 use super::table::{self, Deposits, LevelTable};
 use crate::cells::{Cell, SeenColumn, ViewParameters};
 use crate::counts::Scale;
+use crate::scalar::Cast;
 
 /// What shares one set of cut points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,23 +177,45 @@ fn profile_of(column: &SeenColumn, points: &[f64]) -> Profile {
     out
 }
 
-/// The predictors of many cells, level by level, on the grid of tables.
+/// The predictors of many cells, level by level, on the grid of tables: first cells on the points of
+/// their patches, then the nodes of these on the grid.
 fn deposits(columns: &[SeenColumn], levels: usize) -> Vec<Deposits> {
-    let of = |column: &SeenColumn| {
-        let mut out: Vec<Deposits> = (0..levels).map(|_| Deposits::new()).collect();
-        for (i, cell) in column.cells.iter().enumerate() {
-            let own = &mut out[(cell.value as usize).clamp(1, levels) - 1];
-            nodes(column.mean[i], column.variance[i], |w, eta| own.add(w, eta));
+    /// Columns that are added up together.
+    const TOGETHER: usize = 16;
+    let sheet = table::sheet();
+    let start = || -> Vec<(Cast, Deposits)> {
+        (0..levels)
+            .map(|_| (Cast::default(), Deposits::new()))
+            .collect()
+    };
+    let of = |columns: &[SeenColumn]| {
+        let mut out = start();
+        for column in columns {
+            for (i, cell) in column.cells.iter().enumerate() {
+                let (cast, far) = &mut out[(cell.value as usize).clamp(1, levels) - 1];
+                let (m, v) = (column.mean[i], column.variance[i]);
+                if !cast.add(&sheet, m, v) {
+                    nodes(m, v, |w, eta| far.add(w, eta));
+                }
+            }
         }
         out
     };
-    let mut all: Vec<Deposits> = (0..levels).map(|_| Deposits::new()).collect();
-    for column in &each(columns, of) {
-        for (a, b) in all.iter_mut().zip(column) {
-            a.merge(b);
+    let parts: Vec<Vec<(Cast, Deposits)>> = columns.par_chunks(TOGETHER).map(of).collect();
+    let mut all = start();
+    for part in &parts {
+        for ((cast, far), (own, deposits)) in part.iter().zip(&mut all) {
+            own.merge(cast);
+            deposits.merge(far);
         }
     }
-    all
+    let spread = |(cast, mut deposits): (Cast, Deposits)| {
+        cast.each(&sheet, |weight, m, v| {
+            nodes(m, v, |w, eta| deposits.add(weight * w, eta));
+        });
+        deposits
+    };
+    all.into_par_iter().map(spread).collect()
 }
 
 /// Number of cells of columns.

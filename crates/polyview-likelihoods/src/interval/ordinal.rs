@@ -3,7 +3,7 @@
 use polyview_core::{DataError, Domain, GammaPrior, Law, View, ViewTerm};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, uniform_open01};
-use polyview_special::{Dual, Expectation, Real, ln_interval_probability, normal_cdf};
+use polyview_special::{Expectation, Real, ln_interval_probability, normal_cdf};
 
 use super::cuts::{CutPoints, CutPointsBy, quantiles};
 use super::ends::Ends;
@@ -214,13 +214,34 @@ impl ScalarLikelihood for Ordinal {
                 eta.ln_normal_between(lower, upper)
             });
         };
-        Expectation::of(mean, variance, 1.0, |eta: Dual| {
-            let (value, slope) = table.at(eta.value);
-            Dual {
-                value,
-                slope: slope * eta.slope,
+        table.expectation(mean, variance)
+    }
+    /// Level by level, so that those of shared cut points are looked up.
+    fn expectations(
+        &self,
+        data: ColumnData<'_>,
+        parameter: f64,
+        (mean, variance): (&[f64], &[f64]),
+        out: &mut [Expectation],
+    ) {
+        for level in 1..=self.cuts.levels() {
+            let is_it = |n: &usize| data.values[*n] == level as f64;
+            let cells: Vec<usize> = (0..out.len()).filter(is_it).collect();
+            let some = |from: &[f64]| -> Vec<f64> { cells.iter().map(|&n| from[n]).collect() };
+            let (m, v) = (some(mean), some(variance));
+            let mut made = vec![Expectation::default(); cells.len()];
+            match self.cuts.table(level as f64) {
+                Some(table) => table.expectations((&m, &v), &mut made),
+                None => {
+                    for (i, made) in made.iter_mut().enumerate() {
+                        *made = self.expectation(data.cell(cells[i]), parameter, m[i], v[i]);
+                    }
+                }
             }
-        })
+            for (&n, made) in cells.iter().zip(made) {
+                out[n] = made;
+            }
+        }
     }
     /// $\mathrm E\,p$ is that of the predictor over $\sqrt{1 + \kappa}$, and of ends over it.
     fn widened_expectations(

@@ -4,10 +4,14 @@
 //! the noise. It is worked out on a grid of step h = 1/32 and is between its points a
 //! polynomial of degree five with the right values, slopes and curvatures at both ends, off by
 //! less than 1e-11: expectations are then sums over nodes that cost a few products each
-//! (spec/sites 1.3), and slopes are the exact derivatives of what is interpolated.
+//! (spec/sites 1.3), and slopes are the exact derivatives of what is interpolated. What these sums are
+//! as functions of mean and variance is looked up on a [`Sheet`], whose patches are made of them.
+
+use polyview_special::{Dual, Expectation};
 
 use super::climb::Profile;
 use super::ends::{ByEnds, Ends};
+use crate::scalar::Sheet;
 
 /// Steps of the grid for each unit of the predictor.
 const PER_UNIT: f64 = 32.0;
@@ -28,14 +32,21 @@ fn place(eta: f64) -> Option<(usize, f64)> {
     }
 }
 
+/// An empty sheet of the grid's extent.
+pub(super) fn sheet() -> Sheet {
+    Sheet::new(REACH)
+}
+
 fn point(i: usize) -> f64 {
     i as f64 / PER_UNIT - REACH
 }
 
-/// $\ln p$ of a level as a function of the predictor.
-#[derive(Clone, Debug)]
+/// $\ln p$ of a level as a function of the predictor, and its expectation as one of mean and
+/// variance.
+#[derive(Debug)]
 pub(super) struct LevelTable {
     ends: Ends,
+    sheet: Sheet,
     /// Coefficients of the powers of the share, interval after interval.
     intervals: Vec<[f64; 6]>,
 }
@@ -65,7 +76,11 @@ impl LevelTable {
                 ]
             })
             .collect();
-        Self { ends, intervals }
+        Self {
+            ends,
+            sheet: sheet(),
+            intervals,
+        }
     }
     /// $\ln p$ and its slope.
     pub(super) fn at(&self, eta: f64) -> (f64, f64) {
@@ -77,6 +92,32 @@ impl LevelTable {
         let value = a + t * (b + t * (c + t * (d + t * (e + t * f))));
         let slope = b + t * (2.0 * c + t * (3.0 * d + t * (4.0 * e + t * 5.0 * f)));
         (value, slope * PER_UNIT)
+    }
+}
+
+impl LevelTable {
+    /// The expectation of $\ln p$, by nodes.
+    pub(super) fn expectation(&self, mean: f64, variance: f64) -> Expectation {
+        Expectation::of(mean, variance, 1.0, |eta: Dual| {
+            let (value, slope) = self.at(eta.value);
+            Dual {
+                value,
+                slope: slope * eta.slope,
+            }
+        })
+    }
+    /// The expectations of many cells, looked up.
+    pub(super) fn expectations(&self, (mean, variance): (&[f64], &[f64]), out: &mut [Expectation]) {
+        let mut beyond = Vec::new();
+        self.sheet.expectations(
+            (mean, variance),
+            |m, v| std::array::from_fn(|i| self.expectation(m[i], v[i]).value),
+            |i| beyond.push(i),
+            out,
+        );
+        for i in beyond {
+            out[i] = self.expectation(mean[i], variance[i]);
+        }
     }
 }
 
@@ -187,6 +228,27 @@ mod tests {
                 assert!(close(slope, part.mean), "{eta}: {slope} {}", part.mean);
             }
             assert!(table.at(f64::NAN).0.is_nan());
+        }
+    }
+
+    #[test]
+    fn what_is_looked_up_is_the_sum_over_the_nodes() {
+        for (lower, upper) in [(-INF, -1.3), (-0.4, 0.7), (0.0, 0.02), (1.1, INF)] {
+            let table = LevelTable::new(Ends { lower, upper });
+            let mean: Vec<f64> = (0..500).map(|i| f64::from(i) * 0.05 - 12.5).collect();
+            let variance: Vec<f64> = (0..500).map(|i| f64::from(i % 37) * 0.03).collect();
+            let mut out = vec![Expectation::default(); 500];
+            table.expectations((&mean, &variance), &mut out);
+            for (i, found) in out.iter().enumerate() {
+                let e = table.expectation(mean[i], variance[i]);
+                let close = |a: f64, b: f64, gap: f64| (a - b).abs() < gap * (1.0 + e.value.abs());
+                assert!(close(found.value, e.value, 1e-10), "{found:?} {e:?}");
+                assert!(close(found.slope, e.slope, 1e-9), "{found:?} {e:?}");
+                assert!(
+                    close(found.curvature, e.curvature, 1e-8),
+                    "{i}: {found:?} {e:?}"
+                );
+            }
         }
     }
 

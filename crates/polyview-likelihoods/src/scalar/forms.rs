@@ -23,7 +23,9 @@ fn of_logistic(b: Expectation, (x, n): (f64, f64), mean: f64, constant: f64) -> 
 struct Gammas {
     size: f64,
     ln: f64,
+    digamma: f64,
     small: [f64; Self::SMALL],
+    slopes: [f64; Self::SMALL],
 }
 
 impl Gammas {
@@ -33,8 +35,22 @@ impl Gammas {
         Self {
             size,
             ln: ln_gamma(size),
+            digamma: digamma(size),
             small: [f64::NAN; Self::SMALL],
+            slopes: [f64::NAN; Self::SMALL],
         }
+    }
+    /// $\psi(y + r) - \psi(r)$.
+    fn by_size(&mut self, y: f64) -> f64 {
+        let made = |own: &Self| digamma(y + own.size) - own.digamma;
+        if y >= Self::SMALL as f64 {
+            return made(self);
+        }
+        let at = y as usize;
+        if self.slopes[at].is_nan() {
+            self.slopes[at] = made(self);
+        }
+        self.slopes[at]
     }
     /// $\ln\frac{\Gamma(y + r)}{\Gamma(r)y!}$.
     fn ways(&mut self, y: f64) -> f64 {
@@ -343,11 +359,10 @@ impl ScalarLikelihood for NegativeBinomial {
         let weight = |n: usize| cells[n].value + size;
         logistic::softplus(mean, variance, ln_size, weight, &mut made);
         let mut gammas = Gammas::new(size);
-        let of_size = digamma(size);
         let (mut value, mut slope) = (0.0, 0.0);
         for ((cell, e), m) in cells.iter().zip(&made).zip(mean) {
             let y = cell.value;
-            let (choose, by_size) = (gammas.ways(y), digamma(y + size) - of_size);
+            let (choose, by_size) = (gammas.ways(y), gammas.by_size(y));
             value += y * (m - ln_size) - (y + size) * e.value + choose;
             slope += size * (by_size - e.value) - y + (y + size) * e.slope;
         }

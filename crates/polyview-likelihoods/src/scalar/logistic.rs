@@ -3,8 +3,12 @@
 // inlined into the function that selects the instruction set
 #![allow(clippy::inline_always)]
 
+use std::sync::OnceLock;
+
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln_1p, mul_add};
 use polyview_special::{Expectation, Real};
+
+use super::sheet::{POINTS, Sheet};
 
 /// Cells of a tile: what is made of them in one loop is still in the first-level cache for the
 /// next.
@@ -35,7 +39,7 @@ const LARGEST_WEIGHT: f64 = 100.0;
 /// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
 /// $\sum\_ip\_i[m\Phi(u) + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
 /// derivatives of each other, whatever the variance. Cells of a large weight have the nodes of
-/// [`Expectation::of`], to rounding.
+/// [`Expectation::of`]. Both are looked up on a [`Sheet`], as far as it goes.
 pub(super) fn softplus(
     mean: &[f64],
     variance: &[f64],
@@ -43,9 +47,72 @@ pub(super) fn softplus(
     weight: impl Fn(usize) -> f64,
     out: &mut [Expectation],
 ) {
+    static LIGHT: OnceLock<Sheet> = OnceLock::new();
+    static HEAVY: OnceLock<Sheet> = OnceLock::new();
+    let sheet = LIGHT.get_or_init(|| Sheet::new(REACH));
+    let shifted: Vec<f64> = mean.iter().map(|m| m - shift).collect();
+    let at = (&shifted[..], variance);
+    let mut beyond = Vec::new();
+    sheet.expectations(at, mixed, |i| beyond.push(i), out);
+    gather(&beyond, at, out, mixture);
+    let mut heavy: Vec<usize> = (0..mean.len())
+        .filter(|&i| weight(i) > LARGEST_WEIGHT)
+        .collect();
+    if heavy.is_empty() {
+        return;
+    }
+    let sheet = HEAVY.get_or_init(|| Sheet::new(REACH));
+    gather(&heavy, at, out, |at, out| {
+        let mut beyond = Vec::new();
+        sheet.expectations(at, by_nodes, |i| beyond.push(i), out);
+        gather(&beyond, at, out, nodes);
+    });
+    heavy.retain(|&i| weight(i) > LARGEST_OF_SHEET);
+    gather(&heavy, at, out, nodes);
+}
+
+/// Means of the sheets go from minus this to it.
+const REACH: f64 = 16.0;
+
+/// Largest weight of a cell that is looked up: what is looked up is 2e-12 off.
+const LARGEST_OF_SHEET: f64 = 5e3;
+
+/// Carries out `of` for some of many cells.
+fn gather(
+    cells: &[usize],
+    (mean, variance): (&[f64], &[f64]),
+    out: &mut [Expectation],
+    of: impl Fn((&[f64], &[f64]), &mut [Expectation]),
+) {
+    if cells.is_empty() {
+        return;
+    }
+    let some = |from: &[f64]| -> Vec<f64> { cells.iter().map(|&i| from[i]).collect() };
+    let mut made = vec![Expectation::default(); cells.len()];
+    of((&some(mean), &some(variance)), &mut made);
+    for (&i, made) in cells.iter().zip(made) {
+        out[i] = made;
+    }
+}
+
+/// The values alone, for sheets.
+fn mixed(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
+    let mut out = [Expectation::default(); POINTS];
+    mixture((mean, variance), &mut out);
+    out.map(|e| e.value)
+}
+
+fn by_nodes(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
+    let mut out = [Expectation::default(); POINTS];
+    nodes((mean, variance), &mut out);
+    out.map(|e| e.value)
+}
+
+/// By the mixture.
+fn mixture((mean, variance): (&[f64], &[f64]), out: &mut [Expectation]) {
     let tiles = mean.chunks(TILE).zip(variance.chunks(TILE));
-    for (t, ((mean, variance), out)) in tiles.zip(out.chunks_mut(TILE)).enumerate() {
-        let mut tile = Tile::new(mean, variance, shift);
+    for ((mean, variance), out) in tiles.zip(out.chunks_mut(TILE)) {
+        let mut tile = Tile::new(mean, variance);
         dispatch(Mixture {
             tile: &mut tile,
             cells: mean.len(),
@@ -53,11 +120,14 @@ pub(super) fn softplus(
         for (i, out) in out.iter_mut().enumerate() {
             *out = tile.expectation(i, -1.0);
         }
-        let heavy = |i: usize| weight(t * TILE + i) > LARGEST_WEIGHT;
-        if !(0..mean.len()).any(heavy) {
-            continue;
-        }
-        let mut tile = Tile::new(mean, variance, shift);
+    }
+}
+
+/// By the nodes of [`Expectation::of`].
+fn nodes((mean, variance): (&[f64], &[f64]), out: &mut [Expectation]) {
+    let tiles = mean.chunks(TILE).zip(variance.chunks(TILE));
+    for ((mean, variance), out) in tiles.zip(out.chunks_mut(TILE)) {
+        let mut tile = Tile::new(mean, variance);
         for (s, v) in tile.variance.iter_mut().zip(variance) {
             *s = v.max(Expectation::LEAST_VARIANCE).sqrt();
         }
@@ -65,9 +135,9 @@ pub(super) fn softplus(
             tile: &mut tile,
             cells: mean.len(),
         });
-        for i in (0..mean.len()).filter(|i| heavy(*i)) {
-            out[i] = if variance[i] > 1.0 {
-                Expectation::of(mean[i] - shift, variance[i], 1.0, Real::softplus)
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = if variance[i] > 1.0 {
+                Expectation::of(mean[i], variance[i], 1.0, Real::softplus)
             } else {
                 tile.expectation(i, -1.0 / tile.variance[i])
             };
@@ -105,7 +175,7 @@ struct Tile {
 }
 
 impl Tile {
-    fn new(mean: &[f64], variance: &[f64], shift: f64) -> Self {
+    fn new(mean: &[f64], variance: &[f64]) -> Self {
         let mut out = Self {
             mean: [0.0; TILE],
             variance: [1.0; TILE],
@@ -114,7 +184,7 @@ impl Tile {
             curvature: [0.0; TILE],
         };
         for (i, (m, v)) in mean.iter().zip(variance).enumerate() {
-            out.mean[i] = m - shift;
+            out.mean[i] = *m;
             out.variance[i] = *v;
         }
         out

@@ -21,6 +21,7 @@
 //! | `law` | predictive laws: [`MixedLaw`] |
 //! | `widened` | densities of data whose predictors are uncertain |
 //! | `logistic` | expectations of the logistic family, in vector instructions |
+//! | `sheet` | expectations over mean and variance, looked up |
 //! | `forms` | polyview's own likelihoods in this form |
 //! | `datum` | moments, distribution and draws of a datum from its density alone |
 
@@ -30,6 +31,7 @@ mod forms;
 mod law;
 mod logistic;
 mod parameters;
+mod sheet;
 mod sites;
 mod term;
 mod widened;
@@ -45,6 +47,7 @@ use crate::cells::{Cell, ColumnData, ViewParameters};
 
 pub(crate) use forms::{FORM, Form, OfForm, widened_normal};
 pub use law::MixedLaw;
+pub(crate) use sheet::{Cast, Sheet};
 pub use term::Expected;
 
 /// A parameter that each column of a likelihood has, such as a scale or a size: positive, with

@@ -94,8 +94,7 @@ impl<L: ScalarLikelihood> Expected<L> {
         let rows = self.data.rows();
         let mut changed = Vec::with_capacity(self.data.columns());
         for block in self.blocks() {
-            let mean = p.mean(0..rows, block.clone());
-            let variance = p.variance(0..rows, block.clone());
+            let (mean, variance) = p.moments(0..rows, block.clone());
             let one = |j: usize| {
                 let d = block.start + j;
                 let (at, cells) = self.column_cells(d);
@@ -103,7 +102,7 @@ impl<L: ScalarLikelihood> Expected<L> {
                 let seen = Seen {
                     cells,
                     mean: gather(&mean),
-                    variance: gather(&variance).into_iter().map(|v| v.max(0.0)).collect(),
+                    variance: gather(&variance),
                 };
                 let old = self.parameter(d);
                 change(&self.likelihood, &scale, d, old, &seen)

@@ -62,6 +62,46 @@ impl Sites {
     }
 }
 
+/// Predictors of a block of cells without their intercepts.
+#[derive(Clone, Debug)]
+pub(super) struct Products {
+    /// States of factors and weights.
+    of: [Stamp; 2],
+    samples: Range<usize>,
+    columns: Range<usize>,
+    mean: Mat<f64>,
+    variance: Mat<f64>,
+}
+
+impl Products {
+    fn key(p: &Predictor<'_>) -> [Stamp; 2] {
+        [p.factors.stamp(), p.weights.stamp()]
+    }
+    fn new(samples: Range<usize>, columns: Range<usize>, p: &Predictor<'_>) -> Self {
+        let (mean, variance) = p.products(samples.clone(), columns.clone());
+        Self {
+            of: Self::key(p),
+            samples,
+            columns,
+            mean,
+            variance,
+        }
+    }
+    /// Mean and variance of a column's predictors. Variances that rounding made negative are none.
+    fn predictor(&self, j: usize, p: &Predictor<'_>) -> (Vec<f64>, Vec<f64>) {
+        let (b, s) = (p.bias.mean(), p.bias.variance());
+        let place = |i: usize| {
+            p.bias
+                .place_of(self.samples.start + i, self.columns.start + j)
+        };
+        let (mean, variance) = (self.mean.col_as_slice(j), self.variance.col_as_slice(j));
+        let mean = mean.iter().enumerate().map(|(i, m)| m + b[place(i)]);
+        let variance = variance.iter().enumerate();
+        let variance = variance.map(|(i, v)| (v + s[place(i)]).max(0.0));
+        (mean.collect(), variance.collect())
+    }
+}
+
 /// Variances that rounding made negative are none.
 pub(super) fn not_below_zero(mut variance: Mat<f64>) -> Mat<f64> {
     for j in 0..variance.ncols() {
@@ -100,14 +140,19 @@ impl<L: ScalarLikelihood> Expected<L> {
         }
         // its memory goes first
         self.last = None;
-        let made = Arc::new(self.make_sites(samples, columns, p));
+        let of = Products::key(p);
+        let kept = self.products.take();
+        let products = kept
+            .filter(|own| own.of == of && own.samples == samples && own.columns == columns)
+            .unwrap_or_else(|| Products::new(samples, columns, p));
+        let made = Arc::new(self.make_sites(&products, p));
+        self.products = Some(products);
         self.last = Some(made.clone());
         made
     }
-    fn make_sites(&self, samples: Range<usize>, columns: Range<usize>, p: &Predictor<'_>) -> Sites {
+    fn make_sites(&self, products: &Products, p: &Predictor<'_>) -> Sites {
+        let (samples, columns) = (products.samples.clone(), products.columns.clone());
         let rows = samples.len();
-        let mean = p.mean(samples.clone(), columns.clone());
-        let variance = not_below_zero(p.variance(samples.clone(), columns.clone()));
         let [mut precision, mut linear, mut values] =
             [(); 3].map(|()| vec![0.0; rows * columns.len()]);
         let width = rows.max(1);
@@ -120,8 +165,8 @@ impl<L: ScalarLikelihood> Expected<L> {
             |j: usize, ((precision, linear), values): ((&mut [f64], &mut [f64]), &mut [f64])| {
                 let d = columns.start + j;
                 let column = self.data.column(d);
-                let (mean, variance) = (mean.col_as_slice(j), variance.col_as_slice(j));
-                let made = self.expectations(d, samples.clone(), (mean, variance));
+                let (mean, variance) = products.predictor(j, p);
+                let made = self.expectations(d, samples.clone(), (&mean, &variance));
                 let mut sum = ColumnSum::default();
                 for i in 0..rows {
                     let n = samples.start + i;
@@ -162,13 +207,12 @@ impl<L: ScalarLikelihood> Expected<L> {
         let rows = samples.len();
         let mut out = vec![0.0; rows];
         for block in columns {
-            let mean = p.mean(samples.clone(), block.clone());
-            let variance = not_below_zero(p.variance(samples.clone(), block.clone()));
+            let products = Products::new(samples.clone(), block.clone(), p);
             let of: Vec<Vec<f64>> = each(block.len(), |j| {
                 let d = block.start + j;
                 let column = self.data.column(d);
-                let moments = (mean.col_as_slice(j), variance.col_as_slice(j));
-                let made = self.expectations(d, samples.clone(), moments);
+                let (mean, variance) = products.predictor(j, p);
+                let made = self.expectations(d, samples.clone(), (&mean, &variance));
                 let value = |(i, e): (usize, &Expectation)| {
                     column.cell(samples.start + i).map_or(0.0, |_| e.value)
                 };

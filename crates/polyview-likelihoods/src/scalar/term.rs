@@ -14,7 +14,7 @@ use polyview_special::Expectation;
 
 use super::ScalarLikelihood;
 use super::equations::FactorSums;
-use super::sites::{Key, Sites, not_below_zero};
+use super::sites::{Key, Products, Sites, not_below_zero};
 use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features, view_parameters};
 
 /// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
@@ -34,6 +34,8 @@ pub struct Expected<L> {
     pub(super) stamp: Stamp,
     /// The sites that were made last.
     pub(super) last: Option<Arc<Sites>>,
+    /// The predictors that they were made of, without their intercepts.
+    pub(super) products: Option<Products>,
     /// Sums for the factors.
     pub(super) sums: Option<FactorSums>,
     /// Samples that have their equations in this pass, from the first.
@@ -84,6 +86,7 @@ impl<L: ScalarLikelihood> Expected<L> {
             parameters,
             stamp: Stamp::fresh(),
             last: None,
+            products: None,
             sums: None,
             handed: 0,
             moved: 0,

@@ -1,5 +1,6 @@
 //! Counts whose log rates have normal noise.
 
+mod columns;
 mod rates;
 
 use polyview_core::{Counting, Domain, GammaPrior, Law};
@@ -8,13 +9,13 @@ use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
 use super::scale::{Scale, moments};
 use super::{NEEDS, is_count, ln_factorial, remark};
-use rates::{Rate, best, draw_log_rate, log_mass};
+use rates::{Rate, draw_log_rate, log_mass};
 
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
-    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters,
-    LocalMoments, Site,
+    Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnData, ColumnParameters, ColumnSites,
+    LearnedParameters, LocalMoments, Site,
 };
 use crate::laws::{MixedCounts, predicted};
 
@@ -94,11 +95,15 @@ impl PoissonLogNormal {
     /// the counts alone, and its derivative in ln τ.
     pub(super) fn profile(cells: ColumnCells<'_>, tau: f64) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
-        for ((cell, &mean), &square) in cells.cells.iter().zip(cells.mean).zip(cells.square) {
-            let q = Rate::new(best(cell.value, mean, tau), tau);
-            value += q.offset(cell.value, tau) + tau * (q.mean * mean - 0.5 * square);
+        let y: Vec<f64> = cells.cells.iter().map(|c| c.value).collect();
+        let mut local = vec![0.0; y.len()];
+        columns::best(&y, cells.mean, tau, &mut local);
+        let q = columns::rates(&y, &local, tau);
+        for (i, (&mean, &square)) in cells.mean.iter().zip(cells.square).enumerate() {
+            let m = q.mean[i];
+            value += q.offset[i] + tau * (m * mean - 0.5 * square);
             // by the envelope theorem
-            let far = q.mean * q.mean - 2.0 * q.mean * mean + square + q.variance;
+            let far = m * m - 2.0 * m * mean + square + q.variance[i];
             slope += 0.5 - 0.5 * tau * far;
         }
         (value, slope)
@@ -122,7 +127,23 @@ impl CellLikelihood for PoissonLogNormal {
     }
     /// The predictor's variance lowers the bound by as much whatever q is.
     fn optimise(&self, cell: Cell, mean: f64, _square: f64) -> f64 {
-        best(cell.value, mean, self.precision_of(cell.column))
+        let mut out = [0.0];
+        columns::best(
+            &[cell.value],
+            &[mean],
+            self.precision_of(cell.column),
+            &mut out,
+        );
+        out[0]
+    }
+    fn optimise_column(
+        &self,
+        data: ColumnData<'_>,
+        mean: &[f64],
+        _square: &[f64],
+        out: &mut [f64],
+    ) {
+        columns::best(data.values, mean, self.precision_of(data.column), out);
     }
     fn optimise_from(&self) -> LocalMoments {
         LocalMoments::Mean
@@ -141,6 +162,15 @@ impl CellLikelihood for PoissonLogNormal {
             linear: tau * q.mean,
         };
         (site, q.offset(cell.value, tau))
+    }
+    fn evaluate_column(&self, data: ColumnData<'_>, local: &[f64], out: ColumnSites<'_>) {
+        let tau = self.precision_of(data.column);
+        let q = columns::rates(data.values, local, tau);
+        out.precision.fill(tau);
+        for (h, m) in out.linear.iter_mut().zip(&q.mean) {
+            *h = tau * m;
+        }
+        out.offset.copy_from_slice(&q.offset);
     }
     /// $\tau\,\partial m/\partial\eta$, as t follows η.
     fn slack(&self, cell: Cell, local: f64, _mean: f64) -> f64 {

@@ -15,7 +15,11 @@ pub(super) struct Rate {
 
 impl Rate {
     pub(super) fn new(local: f64, tau: f64) -> Self {
-        let expected = local.exp();
+        Self::of(local.exp(), local, tau)
+    }
+    /// With $e^t$ of the local number t.
+    #[inline]
+    pub(super) fn of(expected: f64, local: f64, tau: f64) -> Self {
         let variance = (expected + tau).recip();
         Self {
             expected,
@@ -31,12 +35,17 @@ impl Rate {
     }
     /// The bound without what depends on η, and without $\ln y!$.
     pub(super) fn offset(&self, y: f64, tau: f64) -> f64 {
+        self.offset_with(y, tau, (self.variance * tau).ln())
+    }
+    /// With $\ln\tau v$.
+    #[inline]
+    pub(super) fn offset_with(&self, y: f64, tau: f64, ln_share: f64) -> f64 {
         let Self {
             expected,
             mean: m,
             variance: v,
         } = *self;
-        y * m - expected - 0.5 * tau * (m * m + v) + 0.5 * (v * tau).ln() + 0.5
+        y * m - expected - 0.5 * tau * (m * m + v) + 0.5 * ln_share + 0.5
     }
 }
 
@@ -68,7 +77,8 @@ fn root(y: f64, eta: f64, tau: f64, half: f64) -> f64 {
     t
 }
 
-/// The local number that raises the bound most.
+/// The local number that raises the bound most: what a column at a time is held against.
+#[cfg(test)]
 pub(super) fn best(y: f64, mean: f64, tau: f64) -> f64 {
     root(y, mean, tau, 0.5)
 }

@@ -112,6 +112,8 @@ impl Campaign for Chains {
             of_draws: true,
             change: f64::NAN,
             factors: self.chains.first().map_or(0, |c| c.model().k()),
+            gain: None,
+            sweeps_left: None,
             done: sweep >= total,
         })
     }

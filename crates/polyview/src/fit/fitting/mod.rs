@@ -6,6 +6,7 @@ mod chains;
 mod checkpoint;
 mod finish;
 mod polished;
+mod progress;
 mod restarts;
 
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ use chains::Chains;
 pub use checkpoint::Checkpoint;
 use checkpoint::no_checkpoints;
 use polished::Polished;
+pub use progress::Progress;
 use restarts::Restarts;
 
 use super::classes::note_classes;
@@ -47,46 +49,6 @@ use crate::file::Origin;
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ModelSpec, limited};
 use crate::verbs::SettleProgress;
-
-/// What one step of a fit did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// Restart (variational Bayes) from 1.
-    pub restart: usize,
-    /// Restarts in all.
-    pub restarts: usize,
-    /// Sweep of this restart, from 1.
-    pub sweep: usize,
-    /// Most sweeps of a restart; all sweeps of a chain.
-    pub sweeps: usize,
-    /// Bound, or mean log joint density of the chains, nats.
-    pub objective: f64,
-    /// Whether the objective is that density: one of draws, not to be compared with any bound.
-    pub of_draws: bool,
-    /// Relative change of the bound.
-    pub change: f64,
-    /// Factors left.
-    pub factors: usize,
-    /// Set when the whole fit is over.
-    pub done: bool,
-}
-
-impl Progress {
-    /// Of a run that is the only one, with this limit of sweeps.
-    pub(super) fn of(report: &SweepReport, sweeps: usize) -> Self {
-        Self {
-            restart: 1,
-            restarts: 1,
-            sweep: report.sweep,
-            sweeps,
-            objective: report.bound,
-            of_draws: false,
-            change: report.change,
-            factors: report.factors,
-            done: report.outcome.is_some(),
-        }
-    }
-}
 
 /// What a fit is made from, and what was noted of it.
 pub(super) struct Given {

@@ -87,11 +87,13 @@ impl Campaign for Restarts {
     fn step(&mut self, given: &mut Given) -> Result<Progress> {
         let report = swept(&mut self.run)?;
         let restarts = given.composed.options.restarts;
+        let vb = &given.composed.options.vb;
+        let gain = self.run.record().ledger.gain_left();
         let mut progress = Progress {
             restart: self.over + 1,
             restarts,
             done: false,
-            ..Progress::of(&report, given.composed.options.vb.max_sweeps)
+            ..Progress::of(&report, vb.max_sweeps).with_gain(gain, vb.tolerance)
         };
         if report.outcome.is_none() {
             return Ok(progress);
