@@ -39,7 +39,7 @@ const LARGEST_WEIGHT: f64 = 100.0;
 /// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
 /// $\sum\_ip\_i[m\Phi(u) + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
 /// derivatives of each other, whatever the variance. Cells of a large weight have the nodes of
-/// [`Expectation::of`]. Both are looked up on a [`Sheet`], as far as it goes.
+/// [`Expectation::of`], looked up on a [`Sheet`] as far as it goes.
 pub(super) fn softplus(
     mean: &[f64],
     variance: &[f64],
@@ -47,21 +47,17 @@ pub(super) fn softplus(
     weight: impl Fn(usize) -> f64,
     out: &mut [Expectation],
 ) {
-    static LIGHT: OnceLock<Sheet> = OnceLock::new();
-    static HEAVY: OnceLock<Sheet> = OnceLock::new();
-    let sheet = LIGHT.get_or_init(|| Sheet::new(REACH));
+    static SHEET: OnceLock<Sheet> = OnceLock::new();
     let shifted: Vec<f64> = mean.iter().map(|m| m - shift).collect();
     let at = (&shifted[..], variance);
-    let mut beyond = Vec::new();
-    sheet.expectations(at, mixed, |i| beyond.push(i), out);
-    gather(&beyond, at, out, mixture);
+    mixture(at, out);
     let mut heavy: Vec<usize> = (0..mean.len())
         .filter(|&i| weight(i) > LARGEST_WEIGHT)
         .collect();
     if heavy.is_empty() {
         return;
     }
-    let sheet = HEAVY.get_or_init(|| Sheet::new(REACH));
+    let sheet = SHEET.get_or_init(|| Sheet::new(REACH));
     gather(&heavy, at, out, |at, out| {
         let mut beyond = Vec::new();
         sheet.expectations(at, by_nodes, |i| beyond.push(i), out);
@@ -71,10 +67,10 @@ pub(super) fn softplus(
     gather(&heavy, at, out, nodes);
 }
 
-/// Means of the sheets go from minus this to it.
+/// Means of the sheet go from minus this to it.
 const REACH: f64 = 16.0;
 
-/// Largest weight of a cell that is looked up: what is looked up is 2e-12 off.
+/// Largest weight of a cell that is looked up: what is looked up is less than 4e-12 off.
 const LARGEST_OF_SHEET: f64 = 5e3;
 
 /// Carries out `of` for some of many cells.
@@ -95,13 +91,7 @@ fn gather(
     }
 }
 
-/// The values alone, for sheets.
-fn mixed(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
-    let mut out = [Expectation::default(); POINTS];
-    mixture((mean, variance), &mut out);
-    out.map(|e| e.value)
-}
-
+/// The values alone, for the sheet.
 fn by_nodes(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
     let mut out = [Expectation::default(); POINTS];
     nodes((mean, variance), &mut out);
