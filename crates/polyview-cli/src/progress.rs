@@ -268,7 +268,7 @@ mod tests {
             Some(60),
             Some(GainLeft {
                 per_sweep: 0.2,
-                left: Some(3.14),
+                left: Some(3.12),
             }),
         );
         assert_eq!(
