@@ -57,7 +57,10 @@ pub use design::Design;
 pub use error::BaselineError;
 pub use folds::{grouped, parts, stratified};
 pub use kernel::{KERNEL_PENALTIES, KernelRidge, Similarities, kernel_ridge};
-pub use regression::{Regression, logistic, multinomial, ridge};
+pub use regression::{
+    Regression, logistic, logistic_held_out, multinomial, multinomial_held_out, ridge,
+    ridge_held_out,
+};
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
 pub use svm::{LinearSvm, SvmOptions, linear_svm};
 pub use tuning::{PENALTIES, Tuning};

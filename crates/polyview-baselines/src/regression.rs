@@ -8,6 +8,10 @@ use crate::error::{finite, same};
 use crate::minimise::minimise;
 use crate::{BaselineError, Tuning, parts};
 
+/// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
+/// little is found by weak penalties alone, and strong ones are all alike then.
+const PATIENCE: usize = 4;
+
 /// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
 const INTERCEPT: f64 = 1e-3;
 /// Entries of the slope that are zero, for each sample.
@@ -82,13 +86,26 @@ pub fn ridge(
     y: MatRef<'_, f64>,
     tuning: &Tuning,
 ) -> Result<Regression, BaselineError> {
+    Ok(ridge_held_out(x, y, tuning)?.0)
+}
+
+/// As [`ridge`], with what is said of each sample by the others: its linear predictors, samples × targets, under the penalty
+/// that was chosen, by the fit without its fold. `NaN` where the target is missing, and with one fold alone.
+///
+/// # Errors
+/// As [`ridge`].
+pub fn ridge_held_out(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    tuning: &Tuning,
+) -> Result<(Regression, Mat<f64>), BaselineError> {
     by_target(Kind::Ridge, x, y, tuning)
 }
 
 /// Logistic regression with a penalty on the squares of the coefficients (le Cessie and van Houwelingen 1992): minimises
 /// $\sum\_n \ln(1 + e^{s\_n}) - y\_n s\_n + \tfrac12\lambda\lVert\beta\rVert^2$ with $s = \beta\_0 + X\beta$ for each label, a column of `y`
 /// (samples × labels, 0 and 1), each with the penalty of least log loss on the folds of [`Tuning`]. Labels that are `NaN` are
-/// missing. From the strongest penalty on, weaker ones are tried until two of them in a row are worse than the best.
+/// missing. From the strongest penalty on, weaker ones are tried until four of them in a row are worse than the best.
 ///
 /// # Errors
 /// As [`ridge`]; [`BaselineError::NotALabel`].
@@ -97,6 +114,18 @@ pub fn logistic(
     y: MatRef<'_, f64>,
     tuning: &Tuning,
 ) -> Result<Regression, BaselineError> {
+    Ok(logistic_held_out(x, y, tuning)?.0)
+}
+
+/// As [`logistic`], with what is said of each sample by the others, as by [`ridge_held_out`]: predictors, no probabilities.
+///
+/// # Errors
+/// As [`logistic`].
+pub fn logistic_held_out(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    tuning: &Tuning,
+) -> Result<(Regression, Mat<f64>), BaselineError> {
     for column in 0..y.ncols() {
         for row in 0..y.nrows() {
             let value = y[(row, column)];
@@ -120,6 +149,20 @@ pub fn multinomial(
     count: usize,
     tuning: &Tuning,
 ) -> Result<Regression, BaselineError> {
+    Ok(multinomial_held_out(x, classes, count, tuning)?.0)
+}
+
+/// As [`multinomial`], with what is said of each sample by the others, samples × classes, as by [`ridge_held_out`]: predictors,
+/// no probabilities.
+///
+/// # Errors
+/// As [`multinomial`].
+pub fn multinomial_held_out(
+    x: MatRef<'_, f64>,
+    classes: &[Option<usize>],
+    count: usize,
+    tuning: &Tuning,
+) -> Result<(Regression, Mat<f64>), BaselineError> {
     same("classes of samples", x.nrows(), classes.len())?;
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
@@ -141,19 +184,31 @@ pub fn multinomial(
         f64::from(u8::from(classes[keep[n]] == Some(c)))
     });
     let fold: Vec<usize> = keep.iter().map(|&n| tuning.fold[n]).collect();
+    let mut held = Mat::full(x.nrows(), count, f64::NAN);
     let x = rows(reduced.x.as_ref(), &keep);
-    let (beta, penalty) = smooth(
+    let (beta, penalty, own) = smooth(
         Kind::Multinomial,
         x.as_ref(),
         y.as_ref(),
         &tuning.path(),
         &fold,
     );
-    Ok(Regression {
+    for c in 0..count {
+        place(&own, c, &keep, (&mut held, c));
+    }
+    let fit = Regression {
         kind: Kind::Multinomial,
         coefficients: reduced.back(&beta),
         penalties: vec![penalty],
-    })
+    };
+    Ok((fit, held))
+}
+
+/// Puts a column of some samples where these are among all.
+fn place(from: &Mat<f64>, d: usize, samples: &[usize], (to, column): (&mut Mat<f64>, usize)) {
+    for (i, &n) in samples.iter().enumerate() {
+        to[(n, column)] = from[(i, d)];
+    }
 }
 
 /// Every column of `y` by itself; columns that the same samples have together.
@@ -162,7 +217,7 @@ fn by_target(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     tuning: &Tuning,
-) -> Result<Regression, BaselineError> {
+) -> Result<(Regression, Mat<f64>), BaselineError> {
     same("samples of the targets", x.nrows(), y.nrows())?;
     tuning.check(x.nrows())?;
     finite("features", x, false)?;
@@ -176,21 +231,24 @@ fn by_target(
     }
     let mut coefficients = Mat::full(1 + x.ncols(), y.ncols(), f64::NAN);
     let mut penalties = vec![f64::NAN; y.ncols()];
+    let mut held = Mat::full(y.nrows(), y.ncols(), f64::NAN);
     for (keep, columns) in patterns.iter().filter(|(keep, _)| !keep.is_empty()) {
         let x = rows(reduced.x.as_ref(), keep);
         let y = Mat::from_fn(keep.len(), columns.len(), |n, d| y[(keep[n], columns[d])]);
         let fold: Vec<usize> = keep.iter().map(|&n| tuning.fold[n]).collect();
         let mut beta = Mat::zeros(1 + x.ncols(), columns.len());
         if kind == Kind::Ridge {
-            let chosen;
-            (beta, chosen) = squares(x.as_ref(), y.as_ref(), &path, &fold)?;
-            for (d, p) in columns.iter().zip(chosen) {
+            let (chosen, own);
+            (beta, chosen, own) = squares(x.as_ref(), y.as_ref(), &path, &fold)?;
+            for (i, (d, p)) in columns.iter().zip(chosen).enumerate() {
                 penalties[*d] = p;
+                place(&own, i, keep, (&mut held, *d));
             }
         } else {
             for (d, column) in columns.iter().enumerate() {
                 let one = y.subcols(d, 1);
-                let (own, penalty) = smooth(kind, x.as_ref(), one, &path, &fold);
+                let (own, penalty, said) = smooth(kind, x.as_ref(), one, &path, &fold);
+                place(&said, 0, keep, (&mut held, *column));
                 beta.col_as_slice_mut(d)
                     .copy_from_slice(own.col_as_slice(0));
                 penalties[*column] = penalty;
@@ -202,11 +260,12 @@ fn by_target(
             to.copy_from_slice(beta.col_as_slice(d));
         }
     }
-    Ok(Regression {
+    let fit = Regression {
         kind,
         coefficients,
         penalties,
-    })
+    };
+    Ok((fit, held))
 }
 
 /// Features in no more columns than samples: where there are more features, $X = LQ'$ with orthonormal columns of Q, and a
@@ -270,21 +329,24 @@ fn scores(x: MatRef<'_, f64>, beta: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// Least squares of all targets, each with its own penalty of the path.
+/// Least squares of all targets, each with its own penalty of the path, and what is said of each sample
+/// by the fit without its fold.
 fn squares(
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     path: &[f64],
     fold: &[usize],
-) -> Result<(Mat<f64>, Vec<f64>), BaselineError> {
+) -> Result<(Mat<f64>, Vec<f64>, Mat<f64>), BaselineError> {
     let mut losses = Mat::<f64>::zeros(path.len(), y.ncols());
     let splits = splits(fold);
+    let mut said = vec![Mat::full(x.nrows(), y.ncols(), f64::NAN); path.len()];
     for (inside, outside) in &splits {
         let (seen, known) = (rows(x, outside), rows(y, outside));
         let (new, truth) = (rows(x, inside), rows(y, inside));
         for (p, beta) in least_squares(&seen, &known, path)?.iter().enumerate() {
             let score = scores(new.as_ref(), beta);
             for d in 0..y.ncols() {
+                place(&score, d, inside, (&mut said[p], d));
                 for n in 0..inside.len() {
                     losses[(p, d)] += (truth[(n, d)] - score[(n, d)]).powi(2);
                 }
@@ -294,6 +356,7 @@ fn squares(
     let all = least_squares(&x.to_owned(), &y.to_owned(), path)?;
     let mut chosen = Mat::zeros(1 + x.ncols(), y.ncols());
     let mut penalties = Vec::with_capacity(y.ncols());
+    let mut held = Mat::full(x.nrows(), y.ncols(), f64::NAN);
     for d in 0..y.ncols() {
         let best = (0..path.len()).fold(0, |best, p| {
             // of equal ones the weaker, where anything was compared
@@ -304,8 +367,10 @@ fn squares(
             .col_as_slice_mut(d)
             .copy_from_slice(all[best].col_as_slice(d));
         penalties.push(path[best]);
+        held.col_as_slice_mut(d)
+            .copy_from_slice(said[best].col_as_slice(d));
     }
-    Ok((chosen, penalties))
+    Ok((chosen, penalties, held))
 }
 
 /// Coefficients for every penalty of the path; the intercepts have none.
@@ -338,16 +403,18 @@ fn least_squares(x: &Mat<f64>, y: &Mat<f64>, path: &[f64]) -> Result<Vec<Mat<f64
         .collect()
 }
 
-/// One label, or all classes, with the penalty of least log loss; each answer starts the next weaker one.
+/// One label, or all classes, with the penalty of least log loss, and what is said of each sample by the fit
+/// without its fold; each answer starts the next weaker one.
 fn smooth(
     kind: Kind,
     x: MatRef<'_, f64>,
     y: MatRef<'_, f64>,
     path: &[f64],
     fold: &[usize],
-) -> (Mat<f64>, f64) {
+) -> (Mat<f64>, f64, Mat<f64>) {
     let zeros = || Mat::zeros(1 + x.ncols(), y.ncols());
-    let halves: Vec<[Mat<f64>; 4]> = splits(fold)
+    let splits = splits(fold);
+    let halves: Vec<[Mat<f64>; 4]> = splits
         .iter()
         .map(|(inside, outside)| {
             [
@@ -360,21 +427,26 @@ fn smooth(
         .collect();
     let mut starts: Vec<Mat<f64>> = halves.iter().map(|_| zeros()).collect();
     let (mut best, mut least, mut worse) = (0, f64::INFINITY, 0);
+    let mut held = Mat::full(x.nrows(), y.ncols(), f64::NAN);
     for (p, penalty) in path.iter().enumerate() {
-        let mut sum = 0.0;
-        for ([seen, known, new, truth], start) in halves.iter().zip(&mut starts) {
+        let (mut sum, mut said) = (0.0, held.clone());
+        let of_folds = halves.iter().zip(&splits).zip(&mut starts);
+        for (([seen, known, new, truth], (inside, _)), start) in of_folds {
             *start = fitted(kind, seen.as_ref(), known.as_ref(), *penalty, start);
             let score = scores(new.as_ref(), start);
+            for d in 0..y.ncols() {
+                place(&score, d, inside, (&mut said, d));
+            }
             sum += (0..score.nrows())
                 .map(|n| loss(kind, truth.as_ref(), &score, n))
                 .sum::<f64>();
         }
         if sum < least {
-            (best, least, worse) = (p, sum, 0);
+            (best, least, worse, held) = (p, sum, 0, said);
         } else {
             worse += 1;
         }
-        if worse == 2 || halves.is_empty() {
+        if worse == PATIENCE || halves.is_empty() {
             break;
         }
     }
@@ -382,7 +454,7 @@ fn smooth(
     for penalty in &path[..=best] {
         beta = fitted(kind, x, y, *penalty, &beta);
     }
-    (beta, path[best])
+    (beta, path[best], held)
 }
 
 /// Minus the log likelihood of a sample.

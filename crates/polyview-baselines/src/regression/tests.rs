@@ -117,7 +117,7 @@ fn the_penalty_is_that_of_the_least_loss_of_the_folds() {
             let (inside, outside) = parts(&fold, f);
             let (xs, ys) = (rows(x.as_ref(), &outside), rows(y.as_ref(), &outside));
             let one = with(penalty, outside.len());
-            let fit = by_target(kind, xs.as_ref(), ys.as_ref(), &one).unwrap();
+            let fit = by_target(kind, xs.as_ref(), ys.as_ref(), &one).unwrap().0;
             let p = fit.predict(rows(x.as_ref(), &inside).as_ref()).unwrap();
             for (i, &n) in inside.iter().enumerate() {
                 sum += match kind {
@@ -135,12 +135,12 @@ fn the_penalty_is_that_of_the_least_loss_of_the_folds() {
         } else {
             &labels
         };
-        let fit = by_target(kind, x.as_ref(), y.as_ref(), &tuning).unwrap();
+        let fit = by_target(kind, x.as_ref(), y.as_ref(), &tuning).unwrap().0;
         let best = tuning.penalties.iter().copied();
         let best = best.min_by(|a, b| loss_of(kind, *a).total_cmp(&loss_of(kind, *b)));
         assert_eq!(fit.penalties(), [best.unwrap()], "{kind:?}");
         let alone = with(best.unwrap(), 60);
-        let alone = by_target(kind, x.as_ref(), y.as_ref(), &alone).unwrap();
+        let alone = by_target(kind, x.as_ref(), y.as_ref(), &alone).unwrap().0;
         for i in 0..=25 {
             let gap = fit.coefficients()[(i, 0)] - alone.coefficients()[(i, 0)];
             assert!(gap.abs() < 1e-3, "{kind:?} {i}: {gap}");
@@ -169,11 +169,15 @@ fn missing_targets_are_left_out_one_by_one() {
         })
     };
     for (kind, y) in [(Kind::Ridge, &numbers), (Kind::Logistic, &labels)] {
-        let fit = by_target(kind, x.as_ref(), target(y).as_ref(), &tuning).unwrap();
+        let fit = by_target(kind, x.as_ref(), target(y).as_ref(), &tuning)
+            .unwrap()
+            .0;
         let alone = rows(y.as_ref(), &keep);
-        let alone = by_target(kind, few.as_ref(), alone.as_ref(), &short).unwrap();
+        let alone = by_target(kind, few.as_ref(), alone.as_ref(), &short)
+            .unwrap()
+            .0;
         assert_eq!(fit.coefficients().col(0), alone.coefficients().col(0));
-        let whole = by_target(kind, x.as_ref(), y.as_ref(), &tuning).unwrap();
+        let whole = by_target(kind, x.as_ref(), y.as_ref(), &tuning).unwrap().0;
         assert_eq!(fit.coefficients().col(1), whole.coefficients().col(0));
         assert_ne!(fit.coefficients().col(1), fit.coefficients().col(0));
         assert!(fit.predict(x.as_ref()).unwrap()[(0, 2)].is_nan() && fit.penalties()[2].is_nan());

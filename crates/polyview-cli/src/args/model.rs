@@ -119,9 +119,11 @@ pub struct ChoiceArgs {
     /// meet; with VIEW=features on what these leave of the features as well; with
     /// VIEW=best in whichever way predicts the view best, the joint fit's own
     /// among them, in five folds held out in turn (tens of times the time of a
-    /// fit where there are many features). May be given several times. With
-    /// --model rank labels are settled unless --no-settle is given.
-    #[arg(long, value_name = "VIEW[=features|=best]")]
+    /// fit where there are many features); with VIEW=mixture by all of them and a
+    /// regression on the features, with the shares that predict such folds best;
+    /// with VIEW=no not at all. May be given several times. With --model rank
+    /// labels are settled unless --no-settle is given.
+    #[arg(long, value_name = "VIEW[=features|=best|=mixture|=no]")]
     pub settle: Vec<String>,
     /// Leave the weights of all views as the joint fit has them.
     #[arg(long, conflicts_with = "settle")]

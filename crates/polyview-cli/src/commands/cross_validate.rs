@@ -77,7 +77,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         study.model.clone(),
     )];
     for other in &args.against {
-        models.push(further(args, other, &study, data.n_samples())?);
+        models.push(further(args, other, (&study, &data))?);
     }
     said.answer(cli, &[], &cross_validate_warnings(&data, &options));
     let bar = Mutex::new(Bar::new(cli.quiet));
@@ -110,8 +110,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
 fn further(
     args: &CrossValidateArgs,
     text: &str,
-    study: &Study,
-    samples: usize,
+    (study, data): (&Study, &Dataset),
 ) -> Outcome<CrossValidateModel> {
     let mut other = if let Ok(name) = ModelName::from_str(text, false) {
         let mut model = args.model.clone();
@@ -139,7 +138,7 @@ fn further(
             other.model = other.model.with_labels(&source.name, labels.clone());
         }
     }
-    other.fit_factors(samples, usize::MAX);
+    other.fit_factors(data.n_samples(), usize::MAX);
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
     Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
 }

@@ -119,7 +119,7 @@ pub fn weight_option(text: &str) -> Outcome<(String, f64)> {
         })
 }
 
-/// Parses `VIEW`, or `VIEW=` and `factors`, `features` or `best`.
+/// Parses `VIEW`, or `VIEW=` and `factors`, `features`, `best`, `mixture` or `no`.
 pub fn settle_option(text: &str) -> (&str, Settle) {
     let view_and_word = text.rsplit_once('=').filter(|(view, _)| !view.is_empty());
     view_and_word

@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fit::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ViewChoices};
-use crate::verbs::features_of;
+use crate::verbs::{MIXED_WAYS, features_of, regression_of, shares_of};
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -340,13 +340,14 @@ fn take_settled(
     let mut again = State::new();
     for v in &mut model.views {
         let at = format!("views/{}/", v.name);
+        let rows = v.weights.moments().explicit_rows();
+        take_mixture(header, (&v.name, rows), checked, &mut again)?;
         if !state.arrays().keys().any(|name| name.starts_with(&at)) {
             continue;
         }
         check_view(v, header.factors, Spread::Some, checked)?;
         v.load("", &state.reader()).map_err(Error::from)?;
         v.save("", &mut again);
-        let rows = v.weights.moments().explicit_rows();
         take_features(header, (&v.name, rows), checked, &mut again)?;
     }
     checked.finite()?;
@@ -382,6 +383,53 @@ fn take_features(
     if arrays[&at("variance")].values.iter().any(|v| *v < 0.0) {
         let name = format!("{}{}", checked.place, at("variance"));
         return Err(Fault::values(&name, "holds a negative variance"));
+    }
+    Ok(())
+}
+
+/// The shares of the ways of which a view is mixed, and its regression on the features of others.
+fn take_mixture(
+    header: &ModelHeader,
+    (target, predictors): (&str, usize),
+    checked: Checked<'_>,
+    again: &mut State,
+) -> Result<(), Fault> {
+    let arrays = checked.state.arrays();
+    let name = shares_of(target);
+    let Some(shares) = arrays.get(&name) else {
+        return Ok(());
+    };
+    checked.expect(&name, &[MIXED_WAYS.len()])?;
+    let whole = (shares.values.iter().sum::<f64>() - 1.0).abs() < 1e-6;
+    if !whole || shares.values.iter().any(|s| *s < 0.0) {
+        let name = format!("{}{name}", checked.place);
+        return Err(Fault::values(&name, "holds no shares, which add up to 1"));
+    }
+    again.put(&name, shares.clone());
+    let at = |what: &str| format!("{}{what}", regression_of(target));
+    if shares.values[MIXED_WAYS.len() - 1] == 0.0 {
+        return Ok(());
+    }
+    let mut names = vec![(at("intercept"), vec![predictors])];
+    if arrays.contains_key(&at("noise")) {
+        names.push((at("noise"), vec![predictors]));
+    }
+    for view in header.views.iter().filter(|v| v.name != target) {
+        let name = at(&format!("of/{}", view.name));
+        if arrays.contains_key(&name) {
+            let columns = view.features.len().max(view.levels.len());
+            names.push((name, vec![columns, predictors]));
+            names.push((at(&format!("means/{}", view.name)), vec![columns]));
+        }
+    }
+    for (name, shape) in names {
+        checked.expect(&name, &shape)?;
+        again.put(&name, arrays[&name].clone());
+    }
+    let noise = arrays.get(&at("noise"));
+    if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
+        let name = format!("{}{}", checked.place, at("noise"));
+        return Err(Fault::values(&name, "holds a variance that is not above 0"));
     }
     Ok(())
 }

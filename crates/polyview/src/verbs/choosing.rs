@@ -2,37 +2,17 @@
 
 use std::fmt::Write;
 
-use polyview_baselines::stratified;
-use polyview_core::{Domain, Event, ParameterUncertainty, View};
-use polyview_infer::Outcome;
+use polyview_core::Event;
 use polyview_linalg::Mat;
 
-use super::align::Aligned;
-use super::cross_validate::{columns, side_by_side};
-use super::placing::Placing;
-use super::settle::{SettleProgress, Watch};
-use crate::error::{ErrorKind, Result};
+use super::held_out::{Held, folds_of};
+use super::settle::Watch;
+use crate::error::Result;
 use crate::fit::Fit;
 use crate::spec::Settle;
 
-/// Folds of the samples whose targets are hidden in turn.
-const FOLDS: usize = 5;
-/// With fewer samples that have the view there is nothing to tell ways apart by.
-const FEWEST: usize = 15;
-
-/// Log densities of the hidden cells of a target, samples × features, nats in working units; `NaN` where
-/// nothing was hidden. Nothing of a way that a fold cannot go.
-type Held = [Option<Mat<f64>>; 3];
-
-/// The ways, in the order of [`Held`].
+/// The ways.
 const WAYS: [Settle; 3] = [Settle::Not, Settle::Factors, Settle::Features];
-
-/// Whether targets of a fold could be settled.
-enum Going {
-    Goes,
-    Cannot,
-    Interrupted,
-}
 
 /// How much better a way is than the joint fit: the mean over the cells, nats, and its standard error
 /// over the samples, whose cells go together.
@@ -70,7 +50,7 @@ impl Gain {
 
 /// The way to go, and what was measured, in words: the joint fit's unless another is better by more than the
 /// standard error of the paired difference; of several such the best.
-fn best_of(held: &Held) -> (Settle, String) {
+fn best_of(held: &[Option<Mat<f64>>]) -> (Settle, String) {
     let Some(joint) = &held[0] else {
         return (Settle::Not, "nothing was measured".to_owned());
     };
@@ -105,8 +85,9 @@ fn best_of(held: &Held) -> (Settle, String) {
         way => format!("as settled on {way}"),
     };
     let note = format!(
-        "predicted {chosen}, which was chosen by the mean log density of {cells} cells held out in {FOLDS} folds, nats \
-         (difference \u{b1} standard error): {said}"
+        "predicted {chosen}, which was chosen by the mean log density of {cells} cells held out in {} folds, nats \
+         (difference \u{b1} standard error): {said}",
+        folds_of(joint.nrows())
     );
     (best, note)
 }
@@ -123,22 +104,11 @@ impl Fit {
         let all: Vec<usize> = (0..self.views.len())
             .filter(|&v| self.views[v].choices.settles())
             .collect();
-        let has = |v: usize| -> Result<usize> {
-            let view = &self.data()?[v];
-            let cells = |n: &usize| view.mask().count_sample(*n, view.n_features()) > 0;
-            Ok((0..view.n_samples()).filter(cells).count())
-        };
-        let least = open.iter().map(|&v| has(v)).collect::<Result<Vec<_>>>()?;
-        let found = if let Some(few) = least.iter().find(|n| **n < FEWEST) {
-            Err(format!("{few} samples have it, too few to hold some out"))
-        } else {
-            // the fit itself is none the worse for it
-            self.ways_held_out(&all, watch).map_err(|e| e.to_string())
-        };
+        let found = self.ways_held_out((&open, &all), &WAYS, watch)?;
         match found {
             Ok(None) => return Ok(false),
-            Ok(Some(held)) => {
-                for (v, held) in all.iter().zip(&held).filter(|(v, _)| open.contains(v)) {
+            Ok(Some(Held { densities, .. })) => {
+                for (v, held) in all.iter().zip(&densities).filter(|(v, _)| open.contains(v)) {
                     let (way, note) = best_of(held);
                     self.chosen(*v, way, Event::Data { note });
                 }
@@ -155,122 +125,10 @@ impl Fit {
         Ok(true)
     }
 
-    fn chosen(&mut self, v: usize, way: Settle, event: Event) {
+    pub(super) fn chosen(&mut self, v: usize, way: Settle, event: Event) {
         self.say_way(v, way);
         let block = format!("weights/{}", self.views[v].name);
         self.note_before_the_end(&block, event);
-    }
-
-    /// What each way says of the targets of samples from which these were hidden (spec/sites 5): the joint fit
-    /// over again from its own start for each fold, so that nothing of the hidden cells is left in it, and
-    /// settled on each.
-    fn ways_held_out(&self, targets: &[usize], watch: Watch<'_>) -> Result<Option<Vec<Held>>> {
-        let data = self.data()?;
-        let rows = self.samples.len();
-        let of_label = |v: &&usize| self.domain(**v).is_label();
-        let labels: Vec<Mat<f64>> = (targets.iter().filter(of_label))
-            .map(|&v| columns(&data[v], self.domain(v)))
-            .collect();
-        let labels = side_by_side(&labels, rows);
-        let fold_of = stratified(labels.as_ref(), FOLDS, self.run_options().seed)?;
-        let none = |v: &usize| Some(Mat::full(rows, data[*v].n_features(), f64::NAN));
-        let mut out: Vec<Held> = (targets.iter())
-            .map(|v| std::array::from_fn(|_| none(v)))
-            .collect();
-        for fold in 0..FOLDS {
-            let hidden = |n: usize| fold_of[n] == fold;
-            let mut views = data.to_vec();
-            for &v in targets {
-                views[v] = data[v].hiding(|n, _| hidden(n));
-            }
-            let name = &self.views[targets[0]].name;
-            let go_on = |sweep: usize| {
-                watch(&SettleProgress {
-                    view: name.clone(),
-                    sweep,
-                    fold: Some((fold + 1, FOLDS)),
-                })
-            };
-            let of_fold = |p: &SettleProgress| {
-                watch(&SettleProgress {
-                    fold: Some((fold + 1, FOLDS)),
-                    ..p.clone()
-                })
-            };
-            let Some(mut fit) = self.again(views, &go_on)? else {
-                return Ok(None);
-            };
-            for (w, way) in WAYS.into_iter().enumerate() {
-                match fit.goes(targets, way, &of_fold)? {
-                    Going::Goes => {}
-                    Going::Interrupted => return Ok(None),
-                    Going::Cannot => {
-                        for held in &mut out {
-                            held[w] = None;
-                        }
-                        continue;
-                    }
-                }
-                for (held, &v) in out.iter_mut().zip(targets) {
-                    let Some(held) = &mut held[w] else {
-                        continue;
-                    };
-                    let truth = data[v].hiding(|n, _| !hidden(n));
-                    let found = fit.ln_densities(v, targets, &truth)?;
-                    for d in 0..held.ncols() {
-                        for n in (0..rows).filter(|n| truth.is_observed(*n, d)) {
-                            held[(n, d)] = found[(n, d)];
-                        }
-                    }
-                }
-            }
-        }
-        Ok(Some(out))
-    }
-
-    fn domain(&self, v: usize) -> Domain {
-        let domain = self.views[v].choices.likelihood.domain();
-        domain.unwrap_or_default()
-    }
-
-    /// Settles the targets this way.
-    fn goes(&mut self, targets: &[usize], way: Settle, watch: Watch<'_>) -> Result<Going> {
-        if !way.settles() {
-            return Ok(Going::Goes);
-        }
-        let names: Vec<String> = targets
-            .iter()
-            .map(|&v| self.views[v].name.clone())
-            .collect();
-        for &v in targets {
-            self.views[v].choices.settle = Some(way);
-        }
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match self.settled(&names, watch) {
-            Ok(settled) if settled.outcome == Outcome::Interrupted => Ok(Going::Interrupted),
-            Ok(_) => Ok(Going::Goes),
-            Err(e) => match e.kind() {
-                ErrorKind::NotSettled { .. } | ErrorKind::Incompatible { .. } => Ok(Going::Cannot),
-                _ => Err(e),
-            },
-        }
-    }
-
-    /// Log densities of the cells `truth` of view `at`, predicted from the views that are no targets.
-    fn ln_densities(&self, at: usize, targets: &[usize], truth: &View) -> Result<Mat<f64>> {
-        let data = self.data()?;
-        let views = (data.iter().enumerate())
-            .map(|(v, view)| (!targets.contains(&v)).then(|| view.clone()))
-            .collect();
-        let aligned = Aligned {
-            samples: self.samples.clone(),
-            views,
-            placing: Placing::as_fitted(),
-            notes: Vec::new(),
-            warnings: Vec::new(),
-        };
-        let found = self.predict_aligned(at, aligned, ParameterUncertainty::Posterior)?;
-        Ok(found.laws.ln_densities(truth))
     }
 }
 

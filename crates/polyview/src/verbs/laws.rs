@@ -44,7 +44,7 @@ impl Part {
 }
 
 /// The predictive laws of all cells of a view, samples × features: mixtures of the parts, each
-/// as likely. They hold what the parts need, so that they can be asked at any time.
+/// with a share of each sample. They hold what the parts need, so that they can be asked at any time.
 #[derive(Clone)]
 pub(super) struct Laws {
     of: Arc<Of>,
@@ -54,6 +54,8 @@ pub(super) struct Laws {
 
 struct Of {
     parts: Vec<Part>,
+    /// Of each part that of each sample; together they are 1.
+    shares: Vec<Vec<f64>>,
     scaling: Scaling,
     /// Features that the model knows nothing of.
     unobserved: Vec<usize>,
@@ -94,10 +96,12 @@ const VANISHES: f64 = -700.0;
 const HELD: usize = 1 << 21;
 
 impl Laws {
-    /// Those of a view of which at least one part is known.
-    pub(super) fn new(parts: Vec<Part>, info: &ViewInfo) -> Self {
+    /// Those of a view of which at least one part is known, each with its share of each sample.
+    pub(super) fn new(parts: Vec<(Part, Vec<f64>)>, info: &ViewInfo) -> Self {
+        let (parts, shares) = parts.into_iter().unzip();
         let of = Of {
             parts,
+            shares,
             scaling: info.scaling.clone(),
             unobserved: info.unobserved.clone(),
         };
@@ -129,13 +133,16 @@ impl Laws {
         });
         let first = columns.start;
         let block = Block {
-            samples: rows,
+            samples: rows.clone(),
             columns,
             exposure,
         };
-        let parts = self.of.parts.iter();
-        let laws = parts.map(|part| part.term.law(&part.predictor(), &block));
-        Affine::new(Mixture::equal(laws.collect()), &self.of.scaling, first)
+        let parts = self.of.parts.iter().zip(&self.of.shares);
+        let laws = parts.map(|(part, shares)| {
+            let law = part.term.law(&part.predictor(), &block);
+            (shares[rows.clone()].to_vec(), law)
+        });
+        Affine::new(Mixture::new(laws.collect()), &self.of.scaling, first)
     }
     /// What is said of the columns of all blocks in which something is `wanted`.
     pub(super) fn each<T: Send>(
@@ -247,13 +254,14 @@ impl Laws {
     pub(super) fn scores(&self) -> Mat<f64> {
         let (n, d) = self.shape();
         let mut out = Mat::zeros(n, d);
-        for part in &self.of.parts {
+        for (part, shares) in self.of.parts.iter().zip(&self.of.shares) {
             for (rows, columns) in blocks(n, d) {
                 let own = (part.term).score(&part.predictor(), rows.clone(), columns.clone());
                 for (j, column) in columns.enumerate() {
                     let to = &mut out.col_as_slice_mut(column)[rows.clone()];
-                    for (x, s) in to.iter_mut().zip(own.col_as_slice(j)) {
-                        *x += s / self.of.parts.len() as f64;
+                    let shares = &shares[rows.clone()];
+                    for ((x, s), share) in to.iter_mut().zip(own.col_as_slice(j)).zip(shares) {
+                        *x += s * share;
                     }
                 }
             }

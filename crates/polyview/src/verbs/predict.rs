@@ -16,7 +16,9 @@ use super::latent;
 use super::laws::{Laws, Part};
 use super::placing::Placing;
 use super::project::WeightUncertainty;
+use super::regressed::known;
 use super::settle::without_covariances;
+use super::stacking::{Told, Way};
 use crate::error::{ErrorKind, Result};
 use crate::fit::{Component, Fit};
 use crate::metrics::quantile_level;
@@ -243,6 +245,8 @@ struct Wanted<'a> {
     seen: bool,
     /// Its data, in working units, where these are at hand.
     own: Option<&'a View>,
+    /// How it is predicted.
+    ways: Vec<Told>,
 }
 
 impl Fit {
@@ -317,6 +321,7 @@ impl Fit {
             at,
             seen: true,
             own,
+            ways: vec![(Way::Joint, vec![1.0; samples.len()])],
         };
         self.predict_from(of, (samples, &placing), Vec::new(), parameters, |c| {
             Ok((Cow::Borrowed(c.factors()), None, None))
@@ -341,7 +346,17 @@ impl Fit {
         let seen = views[at].is_some();
         let mut journal = Journal::default();
         let own = views[at].as_ref();
-        let of = Wanted { at, seen, own };
+        let ways = if seen {
+            vec![(Way::Joint, vec![1.0; samples.len()])]
+        } else {
+            self.ways_of(at, &views, samples.len())?
+        };
+        let of = Wanted {
+            at,
+            seen,
+            own,
+            ways,
+        };
         let features = if seen { None } else { self.on_features(at)? };
         let mut out = self.predict_from(of, (samples, &placing), notes, parameters, |c| {
             let how = latent::usual(WeightUncertainty::Variational);
@@ -363,10 +378,15 @@ impl Fit {
 
     /// Predictions of view `at` from the factors that `factors` gives for each
     /// component: by what the view was settled on where these have not `seen` it, if it
-    /// was, and else by the joint fit.
+    /// was, and else by the joint fit; a mixture of several ways, where it is one.
     fn predict_from(
         &self,
-        Wanted { at, seen, own }: Wanted<'_>,
+        Wanted {
+            at,
+            seen,
+            own,
+            ways,
+        }: Wanted<'_>,
         (samples, placing): (Vec<String>, &Placing),
         mut notes: Vec<String>,
         parameters: ParameterUncertainty,
@@ -374,42 +394,67 @@ impl Fit {
     ) -> Result<Prediction> {
         let info = &self.views[at];
         let mut parts = Vec::new();
-        for i in 0..self.n_components() * placing.count() {
-            let target = (!seen).then_some(at);
-            let mut component = self.component_for(i / placing.count(), parameters, target)?;
-            placing.place(i % placing.count(), &mut component)?;
-            let (z, shares, beside) = factors(&component)?;
-            let z = match shares {
-                None => z,
-                Some(shares) => {
-                    let z = z.into_owned();
-                    if let Some(own) = component.views[at].term.as_by_component() {
-                        own.take_shares(&shares);
-                    }
-                    Cow::Owned(z)
+        let count = self.n_components() * placing.count();
+        for i in 0..count {
+            let mut found: Option<Placed<'static>> = None;
+            for (way, shares) in &ways {
+                let settled = !seen && matches!(way, Way::Settled);
+                let target = settled.then_some(at);
+                let mut component = self.component_for(i / placing.count(), parameters, target)?;
+                placing.place(i % placing.count(), &mut component)?;
+                let share = |s: &f64| s / count as f64;
+                let shares: Vec<f64> = shares.iter().map(share).collect();
+                if let Way::Regressed(scores, noise) = way {
+                    let view = component.views.swap_remove(at);
+                    parts.push((known(view, scores, noise), shares));
+                    continue;
                 }
-            };
-            let seen = Arc::new(component.seen(&z).into_owned());
-            drop(z);
-            let mut view = component.views.swap_remove(at);
-            if let Some(known) = beside
-                && let Some(features) = self.on_features(at)?
-            {
-                view.bias = features.added(&view.bias, known.as_ref(), parameters)?;
-            }
-            if view.term.laws_need_data() {
-                match own {
-                    Some(own) => view.term = view.term.rebind(own)?,
-                    // its own data are what it takes
-                    None if target.is_none() => {
-                        self.data()?;
+                // factors come from other views, the same for each way
+                let (z, of_components, beside) = match &found {
+                    Some((z, s, beside)) => {
+                        (Cow::Owned(z.as_ref().clone()), s.clone(), beside.clone())
                     }
-                    None => {}
+                    None => {
+                        let (z, s, beside) = factors(&component)?;
+                        if ways.len() > 1 {
+                            let z = Cow::Owned(z.as_ref().clone());
+                            found = Some((z, s.clone(), beside.clone()));
+                        }
+                        (z, s, beside)
+                    }
+                };
+                let z = match of_components {
+                    None => z,
+                    Some(of_components) => {
+                        let z = z.into_owned();
+                        if let Some(own) = component.views[at].term.as_by_component() {
+                            own.take_shares(&of_components);
+                        }
+                        Cow::Owned(z)
+                    }
+                };
+                let z_seen = Arc::new(component.seen(&z).into_owned());
+                drop(z);
+                let mut view = component.views.swap_remove(at);
+                if let Some(known) = beside
+                    && let Some(features) = self.on_features(at)?
+                {
+                    view.bias = features.added(&view.bias, known.as_ref(), parameters)?;
                 }
+                if view.term.laws_need_data() {
+                    match own {
+                        Some(own) => view.term = view.term.rebind(own)?,
+                        // its own data are what it takes
+                        None if seen => {
+                            self.data()?;
+                        }
+                        None => {}
+                    }
+                }
+                parts.push((Part::new(z_seen, view), shares));
             }
-            parts.push(Part::new(seen, view));
         }
-        let Some(kind) = parts.first().map(|part| part.term().domain()) else {
+        let Some(kind) = parts.first().map(|(part, _)| part.term().domain()) else {
             return Err(NumericError::BadState {
                 name: "component 0".to_owned(),
             }

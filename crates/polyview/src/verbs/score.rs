@@ -223,7 +223,9 @@ impl Fit {
                 continue;
             };
             let (info, training) = (&self.views[at], &training[at]);
-            let mut laws = Laws::new(parts, info);
+            let shares = vec![1.0 / parts.len() as f64; training.n_samples()];
+            let parts = parts.into_iter().map(|part| (part, shares.clone()));
+            let mut laws = Laws::new(parts.collect(), info);
             if domain.has_classes() {
                 predict_classes(&laws, &mut classes[at]);
                 out.push(classes_scored(info, &classes[at], training));

@@ -133,7 +133,7 @@ impl Fit {
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         if outcome != Outcome::Interrupted {
             for (v, found) in targets.iter().zip(runs.views) {
-                self.take_settled(*v, &found);
+                self.take_settled(*v, &found)?;
             }
         }
         Ok(Settled {
@@ -145,7 +145,7 @@ impl Fit {
 
     /// Takes over what a view was settled on, unless the weights of the joint fit
     /// are better.
-    fn take_settled(&mut self, v: usize, found: &Candidate) {
+    fn take_settled(&mut self, v: usize, found: &Candidate) -> Result<()> {
         let name = self.views[v].name.clone();
         let kept = found.is_worse_than_joint();
         let event = if kept {
@@ -203,13 +203,20 @@ impl Fit {
                 self.settled.put(name, array.clone());
             }
         }
-        self.say_settled(v, !kept);
+        self.say_settled(v, !kept)?;
         self.note_before_the_end(&format!("weights/{name}"), event);
+        Ok(())
     }
 
     /// Says of a view whether its weights are settled ones.
-    fn say_settled(&mut self, v: usize, settled: bool) {
+    fn say_settled(&mut self, v: usize, settled: bool) -> Result<()> {
         let own = self.views[v].choices.settle.filter(|s| s.settles());
+        if own == Some(Settle::Mixture) {
+            if !settled {
+                self.mix_without_settled(v)?;
+            }
+            return Ok(());
+        }
         self.say_way(
             v,
             if settled {
@@ -218,6 +225,7 @@ impl Fit {
                 Settle::Not
             },
         );
+        Ok(())
     }
 
     /// Says what a view is settled on.
@@ -248,8 +256,15 @@ impl Fit {
         if !self.choose_ways(watch)? {
             return Ok(false);
         }
-        let chosen = self.views.iter().filter(|v| v.choices.settles());
-        let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();
+        if !self.mix_ways(watch)? {
+            return Ok(false);
+        }
+        let mut names = Vec::new();
+        for (v, info) in self.views.iter().enumerate() {
+            if info.choices.settles() && self.mixes_settled(v)? {
+                names.push(info.name.clone());
+            }
+        }
         if names.is_empty() {
             return Ok(true);
         }
@@ -260,7 +275,7 @@ impl Fit {
                 let note = format!("no view was settled: {e}");
                 for v in 0..self.views.len() {
                     if self.views[v].choices.settles() {
-                        self.say_settled(v, false);
+                        self.say_settled(v, false)?;
                     }
                 }
                 self.note_before_the_end("weights", Event::Warning { note });
@@ -282,7 +297,7 @@ impl Fit {
 
     /// Whether factors of new samples come from views beside these of which one is of
     /// max-margin ranks, so that their covariances are those of no law of data.
-    fn knows_factors_by_pairs(&self, targets: &[usize]) -> bool {
+    pub(super) fn knows_factors_by_pairs(&self, targets: &[usize]) -> bool {
         let mut others = (self.views.iter().enumerate()).filter(|(v, _)| !targets.contains(v));
         others.any(|(_, v)| v.choices.likelihood == "rank")
     }

@@ -141,7 +141,7 @@ impl Fit {
         // what factors leave does not turn with them
         for (name, array) in self.settled.arrays() {
             let of = |v: &ViewInfo| name.starts_with(&features_of(&v.name));
-            if self.views.iter().any(of) {
+            if self.views.iter().any(of) || self.is_of_mixture(name) {
                 out.put(name, array.clone());
             }
         }

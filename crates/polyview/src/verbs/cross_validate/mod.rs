@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use inputs::{columns, side_by_side};
 use plan::{Job, Plan};
 use summary::summed_up;
+pub(super) use workers::in_parallel;
 use workers::{Done, Teller};
 
 use crate::compose::{Composed, Composer};

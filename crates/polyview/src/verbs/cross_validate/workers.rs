@@ -93,7 +93,7 @@ impl<'a> Teller<'a> {
 /// Does jobs 0 to `jobs` − 1, several at a time on the threads of the current pool, which they share
 /// evenly. Gives what they found in their order, or the error of the first of them that has one: jobs
 /// begin in order, so that it is the same one however many run at a time.
-pub(super) fn in_parallel<T: Send>(
+pub(in crate::verbs) fn in_parallel<T: Send>(
     jobs: usize,
     work: &(dyn Fn(usize) -> Result<T> + Sync),
 ) -> Result<Vec<T>> {

@@ -44,6 +44,7 @@ mod settle_features;
 mod shrinkage;
 mod silent_features;
 mod similarity;
+mod stacking;
 mod uncertain;
 mod unobserved;
 mod update;

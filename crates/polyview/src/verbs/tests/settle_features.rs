@@ -12,12 +12,12 @@ use super::counts::table;
 use super::discriminative::{data, some};
 use crate::{EngineKind, ErrorKind, Fit, ModelSpec, Settle, models};
 
-const N: usize = 260;
-const TRAIN: usize = 160;
+pub(super) const N: usize = 260;
+pub(super) const TRAIN: usize = 160;
 
 /// Two views of two strong factors each, and a number that hangs on the factors or on what is
 /// private to one feature, with a label that says whether it is above 0.
-fn tables(on_factors: bool) -> [Table; 4] {
+pub(super) fn tables(on_factors: bool) -> [Table; 4] {
     let mut rng = StreamKey::new(31).rng();
     let mut normal =
         |rows: usize, columns: usize| Mat::from_fn(rows, columns, |_, _| standard_normal(&mut rng));
@@ -37,7 +37,7 @@ fn tables(on_factors: bool) -> [Table; 4] {
     [table("x", x), table("u", u), table("y", y), table("t", t)]
 }
 
-fn spec(settle: Settle, target: &str) -> ModelSpec {
+pub(super) fn spec(settle: Settle, target: &str) -> ModelSpec {
     let mut spec = models::sshiba(2).with_settled(target, settle);
     spec = spec.with_likelihood("t", "bernoulli");
     spec.views.retain(|v| v.name == target);
@@ -45,21 +45,21 @@ fn spec(settle: Settle, target: &str) -> ModelSpec {
     spec
 }
 
-fn part(tables: &[Table; 4], target: usize, rows: Range<usize>) -> crate::Dataset {
+pub(super) fn part(tables: &[Table; 4], target: usize, rows: Range<usize>) -> crate::Dataset {
     data([0, 1, target].map(|i| some(&tables[i], rows.clone())))
 }
 
-fn fitted(tables: &[Table; 4], target: usize, settle: Settle) -> Fit {
+pub(super) fn fitted(tables: &[Table; 4], target: usize, settle: Settle) -> Fit {
     let name = &tables[target].name;
     crate::fit(part(tables, target, 0..TRAIN), spec(settle, name)).unwrap()
 }
 
-fn sources(tables: &[Table; 4], rows: Range<usize>) -> crate::Dataset {
+pub(super) fn sources(tables: &[Table; 4], rows: Range<usize>) -> crate::Dataset {
     data([0, 1].map(|i| some(&tables[i], rows.clone())))
 }
 
 /// R² of a number, or one less the log loss over that of a coin.
-fn score(fit: &Fit, tables: &[Table; 4], target: usize) -> f64 {
+pub(super) fn score(fit: &Fit, tables: &[Table; 4], target: usize) -> f64 {
     let found = fit.predict(&sources(tables, TRAIN..N), &tables[target].name);
     let mean = found.unwrap().mean;
     let truth = |n: usize| tables[target].values[(TRAIN + n, 0)];
@@ -86,7 +86,7 @@ fn share(fit: &Fit) -> f64 {
 }
 
 /// R² of new samples' number by least squares on all features of training.
-fn least_squares(tables: &[Table; 4]) -> f64 {
+pub(super) fn least_squares(tables: &[Table; 4]) -> f64 {
     let column = |n: usize, i: usize| match i {
         20 => 1.0,
         i if i < 12 => tables[0].values[(n, i)],

@@ -253,7 +253,7 @@ impl Fit {
                 let why = why.split(": take ").next().unwrap_or_default();
                 return refuse(format!("view '{}' is {likelihood}: {why}", info.name));
             }
-            if self.holds_settled(at) {
+            if self.holds_settled(at) || self.shares_of(at)?.is_some() {
                 return refuse(format!(
                     "view '{}' was settled, and what it was settled on is not of sums",
                     info.name

@@ -1,0 +1,139 @@
+//! Regressions of a view on the features of others, as a way to predict it.
+
+use polyview_baselines::{Design, Tuning, logistic_held_out, multinomial_held_out, ridge_held_out};
+use polyview_core::{NoiseScope, View};
+use polyview_linalg::Mat;
+
+use super::cross_validate::{columns, side_by_side};
+use super::regressed::{Regressed, Source, known};
+use crate::error::Result;
+use crate::fit::Fit;
+
+/// Most cells of the columns that a view is regressed on: they are held at once.
+const CELLS: usize = 1 << 25;
+
+impl Fit {
+    /// Why a view is not predicted by a regression on features; nothing where it can be.
+    fn never_regressed(&self, at: usize) -> Result<Option<&'static str>> {
+        let component = self.component(0)?;
+        let (info, part) = (&self.views[at], &component.views[at]);
+        let likelihood = &info.choices.likelihood;
+        let learnt = ["gaussian", "bernoulli", "categorical"];
+        let noise = part.term.as_noise().map(|n| n.precisions().is_some());
+        Ok(if !learnt.iter().any(|name| *likelihood == **name) {
+            Some("its likelihood is not that of a regression")
+        } else if component.known().is_some() {
+            Some("the fit is adjusted")
+        } else if component.groups.is_some() && self.looks_at_groups() {
+            Some("groups have parameters of their own")
+        } else if info.choices.local
+            || part.term.shape().components.is_some()
+            || part.weights.implicit_rows() > 0
+            || noise == Some(false)
+        {
+            Some("it has parameters for parts of the samples")
+        } else {
+            None
+        })
+    }
+
+    /// The regression of view `at` on the features of all views but `targets` (ridge, logistic or multinomial; penalties of
+    /// least loss on these folds), and the log densities of its cells by the regression without their fold; or why not.
+    pub(super) fn regress(
+        &self,
+        targets: &[usize],
+        at: usize,
+        fold_of: &[usize],
+    ) -> Result<std::result::Result<(Regressed, Mat<f64>), &'static str>> {
+        if let Some(why) = self.never_regressed(at)? {
+            return Ok(Err(why));
+        }
+        let data = self.data()?;
+        let (view, rows) = (&data[at], self.samples.len());
+        let is_source = |v: &usize| {
+            let own = !targets.contains(v) && !self.views[*v].choices.local;
+            own && !self.domain(*v).is_similarity()
+        };
+        let sources: Vec<usize> = (0..data.len()).filter(is_source).collect();
+        let width = |v: &usize| data[*v].n_features().max(data[*v].levels().len());
+        let cells = sources.iter().map(width).sum::<usize>() * rows;
+        if cells == 0 || cells > CELLS {
+            return Ok(Err("the other views have no features, or too many"));
+        }
+        let parts: Vec<Mat<f64>> = (sources.iter())
+            .map(|&v| columns(&data[v], self.domain(v)))
+            .collect();
+        let x = side_by_side(&parts, rows);
+        let design = Design::learn(x.as_ref())?;
+        let x = design.apply(x.as_ref())?;
+        let tuning = Tuning::new(fold_of.to_vec());
+        let domain = self.domain(at);
+        let (fit, held) = if domain.has_classes() {
+            let count = view.levels().len();
+            multinomial_held_out(x.as_ref(), &view.classes(), count, &tuning)?
+        } else if domain.is_label() {
+            let y = columns(view, domain);
+            logistic_held_out(x.as_ref(), y.as_ref(), &tuning)?
+        } else {
+            let y = columns(view, domain);
+            ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?
+        };
+        // nothing is known of a target that nobody has
+        let number = |x: f64| if x.is_finite() { x } else { 0.0 };
+        let beta = fit.coefficients();
+        let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
+        let mut first = 0;
+        for (&v, part) in sources.iter().zip(&parts) {
+            let place = |d: usize| first + d;
+            let coefficients = Mat::from_fn(part.ncols(), beta.ncols(), |d, c| {
+                number(beta[(1 + place(d), c)] / design.sds()[place(d)])
+            });
+            let means = (0..part.ncols()).map(|d| design.means()[place(d)]);
+            of_view[v] = Some(Source {
+                coefficients,
+                means: means.collect(),
+                domain: self.domain(v),
+            });
+            first += part.ncols();
+        }
+        let noise = if domain.is_label() {
+            Vec::new()
+        } else {
+            self.noise_about(at, view, &held)?
+        };
+        let found = Regressed {
+            of_view,
+            intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),
+            noise,
+        };
+        let mut component = self.component(0)?;
+        let part = known(component.views.swap_remove(at), &held, &found.noise);
+        let laws = super::laws::Laws::new(vec![(part, vec![1.0; rows])], &self.views[at]);
+        Ok(Ok((found, laws.ln_densities(view))))
+    }
+
+    /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have
+    /// one noise.
+    fn noise_about(&self, at: usize, view: &View, held: &Mat<f64>) -> Result<Vec<f64>> {
+        let component = self.component(0)?;
+        let noise = component.views[at].term.as_noise();
+        let each = noise.is_some_and(|n| n.scope() == NoiseScope::Column);
+        let (mut sums, mut counts) = (Vec::new(), Vec::new());
+        for d in 0..held.ncols() {
+            let squares = (0..held.nrows()).filter_map(|n| {
+                let square = (view.value(n, d)? - held[(n, d)]).powi(2);
+                square.is_finite().then_some(square)
+            });
+            let (sum, count) = squares.fold((0.0, 0.0), |(s, c), x| (s + x, c + 1.0));
+            sums.push(sum);
+            counts.push(count);
+        }
+        let mean = |sum: f64, count: f64| {
+            let variance = if count > 0.0 { sum / count } else { 1.0 };
+            variance.max(1e-12)
+        };
+        let all = mean(sums.iter().sum(), counts.iter().sum());
+        let of = |(s, c): (&f64, &f64)| if each { mean(*s, *c) } else { all };
+        Ok(sums.iter().zip(&counts).map(of).collect())
+    }
+}

@@ -1,0 +1,220 @@
+//! Views that are predicted by a mixture of ways (docs/decisions/0084-mixtures-of-ways.md).
+
+use polyview_core::Table;
+use polyview_linalg::Mat;
+
+use super::discriminative::{data, some};
+use super::settle_features::{N, TRAIN, fitted, least_squares, part, score, sources, spec, tables};
+use crate::{ErrorKind, Fit, ProjectOptions, Settle, models};
+
+/// What was said of the mixture.
+fn said(fit: &Fit) -> String {
+    let entries = &fit.record().journal.entries;
+    let said = entries.iter().map(|e| e.event.to_string());
+    said.filter(|s| s.contains("predicted by a mixture"))
+        .collect()
+}
+
+fn shares(fit: &Fit, at: usize) -> [f64; 3] {
+    fit.shares_of(at).unwrap().expect("shares")
+}
+
+/// Where a target hangs on what is private to features, the regression on these has nearly all; where it
+/// hangs on factors, next to nothing is lost.
+#[test]
+fn the_way_that_knows_the_target_has_the_largest_share() {
+    let private = tables(false);
+    for (target, least) in [(2, least_squares(&private) - 0.03), (3, 0.2)] {
+        let fit = fitted(&private, target, Settle::Mixture);
+        let found = shares(&fit, 2);
+        assert!(found[2] > 0.9, "{target} {found:?} {}", said(&fit));
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let own = score(&fit, &private, target);
+        assert!(own > least, "{target}: {own} {least}");
+    }
+    let shared = tables(true);
+    for target in [2, 3] {
+        let [joint, mixed] = [Settle::Not, Settle::Mixture].map(|s| fitted(&shared, target, s));
+        let [a, b] = [&joint, &mixed].map(|f| score(f, &shared, target));
+        assert!(b > a - 0.02, "{target}: {a} {b} {}", said(&mixed));
+        let found = shares(&mixed, 2);
+        assert!(found[0] + found[1] > 0.5, "{target}: {found:?}");
+    }
+}
+
+/// A law like any other: intervals hold their share, distribution functions rise, quantiles are their inverse.
+#[test]
+fn a_mixture_is_a_law() {
+    for on_factors in [false, true] {
+        let tables = tables(on_factors);
+        let fit = fitted(&tables, 2, Settle::Mixture);
+        let p = fit.predict(&sources(&tables, TRAIN..N), "y").unwrap();
+        let truth = |n: usize| tables[2].values[(TRAIN + n, 0)];
+        for (level, slack) in [(0.5, 0.11), (0.9, 0.08)] {
+            let (lower, upper) = p.interval(level).unwrap();
+            let held =
+                (0..N - TRAIN).filter(|&n| lower[(n, 0)] < truth(n) && truth(n) < upper[(n, 0)]);
+            let held = held.count() as f64 / (N - TRAIN) as f64;
+            assert!((held - level).abs() < slack, "{on_factors} {level} {held}");
+            for (ends, want) in [(&lower, 0.5 - level / 2.0), (&upper, 0.5 + level / 2.0)] {
+                let below = p.cdf(ends.as_ref()).unwrap();
+                for n in 0..N - TRAIN {
+                    assert!((below[(n, 0)] - want).abs() < 1e-6);
+                }
+            }
+        }
+        let mut before = Mat::zeros(N - TRAIN, 1);
+        for step in -8..=8 {
+            let at = Mat::full(N - TRAIN, 1, f64::from(step) / 2.0);
+            let below = p.cdf(at.as_ref()).unwrap();
+            for n in 0..N - TRAIN {
+                assert!(below[(n, 0)] >= before[(n, 0)] && below[(n, 0)] <= 1.0);
+            }
+            before = below;
+        }
+    }
+}
+
+/// Classes of three thirds of the number.
+fn classes(tables: &[Table; 4]) -> Table {
+    let y = &tables[2].values;
+    Table {
+        values: Mat::from_fn(N, 1, |n, _| match y[(n, 0)] {
+            x if x < -0.6 => 0.0,
+            x if x < 0.6 => 1.0,
+            _ => 2.0,
+        }),
+        levels: vec!["low".into(), "mid".into(), "high".into()],
+        features: vec!["c".into()],
+        name: "c".into(),
+        ..some(&tables[2], 0..N)
+    }
+}
+
+#[test]
+fn probabilities_of_classes_sum_to_one_and_beat_the_joint_fit() {
+    let tables = tables(false);
+    let classes = classes(&tables);
+    let of = |settle: Settle| {
+        let spec = models::sshiba(2)
+            .with_likelihood("c", "categorical")
+            .with_settled("c", settle);
+        let parts = [0, 1].map(|i| some(&tables[i], 0..TRAIN));
+        let [x, u] = parts;
+        crate::fit(data([x, u, some(&classes, 0..TRAIN)]), spec).unwrap()
+    };
+    let loss = |fit: &Fit| -> f64 {
+        let p = fit.predict(&sources(&tables, TRAIN..N), "c").unwrap();
+        let of = |n: usize| {
+            let sum: f64 = (0..3).map(|c| p.mean[(n, c)]).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            -p.mean[(n, classes.values[(TRAIN + n, 0)] as usize)].ln()
+        };
+        (0..N - TRAIN).map(of).sum::<f64>() / (N - TRAIN) as f64
+    };
+    let [joint, mixed] = [Settle::Not, Settle::Mixture].map(of);
+    let (a, b) = (loss(&joint), loss(&mixed));
+    assert!(b < a - 0.2, "{a} {b} {}", said(&mixed));
+    let again = Fit::from_bytes(&mixed.to_bytes().unwrap()).unwrap();
+    assert_eq!(loss(&again), b);
+}
+
+/// Every verb over a mixture, from a file as well; the joint fit does all but predict the view from others.
+#[test]
+fn a_mixture_is_kept_in_the_file_and_goes_through_every_verb() {
+    let mut tables = tables(false);
+    for n in (0..N).step_by(9) {
+        tables[0].values[(n, n % 12)] = f64::NAN;
+    }
+    for target in [2, 3] {
+        let name = tables[target].name.clone();
+        let fit = fitted(&tables, target, Settle::Mixture);
+        assert_eq!(fit.views()[2].choices.settle, Some(Settle::Mixture));
+        let bytes = fit.to_bytes().unwrap();
+        let again = Fit::from_bytes(&bytes).unwrap();
+        assert_eq!(again.to_bytes().unwrap(), bytes);
+        assert_eq!(said(&again), said(&fit));
+        let all = sources(&tables, 0..N);
+        let [a, b] = [&fit, &again].map(|f| f.predict(&all, &name).unwrap());
+        assert_eq!((&a.mean, &a.sd), (&b.mean, &b.sd));
+        // samples one by one are predicted alike
+        for n in [5, 18, TRAIN + 3] {
+            let one = data([0, 1].map(|i| some(&tables[i], n..n + 1)));
+            let p = fit.predict(&one, &name).unwrap();
+            assert!((p.mean[(0, 0)] - a.mean[(n, 0)]).abs() < 1e-9);
+        }
+        // without a view the regression says nothing, and factors do
+        let one = data([some(&tables[0], TRAIN..N)]);
+        let joint = fitted(&tables, target, Settle::Not);
+        let [few, of_joint] = [&fit, &joint].map(|f| f.predict(&one, &name).unwrap());
+        if shares(&fit, 2)[1] == 0.0 {
+            assert!(super::gap(&few.mean, &of_joint.mean) < 1e-12);
+        }
+        let turned = fit.varimax().unwrap().predict(&all, &name).unwrap();
+        assert!(super::gap(&turned.mean, &a.mean) < 1e-7);
+        let with_target = part(&tables, target, 0..TRAIN);
+        let of = |f: &Fit| {
+            (
+                f.fitted(&name).unwrap().mean,
+                f.impute(&name, 0.9).map(|i| i.values).ok(),
+                f.project(&with_target, &ProjectOptions::default())
+                    .unwrap()
+                    .mean,
+            )
+        };
+        assert_eq!(of(&fit), of(&joint));
+        fit.explain().unwrap();
+        if target == 2 {
+            assert!(a.interval(0.9).is_ok());
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_mixes_alike() {
+    let tables = tables(false);
+    let of = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let fit = fitted(&tables, 3, Settle::Mixture);
+            let mean = fit.predict(&sources(&tables, TRAIN..N), "t").unwrap().mean;
+            (mean, said(&fit))
+        })
+    };
+    assert_eq!(of(1), of(4));
+}
+
+#[test]
+fn what_cannot_be_mixed_is_refused_or_said() {
+    let tables = tables(false);
+    let mut gibbs = spec(Settle::Mixture, "y");
+    gibbs.engine = crate::EngineKind::Gibbs;
+    let error = crate::Fitting::new(part(&tables, 2, 0..TRAIN), gibbs).err();
+    let error = error.expect("a refusal");
+    assert!(
+        matches!(error.kind(), ErrorKind::Incompatible { .. }),
+        "{error}"
+    );
+    let few = crate::fit(part(&tables, 2, 0..12), spec(Settle::Mixture, "y")).unwrap();
+    assert_eq!(few.views()[2].choices.settle, Some(Settle::Not));
+    let entries = &few.record().journal.entries;
+    let told = |e: &polyview_core::Entry| e.event.to_string().contains("ways could not be mixed");
+    assert!(entries.iter().any(told));
+    // levels have no regression of their own
+    let mut levels = tables.clone();
+    levels[2].values = Mat::from_fn(N, 1, |n, _| {
+        (tables[2].values[(n, 0)].clamp(-1.2, 1.2) + 2.0)
+            .round()
+            .clamp(1.0, 3.0)
+    });
+    let spec = models::sshiba(2)
+        .with_likelihood("y", "ordinal")
+        .with_settled("y", Settle::Mixture);
+    let fit = crate::fit(part(&levels, 2, 0..TRAIN), spec).unwrap();
+    assert!(
+        said(&fit).contains("no regression on features"),
+        "{}",
+        said(&fit)
+    );
+    assert_eq!(shares(&fit, 2)[2], 0.0);
+}
