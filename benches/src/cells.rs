@@ -61,7 +61,10 @@ fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Er
 fn datum(kind: &str, eta: f64, rng: &mut impl Rng) -> Result<f64, Box<dyn Error>> {
     Ok(match kind {
         // about a gamma mean, of size 2 or so
-        "nb" | "pln" => poisson(rng, (1.5 + 0.8 * eta + 0.6 * standard_normal(rng)).exp())?,
+        "nb" | "pln" => {
+            let noise: f64 = standard_normal(rng);
+            poisson(rng, (1.5 + 0.8 * eta + 0.6 * noise).exp())?
+        }
         "bernoulli" => f64::from(u8::from(uniform_open01(rng) < 1.0 / (1.0 + (-eta).exp()))),
         "ordinal" => (eta + standard_normal(rng) + 3.5).round().clamp(1.0, 6.0),
         _ => eta + standard_normal(rng),
