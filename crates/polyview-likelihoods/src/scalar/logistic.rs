@@ -70,7 +70,7 @@ pub(super) fn softplus(
 /// Means of the sheet go from minus this to it.
 const REACH: f64 = 16.0;
 
-/// Largest weight of a cell that is looked up: what is looked up is less than 4e-12 off.
+/// Largest weight of a cell that is looked up: what is looked up is about 1e-11 off.
 const LARGEST_OF_SHEET: f64 = 5e3;
 
 /// Carries out `of` for some of many cells.

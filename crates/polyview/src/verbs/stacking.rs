@@ -16,8 +16,8 @@ use crate::spec::Settle;
 pub(crate) const WAYS: [&str; 3] = ["joint fit", "settled on factors", "regression on features"];
 /// Those of them that folds go.
 const SETTLED: [Settle; 2] = [Settle::Not, Settle::Factors];
-/// Cells that are taken to have been seen of each way before any is (a Dirichlet prior of the shares).
-const BEFORE: f64 = 2.0;
+/// What part of a cell is taken to have been seen of each way before any is (a Dirichlet prior of the shares).
+const BEFORE: f64 = 0.1;
 /// A way with a smaller share is left out.
 const LEAST: f64 = 0.02;
 /// Most steps to the shares, and the change that ends them.
@@ -104,18 +104,6 @@ fn shares_of(held: &[Option<&Mat<f64>>; 3], usable: &[bool]) -> Option<([f64; 3]
     }
     if cells.is_empty() {
         return None;
-    }
-    if let Ok(path) = std::env::var("PV_DUMP") {
-        let text: Vec<String> = cells
-            .iter()
-            .map(|c| {
-                c.iter()
-                    .map(|x| x.to_string())
-                    .collect::<Vec<_>>()
-                    .join(",")
-            })
-            .collect();
-        let _ = std::fs::write(path, text.join("\n"));
     }
     let found = shares(&cells, known.len());
     // what has next to nothing is left out, and the others keep their proportions
@@ -319,9 +307,9 @@ mod tests {
         let many = shares(&cells(500, told), 3);
         assert!(many[1] > 0.98, "{many:?}");
         assert!((many.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // a handful of cells decides little, and none nothing
+        // a handful of cells leaves something to the others, and none decides nothing
         let few = shares(&cells(3, told), 3);
-        assert!(few[1] < 0.6 && few[1] > few[0], "{few:?}");
+        assert!(few[1] < 0.95 && few[1] > few[0], "{few:?}");
         assert_eq!(shares(&[], 3), vec![1.0 / 3.0; 3]);
         // nor does a way that rules nothing out win by one cell that others rule out
         let sure = |n: usize| vec![if n == 0 { -700.0 } else { -0.01 }, -0.7];
