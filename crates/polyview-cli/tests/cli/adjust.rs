@@ -449,6 +449,6 @@ fn covariates_and_groups_may_come_from_one_file() {
         "bad.mtx",
         "%MatrixMarket matrix coordinate integer general\n2 3 1\n1 1 4\n",
     );
-    let err = fails(at, "fit --view c=bad.mtx:pln -k 1 --out c.pv");
+    let err = fails(at, "fit --model mofa --view c=bad.mtx:pln -k 1 --out c.pv");
     assert!(err.contains("%%MatrixMarket"), "{err}");
 }

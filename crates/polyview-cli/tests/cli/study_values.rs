@@ -63,12 +63,12 @@ fn values_of_the_wrong_kind_are_named_by_line_and_key() {
             "line 3, key 'model.views.ranks': view 'x' is gaussian, and these are options of rank",
         ),
         (
-            "[[model.views]]\nname = \"x\"\nsettle = \"no\"\n",
-            "line 3, key 'model.views.settle': the text \"no\" stands where \"factors\", \"features\", \"best\", true or false belongs",
+            "[[model.views]]\nname = \"x\"\nsettle = \"nope\"\n",
+            "line 3, key 'model.views.settle': the text \"nope\" stands where \"factors\", \"features\", \"best\", \"mixture\", true or false belongs",
         ),
         (
             "[[model.views]]\nname = \"x\"\nsettle = 3\n",
-            "line 3, key 'model.views.settle': 3 stands where \"factors\", \"features\", \"best\", true or false belongs",
+            "line 3, key 'model.views.settle': 3 stands where \"factors\", \"features\", \"best\", \"mixture\", true or false belongs",
         ),
         (
             "[[model.views]]\nname = \"x\"\nshape = [3]\n",

@@ -49,8 +49,12 @@ pub fn read_view(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ViewTa
 
 /// Whether text begins as Matrix Market files do.
 fn is_market(path: &Path, input: &mut dyn BufRead) -> Result<bool, IoError> {
-    let name = path.to_string_lossy().to_ascii_lowercase();
-    if name.strip_suffix(".gz").unwrap_or(&name).ends_with(".mtx") {
+    let ends = |path: &Path, end: &str| {
+        path.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case(end))
+    };
+    let inner = path.with_extension("");
+    if ends(path, "mtx") || (ends(path, "gz") && ends(&inner, "mtx")) {
         return Ok(true);
     }
     let start = input.fill_buf().map_err(|e| IoError::text(path, e))?;

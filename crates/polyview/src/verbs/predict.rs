@@ -410,18 +410,15 @@ impl Fit {
                     continue;
                 }
                 // factors come from other views, the same for each way
-                let (z, of_components, beside) = match &found {
-                    Some((z, s, beside)) => {
-                        (Cow::Owned(z.as_ref().clone()), s.clone(), beside.clone())
+                let (z, of_components, beside) = if let Some((z, s, beside)) = &found {
+                    (Cow::Owned(z.as_ref().clone()), s.clone(), beside.clone())
+                } else {
+                    let (z, s, beside) = factors(&component)?;
+                    if ways.len() > 1 {
+                        let z = Cow::Owned(z.as_ref().clone());
+                        found = Some((z, s.clone(), beside.clone()));
                     }
-                    None => {
-                        let (z, s, beside) = factors(&component)?;
-                        if ways.len() > 1 {
-                            let z = Cow::Owned(z.as_ref().clone());
-                            found = Some((z, s.clone(), beside.clone()));
-                        }
-                        (z, s, beside)
-                    }
+                    (z, s, beside)
                 };
                 let z = match of_components {
                     None => z,

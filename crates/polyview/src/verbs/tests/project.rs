@@ -386,9 +386,10 @@ fn factors_of_classes_beside_other_labels_come_to_rest() {
         let signs = Mat::from_fn(N, 3, |n, d| f64::from(u8::from(signs[(n, d)] > 0.3)));
         let labels = table("l", signs, 0);
         let build = |tables: Vec<Table>| {
-            let builder = tables
-                .into_iter()
-                .fold(Dataset::builder(), |b, t| b.view(t));
+            let mut builder = Dataset::builder();
+            for table in tables {
+                builder = builder.view(table);
+            }
             builder.build().unwrap()
         };
         let data = build(vec![numbers, classes.clone(), labels.clone()]);

@@ -27,7 +27,7 @@ fn the_way_that_knows_the_target_has_the_largest_share() {
     for (target, least) in [(2, least_squares(&private) - 0.03), (3, 0.2)] {
         let fit = fitted(&private, target, Settle::Mixture);
         let found = shares(&fit, 2);
-        assert!(found[2] > 0.9, "{target} {found:?} {}", said(&fit));
+        assert!(found[2] > 0.8, "{target} {found:?} {}", said(&fit));
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         let own = score(&fit, &private, target);
         assert!(own > least, "{target}: {own} {least}");
