@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{absent, column, complete, moments, refused};
 use crate::error::{ErrorKind, Result};
+use crate::verbs::{is_far, middle};
 
 /// A standard deviation below this share of the mean is rounding.
 const ROUNDING: f64 = 1e-13;
@@ -12,11 +13,6 @@ const ROUNDING: f64 = 1e-13;
 const SAME: f64 = 1e-10;
 /// So few different whole numbers may be names of categories.
 const FEW: usize = 6;
-/// Standard deviations from the mean of training by which half of the values of new samples may be
-/// off: of several samples, and of fewer.
-const FAR: (f64, f64) = (10.0, 100.0);
-/// Samples from which the middle value says something.
-const SEVERAL: usize = 5;
 
 /// How the values of a covariate become columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,13 +116,7 @@ impl Covariate {
             return None;
         };
         let distance = middle_distance(column)?;
-        let (several, few) = FAR;
-        let limit = if column.len() >= SEVERAL {
-            several
-        } else {
-            few
-        };
-        (distance > limit).then(|| {
+        is_far(distance, column.len() as f64).then(|| {
             format!(
                 "the covariate '{}' of these samples lies about {distance:.0} standard deviations from its mean in \
                  training ({mean:.4}, standard deviation {sd:.4}): see whether it is in the same unit",
@@ -174,9 +164,7 @@ impl Covariate {
 
 /// The middle one of the distances from 0; `None` of no values.
 pub(super) fn middle_distance(values: &[f64]) -> Option<f64> {
-    let mut all: Vec<f64> = values.iter().map(|x| x.abs()).collect();
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
+    middle(&mut values.iter().map(|x| x.abs()).collect::<Vec<_>>())
 }
 
 /// What is to be said of categories that look like numbers, or like names of samples.

@@ -61,8 +61,7 @@ struct Feature {
 
 impl Feature {
     fn is_far(&self) -> bool {
-        let (several, few) = FAR;
-        self.distance > if self.count >= SEVERAL { several } else { few }
+        is_far(self.distance, self.count)
     }
 }
 
@@ -321,8 +320,15 @@ fn feature(training: &Training<'_>, view: &View, at: usize, tally: &mut Tally) -
     })
 }
 
+/// Whether so many new values lie far off, whose middle distance from the training mean is this many standard
+/// deviations of training.
+pub(crate) fn is_far(distance: f64, count: f64) -> bool {
+    let (several, few) = FAR;
+    distance > if count >= SEVERAL { several } else { few }
+}
+
 /// The middle number, the lower one of two; `None` of none.
-fn middle(values: &mut [f64]) -> Option<f64> {
+pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()
 }

@@ -67,6 +67,7 @@ pub use cross_validate::{
     cross_validate_warnings,
 };
 pub use explain::Explained;
+pub(crate) use far_off::{is_far, middle};
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
 pub use impute::Imputation;

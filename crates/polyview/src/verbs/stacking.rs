@@ -97,7 +97,9 @@ fn shares_of(held: &[Option<&Mat<f64>>; 3], usable: &[bool]) -> Option<([f64; 3]
                 .iter()
                 .filter_map(|&w| held[w].map(|m| m[(n, d)]))
                 .collect();
-            if cell.iter().all(|x| !x.is_nan()) {
+            // a cell that every way rules out tells none apart
+            let told = cell.iter().any(|x| x.is_finite());
+            if told && cell.iter().all(|x| !x.is_nan()) {
                 cells.push(cell);
             }
         }
