@@ -237,6 +237,12 @@ pub trait LikelihoodSpecies: Send + Sync {
     fn for_more_variance(&self) -> Option<&'static str> {
         None
     }
+    /// Whether linear predictors of the plain regression of its domain are its own: ridge regression of numbers (with
+    /// normal noise), logistic of zeros and ones, multinomial of classes. Then a view can be predicted by such a regression on
+    /// the features of others, through its own laws (docs/decisions/0084-mixtures-of-ways.md).
+    fn has_plain_regression(&self) -> bool {
+        false
+    }
     /// Number of latent dimensions, where the predictor has these for columns and not the
     /// features of the data (or their classes).
     fn latent_dimensions(&self, options: &Options) -> Option<usize> {

@@ -31,6 +31,9 @@ impl LikelihoodSpecies for BernoulliSpecies {
     fn domain(&self) -> Domain {
         Domain::Binary
     }
+    fn has_plain_regression(&self) -> bool {
+        true
+    }
     fn defaults(&self) -> Options {
         Options::of(&OfForm::default()).unwrap_or_default()
     }

@@ -26,6 +26,9 @@ impl LikelihoodSpecies for GaussianSpecies {
     fn domain(&self) -> Domain {
         Domain::Reals
     }
+    fn has_plain_regression(&self) -> bool {
+        true
+    }
     fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
         (way == Way::Components).then(|| "real numbers have one set of weights".to_owned())
     }

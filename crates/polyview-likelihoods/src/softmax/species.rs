@@ -27,6 +27,9 @@ impl LikelihoodSpecies for SoftmaxSpecies {
     fn domain(&self) -> Domain {
         Domain::Levels { ordered: false }
     }
+    fn has_plain_regression(&self) -> bool {
+        true
+    }
     fn refuses(&self, way: Way, _options: &Options) -> Option<String> {
         match way {
             Way::Sparse => Some("keeps numbers for every sample".to_owned()),

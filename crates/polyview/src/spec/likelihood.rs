@@ -83,6 +83,11 @@ impl Likelihood {
     pub(crate) fn for_more_variance(&self) -> Option<&'static str> {
         self.species()?.for_more_variance()
     }
+    /// Whether plain regressions have its linear predictors ([`LikelihoodSpecies::has_plain_regression`]).
+    pub(crate) fn has_plain_regression(&self) -> bool {
+        self.species()
+            .is_some_and(LikelihoodSpecies::has_plain_regression)
+    }
     /// Whether the data are zeros and ones, or classes.
     pub fn is_label(&self) -> bool {
         self.is(Domain::is_label)

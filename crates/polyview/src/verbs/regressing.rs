@@ -18,9 +18,8 @@ impl Fit {
         let component = self.component(0)?;
         let (info, part) = (&self.views[at], &component.views[at]);
         let likelihood = &info.choices.likelihood;
-        let learnt = ["gaussian", "bernoulli", "categorical"];
         let noise = part.term.as_noise().map(|n| n.precisions().is_some());
-        Ok(if !learnt.iter().any(|name| *likelihood == **name) {
+        Ok(if !likelihood.has_plain_regression() {
             Some("its likelihood is not that of a regression")
         } else if component.known().is_some() {
             Some("the fit is adjusted")
