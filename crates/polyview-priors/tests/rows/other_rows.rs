@@ -1,9 +1,10 @@
 //! What blocks say of rows that are not theirs, and of their priors.
 
 use polyview_core::{
-    GammaPrior, NumericError, RowBlock, RowContext, RowGroups, RowMoments, ScalePrior,
+    Context, GammaPrior, Journal, NormalEquations, NumericError, RowBlock, RowContext, RowGroups,
+    RowMoments, Rule, ScalePrior,
 };
-use polyview_linalg::{Mat, sym_eigen};
+use polyview_linalg::{Mat, gram, sym_eigen};
 use polyview_priors::{
     Ard, BetaPrior, DiagonalRows, DoubleArd, Fixed, FullRows, GroupArd, MixtureOptions,
     MixtureRows, SpikeSlab, SpikeSlabOptions, SpikeSlabRows, ThreeParameterBeta,
@@ -183,6 +184,41 @@ fn gaussian_rows_have_the_variances_of_sparse_ones() {
                 .is_err()
         );
     }
+}
+
+/// Covariances of rows of new samples stay positive, whatever is surely zero, and their determinant is theirs.
+#[test]
+fn an_entry_that_is_surely_zero_leaves_its_row_a_precision() {
+    let mut prior = SpikeSlab::by_group(SpikeSlabOptions::default(), groups(ROWS, 2), K);
+    for g in 0..2 {
+        // inclusion of the second column has log odds about -1000
+        prior.betas_mut().set(g + 2, 1e-3, 1.0);
+    }
+    let block = SpikeSlabRows::new("z", prior, start(ROWS, K, 7));
+    let of = groups(4, 2);
+    let mut new = (block.for_rows(&RowContext::new(&of), at_zero(4))).unwrap();
+    let mut eq = NormalEquations::new(K, 0..4);
+    let data = Mat::from_fn(K, K, |i, j| if i == j { 2.0 } else { 0.3 });
+    eq.gram = gram(data.as_ref());
+    for r in 0..4 {
+        eq.rhs[(r, 0)] = 8.0;
+        eq.rhs[(r, 1)] = 0.1;
+    }
+    let mut cx = Context {
+        key: StreamKey::new(1),
+        sweep: 1,
+        journal: &mut Journal::default(),
+    };
+    new.prepare(&eq, &mut cx).unwrap();
+    new.update(&mut eq, Rule::Optimum, &mut cx).unwrap();
+    let moments = new.moments();
+    for r in 0..4 {
+        assert_eq!(moments.mean()[(r, 1)], 0.0);
+        assert!(moments.mean()[(r, 0)] > 0.4 && moments.variance(r, 1) > 0.0);
+    }
+    let mut again = moments.clone();
+    again.refresh_log_det("z").unwrap();
+    close(again.log_det(), moments.log_det(), 1e-9, "log determinant");
 }
 
 #[test]

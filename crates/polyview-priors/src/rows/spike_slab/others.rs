@@ -4,7 +4,7 @@ use polyview_core::{GammaPrior, NumericError, RowCov, RowGroups, RowMoments};
 use polyview_linalg::{Mat, SymPacked, packed_index};
 use polyview_random::{StreamKey, fill_standard_normal, uniform_open01};
 
-use super::SpikeSlabRows;
+use super::{LEAST_INCLUSION, SpikeSlabRows};
 use crate::group_ard::GroupArd;
 use crate::rows::diagonal::finite;
 use crate::rows::{FullRows, other_rows};
@@ -63,13 +63,15 @@ impl SpikeSlabRows {
         own: &[SymPacked],
     ) -> Result<(), NumericError> {
         let k = precisions.ncols();
-        let (mean, cov, _) = self.moments.parts_mut();
+        let (mean, cov, log_det) = self.moments.parts_mut();
         for (i, data) in own.iter().enumerate() {
             let r = first + i;
             let mut factor = vec![0.0; k];
             for j in 0..k {
                 let (p, m) = (self.inclusion[(r, j)], self.slab_mean[(r, j)]);
-                let apart = p * self.slab_variance[(r, j)] + p * (1.0 - p) * m * m;
+                // an entry that is surely zero keeps a variance, by which the row has a precision
+                let least = p.max(LEAST_INCLUSION);
+                let apart = least * (self.slab_variance[(r, j)] + (1.0 - p) * m * m);
                 let precision = data.as_slice()[packed_index(j, j)] + precisions[(r, j)];
                 mean[(r, j)] = p * m;
                 factor[j] = (apart * precision).sqrt();
@@ -77,6 +79,7 @@ impl SpikeSlabRows {
             let RowCov::PerRow(cov) = &mut *cov else {
                 continue;
             };
+            *log_det += 2.0 * factor.iter().map(|f| f.ln()).sum::<f64>();
             let of_row = cov.row_mut(r);
             for a in 0..k {
                 for b in 0..=a {
