@@ -17,6 +17,7 @@ mod data;
 mod engines;
 mod options;
 mod read;
+mod targets;
 mod values;
 mod write;
 

@@ -114,18 +114,20 @@ pub struct ChoiceArgs {
     /// of the model are read alike; may be given several times.
     #[arg(long, value_name = "VIEW=FILE|LOWER|LOWER..UPPER")]
     pub limit: Vec<String>,
-    /// At the end settle the weights of this view, of labels for example, on
-    /// factors of the other views alone: those that a prediction of it will
-    /// meet; with VIEW=features on what these leave of the features as well; with
-    /// VIEW=best in whichever way predicts the view best, the joint fit's own
-    /// among them, in five folds held out in turn (tens of times the time of a
-    /// fit where there are many features); with VIEW=mixture by all of them and a
-    /// regression on the features, with the shares that predict such folds best;
-    /// with VIEW=no not at all. May be given several times. With --model rank
-    /// labels are settled unless --no-settle is given.
+    /// How this view is predicted from the others, labels for example. VIEW=mixture:
+    /// by a mixture of the joint fit and a regression on their features, with the
+    /// shares that predict samples best whose labels were hidden in three folds;
+    /// VIEW alone: by weights that are settled at the end on factors of the other
+    /// views alone, those that a prediction of it will meet; VIEW=features: on what
+    /// these leave of the features as well; VIEW=best: in whichever of these ways,
+    /// the joint fit's own among them, predicts five such folds best (tens of times
+    /// the time of a fit where there are many features); VIEW=no: by the joint fit.
+    /// May be given several times [default: mixture for labels of at most twenty
+    /// columns and for targets of cross-validate, with --model mofa, sshiba or bibfa
+    /// and --engine vb; VIEW alone for labels with --model rank; else the joint fit].
     #[arg(long, value_name = "VIEW[=features|=best|=mixture|=no]")]
     pub settle: Vec<String>,
-    /// Leave the weights of all views as the joint fit has them.
+    /// Predict all views by the joint fit.
     #[arg(long, conflicts_with = "settle")]
     pub no_settle: bool,
     /// Compare the samples of this view by a kernel, in place of its features:

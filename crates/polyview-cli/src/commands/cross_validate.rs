@@ -55,6 +55,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     let data = dataset(cli, &mut study)?;
     // what the data carry is a matter of each fold
     study.fit_factors(data.n_samples(), usize::MAX);
+    mix(cli, &mut study, (args, &data));
     for idle in study.idle_on_views(&args.model)? {
         say(cli, idle);
     }
@@ -77,7 +78,7 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
         study.model.clone(),
     )];
     for other in &args.against {
-        models.push(further(args, other, (&study, &data))?);
+        models.push(further(cli, other, (args, &study, &data))?);
     }
     said.answer(cli, &[], &cross_validate_warnings(&data, &options));
     let bar = Mutex::new(Bar::new(cli.quiet));
@@ -106,11 +107,20 @@ pub fn run(cli: &Cli, args: &CrossValidateArgs) -> Outcome<()> {
     }
 }
 
+/// Has targets predicted as a fit by default does.
+fn mix(cli: &Cli, study: &mut Study, (args, data): (&CrossValidateArgs, &Dataset)) {
+    if !args.target.is_empty()
+        && let Some(note) = study.mix_targets(&args.target, data)
+    {
+        say(cli, note);
+    }
+}
+
 /// A further model for the data of a study: a preset with the same options, or the choices of a study file.
 fn further(
-    args: &CrossValidateArgs,
+    cli: &Cli,
     text: &str,
-    (study, data): (&Study, &Dataset),
+    (args, study, data): (&CrossValidateArgs, &Study, &Dataset),
 ) -> Outcome<CrossValidateModel> {
     let mut other = if let Ok(name) = ModelName::from_str(text, false) {
         let mut model = args.model.clone();
@@ -140,6 +150,7 @@ fn further(
     }
     other.fit_factors(data.n_samples(), usize::MAX);
     let name = Path::new(text).file_stem().and_then(|s| s.to_str());
+    mix(cli, &mut other, (args, data));
     Ok(CrossValidateModel::new(name.unwrap_or(text), other.model))
 }
 

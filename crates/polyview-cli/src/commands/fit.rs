@@ -56,6 +56,9 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
         by_blocks(cli, args, &mut study)?
     } else {
         let data = loaded(cli, &mut study)?;
+        if let Some(note) = study.mix_targets(&[], &data) {
+            say(cli, note);
+        }
         say(cli, overlap(&data));
         Fitting::new(data, study.model.clone())?
     };

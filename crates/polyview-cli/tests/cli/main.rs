@@ -53,6 +53,7 @@ mod standard_output;
 mod stochastic;
 mod study_files;
 mod study_values;
+mod targets;
 mod tasks;
 #[cfg(unix)]
 mod transcripts;

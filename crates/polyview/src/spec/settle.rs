@@ -19,9 +19,9 @@ pub enum Settle {
     /// On that of the others, nothing among them, which predicts the view best in samples that were held out
     /// in turn; once the fit is done its choices have what was found, and its journal what was measured.
     Best,
-    /// On factors, and predicted by a mixture of three laws: that of the joint fit, that of the settled weights, and that of a
-    /// regression on the features of the other views. Their shares are those that predict samples best that were held out in
-    /// turn; ways that have next to none are left out.
+    /// On nothing, and predicted by a mixture of two laws: that of the joint fit, and that of a regression on the features of
+    /// the other views. Their shares are those that predict samples best that were held out in turn; a way that has next to
+    /// none is left out.
     Mixture,
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use polyview_core::Event;
 use polyview_linalg::Mat;
 
-use super::held_out::{Held, folds_of};
+use super::held_out::Held;
 use super::settle::Watch;
 use crate::error::Result;
 use crate::fit::Fit;
@@ -13,6 +13,13 @@ use crate::spec::Settle;
 
 /// The ways.
 const WAYS: [Settle; 3] = [Settle::Not, Settle::Factors, Settle::Features];
+
+/// Folds of so many samples: of many the fits of two thirds are those of four fifths.
+fn folds_of(samples: usize) -> usize {
+    /// What is many.
+    const MANY: usize = 1000;
+    if samples > MANY { 3 } else { 5 }
+}
 
 /// How much better a way is than the joint fit: the mean over the cells, nats, and its standard error
 /// over the samples, whose cells go together.
@@ -104,7 +111,8 @@ impl Fit {
         let all: Vec<usize> = (0..self.views.len())
             .filter(|&v| self.views[v].choices.settles())
             .collect();
-        let found = self.ways_held_out((&open, &all), &WAYS, watch)?;
+        let folds = folds_of(self.samples.len());
+        let found = self.ways_held_out((&open, &all), (&WAYS, folds), watch)?;
         match found {
             Ok(None) => return Ok(false),
             Ok(Some(Held { densities, .. })) => {

@@ -13,11 +13,6 @@ use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::spec::Settle;
 
-/// Folds of so many samples, whose targets are hidden in turn: of many the fits of two thirds are those of four fifths.
-pub(super) fn folds_of(samples: usize) -> usize {
-    if samples > MANY { 3 } else { 5 }
-}
-const MANY: usize = 1000;
 /// With fewer samples that have the view there is nothing to tell ways apart by.
 const FEWEST: usize = 15;
 
@@ -48,7 +43,7 @@ impl Fit {
     pub(super) fn ways_held_out(
         &self,
         (open, targets): (&[usize], &[usize]),
-        ways: &[Settle],
+        (ways, folds): (&[Settle], usize),
         watch: Watch<'_>,
     ) -> Result<std::result::Result<Option<Held>, String>> {
         let data = self.data()?;
@@ -63,19 +58,18 @@ impl Fit {
         }
         // the fit itself is none the worse for it
         Ok(self
-            .in_folds(targets, ways, watch)
+            .in_folds(targets, (ways, folds), watch)
             .map_err(|e| e.to_string()))
     }
 
     fn in_folds(
         &self,
         targets: &[usize],
-        ways: &[Settle],
+        (ways, folds): (&[Settle], usize),
         watch: Watch<'_>,
     ) -> Result<Option<Held>> {
         let data = self.data()?;
         let rows = self.samples.len();
-        let folds = folds_of(rows);
         let of_label = |v: &&usize| self.domain(**v).is_label();
         let labels: Vec<Mat<f64>> = (targets.iter().filter(of_label))
             .map(|&v| columns(&data[v], self.domain(v)))
@@ -83,7 +77,7 @@ impl Fit {
         let labels = side_by_side(&labels, rows);
         let fold_of = stratified(labels.as_ref(), folds, self.run_options().seed)?;
         let found = in_parallel(folds, &|fold| {
-            self.of_fold((fold, &fold_of), targets, ways, watch)
+            self.of_fold((fold, folds, &fold_of), targets, ways, watch)
         })?;
         let mut densities: Vec<Vec<Option<Mat<f64>>>> = (targets.iter())
             .map(|v| {
@@ -115,13 +109,12 @@ impl Fit {
 
     fn of_fold(
         &self,
-        (fold, fold_of): (usize, &[usize]),
+        (fold, folds, fold_of): (usize, usize, &[usize]),
         targets: &[usize],
         ways: &[Settle],
         watch: Watch<'_>,
     ) -> Result<OfFold> {
         let data = self.data()?;
-        let folds = folds_of(self.samples.len());
         let hidden = |n: usize| fold_of[n] == fold;
         let mut views = data.to_vec();
         for &v in targets {

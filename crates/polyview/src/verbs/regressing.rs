@@ -13,14 +13,22 @@ use crate::fit::Fit;
 const CELLS: usize = 1 << 25;
 
 impl Fit {
-    /// Why a view is not predicted by a regression on features; nothing where it can be.
-    fn never_regressed(&self, at: usize) -> Result<Option<&'static str>> {
+    /// Why a view is not predicted by a regression on features of the views that are no `targets`; nothing where
+    /// it can be.
+    pub(super) fn never_regressed(
+        &self,
+        at: usize,
+        targets: &[usize],
+    ) -> Result<Option<&'static str>> {
         let component = self.component(0)?;
         let (info, part) = (&self.views[at], &component.views[at]);
         let likelihood = &info.choices.likelihood;
         let noise = part.term.as_noise().map(|n| n.precisions().is_some());
+        let data = self.data()?;
+        let width = |v: usize| data[v].n_features().max(data[v].levels().len());
+        let columns: usize = self.sources(targets).into_iter().map(width).sum();
         Ok(if !likelihood.has_plain_regression() {
-            Some("its likelihood is not that of a regression")
+            Some("its likelihood is not that of one")
         } else if component.known().is_some() {
             Some("the fit is adjusted")
         } else if component.groups.is_some() && self.looks_at_groups() {
@@ -31,34 +39,35 @@ impl Fit {
             || noise == Some(false)
         {
             Some("it has parameters for parts of the samples")
+        } else if columns == 0 {
+            Some("the other views have no features")
+        } else if columns.saturating_mul(self.samples.len()) > CELLS {
+            Some("the other views have too many features")
         } else {
             None
         })
     }
 
+    /// The views whose features targets are regressed on.
+    fn sources(&self, targets: &[usize]) -> Vec<usize> {
+        let is_source = |v: &usize| {
+            let own = !targets.contains(v) && !self.views[*v].choices.local;
+            own && !self.domain(*v).is_similarity()
+        };
+        (0..self.views.len()).filter(is_source).collect()
+    }
+
     /// The regression of view `at` on the features of all views but `targets` (ridge, logistic or multinomial; penalties of
-    /// least loss on these folds), and the log densities of its cells by the regression without their fold; or why not.
+    /// least loss on these folds), and the log densities of its cells by the regression without their fold.
     pub(super) fn regress(
         &self,
         targets: &[usize],
         at: usize,
         fold_of: &[usize],
-    ) -> Result<std::result::Result<(Regressed, Mat<f64>), &'static str>> {
-        if let Some(why) = self.never_regressed(at)? {
-            return Ok(Err(why));
-        }
+    ) -> Result<(Regressed, Mat<f64>)> {
         let data = self.data()?;
         let (view, rows) = (&data[at], self.samples.len());
-        let is_source = |v: &usize| {
-            let own = !targets.contains(v) && !self.views[*v].choices.local;
-            own && !self.domain(*v).is_similarity()
-        };
-        let sources: Vec<usize> = (0..data.len()).filter(is_source).collect();
-        let width = |v: &usize| data[*v].n_features().max(data[*v].levels().len());
-        let cells = sources.iter().map(width).sum::<usize>() * rows;
-        if cells == 0 || cells > CELLS {
-            return Ok(Err("the other views have no features, or too many"));
-        }
+        let sources = self.sources(targets);
         let parts: Vec<Mat<f64>> = (sources.iter())
             .map(|&v| columns(&data[v], self.domain(v)))
             .collect();
@@ -108,7 +117,7 @@ impl Fit {
         let mut component = self.component(0)?;
         let part = known(component.views.swap_remove(at), &held, &found.noise);
         let laws = super::laws::Laws::new(vec![(part, vec![1.0; rows])], &self.views[at]);
-        Ok(Ok((found, laws.ln_densities(view))))
+        Ok((found, laws.ln_densities(view)))
     }
 
     /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have

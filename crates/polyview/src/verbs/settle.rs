@@ -133,7 +133,7 @@ impl Fit {
         let (sweeps, outcome) = (runs.sweeps, runs.outcome);
         if outcome != Outcome::Interrupted {
             for (v, found) in targets.iter().zip(runs.views) {
-                self.take_settled(*v, &found)?;
+                self.take_settled(*v, &found);
             }
         }
         Ok(Settled {
@@ -145,7 +145,7 @@ impl Fit {
 
     /// Takes over what a view was settled on, unless the weights of the joint fit
     /// are better.
-    fn take_settled(&mut self, v: usize, found: &Candidate) -> Result<()> {
+    fn take_settled(&mut self, v: usize, found: &Candidate) {
         let name = self.views[v].name.clone();
         let kept = found.is_worse_than_joint();
         let event = if kept {
@@ -203,29 +203,15 @@ impl Fit {
                 self.settled.put(name, array.clone());
             }
         }
-        self.say_settled(v, !kept)?;
+        self.say_settled(v, !kept);
         self.note_before_the_end(&format!("weights/{name}"), event);
-        Ok(())
     }
 
     /// Says of a view whether its weights are settled ones.
-    fn say_settled(&mut self, v: usize, settled: bool) -> Result<()> {
+    fn say_settled(&mut self, v: usize, settled: bool) {
         let own = self.views[v].choices.settle.filter(|s| s.settles());
-        if own == Some(Settle::Mixture) {
-            if !settled {
-                self.mix_without_settled(v)?;
-            }
-            return Ok(());
-        }
-        self.say_way(
-            v,
-            if settled {
-                own.unwrap_or(Settle::Factors)
-            } else {
-                Settle::Not
-            },
-        );
-        Ok(())
+        let way = own.filter(|_| settled);
+        self.say_way(v, way.unwrap_or(Settle::from(settled)));
     }
 
     /// Says what a view is settled on.
@@ -259,12 +245,12 @@ impl Fit {
         if !self.mix_ways(watch)? {
             return Ok(false);
         }
-        let mut names = Vec::new();
-        for (v, info) in self.views.iter().enumerate() {
-            if info.choices.settles() && self.mixes_settled(v)? {
-                names.push(info.name.clone());
-            }
-        }
+        let is_settled = |v: &&ViewInfo| {
+            let own = v.choices.settle;
+            own.is_some_and(|s| s.settles() && s != Settle::Mixture)
+        };
+        let chosen = self.views.iter().filter(is_settled);
+        let names: Vec<String> = chosen.map(|v| v.name.clone()).collect();
         if names.is_empty() {
             return Ok(true);
         }
@@ -273,10 +259,10 @@ impl Fit {
             // the fit itself is none the worse for it
             Err(e) if matches!(e.kind(), ErrorKind::NotSettled { .. }) => {
                 let note = format!("no view was settled: {e}");
-                for v in 0..self.views.len() {
-                    if self.views[v].choices.settles() {
-                        self.say_settled(v, false)?;
-                    }
+                let settled = |v: &usize| is_settled(&&self.views[*v]);
+                let all: Vec<usize> = (0..self.views.len()).filter(settled).collect();
+                for v in all {
+                    self.say_settled(v, false);
                 }
                 self.note_before_the_end("weights", Event::Warning { note });
                 Ok(true)

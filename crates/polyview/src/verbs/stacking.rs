@@ -1,11 +1,10 @@
-//! Views that are predicted by a mixture of several laws, with the shares that predict held out samples best.
+//! Views that are predicted by a mixture of two laws, with the shares that predict held out samples best.
 
 use std::fmt::Write;
 
 use polyview_core::{Event, View};
 use polyview_linalg::Mat;
 
-use super::held_out::{Held, folds_of};
 use super::regressed::{Regressed, place as regression};
 use super::settle::Watch;
 use crate::error::Result;
@@ -13,13 +12,13 @@ use crate::fit::Fit;
 use crate::spec::Settle;
 
 /// What is mixed, in the order of the shares.
-pub(crate) const WAYS: [&str; 3] = ["joint fit", "settled on factors", "regression on features"];
-/// Those of them that folds go.
-const SETTLED: [Settle; 2] = [Settle::Not, Settle::Factors];
+pub(crate) const WAYS: [&str; 2] = ["joint fit", "regression on features"];
 /// What part of a cell is taken to have been seen of each way before any is (a Dirichlet prior of the shares).
 const BEFORE: f64 = 0.1;
 /// A way with a smaller share is left out.
 const LEAST: f64 = 0.02;
+/// Folds, whose joint fits are what finding shares costs.
+const FOLDS: usize = 3;
 /// Most steps to the shares, and the change that ends them.
 const STEPS: usize = 2000;
 const STILL: f64 = 1e-9;
@@ -33,7 +32,7 @@ pub(crate) fn place(target: &str) -> String {
 pub(super) enum Way {
     /// By the joint fit.
     Joint,
-    /// By what it was settled on.
+    /// By what it was settled on, if it was.
     Settled,
     /// By linear predictors that are known, samples × predictors, and variances about them.
     Regressed(Mat<f64>, Vec<f64>),
@@ -86,44 +85,42 @@ fn mixed(cells: &[Vec<f64>], shares: &[f64]) -> f64 {
     cells.iter().map(of).sum::<f64>() / cells.len().max(1) as f64
 }
 
-/// The shares of all three ways, zero for those that are left out, and what was measured, in words.
-fn shares_of(held: &[Option<&Mat<f64>>; 3], usable: &[bool]) -> Option<([f64; 3], String)> {
-    let known: Vec<usize> = (0..3).filter(|&w| held[w].is_some()).collect();
-    let first = held[0]?;
+/// The shares of both ways, zero for one that is left out, and what was measured, in words.
+fn shares_of(held: [&Mat<f64>; 2], usable: &[bool]) -> Option<([f64; 2], String)> {
     let mut cells = Vec::new();
-    for n in (0..first.nrows()).filter(|n| usable[*n]) {
-        for d in 0..first.ncols() {
-            let cell: Vec<f64> = known
-                .iter()
-                .filter_map(|&w| held[w].map(|m| m[(n, d)]))
-                .collect();
-            // a cell that every way rules out tells none apart
+    for n in (0..held[0].nrows()).filter(|n| usable[*n]) {
+        for d in 0..held[0].ncols() {
+            let cell = held.map(|m| m[(n, d)]);
+            // a cell that both ways rule out tells none apart
             let told = cell.iter().any(|x| x.is_finite());
             if told && cell.iter().all(|x| !x.is_nan()) {
-                cells.push(cell);
+                cells.push(cell.to_vec());
             }
         }
     }
     if cells.is_empty() {
         return None;
     }
-    let found = shares(&cells, known.len());
-    // what has next to nothing is left out, and the others keep their proportions
+    let found = shares(&cells, WAYS.len());
+    // what has next to nothing is left out, and the other has all
     let kept: f64 = found.iter().filter(|s| **s >= LEAST).sum();
-    let of = |s: &f64| if *s >= LEAST { s / kept } else { 0.0 };
-    let found: Vec<f64> = found.iter().map(of).collect();
-    let mut out = [0.0; 3];
+    let of = |w: usize| {
+        if found[w] >= LEAST {
+            found[w] / kept
+        } else {
+            0.0
+        }
+    };
+    let out = [of(0), of(1)];
     let mut said = format!(
-        "predicted by a mixture, of which mean log densities of {} cells held out in {} folds are {:.4}, nats (share): ",
+        "predicted by a mixture, of which mean log densities of {} cells held out in {FOLDS} folds are {:.4}, nats (share): ",
         cells.len(),
-        folds_of(first.nrows()),
-        mixed(&cells, &found)
+        mixed(&cells, &out)
     );
-    for (i, &w) in known.iter().enumerate() {
-        out[w] = found[i];
-        let own = cells.iter().map(|cell| cell[i]).sum::<f64>() / cells.len() as f64;
-        let comma = if i > 0 { ", " } else { "" };
-        let _ = write!(said, "{comma}{} {own:.4} ({:.2})", WAYS[w], found[i]);
+    for (w, name) in WAYS.iter().enumerate() {
+        let own = cells.iter().map(|cell| cell[w]).sum::<f64>() / cells.len() as f64;
+        let comma = if w > 0 { ", " } else { "" };
+        let _ = write!(said, "{comma}{name} {own:.4} ({:.2})", out[w]);
     }
     Some((out, said))
 }
@@ -132,17 +129,19 @@ impl Fit {
     /// Finds how views are mixed that are to be ([`Settle::Mixture`]); false where `watch` ended it. Where it cannot be told
     /// they are predicted by the joint fit, and the journal says so.
     pub(super) fn mix_ways(&mut self, watch: Watch<'_>) -> Result<bool> {
-        let of = |fit: &Self, v: usize| fit.views[v].choices.settle;
-        let all: Vec<usize> = (0..self.views.len())
-            .filter(|&v| self.views[v].choices.settles())
-            .collect();
-        let open: Vec<usize> = (all.iter().copied())
-            .filter(|&v| of(self, v) == Some(Settle::Mixture))
-            .collect();
+        let is_open = |v: &usize| self.views[*v].choices.settle == Some(Settle::Mixture);
+        let targets: Vec<usize> = (0..self.views.len()).filter(is_open).collect();
+        let mut open = Vec::new();
+        for &v in &targets {
+            match self.never_regressed(v, &targets)? {
+                Some(why) => self.not_mixed(v, &format!("no regression stands beside it: {why}")),
+                None => open.push(v),
+            }
+        }
         if open.is_empty() {
             return Ok(true);
         }
-        if self.knows_factors_by_pairs(&all) {
+        if self.knows_factors_by_pairs(&targets) {
             for &v in &open {
                 let note =
                     "settled on factors and not mixed: factors of rank views have no law of data";
@@ -151,58 +150,52 @@ impl Fit {
             }
             return Ok(true);
         }
-        let held = match self.ways_held_out((&open, &all), &SETTLED, watch)? {
+        let held = match self.ways_held_out((&open, &targets), (&[Settle::Not], FOLDS), watch)? {
             Ok(None) => return Ok(false),
             Ok(Some(held)) => held,
             Err(why) => {
                 for &v in &open {
-                    let note =
-                        format!("predicted by the joint fit, since ways could not be mixed: {why}");
-                    self.chosen(v, Settle::Not, Event::Data { note });
+                    self.not_mixed(v, &format!("ways could not be mixed: {why}"));
                 }
                 return Ok(true);
             }
         };
-        for (v, own) in all.iter().zip(&held.densities) {
-            if open.contains(v) {
-                self.mix(*v, &all, (&held, own))?;
+        for (v, own) in targets.iter().zip(&held.densities) {
+            if let Some(Some(joint)) = own.first()
+                && open.contains(v)
+            {
+                self.mix(*v, &targets, (&held.fold_of, joint))?;
             }
         }
         Ok(true)
     }
 
-    /// Finds the shares of one view.
+    /// Says why a view is predicted by the joint fit.
+    fn not_mixed(&mut self, v: usize, why: &str) {
+        let note = format!("predicted by the joint fit alone: {why}");
+        self.chosen(v, Settle::Not, Event::Data { note });
+    }
+
+    /// Finds the shares of one view, of which the joint fits of these folds say `joint`.
     fn mix(
         &mut self,
         v: usize,
         targets: &[usize],
-        (held, own): (&Held, &[Option<Mat<f64>>]),
+        (fold_of, joint): (&[usize], &Mat<f64>),
     ) -> Result<()> {
         let rows = self.samples.len();
-        let (found, why) = match self.regress(targets, v, &held.fold_of)? {
-            Ok(found) => (Some(found), None),
-            Err(why) => (None, Some(why)),
-        };
+        let (regressed, held) = self.regress(targets, v, fold_of)?;
         let data = self.data()?;
         let views: Vec<Option<View>> = (data.iter().enumerate())
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
-        let usable = (found.as_ref()).map_or(vec![true; rows], |(r, _)| r.knows(&views, rows));
-        let regression = found.as_ref().map(|(_, held)| held);
-        let ways = [own[0].as_ref(), own[1].as_ref(), regression];
-        let Some((shares, mut note)) = shares_of(&ways, &usable) else {
-            let note = "predicted by the joint fit: nothing was measured";
-            self.chosen(v, Settle::Not, Event::Data { note: note.into() });
+        let usable = regressed.knows(&views, rows);
+        let Some((shares, note)) = shares_of([joint, &held], &usable) else {
+            self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
         };
-        if own[1].is_none() {
-            note.push_str("; it cannot be settled on factors");
-        }
-        if let Some(why) = why {
-            let _ = write!(note, "; no regression on features: {why}");
-        }
         let name = self.views[v].name.clone();
-        if let Some((regressed, _)) = found.filter(|_| shares[2] > 0.0) {
+        if shares[1] > 0.0 {
             let mut state = std::mem::take(&mut self.settled);
             regressed.save(self, &name, &mut state);
             self.settled = state;
@@ -213,29 +206,14 @@ impl Fit {
     }
 
     /// The shares of a view that is mixed, in the order of [`WAYS`].
-    pub(super) fn shares_of(&self, at: usize) -> Result<Option<[f64; 3]>> {
+    pub(super) fn shares_of(&self, at: usize) -> Result<Option<[f64; 2]>> {
         let (name, reader) = (place(&self.views[at].name), self.settled.reader());
         if !reader.has(&name) {
             return Ok(None);
         }
         let found = reader.vec(&name)?;
         let of = |w: usize| found.get(w).copied().unwrap_or(0.0);
-        Ok(Some([of(0), of(1), of(2)]))
-    }
-
-    /// Whether a mixed view is settled on factors as well.
-    pub(super) fn mixes_settled(&self, at: usize) -> Result<bool> {
-        let shares = self.shares_of(at)?;
-        Ok(shares.is_none_or(|s| s[1] > 0.0))
-    }
-
-    /// Gives the share of settled weights to the joint fit, where there are none.
-    pub(super) fn mix_without_settled(&mut self, at: usize) -> Result<()> {
-        if let Some([joint, settled, regression]) = self.shares_of(at)? {
-            let name = place(&self.views[at].name);
-            (self.settled).put_vec(&name, &[joint + settled, 0.0, regression]);
-        }
-        Ok(())
+        Ok(Some([of(0), of(1)]))
     }
 
     /// How view `at` is predicted from other views, with the shares of each sample.
@@ -245,34 +223,26 @@ impl Fit {
         views: &[Option<View>],
         samples: usize,
     ) -> Result<Vec<Told>> {
-        let all = || vec![1.0; samples];
-        let Some([joint, settled, regression]) = self.shares_of(at)? else {
-            return Ok(vec![(Way::Settled, all())]);
+        let Some([joint, regression]) = self.shares_of(at)? else {
+            return Ok(vec![(Way::Settled, vec![1.0; samples])]);
         };
         let regressed: Option<Regressed> = self.regressed(at)?;
         let Some(regressed) = regressed.filter(|_| regression > 0.0) else {
-            let of = |share: f64| vec![share; samples];
-            let ways = [(Way::Joint, of(joint)), (Way::Settled, of(settled))];
-            return Ok(ways.into_iter().filter(|(_, s)| has(s)).collect());
+            return Ok(vec![(Way::Joint, vec![1.0; samples])]);
         };
+        // without all of the views there is the joint fit
         let knows = regressed.knows(views, samples);
-        let (mut j, mut s, mut r) = (all(), all(), all());
-        for n in 0..samples {
-            let of = if knows[n] {
-                [joint, settled, regression]
-            } else if joint + settled > 0.0 {
-                let both = joint + settled;
-                [joint / both, settled / both, 0.0]
-            } else {
-                [1.0, 0.0, 0.0]
-            };
-            [j[n], s[n], r[n]] = of;
-        }
+        let share = |own: f64, alone: f64| {
+            let of = |knows: &bool| if *knows { own } else { alone };
+            knows.iter().map(of).collect::<Vec<f64>>()
+        };
         let known = regressed.scores(views, samples);
         let ways = [
-            (Way::Joint, j),
-            (Way::Settled, s),
-            (Way::Regressed(known, regressed.noise), r),
+            (Way::Joint, share(joint, 1.0)),
+            (
+                Way::Regressed(known, regressed.noise),
+                share(regression, 0.0),
+            ),
         ];
         let mut ways: Vec<Told> = ways.into_iter().filter(|(_, s)| has(s)).collect();
         if ways.is_empty() {
@@ -353,9 +323,9 @@ mod tests {
     fn ways_with_next_to_nothing_are_left_out() {
         let of = |x: f64| Mat::full(400, 1, x.ln());
         let (bad, good) = (of(0.3), of(0.9));
-        let held = [Some(&bad), None, Some(&good)];
-        let (shares, said) = shares_of(&held, &[true; 400]).expect("shares");
-        assert_eq!(shares, [0.0, 0.0, 1.0], "{said}");
+        let held = [&bad, &good];
+        let (shares, said) = shares_of(held, &[true; 400]).expect("shares");
+        assert_eq!(shares, [0.0, 1.0], "{said}");
         assert!(
             said.contains("400 cells") && said.contains("regression on features"),
             "{said}"
@@ -363,8 +333,8 @@ mod tests {
         // cells of samples that lack something do not count
         let mut usable = [true; 400];
         usable[0] = false;
-        let (_, said) = shares_of(&held, &usable).expect("shares");
+        let (_, said) = shares_of(held, &usable).expect("shares");
         assert!(said.contains("399 cells"), "{said}");
-        assert!(shares_of(&held, &[false; 400]).is_none());
+        assert!(shares_of(held, &[false; 400]).is_none());
     }
 }

@@ -481,3 +481,23 @@ fn what_cannot_be_taken_in_is_refused_with_the_reason() {
     mixed.vb.max_sweeps = 5;
     says(mixed, &REAL, "mixture");
 }
+
+/// Shares and regression stay, and a note says so; the joint fit goes on.
+#[test]
+fn a_mixture_stays_that_of_the_samples_before() {
+    let tables = all(7);
+    let mut spec = plain(40)
+        .with_likelihood("y", "bernoulli")
+        .with_settled("y", crate::Settle::Mixture);
+    spec.vb.tolerance = 1e-7;
+    let fit = crate::fit(some(&tables, &["a", "b", "y"], 0..160), spec).unwrap();
+    let before = fit.shares_of(2).unwrap().expect("a mixture");
+    let new = some(&tables, &["a", "b", "y"], 160..200);
+    let updated = fit.update(&new, &UpdateOptions::default()).unwrap();
+    let told = |n: &String| n.contains("view 'y' is predicted by a mixture");
+    assert!(updated.notes.iter().any(told), "{:?}", updated.notes);
+    assert_eq!(updated.fit.shares_of(2).unwrap(), Some(before));
+    let rest = some(&tables, &["a", "b"], 200..N);
+    let [old, new] = [&fit, &updated.fit].map(|f| f.predict(&rest, "y").unwrap().mean);
+    assert!(super::gap(&old, &new) < 0.2 && old != new);
+}

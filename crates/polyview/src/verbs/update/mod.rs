@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::align::Aligned;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fit::{Fit, saved_parameters};
-use crate::spec::{EngineKind, ModelSpec, Path, RunOptions};
+use crate::fit::{Fit, ViewInfo, saved_parameters};
+use crate::spec::{EngineKind, ModelSpec, Path, RunOptions, Settle};
 use rows::longer;
 use stream::Stream;
 
@@ -215,6 +215,14 @@ impl Fit {
         if self.data.is_some() {
             (fit.data, fit.rounding) = (Some(views), rounding);
         }
+        for (at, info) in self.views.iter().enumerate() {
+            if self.shares_of(at)?.is_some() {
+                notes.push(format!(
+                    "view '{}' is predicted by a mixture, whose shares and regression are those of the samples before",
+                    info.name
+                ));
+            }
+        }
         fit.record.bound = None;
         let note = format!(
             "{new} new sample(s) taken in beside {old}, in {passes} pass(es){}; scales, centres and features are those of \
@@ -253,7 +261,7 @@ impl Fit {
                 let why = why.split(": take ").next().unwrap_or_default();
                 return refuse(format!("view '{}' is {likelihood}: {why}", info.name));
             }
-            if self.holds_settled(at) || self.shares_of(at)?.is_some() {
+            if self.holds_settled(at) {
                 return refuse(format!(
                     "view '{}' was settled, and what it was settled on is not of sums",
                     info.name
@@ -265,12 +273,20 @@ impl Fit {
             }
         }
         let composed = match self.spec() {
-            Some(spec) => self.composed.with_spec(ModelSpec {
-                engine: EngineKind::Stochastic,
-                restarts: 1,
-                path: Path::default(),
-                ..spec.clone()
-            }),
+            Some(spec) => {
+                let mut spec = ModelSpec {
+                    engine: EngineKind::Stochastic,
+                    restarts: 1,
+                    path: Path::default(),
+                    ..spec.clone()
+                };
+                // what stands beside the joint fit stays as it is
+                let mixed = |v: &&ViewInfo| v.choices.settle == Some(Settle::Mixture);
+                for info in self.views.iter().filter(mixed) {
+                    spec = spec.with_settled(&info.name, Settle::Not);
+                }
+                self.composed.with_spec(spec)
+            }
             None => Composed::new(
                 Arc::clone(&self.composed.composer),
                 RunOptions {

@@ -1,0 +1,120 @@
+//! How labels are predicted where nothing is said of it (docs/decisions/0084-mixtures-of-ways.md).
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::common::{get, ok, put, said};
+
+const N: usize = 60;
+
+/// Evenly spread between -1 and 1, by place.
+fn number(n: usize, d: usize) -> f64 {
+    let x = (n as f64 + 1.0) * [0.618_034, 0.414_214, 0.732_051, 0.236_068, 0.645_751][d];
+    2.0 * x.fract() - 1.0
+}
+
+/// Numbers of one factor and their own, classes of the factor and one number, and a wide table of zeros and ones.
+fn tables(at: &Path) {
+    let (mut x, mut y, mut wide) = (
+        "id,a,b,c,d\n".to_owned(),
+        "id,kind\n".to_owned(),
+        "id".to_owned(),
+    );
+    for d in 0..24 {
+        let _ = write!(wide, ",m{d}");
+    }
+    wide.push('\n');
+    for n in 0..N {
+        let of = |d: usize| number(n, 0) + 0.6 * number(n, d);
+        let _ = writeln!(
+            x,
+            "s{n},{:.4},{:.4},{:.4},{:.4}",
+            of(1),
+            of(2),
+            of(3),
+            of(4)
+        );
+        let kind = if of(1) + 0.4 * number(n, 4) > 0.0 {
+            "ill"
+        } else {
+            "well"
+        };
+        let _ = writeln!(y, "s{n},{kind}");
+        let _ = write!(wide, "s{n}");
+        for d in 0..24 {
+            let _ = write!(wide, ",{}", u8::from(number(n, d % 5) > 0.3));
+        }
+        wide.push('\n');
+    }
+    put(at, "x.csv", x);
+    put(at, "y.csv", y);
+    put(at, "wide.csv", wide);
+}
+
+#[test]
+fn labels_are_mixed_and_tables_of_features_are_not() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let fit = |more: &str| {
+        let words = "fit --view x=x.csv:gaussian --view y=y.csv:categorical --view wide=wide.csv:bernoulli -k 2 --seed 1 \
+                     --out m.pv --force";
+        said(at, &format!("{words} {more}"))
+    };
+    let by_default = fit("--model sshiba");
+    for part in [
+        "y: predicted from other views by a mixture of the joint fit and a regression",
+        "--no-settle leaves that out",
+        "weights/y: predicted by a mixture",
+        "60 cells held out in 3 folds",
+    ] {
+        assert!(by_default.contains(part), "{part}: {by_default}");
+    }
+    assert!(!by_default.contains("wide: predicted"), "{by_default}");
+    let journal = ok(at, "inspect m.pv --journal");
+    assert!(journal.contains("predicted by a mixture"), "{journal}");
+    ok(
+        at,
+        "predict m.pv --view x=x.csv --view wide=wide.csv --target y --out p.csv",
+    );
+    let mixed = get(at, "p.csv");
+    // what is said is done, and other models are as they were
+    for more in [
+        "--model sshiba --no-settle",
+        "--model sshiba --settle y=no",
+        "--model mlfs",
+        "--model sshiba --engine gibbs --sweeps 4 --warm-up 2",
+    ] {
+        let err = fit(more);
+        assert!(!err.contains("mixture"), "{more}: {err}");
+    }
+    let settled = fit("--model sshiba --settle y");
+    assert!(
+        settled.contains("settled on factors") && !settled.contains("mixture"),
+        "{settled}"
+    );
+    fit("--model sshiba --no-settle");
+    ok(
+        at,
+        "predict m.pv --view x=x.csv --view wide=wide.csv --target y --out q.csv",
+    );
+    assert_ne!(mixed, get(at, "q.csv"));
+}
+
+#[test]
+fn targets_of_cross_validation_are_predicted_as_fits_do() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    tables(at);
+    let words = "cross-validate --view x=x.csv:gaussian --view wide=wide.csv:bernoulli -k 2 --seed 1 --folds 3 --model sshiba \
+                 --no-baselines --no-two-steps";
+    let of = |more: &str| said(at, &format!("{words} {more}"));
+    let err = of("--target x --out a.csv");
+    assert!(
+        err.contains("x: predicted from other views by a mixture"),
+        "{err}"
+    );
+    let err = of("--target x --no-settle --out b.csv");
+    assert!(!err.contains("mixture"), "{err}");
+    assert_ne!(get(at, "a.csv"), get(at, "b.csv"));
+}
