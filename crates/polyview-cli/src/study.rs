@@ -122,6 +122,7 @@ impl Study {
                 ..Self::default()
             },
         };
+        let of_file = study.model.clone();
         study.add_data(data)?;
         study.add_likelihoods();
         study.add_model(model)?;
@@ -136,7 +137,7 @@ impl Study {
                     .into(),
             ));
         }
-        study.model.validate()?;
+        study.check_model(&of_file)?;
         Ok(study)
     }
 

@@ -16,7 +16,8 @@ pub struct FormatArgs {
     #[arg(long)]
     pub decimal_comma: bool,
     /// A number or word that stands for a missing value, such as 999, besides
-    /// empty cells and NA; may be given several times. Of new samples of a model
+    /// empty cells and the usual NA, N/A, NaN, null, none, '.', '-' and '?', in
+    /// capitals or not; may be given several times. Of new samples of a model
     /// those of its fit hold unless others are given.
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub na: Vec<String>,

@@ -18,7 +18,9 @@ pub struct ExportArgs {
     /// Standard deviations of the factors.
     #[arg(long, value_name = "FILE", help_heading = "Tables")]
     pub factors_sd: Option<PathBuf>,
-    /// Weights of a view, features × factors, in standardised units.
+    /// Weights of a view, features × factors, in standardised units. Intercepts,
+    /// centres and scales, without which they are no fitted values, are in the
+    /// file of --format mofa2; fitted values themselves are those of 'impute'.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights: Vec<String>,
     /// Standard deviations of the weights of a view.

@@ -212,8 +212,10 @@ pub struct ConvergenceArgs {
     /// Do not rotate factors on the bound; with mofapy2 it is so by default.
     #[arg(long)]
     pub no_rotation: bool,
-    /// Remove no factors, neither empty ones nor, on trial, those without which
-    /// the bound is higher; with mofapy2 it is so by default.
+    /// Remove no factors, neither empty ones nor, on trial, those that cost the bound
+    /// more than an idle factor would, whose prior costs several nats by itself: so
+    /// bounds of different numbers of factors are compared; with mofapy2 it is so by
+    /// default.
     #[arg(long)]
     pub no_pruning: bool,
 }

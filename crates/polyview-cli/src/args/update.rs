@@ -25,7 +25,7 @@ pub struct UpdateArgs {
     pub data: DataArgs,
     /// New samples that are taken in together, with one update after each batch
     /// [default: all of them].
-    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true, help_heading = "Update")]
+    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), allow_negative_numbers = true, help_heading = "Update")]
     pub batch: Option<usize>,
     /// Most passes over the new samples; they end once weights rest.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<usize>, allow_negative_numbers = true, help_heading = "Update")]

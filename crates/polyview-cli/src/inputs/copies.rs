@@ -1,4 +1,4 @@
-//! Samples that are copies of one another under other IDs.
+//! Samples and features that are copies of one another under other names.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -35,38 +35,89 @@ pub fn copies(views: &[View], ids: &[String], study: &Study) -> Option<String> {
             pairs.extend(others.map(|n| (group[0], n)));
         }
     }
+    let listed = listed(pairs, ids)?;
+    Some(format!(
+        "samples that are exact copies of each other in every view: {listed}; where they are one sample under two \
+         IDs, keep one: copies count as further evidence, and hidden cells of one are known from the other"
+    ))
+}
+
+/// What is to be said of features of a view that have the very numbers of another, but where these are few.
+pub fn copied_features(view: &View) -> Option<String> {
+    let mut column = vec![0.0; view.n_samples()];
+    let mut alike: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
+    let mut by_hash: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for d in 0..view.n_features() {
+        view.write_column(d, &mut column);
+        by_hash
+            .entry(hash_of(view, d, &column))
+            .or_default()
+            .push(d);
+    }
+    let mut pairs = Vec::new();
+    for group in by_hash.into_values().filter(|g| g.len() > 1) {
+        alike.clear();
+        for d in group {
+            let bits = |n: usize| view.value(n, d).map_or(f64::NAN, |x| x + 0.0).to_bits();
+            let cells: Vec<u64> = (0..view.n_samples()).map(bits).collect();
+            match alike.get(&cells) {
+                Some(first) if are_telling(cells.iter().copied()) => pairs.push((*first, d)),
+                Some(_) => {}
+                None => {
+                    alike.insert(cells, d);
+                }
+            }
+        }
+    }
+    let listed = listed(pairs, view.features())?;
+    Some(format!(
+        "view '{}': features that are exact copies of each other: {listed}; keep one of each: copies count as further \
+         evidence, and make a factor of their own",
+        view.name()
+    ))
+}
+
+/// The first pairs by name.
+fn listed(mut pairs: Vec<(usize, usize)>, names: &[String]) -> Option<String> {
     pairs.sort_unstable();
     let named: Vec<String> = (pairs.iter().take(MOST))
-        .map(|(a, b)| format!("'{}' and '{}'", ids[*a], ids[*b]))
+        .map(|(a, b)| format!("'{}' and '{}'", names[*a], names[*b]))
         .collect();
     let more = match pairs.len().saturating_sub(MOST) {
         0 if named.is_empty() => return None,
         0 => String::new(),
         more => format!(" and {more} more pairs"),
     };
-    Some(format!(
-        "samples that are exact copies of each other in every view: {}{more}; where they are one sample under two \
-         IDs, keep one: copies count as further evidence, and hidden cells of one are known from the other",
-        named.join(", ")
-    ))
+    Some(format!("{}{more}", named.join(", ")))
+}
+
+const ODD: u64 = 0x517c_c1b7_2722_0a95;
+
+/// A cell more in a number that equal cells make alike.
+fn mixed(hash: u64, view: &View, n: usize, d: usize, x: f64) -> u64 {
+    let bits = if view.is_observed(n, d) {
+        // zero has two signs
+        (x + 0.0).to_bits()
+    } else {
+        f64::NAN.to_bits()
+    };
+    (hash.rotate_left(5) ^ bits).wrapping_mul(ODD)
+}
+
+fn hash_of(view: &View, d: usize, column: &[f64]) -> u64 {
+    let cells = column.iter().enumerate();
+    cells.fold(0, |hash, (n, x)| mixed(hash, view, n, d, *x))
 }
 
 /// A number for each sample, the same for equal ones.
 fn hashes(views: &[View], samples: usize) -> Vec<u64> {
-    const ODD: u64 = 0x517c_c1b7_2722_0a95;
     let mut out = vec![0_u64; samples];
     let mut column = vec![0.0; out.len()];
     for view in views {
         for d in 0..view.n_features() {
             view.write_column(d, &mut column);
             for (n, hash) in out.iter_mut().enumerate() {
-                let bits = if view.is_observed(n, d) {
-                    // zero has two signs
-                    (column[n] + 0.0).to_bits()
-                } else {
-                    f64::NAN.to_bits()
-                };
-                *hash = (hash.rotate_left(5) ^ bits).wrapping_mul(ODD);
+                *hash = mixed(*hash, view, n, d, column[n]);
             }
         }
     }
@@ -82,7 +133,13 @@ fn equal(views: &[View], a: usize, b: usize) -> bool {
 /// ones is no chance.
 fn is_telling(view: &View, sample: usize) -> bool {
     let cells = (0..view.n_features()).filter_map(|d| view.value(sample, d));
-    let different: HashSet<u64> = cells.map(|x| (x + 0.0).to_bits()).collect();
+    are_telling(cells.map(|x| (x + 0.0).to_bits()))
+}
+
+/// Whether the same numbers elsewhere are no chance: so many of them differ.
+fn are_telling(cells: impl Iterator<Item = u64>) -> bool {
+    let known = cells.filter(|bits| !f64::from_bits(*bits).is_nan());
+    let different: HashSet<u64> = known.collect();
     let whole = different.iter().all(|x| f64::from_bits(*x).fract() == 0.0);
     different.len() >= if whole { WHOLE } else { FRACTIONS }
 }

@@ -39,7 +39,7 @@ use crate::study::{Study, named_file, offset_option, view_option};
 use about::Column;
 use adjust::{Adjusted, complete};
 use codes::codes;
-use copies::copies;
+use copies::{copied_features, copies};
 use group_names::{Present, groups_of};
 use guess::Guess;
 use joined::{built, ids_or_places};
@@ -133,7 +133,9 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
 /// What is to be said of values that are hardly what they seem: samples that are copies of one
 /// another, and codes of missing values.
 pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<String> {
-    let copies = copies(views, samples, study).into_iter();
+    let of_samples = copies(views, samples, study).into_iter();
+    let of_features = views.iter().filter_map(copied_features);
+    let copies = of_samples.chain(of_features);
     copies.chain(codes(views, study)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::Offset;
+use polyview::{ModelSpec, Offset, ViewSpec};
 
 use super::Study;
 use crate::failure::{Failure, Outcome};
@@ -28,6 +28,40 @@ impl Study {
             });
         }
         Ok(())
+    }
+
+    /// Refuses choices that cannot be, and those of views that are not there; says the file where they are its own.
+    pub(super) fn check_model(&self, of_file: &ModelSpec) -> Outcome<()> {
+        let in_file = |why: String| Failure::Study {
+            path: self.file.clone(),
+            why,
+        };
+        let names: Vec<&str> = self.data.iter().map(|s| s.name.as_str()).collect();
+        let unknown = |v: &&ViewSpec| !names.contains(&v.name.as_str());
+        if let Some(view) = self.model.views.iter().find(unknown) {
+            let known = names.join(", ");
+            let why = format!(
+                "the model has choices of a view '{}', which is not there; there is {known}",
+                view.name
+            );
+            let is_its_own = of_file.views.iter().any(|v| v.name == view.name);
+            return Err(if is_its_own && !self.file.is_empty() {
+                in_file(why)
+            } else {
+                Failure::Usage(why)
+            });
+        }
+        let Err(found) = self.model.validate() else {
+            return Ok(());
+        };
+        let its_own = of_file
+            .validate()
+            .is_err_and(|e| e.to_string() == found.to_string());
+        Err(if its_own && !self.file.is_empty() {
+            in_file(found.to_string())
+        } else {
+            found.into()
+        })
     }
 
     /// Refuses what is known of samples without the table that says it, as in the choices of a

@@ -232,8 +232,15 @@ impl serde::de::Error for Refused {
         Self::new(why.to_string())
     }
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        let table = matches!(found, Unexpected::Map);
         let (found, wanted) = (shown(&found), in_words(&wanted.to_string()));
-        Self::new(format!("{found} stands where {wanted} belongs"))
+        // the usual cause
+        let mend = if table && wanted == "a list" {
+            "; a table that may stand several times has double brackets, as [[data]]"
+        } else {
+            ""
+        };
+        Self::new(format!("{found} stands where {wanted} belongs{mend}"))
     }
     fn invalid_value(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
         Self::invalid_type(found, wanted)

@@ -56,6 +56,7 @@ mod study_values;
 mod targets;
 mod tasks;
 #[cfg(unix)]
+mod told;
 mod transcripts;
 mod trust;
 mod unknown;

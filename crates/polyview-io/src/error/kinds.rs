@@ -149,6 +149,8 @@ pub enum NumberHint {
     DecimalPoint,
     /// Several lines in one cell: a quotation mark out of place.
     StrayQuote,
+    /// A sign or mark that does not belong to a number.
+    Mark(char),
     /// Words: perhaps a column of categories.
     Words,
 }
@@ -161,6 +163,16 @@ impl fmt::Display for NumberHint {
             }
             Self::DecimalPoint => {
                 "it looks like a decimal point, but the file is read with decimal commas: write a comma, or leave --decimal-comma out"
+            }
+            Self::Mark(mark) => {
+                let what = match mark {
+                    '%' => "a per cent sign: leave it out of all cells",
+                    '\u{2212}' | '\u{2013}' | '\u{2014}' => {
+                        "a dash in place of the sign - of a negative number: write that"
+                    }
+                    _ => "a mark between thousands: leave it out",
+                };
+                return write!(f, "it has {what}");
             }
             Self::StrayQuote => "it spans several lines: look for a quotation mark out of place",
             Self::Words => {

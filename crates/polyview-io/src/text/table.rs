@@ -119,7 +119,31 @@ fn refuse(
             DecimalMark::Point => NumberHint::DecimalPoint,
         }
     } else {
-        NumberHint::Words
+        odd_mark(field, decimal).map_or(NumberHint::Words, NumberHint::Mark)
     };
     IoError::NotNumber { cell, hint }
+}
+
+/// The mark without which a text would be a number: a per cent sign, another dash than that of numbers, or what
+/// parts thousands.
+fn odd_mark(field: &[u8], decimal: DecimalMark) -> Option<char> {
+    const MARKS: [char; 9] = [
+        '%', '\u{2212}', '\u{2013}', '\u{2014}', ' ', '\u{a0}', '\u{202f}', '\'', '.',
+    ];
+    let text = std::str::from_utf8(field).ok()?;
+    let thousands = if decimal == DecimalMark::Point {
+        ','
+    } else {
+        '.'
+    };
+    let mark = text
+        .chars()
+        .find(|c| MARKS.contains(c) && *c != '.' || *c == thousands)?;
+    let with = if "\u{2212}\u{2013}\u{2014}".contains(mark) {
+        "-"
+    } else {
+        ""
+    };
+    let plain = text.replace(mark, with);
+    matches!(parse(plain.trim().as_bytes(), decimal), Parsed::Number(_)).then_some(mark)
 }

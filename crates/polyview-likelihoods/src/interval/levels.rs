@@ -97,7 +97,16 @@ impl Levels {
         };
         let twice = |(i, word): &(usize, &String)| word.is_empty() || words[..*i].contains(word);
         let found = words.iter().enumerate().find(twice);
-        found.map(|(_, word)| format!("each level needs a word of its own, and '{word}' is none"))
+        found.map(|(i, word)| {
+            if word.is_empty() {
+                format!(
+                    "each level needs a word, and the one at place {} has none",
+                    i + 1
+                )
+            } else {
+                format!("each level needs a word of its own, and '{word}' stands twice")
+            }
+        })
     }
 }
 

@@ -133,7 +133,7 @@ fn complete(path: &Path, table: &Table, rows: &[usize]) -> Outcome<()> {
                 sample: table.samples[*n].clone(),
                 column: feature.clone(),
                 found:
-                    "the cell is empty, and these methods need complete data; fill the holes by \
+                    "the cell is empty or stands for a missing value, and these methods need complete data; fill the holes by \
                         'polyview fit' and 'polyview impute', or leave the sample or the column out"
                         .to_owned(),
             });

@@ -126,6 +126,8 @@ struct Shortfall {
     error: f64,
     /// Whether one of them is.
     known: bool,
+    /// Whether that over repeats is.
+    repeated: bool,
 }
 
 impl Judge<'_> {
@@ -155,6 +157,7 @@ impl Judge<'_> {
             // what is not known, `NaN`, counts for nothing
             error: 0.0_f64.max(error).max(of_cells),
             known: !(error.is_nan() && of_cells.is_nan()),
+            repeated: !error.is_nan(),
         }
     }
     /// Whether a number is as good as the best, as far as anybody can tell.
@@ -186,8 +189,11 @@ impl Judge<'_> {
     }
     /// By how much every smaller number than the best falls short.
     fn above(&self, best: usize) -> &'static str {
-        if (0..best).all(|i| self.shortfall(i).known) {
+        if (0..best).all(|i| self.shortfall(i).repeated) {
             "by more than one standard error of the difference"
+        } else if (0..best).all(|i| self.shortfall(i).known) {
+            "by more than one standard error of the difference over the hidden cells of the one repeat (several would \
+             tell what another choice of cells and another start do)"
         } else {
             "(one repeat has no standard error: more of them would tell what chance does)"
         }
