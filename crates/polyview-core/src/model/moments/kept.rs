@@ -31,6 +31,15 @@ impl KeptRows {
             beside: None,
         }
     }
+    /// The same rows, known to be at their means.
+    #[must_use]
+    pub fn as_known(self) -> Self {
+        Self {
+            cov: None,
+            beside: self.beside.map(|b| Box::new(b.as_known())),
+            ..self
+        }
+    }
     /// The rows.
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
@@ -52,10 +61,13 @@ impl RowMoments {
             Ok((factor, _)) => factor.log_det(),
             Err(_) => f64::NEG_INFINITY,
         };
+        let known = |cov: &[f64]| cov.iter().all(|x| *x == 0.0);
         match self.cov() {
             RowCov::Zero => 0.0,
+            RowCov::Shared(s) if known(s.as_slice()) => 0.0,
+            RowCov::PerRow(all) if known(all.row(row)) => 0.0,
+            RowCov::Diagonal(v) if (0..self.k()).all(|j| v[(row, j)] == 0.0) => 0.0,
             RowCov::Diagonal(v) => (0..self.k()).map(|j| v[(row, j)].ln()).sum(),
-            RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0) => 0.0,
             _ => of(&self.row_cov(row)),
         }
     }
@@ -67,13 +79,6 @@ impl RowMoments {
         let k = self.k();
         let cov = match self.cov() {
             RowCov::Zero => None,
-            RowCov::PerRow(all) => {
-                let mut cov = PackedRows::zeros(rows.len(), k);
-                for (i, r) in rows.clone().enumerate() {
-                    cov.row_mut(i).copy_from_slice(all.row(r));
-                }
-                Some(cov)
-            }
             _ => {
                 let mut cov = PackedRows::zeros(rows.len(), k);
                 for (i, r) in rows.clone().enumerate() {
@@ -114,7 +119,11 @@ impl RowMoments {
             self.cov(),
             RowCov::Zero | RowCov::Diagonal(_) | RowCov::PerRow(_)
         );
-        if !apart && kept.cov.is_some() {
+        let said_in_common = !apart && (kept.cov.is_some() || share == 0.0);
+        // rows that became draws beside it lose nothing
+        let back_from_a_draw =
+            matches!(self.cov(), RowCov::Zero) && kept.cov.is_some() && share == 0.0;
+        if said_in_common || back_from_a_draw {
             self.set_apart(block)?;
         }
         let factored = |s: &SymPacked| {
@@ -148,7 +157,6 @@ impl RowMoments {
             return Ok(());
         };
         match cov {
-            RowCov::Zero if share == 0.0 => put(mean, &before),
             RowCov::Diagonal(v) => {
                 for j in 0..k {
                     let (a, b) = (old.row(at)[packed_index(j, j)], v[(row, j)]);
@@ -159,19 +167,26 @@ impl RowMoments {
                     } else {
                         variance * (pa * before[j] + pb * now[j])
                     };
-                    *log_det += variance.ln() - b.ln();
+                    *log_det += variance.ln() - if b == 0.0 { 0.0 } else { b.ln() };
                     v[(row, j)] = variance;
                 }
             }
             RowCov::PerRow(all) => {
                 let new = all.sym(row);
-                let (a, b) = (factored(&old.sym(at))?, factored(&new)?);
+                let a = factored(&old.sym(at))?;
                 if share == 0.0 {
+                    let known = new.as_slice().iter().all(|x| *x == 0.0);
+                    let was = if known {
+                        0.0
+                    } else {
+                        factored(&new)?.log_det()
+                    };
                     all.row_mut(row).copy_from_slice(old.row(at));
                     put(mean, &before);
-                    *log_det += a.log_det() - b.log_det();
+                    *log_det += a.log_det() - was;
                     return Ok(());
                 }
+                let b = factored(&new)?;
                 let mut precision = SymPacked::zeros(k);
                 let (pa, pb) = (a.inverse(), b.inverse());
                 precision.add_scaled(1.0 - share, &pa);
