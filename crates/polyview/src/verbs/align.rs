@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
 
-use super::far_off::{Training, constant, far_cells, far_off};
+use super::far_off::{Training, all_of};
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -31,12 +31,7 @@ impl Aligned {
         let Some(training) = Training::of(info, self.placing.groups()) else {
             return;
         };
-        let warnings = [
-            far_off(info, &training, view, &self.samples),
-            constant(info, &training, view),
-            far_cells(info, &training, view, &self.samples),
-        ];
-        self.warnings.extend(warnings.into_iter().flatten());
+        self.warnings.extend(all_of(&training, view, &self.samples));
     }
     /// Matches `data` to the model of `fit`, without the view of that place.
     ///
