@@ -1,8 +1,10 @@
-//! Rows whose equations are tangents: steps that may not lower the objective, and draws that
-//! are accepted or not (spec/sites 1.6, 8).
+//! Rows whose equations are tangents: steps that may not lower the objective, and draws by
+//! slices (spec/sites 1.6, 8).
 
 mod ascent;
 mod draws;
+mod mode;
+mod slices;
 
 use std::ops::Range;
 
@@ -161,6 +163,11 @@ impl Parts {
                 block.row_bounds(rows)
             },
         }
+    }
+    /// What the bound of each row is.
+    fn sums(&self) -> Vec<f64> {
+        let parts = self.values.iter().zip(&self.exact).zip(&self.own);
+        parts.map(|((a, b), c)| a + b + c).collect()
     }
     /// Whether a row's bound is lower than before, beyond rounding, or is no number.
     fn fell(&self, before: &Self, row: usize) -> bool {
