@@ -13,8 +13,13 @@ pub enum Failure {
     #[error(transparent)]
     Model(#[from] polyview::Error),
     /// New data of a class that the model has not seen.
-    #[error("{0}; correct the name, or take such classes as missing with --unknown-class missing")]
-    UnknownClass(polyview::Error),
+    #[error("{file}: {source}, or take such classes as missing with --unknown-class missing")]
+    UnknownClass {
+        /// Where it stands.
+        file: String,
+        /// What it is.
+        source: polyview::Error,
+    },
     /// Files.
     #[error(transparent)]
     Io(#[from] polyview_io::IoError),

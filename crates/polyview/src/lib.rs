@@ -88,7 +88,7 @@ pub use verbs::{
     PredictedRanks, PredictedScores, Prediction, PredictiveCheck, ProjectOptions, Projection,
     Selection, SettleProgress, Settled, SimulateOptions, Spreads, UpdateOptions, Updated,
     WeightUncertainty, choose_k, choose_k_composed, cross_validate, cross_validate_warnings,
-    default_candidates, hold_out,
+    default_candidates, hold_out, unlike_training,
 };
 
 /// Fits a model to its end.

@@ -71,6 +71,14 @@ pub(super) fn level_name(words: &[String], level: usize) -> String {
     word.unwrap_or_else(|| level.to_string())
 }
 
+/// Levels of samples × features by their words.
+pub(super) fn worded(features: &[String], levels: &Mat<f64>, words: &[String]) -> Columns {
+    let name = |x: &f64| (!x.is_nan()).then(|| level_name(words, *x as usize));
+    let column = |d: usize| levels.col(d).iter().map(name).collect();
+    let named = features.iter().enumerate();
+    named.map(|(d, f)| (f.clone(), column(d))).collect()
+}
+
 /// The median level of each feature, and the probability of each level.
 pub(super) fn level_columns(
     features: &[String],

@@ -81,6 +81,14 @@ fn asked(e: &Explained) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
     beside(e).filter(|(_, of)| of.iter().any(|x| *x != 0.0))
 }
 
+/// Shares of all factors' data beside those of their predictor: of the deviance, where some views have one, and of
+/// what a fit was adjusted for.
+pub fn more_columns<'a>(fit: &Fit, e: &'a Explained) -> Vec<(&'static str, &'a [f64])> {
+    let deviance = has_deviance(fit).then_some(("deviance", &e.deviance));
+    let all = deviance.into_iter().chain(asked(e));
+    all.map(|(name, of)| (name, of.as_slice())).collect()
+}
+
 /// A share, where there is one.
 pub fn finite(share: f64) -> Option<f64> {
     Some(share).filter(|d| d.is_finite())

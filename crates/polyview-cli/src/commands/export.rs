@@ -4,6 +4,7 @@ use polyview::Fit;
 use polyview_linalg::Mat;
 use serde_json::json;
 
+use super::explained::more_columns;
 use super::factor_names;
 use super::kernel::load_model;
 use crate::args::{Cli, ExportArgs};
@@ -104,14 +105,14 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     if let Some(path) = &args.variance {
         let e = fit.explain()?;
         let views: Vec<String> = fit.views().iter().map(|v| v.name.clone()).collect();
+        let more = more_columns(&fit, &e);
         let mut columns = vec!["all".to_owned()];
         columns.extend(names);
-        let values = Mat::from_fn(views.len(), columns.len(), |i, j| {
-            if j == 0 {
-                e.total[i]
-            } else {
-                e.marginal[(i, j - 1)]
-            }
+        columns.extend(more.iter().map(|(name, _)| (*name).to_owned()));
+        let values = Mat::from_fn(views.len(), columns.len(), |i, j| match j {
+            0 => e.total[i],
+            j if j <= e.factors => e.marginal[(i, j - 1)],
+            j => more[j - 1 - e.factors].1[i],
         });
         write(path, "view", &views, &columns, values.as_ref(), args.force)?;
         written += 1;

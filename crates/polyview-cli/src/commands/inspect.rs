@@ -112,7 +112,20 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         fit.k(),
         fit.run_options().factors
     ))?;
-    prose(format!("sweeps    {}, {}", r.sweeps, fit.ending()))?;
+    let updates = fit.updates();
+    let of_first = if updates.is_empty() {
+        ""
+    } else {
+        ", all of the first fit"
+    };
+    prose(format!(
+        "sweeps    {}, {}{of_first}",
+        r.sweeps,
+        fit.ending()
+    ))?;
+    for update in &updates {
+        prose(format!("updated   {update}"))?;
+    }
     if let Some(counted) = fit.counted() {
         prose(format!("counts    {counted}"))?;
     }
@@ -465,6 +478,7 @@ fn as_json(fit: &Fit) -> Outcome<serde_json::Value> {
         "components": fit.n_components(),
         "outcome": r.outcome,
         "sweeps": r.sweeps,
+        "updates": fit.updates(),
         "bound": r.bound,
         "gain_left": fit.gain_left(),
         "restart_bounds": r.restart_bounds,

@@ -6,12 +6,12 @@ use polyview::{
     ErrorKind, Fit, ParameterUncertainty, PredictOptions, ProjectOptions, ViewInfo,
     WeightUncertainty,
 };
-use polyview_core::{DataError, Dataset, Domain};
+use polyview_core::{Dataset, Domain};
 use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
 use super::columns::{
-    class_columns, label_columns, level_columns, level_name, of_logarithms, survival_columns,
+    class_columns, label_columns, level_columns, of_logarithms, survival_columns, worded,
 };
 use super::factor_names;
 use super::kernel::load_model;
@@ -19,7 +19,9 @@ use crate::args::{Cli, DataArgs, ImputeArgs, IntervalArgs, PredictArgs, ProjectA
 use crate::choice::parsed;
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
-use crate::inputs::{Trials, files, new_data, new_data_for, read_as, read_options, trials_of};
+use crate::inputs::{
+    Trials, file_of, files, new_data, new_data_for, read_as, read_options, trials_of,
+};
 use crate::remarks::answer;
 use crate::written::{called, overwrite, write, write_columns};
 
@@ -96,11 +98,14 @@ fn check_target(args: &PredictArgs, fit: &Fit, data: &Dataset) -> Outcome<()> {
     )))
 }
 
-/// Says what to do about a class that the model has not seen.
-fn unknown_class(error: polyview::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::Data(DataError::UnknownClass { .. }) => Failure::UnknownClass(error),
-        _ => error.into(),
+/// Says where a class is that the model has not seen, and what to do about it.
+fn unknown_class(args: &DataArgs) -> impl Fn(polyview::Error) -> Failure {
+    |source| match source.kind() {
+        ErrorKind::UnknownClass { view, .. } => Failure::UnknownClass {
+            file: file_of(args, view).map_or_else(String::new, |path| path.display().to_string()),
+            source,
+        },
+        _ => source.into(),
     }
 }
 
@@ -184,7 +189,9 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
         unknown_classes: parsed("--unknown-class", &args.unknown_class)?,
         ..ProjectOptions::default()
     };
-    let z = fit.project(&data, &options).map_err(unknown_class)?;
+    let z = fit
+        .project(&data, &options)
+        .map_err(unknown_class(&args.data))?;
     answer(cli, &z.notes, &z.warnings);
     let names = factor_names(z.mean.ncols());
     let put = |path, values| write_samples(path, &z.samples, &names, values, args.force);
@@ -234,6 +241,12 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     if categorical || labels.is_some() || !levels.is_empty() {
         text_file(&args.out)?;
     }
+    if !levels.is_empty() {
+        let ends = [&args.intervals.lower, &args.intervals.upper];
+        ends.into_iter()
+            .flatten()
+            .try_for_each(|path| text_file(path))?;
+    }
     let data = new_data_for(cli, &args.data, &fit, Some(&args.target))?;
     check_target(args, &fit, &data)?;
     let options = PredictOptions {
@@ -242,7 +255,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     };
     let mut p = fit
         .predict_with(&data, &args.target, &options)
-        .map_err(unknown_class)?;
+        .map_err(unknown_class(&args.data))?;
     let counted = match &trials {
         Some(trials) => {
             let trials = trials.matched(&p.samples, &p.features)?;
@@ -277,8 +290,19 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
             None => p.interval(args.intervals.level())?,
         };
         let [lower, upper] = [lower, upper].map(|m| if survival { of_logarithms(&m) } else { m });
-        put(args.intervals.lower.as_ref(), &lower)?;
-        put(args.intervals.upper.as_ref(), &upper)?;
+        let ends = [
+            (&args.intervals.lower, &lower),
+            (&args.intervals.upper, &upper),
+        ];
+        for (path, values) in ends {
+            match path {
+                Some(path) if !levels.is_empty() => {
+                    let columns = worded(&p.features, values, &levels);
+                    write_columns(path, &p.samples, columns, args.force)?;
+                }
+                path => put(path.as_ref(), values)?,
+            }
+        }
     }
     files.done(
         cli,
@@ -394,23 +418,24 @@ pub fn impute(cli: &Cli, args: &ImputeArgs) -> Outcome<()> {
         f.features = labels.to_vec();
     }
     let put = |path, values| write_samples(path, &f.samples, &f.features, values, args.force);
+    let by_words = |path: Option<&PathBuf>, values: &Mat<f64>| match path {
+        Some(path) if !levels.is_empty() => {
+            let columns = worded(&f.features, values, &levels);
+            write_columns(path, &f.samples, columns, args.force)
+        }
+        path => write_samples(path, &f.samples, &f.features, values, args.force),
+    };
     if words {
         let chosen = most_probable(f.values.as_ref()).into_iter();
         let names = chosen.map(|c| Some(f.features[c].clone())).collect();
         let columns = vec![(view.features[0].clone(), names)];
         write_columns(&args.out, &f.samples, columns, args.force)?;
-    } else if levels.is_empty() {
-        put(Some(&args.out), &f.values)?;
     } else {
-        let word = |x: &f64| (!x.is_nan()).then(|| level_name(&levels, *x as usize));
-        let of = |d: usize| f.values.col(d).iter().map(word).collect();
-        let named = f.features.iter().enumerate();
-        let columns = named.map(|(d, name)| (name.clone(), of(d))).collect();
-        write_columns(&args.out, &f.samples, columns, args.force)?;
+        by_words(Some(&args.out), &f.values)?;
     }
     put(args.probabilities.as_ref(), &f.values)?;
-    put(args.intervals.lower.as_ref(), &f.lower)?;
-    put(args.intervals.upper.as_ref(), &f.upper)?;
+    by_words(args.intervals.lower.as_ref(), &f.lower)?;
+    by_words(args.intervals.upper.as_ref(), &f.upper)?;
     files.done(
         cli,
         &format!("'{}' filled to {}", args.view, called(&args.out)),

@@ -204,6 +204,13 @@ pub fn files(args: &DataArgs) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The file of a view, as it was given.
+pub fn file_of(args: &DataArgs, view: &str) -> Option<PathBuf> {
+    let given = args.views.iter().filter_map(|v| view_option(v).ok());
+    let mut of_view = given.filter(|(name, ..)| name == view);
+    of_view.next().map(|(_, path, _)| path)
+}
+
 /// The table as the model wants it: sparse where it is and may be.
 fn stored(
     cli: &Cli,

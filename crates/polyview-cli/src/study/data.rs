@@ -120,12 +120,19 @@ pub fn weight_option(text: &str) -> Outcome<(String, f64)> {
 }
 
 /// Parses `VIEW`, or `VIEW=` and `factors`, `features`, `best`, `mixture` or `no`.
-pub fn settle_option(text: &str) -> (&str, Settle) {
+/// `is_view` says which names there are, which may have that sign in them.
+pub fn settle_option(text: &str, is_view: impl Fn(&str) -> bool) -> Outcome<(&str, Settle)> {
     let view_and_word = text.rsplit_once('=').filter(|(view, _)| !view.is_empty());
-    view_and_word
-        .and_then(|(view, word)| Some((view, Settle::of_word(word)?)))
-        // a name with that sign in it
-        .unwrap_or((text, Settle::Factors))
+    let Some((view, word)) = view_and_word.filter(|_| !is_view(text)) else {
+        return Ok((text, Settle::Factors));
+    };
+    let settle = Settle::of_word(word).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--settle: '{word}' is no way to settle view '{view}'; the ways are {}",
+            Settle::WORDS.join(", ")
+        ))
+    })?;
+    Ok((view, settle))
 }
 
 /// Parses `VIEW=FILE`.

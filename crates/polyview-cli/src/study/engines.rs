@@ -92,7 +92,7 @@ impl Study {
             )));
         }
         if let ([only], Some(view)) = (self.data.as_slice(), args.choices.settle.first())
-            && let (view, _) = settle_option(view)
+            && let (view, _) = settle_option(view, |name| *name == only.name)?
             && *view == only.name
         {
             return Err(Failure::Usage(format!(

@@ -143,7 +143,7 @@ impl Study {
             *m = m.clone().with_weight(&view, weight);
         }
         for name in &args.choices.settle {
-            let (name, settle) = settle_option(name);
+            let (name, settle) = settle_option(name, |v| m.views.iter().any(|x| x.name == v))?;
             *m = m.clone().with_settled(name, settle);
         }
         if args.choices.no_settle {

@@ -73,6 +73,16 @@ fn what_a_fit_is_adjusted_for_goes_through_files_and_verbs() {
     let shown = ok(at, "inspect age.pv");
     let header = shown.lines().find(|l| l.contains(" covariates "));
     assert!(header.is_some_and(|l| !l.contains("offset")), "{shown}");
+    ok(at, "export m.pv --variance v.csv");
+    let header = get(at, "v.csv").lines().next().map(str::to_owned);
+    assert!(
+        header.is_some_and(|h| h.ends_with(",deviance,covariates,offset,together")),
+        "{}",
+        get(at, "v.csv")
+    );
+    ok(at, "export age.pv --variance va.csv");
+    let header = get(at, "va.csv").lines().next().map(str::to_owned);
+    assert!(header.is_some_and(|h| h.ends_with(",deviance,covariates,together")));
     ok(at, "export m.pv --coefficients x=b.csv");
     let table = get(at, "b.csv");
     assert!(table.starts_with("feature,age,batch=b2\n"), "{table}");
@@ -451,4 +461,35 @@ fn covariates_and_groups_may_come_from_one_file() {
     );
     let err = fails(at, "fit --model mofa --view c=bad.mtx:pln -k 1 --out c.pv");
     assert!(err.contains("%%MatrixMarket"), "{err}");
+}
+
+/// A code for what is not known is a number like others to a model.
+#[test]
+fn a_covariate_whose_value_stands_apart_gets_a_word() {
+    let dir = folder();
+    let at = dir.path();
+    let table = get(at, "who.csv");
+    let coded = table.lines().enumerate().map(|(n, line)| match n {
+        4 | 9 => {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},999,{}\n", cells[0], cells[2])
+        }
+        _ => format!("{line}\n"),
+    });
+    put(at, "coded.csv", coded.collect::<String>());
+    let fit = |file: &str| {
+        let words = said(
+            at,
+            &format!("{FIT} --covariates {file} --adjust age --out {file}.pv"),
+        );
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = fit("coded.csv");
+    assert!(
+        told.contains(
+            "the covariate 'age' is 999 in 2 samples, first 's3', far from all others (30 to 60)"
+        ),
+        "{told}"
+    );
+    assert!(!fit("who.csv").contains("far from all others"));
 }

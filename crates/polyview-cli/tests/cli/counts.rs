@@ -443,6 +443,16 @@ fn features_that_were_counted_once_are_warned_of() {
     let words = "1 feature(s) of counts were observed in one sample alone, first 'f3'";
     let err = said(at, fit);
     assert!(err.contains(words), "{err}");
+    // each feature is told of once
+    assert_eq!(err.matches("'f3'").count(), 1, "{err}");
+    let none = |n: usize, d: usize| Some(if d == 2 { 0.0 } else { count(n, d) });
+    put(at, "none.csv", table(24, 5, none));
+    let err = said(at, &fit.replace("c.csv", "none.csv"));
+    assert!(
+        err.contains("(1 without a count above zero), first 'f2'"),
+        "{err}"
+    );
+    assert_eq!(err.matches("'f2'").count(), 1, "{err}");
     put(at, "c.csv", table(24, 5, |n, d| Some(count(n, d))));
     let err = said(at, fit);
     assert!(!err.contains("one sample alone"), "{err}");

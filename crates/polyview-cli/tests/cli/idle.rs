@@ -81,6 +81,18 @@ fn settling_needs_another_view_and_levels_need_intervals() {
         );
     }
     let views = "--view x=x.csv --view c=c.csv:gaussian";
+    let err = fails(
+        at,
+        &format!("fit {views} -k 1 --settle x=bst --out n.pv"),
+        2,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        err.contains(
+            "'bst' is no way to settle view 'x'; the ways are factors, features, best, mixture, no"
+        ),
+        "{err}"
+    );
     ok(
         at,
         &format!("fit {views} -k 1 --settle x --out m.pv --model sshiba"),

@@ -568,3 +568,33 @@ fn factors_that_repeat_labels_are_said() {
         assert!(!fit(calm).contains(repeat));
     }
 }
+
+/// Who the sample is, and where it says so.
+#[test]
+fn a_class_that_the_model_does_not_know_is_named_with_file_and_sample() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    ok(at, "datasets nutrimouse --out-dir .");
+    ok(
+        at,
+        "fit --model sshiba --view genes=genes.csv --view diet=diet.csv -k 2 --max-sweeps 5 --out m.pv",
+    );
+    let table = get(at, "diet.csv");
+    let rows = table.lines().enumerate().map(|(n, line)| match n {
+        3 => format!("{},lard\n", line.split(',').next().unwrap_or_default()),
+        _ => format!("{line}\n"),
+    });
+    put(at, "other.csv", rows.collect::<String>());
+    let sample = table.lines().nth(3).and_then(|l| l.split(',').next());
+    let err = fails(
+        at,
+        "project m.pv --view genes=genes.csv --view diet=other.csv --out z.csv",
+        1,
+    );
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = format!(
+        "other.csv: view 'diet': 1 sample(s), first '{}', are of class 'lard', which the model was not trained on",
+        sample.unwrap_or_default()
+    );
+    assert!(err.contains(&says), "{err}");
+}

@@ -65,6 +65,16 @@ fn words_of_levels_go_in_and_come_out() {
         header(dir, "p.csv")
             .starts_with("sample,q1,q1_probability_of_never,q1_probability_of_seldom")
     );
+    let ends = |command: &str| {
+        ok(dir, &format!("{command} --force"));
+        for path in ["low.csv", "high.csv"] {
+            let table = get(dir, path);
+            let mut cells = table.lines().skip(1).flat_map(|l| l.split(',').skip(1));
+            assert!(cells.all(|c| c.is_empty() || WORDS.contains(&c)), "{table}");
+        }
+    };
+    ends("predict m.pv --view x=x.csv --target q --out p.csv --lower low.csv --upper high.csv");
+    ends("impute m.pv --view q --out filled.csv --lower low.csv --upper high.csv");
     let said = ok(
         dir,
         "score --truth truth.csv --predicted p.csv --kind ordinal",

@@ -433,6 +433,19 @@ fn what_the_form_needs_and_data_off_the_scale_are_said() {
             at,
             &format!("mva --method pca --view lipids=lipids.csv {raw} -k 2 --force --save p.mva"),
         );
+        // a single cell is told as models tell it
+        let new = get(at, "new-lipids.csv");
+        let one = new.lines().enumerate().map(|(n, l)| match n {
+            3 => format!("{},99999\n", l.rsplit_once(',').map_or(l, |c| c.0)),
+            _ => format!("{l}\n"),
+        });
+        put(at, "one.csv", one.collect::<String>());
+        let note = said(at, "mva --map p.mva --view lipids=one.csv");
+        let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            note.contains("one.csv: view 'lipids': 1 new value(s) lie more than"),
+            "{note}"
+        );
         let note = said(at, "mva --map p.mva --view lipids=far.csv");
         assert!(
             note.contains("far.csv") && note.contains("far off"),

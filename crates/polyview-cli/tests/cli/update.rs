@@ -40,7 +40,14 @@ fn new_samples_go_into_a_model() {
         32,
         "{found}"
     );
-    ok(dir, "inspect m2.pv");
+    let shown = ok(dir, "inspect m2.pv");
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        shown.contains("all of the first fit updated 12 new sample(s) taken in beside 20"),
+        "{shown}"
+    );
+    assert_eq!(found["updates"].as_array().map(Vec::len), Some(1));
+    assert!(!ok(dir, "inspect m.pv").contains("of the first fit"));
     ok(dir, "report m2.pv --out r.html");
     ok(dir, "export m2.pv --factors z.csv");
     assert_eq!(get(dir, "z.csv").lines().count(), 33);

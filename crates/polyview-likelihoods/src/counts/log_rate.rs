@@ -5,7 +5,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{Expectation, Real};
 
-use super::{NEEDS, is_count, ln_factorial, remark};
+use super::{NEEDS, is_count, ln_factorial};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::Cell;
@@ -73,9 +73,6 @@ impl ScalarLikelihood for LogPoisson {
     }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION
-    }
-    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
-        remark(cells)
     }
     /// $e^{-\eta}$.
     fn link_variance(&self, _column: usize, level: f64, _parameter: f64) -> f64 {

@@ -26,8 +26,6 @@ use std::sync::LazyLock;
 
 use polyview_special::{GaussHermite, ln_gamma};
 
-use crate::cells::Cell;
-
 /// Counts above this are taken for something else: their bounds are useless
 /// and their logarithms of factorials lose their last digits.
 pub(crate) const LARGEST: f64 = 1e9;
@@ -38,15 +36,6 @@ const NEEDS: &str = "counts: whole numbers from 0 to 1e9";
 /// Whether a datum is a count.
 fn is_count(datum: f64) -> bool {
     (0.0..=LARGEST).contains(&datum) && datum.fract() == 0.0
-}
-
-/// What is remarkable about the counts of a feature.
-fn remark(cells: &[Cell]) -> Option<&'static str> {
-    match cells {
-        [] => Some("has no observed count"),
-        c if c.iter().all(|c| c.value == 0.0) => Some("has no count above zero"),
-        _ => None,
-    }
 }
 
 static LN_FACTORIALS: LazyLock<Vec<f64>> =

@@ -6,7 +6,7 @@ use polyview_random::{ChaCha8Rng, PolyaGamma, gamma, poisson};
 use polyview_special::{digamma, jaakkola_lambda, ln_gamma, softplus};
 
 use super::scale::{Scale, moments};
-use super::{NEEDS, is_count, ln_factorial, remark};
+use super::{NEEDS, is_count, ln_factorial};
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
     Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters, LearnedParameters, Site,
@@ -198,9 +198,6 @@ impl CellLikelihood for NegativeBinomial {
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let sum: f64 = cells.iter().map(|c| c.value).sum();
         ((sum + 0.5) / cells.len().max(1) as f64).ln()
-    }
-    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
-        remark(cells)
     }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION

@@ -9,7 +9,7 @@ use polyview_random::{ChaCha8Rng, poisson};
 use polyview_special::{sigmoid, softplus};
 use serde::{Deserialize, Serialize};
 
-use super::{NEEDS, is_count, ln_factorial, normal_moments, remark};
+use super::{NEEDS, is_count, ln_factorial, normal_moments};
 use crate::ParameterUncertainty;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{
@@ -219,9 +219,6 @@ impl CellLikelihood for Poisson {
         let sum: f64 = cells.iter().map(|c| c.value).sum();
         let rate = (sum + 0.5) / cells.len().max(1) as f64;
         rate + (-(-rate).exp()).ln_1p()
-    }
-    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
-        remark(cells)
     }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION

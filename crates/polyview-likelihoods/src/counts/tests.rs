@@ -2,7 +2,7 @@
 //! [`NegativeBinomial`].
 
 use super::*;
-use crate::cells::{CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters};
+use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnCells, ColumnParameters};
 use scale::Scale;
 
 fn cell(value: f64) -> Cell {

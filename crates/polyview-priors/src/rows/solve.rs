@@ -320,9 +320,8 @@ pub(crate) fn update(
                 // next equations' own parts
                 *cov = RowCov::PerRow(own);
             } else {
-                if start == 0
-                    && !matches!(cov, RowCov::PerRow(c) if c.rows() == explicit && c.k() == k)
-                {
+                // not at the first rows alone: others may be draws
+                if !matches!(cov, RowCov::PerRow(c) if c.rows() == explicit && c.k() == k) {
                     *cov = RowCov::PerRow(PackedRows::zeros(explicit, k));
                 }
                 if let RowCov::PerRow(c) = cov {

@@ -3,6 +3,7 @@
 use polyview_core::{Dataset, Event, Journal, MetadataValues, View};
 use serde::{Deserialize, Serialize};
 
+use super::codes::codes;
 use super::{absent, column, complete, moments, refused};
 use crate::error::{ErrorKind, Result};
 use crate::verbs::{is_far, middle};
@@ -69,6 +70,10 @@ impl Covariate {
                         different.len()
                     );
                     journal.note(0, "covariates", Event::Assumed { note });
+                }
+                for code in codes(x) {
+                    let note = code.told(name, x, data.samples());
+                    journal.note(0, "covariates", Event::Warning { note });
                 }
                 Coding::Numbers { mean, sd }
             }

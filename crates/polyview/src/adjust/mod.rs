@@ -1,6 +1,7 @@
 //! Covariates and offsets: what is known of samples and is not for the factors to explain
 //! (spec/sites 9, docs/decisions/0057-covariates-beside-factors.md).
 
+mod codes;
 mod covariate;
 mod offset;
 

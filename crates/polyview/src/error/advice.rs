@@ -123,6 +123,7 @@ impl ErrorKind {
                  taken to be of any of them"
                     .to_owned()
             }
+            Self::UnknownClass { .. } => "correct the name, or leave that cell empty".to_owned(),
             Self::MissingFeatures { .. } => {
                 "give every feature of the model by name; leave unknown values empty".to_owned()
             }

@@ -308,6 +308,23 @@ pub enum ErrorKind {
         /// Names of the model's groups.
         known: Vec<String>,
     },
+    /// A class that the model has not seen.
+    #[error(
+        "view '{view}': {samples} sample(s), first '{first}', are of class '{class}', which the model was not trained on; it knows {}",
+        known.join(", ")
+    )]
+    UnknownClass {
+        /// The view.
+        view: String,
+        /// The class.
+        class: String,
+        /// Samples of that class.
+        samples: usize,
+        /// The first of them.
+        first: String,
+        /// The classes of the model.
+        known: Vec<String>,
+    },
     /// A mixture with more components than samples.
     #[error("a mixture of {components} components needs as many samples; there are {samples}")]
     TooManyComponents {

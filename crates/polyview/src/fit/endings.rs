@@ -7,7 +7,7 @@ use super::draws::LOG_JOINT;
 use super::{Fit, Optimum, ViewInfo};
 use crate::error::Result;
 use crate::spec::EngineKind;
-use crate::verbs::ACTIVE_SHARE;
+use crate::verbs::{ACTIVE_SHARE, UPDATE};
 
 /// Ratio of the squared means of a factor's weights in a view to their variances, each
 /// summed, below which the factor has no effect there: a hundredth of what chance alone
@@ -120,6 +120,15 @@ impl Fit {
              optimum on ({after:.2} s); {} of them are the posterior",
             self.n_components()
         ))
+    }
+    /// What was taken into the fit after its sweeps ([`Fit::update`]), in words, once for each time.
+    pub fn updates(&self) -> Vec<String> {
+        let entries = self.record.journal.entries.iter();
+        let told = entries.filter_map(|e| match &e.event {
+            Event::Note { note } if e.block == UPDATE => Some(note.clone()),
+            _ => None,
+        });
+        told.collect()
     }
     /// Of a fit with views that count more or less than once, which and how often, in words.
     pub fn counted(&self) -> Option<String> {

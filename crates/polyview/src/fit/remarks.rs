@@ -5,14 +5,14 @@ use polyview_core::{
     RowGroups, View,
 };
 
-use super::{ViewInfo, cells};
+use super::{TrainingScale, ViewInfo, cells};
 use crate::assemble::{has_prior_of_draws, several, vague};
 use crate::compose::Composed;
 use crate::spec::ModelSpec;
 
-/// Notes the features of a view that do not vary, and those that were never
-/// observed.
-pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
+/// Notes the features of a view that do not vary, and those that were never observed: each feature
+/// once. `once` are those of which [`seen_once`] tells.
+pub(super) fn note_features(info: &ViewInfo, once: &[usize], journal: &mut Journal) {
     let block = format!("data/{}", info.name);
     let mut say = |event: Event| journal.note(0, block.clone(), event);
     let constant = info.scaling.constant.iter().filter(|d| info.knows(**d));
@@ -49,21 +49,29 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
         );
         say(Event::Warning { note });
     }
-    // rank views have a note of their own
-    let constant = if info.choices.likelihood.is_rank() {
-        Vec::new()
-    } else {
-        constant
-    };
+    // rank views have a note of their own, of these and of features without a value
+    let ranks = info.choices.likelihood.is_rank();
+    let whole = whole && constant.len() == known;
+    let told = |d: &usize| ranks || once.contains(d);
+    let constant: Vec<usize> = constant.into_iter().filter(|d| !told(d)).collect();
     if let Some(&first) = constant.first() {
-        say(if whole && constant.len() == known {
+        say(if whole {
             let note = "none of its features varies: the view carries no information about the \
                         samples; leave it out, or make sure that it is the right file";
             Event::Warning { note: note.into() }
         } else {
+            let zeros = constant
+                .iter()
+                .filter(|d| is_without_counts(info, **d))
+                .count();
+            let zeros = if zeros > 0 {
+                format!(" ({zeros} without a count above zero)")
+            } else {
+                String::new()
+            };
             Event::Data {
                 note: format!(
-                    "{} feature(s) do not vary, first '{}': kept, but they carry no information, and what fills \
+                    "{} feature(s) do not vary{zeros}, first '{}': kept, but they carry no information, and what fills \
                      their holes is a guess",
                     constant.len(),
                     info.features[first]
@@ -71,7 +79,7 @@ pub(super) fn note_features(info: &ViewInfo, journal: &mut Journal) {
             }
         });
     }
-    if let Some(note) = info.unobserved_note() {
+    if let Some(note) = info.unobserved_note().filter(|_| !ranks) {
         say(Event::Data { note });
     }
     if let Some(note) = mixed_units(info) {
@@ -85,21 +93,31 @@ fn spread_of(info: &ViewInfo, feature: usize) -> f64 {
     info.training.as_ref().map_or(0.0, |t| t.sd[feature])
 }
 
+/// Whether all counts of a feature were zero.
+fn is_without_counts(info: &ViewInfo, feature: usize) -> bool {
+    let zero = |t: &TrainingScale| t.mean[feature] == 0.0 && t.sd[feature] == 0.0;
+    info.choices.likelihood.is_count() && info.training.as_ref().is_some_and(zero)
+}
+
 /// Whether a feature was observed in one sample alone.
 pub(crate) fn is_seen_once(view: &View, feature: usize) -> bool {
     let mut seen = (0..view.n_samples()).filter(|n| view.is_observed(*n, feature));
     seen.next().is_some() && seen.next().is_none()
 }
 
-/// What is to be said of features of counts that were observed in one sample alone, if there are any.
-pub(super) fn seen_once(info: &ViewInfo, view: &View) -> Option<String> {
+/// Features of counts that were observed in one sample alone.
+pub(super) fn seen_once(info: &ViewInfo, view: &View) -> Vec<usize> {
     let likelihood = &info.choices.likelihood;
     if !likelihood.is_count() || likelihood.has_trials() || view.n_samples() < 2 {
-        return None;
+        return Vec::new();
     }
-    let found: Vec<usize> = (0..view.n_features())
+    (0..view.n_features())
         .filter(|d| is_seen_once(view, *d))
-        .collect();
+        .collect()
+}
+
+/// What is to be said of features of counts that were observed in one sample alone, if there are any.
+pub(super) fn seen_once_note(info: &ViewInfo, found: &[usize]) -> Option<String> {
     let first = &info.features[*found.first()?];
     Some(format!(
         "{} feature(s) of counts were observed in one sample alone, first '{first}': nothing says how much they vary, and \

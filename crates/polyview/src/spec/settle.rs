@@ -26,18 +26,23 @@ pub enum Settle {
 }
 
 impl Settle {
+    /// The words of [`Settle::of_word`].
+    pub const WORDS: [&'static str; 5] = ["factors", "features", "best", "mixture", "no"];
     /// Whether the view is settled at all.
     pub fn settles(self) -> bool {
         self != Self::Not
     }
-    /// That of a word as it is written, `factors`, `features`, `best` or `mixture`; `no` is [`Settle::Not`].
+    /// That of a word as it is written: one of [`Settle::WORDS`].
     pub fn of_word(word: &str) -> Option<Self> {
-        if word == "no" {
-            return Some(Self::Not);
-        }
-        [Self::Factors, Self::Features, Self::Best, Self::Mixture]
-            .into_iter()
-            .find(|settle| settle.to_string() == word)
+        let ways = [
+            Self::Factors,
+            Self::Features,
+            Self::Best,
+            Self::Mixture,
+            Self::Not,
+        ];
+        let at = Self::WORDS.iter().position(|w| *w == word)?;
+        Some(ways[at])
     }
 }
 

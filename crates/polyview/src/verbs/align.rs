@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use polyview_core::{Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View};
+use polyview_core::{
+    DataError, Dataset, Journal, Level, NumericError, Relevelled, UnknownClass, View,
+};
 
-use super::far_off::{Training, constant, far_cells, far_off};
+use super::far_off::{Training, all_of};
 use super::placing::Placing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fit::{Fit, ViewInfo};
@@ -31,12 +33,7 @@ impl Aligned {
         let Some(training) = Training::of(info, self.placing.groups()) else {
             return;
         };
-        let warnings = [
-            far_off(info, &training, view, &self.samples),
-            constant(info, &training, view),
-            far_cells(info, &training, view, &self.samples),
-        ];
-        self.warnings.extend(warnings.into_iter().flatten());
+        self.warnings.extend(all_of(&training, view, &self.samples));
     }
     /// Matches `data` to the model of `fit`, without the view of that place.
     ///
@@ -81,7 +78,7 @@ impl Aligned {
             } else if info.levels.is_empty() {
                 match_features(info, data, view, &mut out)
             } else {
-                match_classes(info, view, unknown, &mut out.notes)
+                match_classes(info, (view, &out.samples), unknown, &mut out.notes)
             };
             let matched = matched.map_err(|e| e.in_view(view.name()))?;
             // what a sample of training is to itself says nothing
@@ -126,14 +123,47 @@ impl Aligned {
     }
 }
 
+/// [`View::relevel`], with an error that names a sample.
+pub(super) fn relevelled(
+    view: &View,
+    samples: &[String],
+    levels: &[String],
+    unknown: UnknownClass,
+) -> Result<Relevelled> {
+    view.relevel(levels, unknown).map_err(|e| match e {
+        DataError::UnknownClass {
+            view: name,
+            class,
+            samples: count,
+        } => {
+            let code = view.levels().iter().position(|l| *l == class);
+            let of_class = view
+                .classes()
+                .iter()
+                .position(|c| c.is_some() && *c == code);
+            let first = of_class.and_then(|n| samples.get(n)).cloned();
+            let (first, known) = (first.unwrap_or_default(), levels.to_vec());
+            let kind = ErrorKind::UnknownClass {
+                view: name,
+                class,
+                samples: count,
+                first,
+                known,
+            };
+            kind.into()
+        }
+        other => other.into(),
+    })
+}
+
 /// The view with the codes of the model's classes.
 fn match_classes(
     info: &ViewInfo,
-    view: &View,
+    (view, samples): (&View, &[String]),
     unknown: UnknownClass,
     notes: &mut Vec<String>,
 ) -> Result<View> {
-    let Relevelled { view, unknown } = view.relevel(&info.levels, unknown)?;
+    let Relevelled { view, unknown } = relevelled(view, samples, &info.levels, unknown)?;
     for (class, samples) in unknown {
         notes.push(format!(
             "view '{}': the class '{class}' is unknown to the model; it was taken as missing in \

@@ -10,7 +10,7 @@ mod likely;
 
 use polyview_core::View;
 
-use crate::fit::{Moments, ViewInfo};
+use crate::fit::{Moments, TrainingScale};
 pub(super) use against::Training;
 use likely::{likely, rounded};
 
@@ -98,15 +98,28 @@ impl Tally {
     }
 }
 
+/// What is to be said of new values of a view, complete or not, that are not like the training
+/// values: far off these, one and the same, or far off in single cells. `view` has the features that
+/// `scale` tells of, in that order and in data units; nothing is said of features whose standard
+/// deviation is 0.
+pub fn unlike_training(scale: &TrainingScale, view: &View, samples: &[String]) -> Vec<String> {
+    all_of(&Training::of_numbers(scale, view), view, samples)
+}
+
+/// As [`unlike_training`], of a view of a model.
+pub(super) fn all_of(training: &Training<'_>, view: &View, samples: &[String]) -> Vec<String> {
+    let warnings = [
+        far_off(training, view, samples),
+        constant(training, view),
+        far_cells(training, view, samples),
+    ];
+    warnings.into_iter().flatten().collect()
+}
+
 /// What is to be said of new data of a view whose features are the model's, in
 /// data units, if they are far off the training data: where, and what may be the
 /// matter.
-pub(super) fn far_off(
-    info: &ViewInfo,
-    training: &Training<'_>,
-    view: &View,
-    samples: &[String],
-) -> Option<String> {
+pub(super) fn far_off(training: &Training<'_>, view: &View, samples: &[String]) -> Option<String> {
     let mut tally = Tally::default();
     let features: Vec<Feature> = (0..view.n_features())
         .filter_map(|d| feature(training, view, d, &mut tally))
@@ -118,7 +131,7 @@ pub(super) fn far_off(
     if far.is_empty() && !off && !narrow {
         return None;
     }
-    let about = format!("view '{}': the new values", info.name);
+    let about = format!("view '{}': the new values", training.name);
     if far.is_empty() && !off {
         let all: Vec<&Feature> = features.iter().collect();
         let likely = likely(&all, training.compared, false);
@@ -130,7 +143,7 @@ pub(super) fn far_off(
     let how_far = match tally.far() {
         Some((share, limit, most)) if far.is_empty() => {
             let few = far_samples(training, view, limit);
-            let told = few.and_then(|few| of_samples(info, training, view, (samples, &few)));
+            let told = few.and_then(|few| of_samples(training, view, (samples, &few)));
             if let Some(told) = told {
                 return Some(told);
             }
@@ -150,15 +163,15 @@ pub(super) fn far_off(
         "{about} are far off those of the training data: {how_far}; typical distance from {}, \
          worst first: {}; {likely}",
         training.what_of(),
-        worst(info, far)
+        worst(training, far)
     ))
 }
 
 /// Names of the features that are farthest off, and by how much.
-fn worst(info: &ViewInfo, mut far: Vec<&Feature>) -> String {
+fn worst(training: &Training<'_>, mut far: Vec<&Feature>) -> String {
     far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
     let worst = far.iter().take(3).map(|f| {
-        let name = &info.features[f.at];
+        let name = &training.features[f.at];
         format!("'{name}' ({} standard deviations)", rounded(f.distance))
     });
     worst.collect::<Vec<_>>().join(", ")
@@ -192,7 +205,6 @@ fn far_samples(training: &Training<'_>, view: &View, limit: f64) -> Option<Vec<u
 
 /// What is to be said of the few samples whose values are far off.
 fn of_samples(
-    info: &ViewInfo,
     training: &Training<'_>,
     view: &View,
     (samples, few): (&[String], &[u32]),
@@ -207,19 +219,19 @@ fn of_samples(
     Some(format!(
         "view '{}': the new values of {} of {} samples, first '{}', are far off those of the training data, those of \
          the others are not; typical distance from {}, worst first: {}; {likely}",
-        info.name,
+        training.name,
         few.len(),
         samples.len(),
         samples.get(*few.first()? as usize)?,
         training.what_of(),
-        worst(info, far)
+        worst(training, far)
     ))
 }
 
 /// What is to be said of new data of a view none of whose features varies, though
 /// all of them did in training: labels aside, whole tables of one value are files that
 /// were filled, not measured.
-pub(super) fn constant(info: &ViewInfo, training: &Training<'_>, view: &View) -> Option<String> {
+pub(super) fn constant(training: &Training<'_>, view: &View) -> Option<String> {
     let mut tally = Tally::default();
     let features = (0..view.n_features())
         .filter_map(|d| feature(training, view, d, &mut tally))
@@ -234,14 +246,13 @@ pub(super) fn constant(info: &ViewInfo, training: &Training<'_>, view: &View) ->
     Some(format!(
         "view '{}': {what}, where the training data vary: nothing tells the samples apart; make sure that \
          this is the right file, and leave cells empty where nothing was observed",
-        info.name
+        training.name
     ))
 }
 
 /// What is to be said of single new values, in data units, that are hundreds of
 /// standard deviations off the training data while their features as a whole are not.
 pub(super) fn far_cells(
-    info: &ViewInfo,
     training: &Training<'_>,
     view: &View,
     samples: &[String],
@@ -271,7 +282,7 @@ pub(super) fn far_cells(
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let worst = found.iter().take(3).map(|&(off, n, d)| {
-        let (sample, feature) = (&samples[n], &info.features[d]);
+        let (sample, feature) = (&samples[n], &training.features[d]);
         let off = rounded(off);
         format!("sample '{sample}', feature '{feature}' ({off} standard deviations)")
     });
@@ -280,7 +291,7 @@ pub(super) fn far_cells(
         format!(
             "view '{}': {} new value(s) lie more than {} standard deviations from {}, worst \
              first: {}; make sure that they are no mistakes, or leave them empty",
-            info.name,
+            training.name,
             found.len(),
             FAR.1,
             training.what_of(),

@@ -67,6 +67,7 @@ pub use cross_validate::{
     cross_validate_warnings,
 };
 pub use explain::Explained;
+pub use far_off::unlike_training;
 pub(crate) use far_off::{is_far, middle};
 pub use group_activity::GroupActivity;
 pub use hold_out::{HoldOut, hold_out};
@@ -82,4 +83,5 @@ pub use settle::{SettleProgress, Settled};
 pub(crate) use settling_features::{leaves_numbers, place as features_of};
 pub use simulate::SimulateOptions;
 pub(crate) use stacking::{WAYS as MIXED_WAYS, place as shares_of};
+pub(crate) use update::UPDATE;
 pub use update::{UpdateOptions, Updated};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use polyview::TrainingScale;
 use polyview_baselines::LinearSvm;
 use polyview_linalg::{Mat, times_small};
 use polyview_mva::Standard;
@@ -13,12 +14,6 @@ use crate::failure::{Failure, Outcome};
 
 /// Version of the file.
 const FORMAT: u32 = 1;
-
-/// Standard deviations beyond which a value is far off.
-const FAR: f64 = 5.0;
-
-/// Share of the values that may be.
-const SHARE: f64 = 0.2;
 
 /// Directions by view, and what is predicted from them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -126,47 +121,43 @@ impl ViewMap {
         });
         Ok(times_small(x.as_ref(), self.directions().as_ref()))
     }
-    /// Says that most values of a view lie far from those of training, where they do: more than a
-    /// fifth of them farther than five standard deviations, which of the training values at most one
-    /// in 25 can be (Chebyshev's inequality).
-    pub fn far_off(&self, view: &View) -> Option<String> {
+    /// What is to be said of values that are not like those of training, as models say it of
+    /// theirs.
+    pub fn unlike_training(&self, view: &View, samples: &[String]) -> Vec<String> {
+        // raw units of an earlier file are no measure
+        if self.spreads.is_empty() && self.scales.iter().all(|s| *s == 1.0) {
+            return Vec::new();
+        }
         let place: HashMap<&str, usize> = (view.features.iter().enumerate())
             .map(|(d, f)| (f.as_str(), d))
             .collect();
         let directions = self.directions();
-        let (mut cells, mut far, mut worst) = (0usize, 0usize, (0.0, ""));
-        for (d, feature) in self.features.iter().enumerate() {
-            let Some(&at) = place.get(feature.as_str()) else {
-                continue;
-            };
-            let sd = self.spreads.get(d).map_or(self.scales[d], |s| *s);
-            // constant in training, or of no say
-            if (0..directions.ncols()).all(|k| directions[(d, k)] == 0.0) {
-                continue;
-            }
-            let mut off: Vec<f64> = (0..view.values.nrows())
-                .map(|n| (view.values[(n, at)] - self.means[d]).abs() / sd)
-                .collect();
-            cells += off.len();
-            far += off.iter().filter(|x| **x > FAR).count();
-            off.sort_by(f64::total_cmp);
-            if let Some(&middle) = off.get(off.len() / 2).filter(|x| **x > worst.0) {
-                worst = (middle, feature);
-            }
-        }
-        // raw units of an earlier file are no measure
-        let known = !self.spreads.is_empty() || self.scales.iter().any(|s| *s != 1.0);
-        (known && far as f64 > SHARE * cells as f64).then(|| {
-            format!(
-                "view '{}' ('{}'): the new values are far off those of the training data: {far} of {cells} lie more than \
-                 {FAR} standard deviations from the training mean, farthest those of '{}' (typically {:.0}); give them in \
-                 the units of the training data, and make sure that this is the right file",
-                self.name,
-                view.path.display(),
-                worst.1,
-                worst.0
-            )
-        })
+        // constant in training, or of no say
+        let counts = |d: &usize| (0..directions.ncols()).any(|k| directions[(*d, k)] != 0.0);
+        let (own, columns): (Vec<usize>, Vec<usize>) = (0..self.features.len())
+            .filter(counts)
+            .filter_map(|d| Some((d, *place.get(self.features[d].as_str())?)))
+            .unzip();
+        let sds = if self.spreads.is_empty() {
+            &self.scales
+        } else {
+            &self.spreads
+        };
+        let scale = TrainingScale {
+            mean: own.iter().map(|d| self.means[*d]).collect(),
+            sd: own.iter().map(|d| sds[*d]).collect(),
+            least: None,
+            groups: None,
+        };
+        let names = own.iter().map(|d| self.features[*d].clone()).collect();
+        let values = Mat::from_fn(view.values.nrows(), columns.len(), |n, d| {
+            view.values[(n, columns[d])]
+        });
+        let of_model = polyview_core::View::from_values(&*self.name, names, values);
+        of_model.map_or_else(
+            |_| Vec::new(),
+            |v| polyview::unlike_training(&scale, &v, samples),
+        )
     }
     fn is_whole(&self) -> bool {
         let n = self.features.len();

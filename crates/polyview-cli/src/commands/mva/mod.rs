@@ -133,8 +133,8 @@ fn applied(cli: &Cli, args: &MvaArgs, files: &Files, map: &MvaMap, data: &Data) 
     }
     for view in &data.views {
         let own = map.views.iter().find(|m| m.name == view.name);
-        if let Some(text) = own.and_then(|m| m.far_off(view)) {
-            warning(cli, text);
+        for text in own.map_or_else(Vec::new, |m| m.unlike_training(view, &data.samples)) {
+            warning(cli, format!("{}: {text}", view.path.display()));
         }
         let extra = own.map_or(0, |m| view.features.len().saturating_sub(m.features.len()));
         if extra > 0 {

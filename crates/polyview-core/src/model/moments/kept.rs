@@ -31,6 +31,45 @@ impl KeptRows {
             beside: None,
         }
     }
+    /// The same rows, known to be at their means.
+    #[must_use]
+    pub fn as_known(self) -> Self {
+        Self {
+            cov: None,
+            beside: self.beside.map(|b| Box::new(b.as_known())),
+            ..self
+        }
+    }
+    /// The same rows $r$, known to be at $r + \\sum\_i t\_i(r\_i - r)$: `towards` has other rows
+    /// $r\_i$ kept of the same block, and for each of the rows its $t\_i$.
+    ///
+    /// # Panics
+    /// If the numbers of rows differ.
+    #[must_use]
+    pub fn moved(&self, towards: &[(&Self, &[f64])]) -> Self {
+        let mut mean = self.mean.clone();
+        for (other, shares) in towards {
+            assert_eq!(shares.len(), mean.nrows(), "one share for each row");
+            for j in 0..mean.ncols() {
+                for (i, share) in shares.iter().enumerate() {
+                    mean[(i, j)] += share * (other.mean[(i, j)] - self.mean[(i, j)]);
+                }
+            }
+        }
+        let beside = self.beside.as_ref().map(|own| {
+            let others: Vec<(&Self, &[f64])> = (towards.iter())
+                .filter_map(|(other, shares)| Some((other.beside.as_deref()?, *shares)))
+                .collect();
+            Box::new(own.moved(&others))
+        });
+        Self {
+            rows: self.rows.clone(),
+            mean,
+            cov: None,
+            entries: self.entries.clone(),
+            beside,
+        }
+    }
     /// The rows.
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
@@ -52,10 +91,13 @@ impl RowMoments {
             Ok((factor, _)) => factor.log_det(),
             Err(_) => f64::NEG_INFINITY,
         };
+        let known = |cov: &[f64]| cov.iter().all(|x| *x == 0.0);
         match self.cov() {
             RowCov::Zero => 0.0,
+            RowCov::Shared(s) if known(s.as_slice()) => 0.0,
+            RowCov::PerRow(all) if known(all.row(row)) => 0.0,
+            RowCov::Diagonal(v) if (0..self.k()).all(|j| v[(row, j)] == 0.0) => 0.0,
             RowCov::Diagonal(v) => (0..self.k()).map(|j| v[(row, j)].ln()).sum(),
-            RowCov::Shared(s) if s.as_slice().iter().all(|x| *x == 0.0) => 0.0,
             _ => of(&self.row_cov(row)),
         }
     }
@@ -65,25 +107,13 @@ impl RowMoments {
     /// If there are no such rows.
     pub fn keep(&self, rows: Range<usize>) -> KeptRows {
         let k = self.k();
-        let cov = match self.cov() {
-            RowCov::Zero => None,
-            RowCov::PerRow(all) => {
-                let mut cov = PackedRows::zeros(rows.len(), k);
-                for (i, r) in rows.clone().enumerate() {
-                    cov.row_mut(i).copy_from_slice(all.row(r));
-                }
-                Some(cov)
-            }
-            _ => {
-                let mut cov = PackedRows::zeros(rows.len(), k);
-                for (i, r) in rows.clone().enumerate() {
-                    cov.row_mut(i).copy_from_slice(self.row_cov(r).as_slice());
-                }
-                // points, said in another way
-                let known = cov.as_slice().iter().all(|x| *x == 0.0);
-                (!known).then_some(cov)
-            }
-        };
+        let mut cov = PackedRows::zeros(rows.len(), k);
+        for (i, r) in rows.clone().enumerate() {
+            cov.row_mut(i).copy_from_slice(self.row_cov(r).as_slice());
+        }
+        // points may be said in several ways
+        let known = cov.as_slice().iter().all(|x| *x == 0.0);
+        let cov = (!known).then_some(cov);
         KeptRows {
             mean: self.mean().subrows(rows.start, rows.len()).to_owned(),
             rows,
@@ -114,7 +144,11 @@ impl RowMoments {
             self.cov(),
             RowCov::Zero | RowCov::Diagonal(_) | RowCov::PerRow(_)
         );
-        if !apart && kept.cov.is_some() {
+        let said_in_common = !apart && (kept.cov.is_some() || share == 0.0);
+        // rows that became draws beside it lose nothing
+        let back_from_a_draw =
+            matches!(self.cov(), RowCov::Zero) && kept.cov.is_some() && share == 0.0;
+        if said_in_common || back_from_a_draw {
             self.set_apart(block)?;
         }
         let factored = |s: &SymPacked| {
@@ -148,7 +182,6 @@ impl RowMoments {
             return Ok(());
         };
         match cov {
-            RowCov::Zero if share == 0.0 => put(mean, &before),
             RowCov::Diagonal(v) => {
                 for j in 0..k {
                     let (a, b) = (old.row(at)[packed_index(j, j)], v[(row, j)]);
@@ -159,19 +192,26 @@ impl RowMoments {
                     } else {
                         variance * (pa * before[j] + pb * now[j])
                     };
-                    *log_det += variance.ln() - b.ln();
+                    *log_det += variance.ln() - if b == 0.0 { 0.0 } else { b.ln() };
                     v[(row, j)] = variance;
                 }
             }
             RowCov::PerRow(all) => {
                 let new = all.sym(row);
-                let (a, b) = (factored(&old.sym(at))?, factored(&new)?);
+                let a = factored(&old.sym(at))?;
                 if share == 0.0 {
+                    let known = new.as_slice().iter().all(|x| *x == 0.0);
+                    let was = if known {
+                        0.0
+                    } else {
+                        factored(&new)?.log_det()
+                    };
                     all.row_mut(row).copy_from_slice(old.row(at));
                     put(mean, &before);
-                    *log_det += a.log_det() - b.log_det();
+                    *log_det += a.log_det() - was;
                     return Ok(());
                 }
+                let b = factored(&new)?;
                 let mut precision = SymPacked::zeros(k);
                 let (pa, pb) = (a.inverse(), b.inverse());
                 precision.add_scaled(1.0 - share, &pa);
@@ -240,6 +280,33 @@ mod tests {
         let mut out = RowMoments::new(mean, cov, 0.0, 0);
         out.refresh_log_det("test").expect("positive");
         out
+    }
+
+    #[test]
+    fn rows_move_towards_others() {
+        let of = |seed: f64| {
+            let mut kept = moments(seed, false).keep(1..3);
+            kept.beside = Some(Box::new(moments(2.0 * seed, true).keep(1..3)));
+            kept
+        };
+        let (a, b, c) = (of(1.0), of(2.0), of(4.0));
+        let at = a.moved(&[(&b, &[1.0, 0.5]), (&c, &[-1.0, 2.0])]);
+        assert!(at.is_known());
+        let beside = |k: &KeptRows| k.beside.as_ref().map(|b| b.mean.clone()).expect("rows");
+        for (at, a, b, c) in [
+            (&at.mean, &a.mean, &b.mean, &c.mean),
+            (&beside(&at), &beside(&a), &beside(&b), &beside(&c)),
+        ] {
+            for j in 0..2 {
+                assert_eq!(
+                    at[(0, j)],
+                    a[(0, j)] + (b[(0, j)] - a[(0, j)]) - (c[(0, j)] - a[(0, j)])
+                );
+                let right =
+                    a[(1, j)] + 0.5 * (b[(1, j)] - a[(1, j)]) + 2.0 * (c[(1, j)] - a[(1, j)]);
+                assert_eq!(at[(1, j)], right);
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
 use super::scale::{Scale, moments};
-use super::{NEEDS, is_count, ln_factorial, remark};
+use super::{NEEDS, is_count, ln_factorial};
 use rates::{Rate, draw_log_rate, log_mass};
 
 use crate::ParameterUncertainty;
@@ -185,9 +185,6 @@ impl CellLikelihood for PoissonLogNormal {
     fn start_intercept(&self, cells: &[Cell]) -> f64 {
         let sum: f64 = cells.iter().map(|c| (c.value + 0.5).ln()).sum();
         sum / cells.len().max(1) as f64
-    }
-    fn remark(&self, cells: &[Cell]) -> Option<&'static str> {
-        remark(cells)
     }
     fn intercept_precision(&self) -> f64 {
         Bernoulli::INTERCEPT_PRECISION

@@ -1,7 +1,7 @@
 //! Gibbs chains side by side, of which draws are kept.
 
 use polyview_core::{Journal, State};
-use polyview_infer::{GibbsChain, Model, RunRecord};
+use polyview_infer::{GibbsChain, Model, PruneRule, RunRecord, VbOptions, VbRun};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use rayon::prelude::*;
@@ -33,6 +33,9 @@ struct Record {
 /// take one; parameters that are drawn by steps, such as sizes of counts, start anywhere and take some.
 const TERMS_FIRST: u32 = 10;
 
+/// Most sweeps of variational Bayes before a chain whose rows are drawn around tangents.
+const APPROACH: usize = 100;
+
 /// Sweeps of a chain in all.
 fn total(options: &RunOptions) -> usize {
     options.gibbs.warm_up + options.gibbs.sweeps
@@ -42,13 +45,16 @@ impl Chains {
     /// The chains, and the start of the first.
     pub(super) fn new(given: &Given) -> Result<(Self, Mat<f64>)> {
         let mut first = Mat::zeros(0, 0);
-        let chains = Self::of(given, |c| {
+        let mut chains = Self::of(given, |c| {
             let z = given.start(c)?;
             if c == 0 {
                 first = z.clone();
             }
             Ok(z)
         })?;
+        for (c, chain) in chains.chains.iter_mut().enumerate() {
+            approach(given, c, chain)?;
+        }
         Ok((chains, first))
     }
     /// Chains whose factors `start` gives for each, samples × K.
@@ -85,6 +91,30 @@ impl Chains {
     fn sweeps(&self) -> usize {
         self.chains.first().map_or(0, |c| c.record().sweep)
     }
+}
+
+/// Brings a chain whose rows are drawn around tangents from its start to where data have it. Where
+/// counts are large, factors and weights are known so well given one another that draws of one and
+/// then of the other go there by thousands of small steps; those of variational Bayes are long.
+fn approach(given: &Given, number: usize, chain: &mut GibbsChain) -> Result<()> {
+    let mut views = chain.model_mut().views.iter_mut();
+    if !views.any(|v| v.term.as_tangents().is_some()) {
+        return Ok(());
+    }
+    let composed = &given.composed;
+    let start = chain.model().factors.moments().mean().to_owned();
+    let model = composed.model(given.groups.as_ref(), given.views.clone(), start)?;
+    let options = VbOptions {
+        max_sweeps: APPROACH,
+        prune: PruneRule::never(),
+        ..composed.options.vb.clone()
+    };
+    let key = StreamKey::new(composed.options.seed).chain(number as u32);
+    let mut run = VbRun::new(model, options, key, Journal::default());
+    while swept(&mut run)?.outcome.is_none() {}
+    chain.model_mut().take_rows(run.model())?;
+    chain.draw_terms(TERMS_FIRST)?;
+    Ok(())
 }
 
 impl Campaign for Chains {

@@ -33,7 +33,7 @@ use super::kernels;
 use super::ranks::note_left_out;
 use super::remarks::{
     large_counts, note_constant_in_groups, note_features, note_idle_groups, note_remarks,
-    note_small_features, note_twins, observed_mean, seen_once, slips,
+    note_small_features, note_twins, observed_mean, seen_once, seen_once_note, slips,
 };
 use super::similarities::among_samples;
 use super::start::start;
@@ -240,10 +240,16 @@ impl Fitting {
             a.in_working_units(&infos);
             Arc::new(a)
         });
-        for info in &infos {
-            note_features(info, &mut journal);
+        let once: Vec<Vec<usize>> = (infos.iter().zip(&working.views))
+            .map(|(info, view)| match info.kernel {
+                None => seen_once(info, view),
+                Some(_) => Vec::new(),
+            })
+            .collect();
+        for (info, once) in infos.iter().zip(&once) {
+            note_features(info, once, &mut journal);
         }
-        for (info, view) in infos.iter().zip(&working.views) {
+        for ((info, view), once) in infos.iter().zip(&working.views).zip(&once) {
             if info.kernel.is_some() {
                 // what is said of its features was said of them
                 continue;
@@ -251,7 +257,7 @@ impl Fitting {
             if let Some(note) = large_counts(info, view, &working.samples) {
                 journal.note(0, format!("data/{}", info.name), Event::Data { note });
             }
-            if let Some(note) = seen_once(info, view) {
+            if let Some(note) = seen_once_note(info, once) {
                 journal.note(0, format!("data/{}", info.name), Event::Warning { note });
             }
             if let Some(note) = slips(info, view, &working.samples) {

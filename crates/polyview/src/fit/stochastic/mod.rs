@@ -315,7 +315,7 @@ pub(super) fn learn(
             kernel: None,
             training: scale.map(ScaleSums::finish),
         };
-        note_features(&info, journal);
+        note_features(&info, &[], journal);
         note_remarks(&info, (sums.mean(), None), journal);
         infos.push(info);
     }

@@ -15,6 +15,8 @@ const LEAST_LOG_SD: f64 = 0.5;
 /// groups: their values are held against those of their own group, or, where nobody knows it,
 /// of the one that they are nearest to.
 pub(in crate::verbs) struct Training<'a> {
+    pub(super) name: &'a str,
+    pub(super) features: &'a [String],
     scale: &'a TrainingScale,
     pub(super) compared: Compared,
     groups: Option<(&'a GroupScales, Cow<'a, [Option<u32>]>)>,
@@ -28,10 +30,22 @@ impl<'a> Training<'a> {
     ) -> Option<Self> {
         let scale = info.training.as_ref()?;
         Some(Self {
+            name: &info.name,
+            features: &info.features,
             scale,
             compared: Compared::of(&info.choices.likelihood)?,
             groups: scale.groups.as_ref().zip(groups.map(Cow::Borrowed)),
         })
+    }
+    /// Of real numbers, the values of which were so.
+    pub(super) fn of_numbers(scale: &'a TrainingScale, view: &'a View) -> Self {
+        Self {
+            name: view.name(),
+            features: view.features(),
+            scale,
+            compared: Compared::Plain,
+            groups: None,
+        }
     }
     /// Of some of the new samples.
     pub(super) fn subset(&self, samples: &[u32]) -> Self {

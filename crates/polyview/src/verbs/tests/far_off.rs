@@ -246,8 +246,7 @@ fn counts_stored_sparse() {
             let new = Dataset::builder().view(sparse(by)).build().unwrap();
             let info = &fit.views()[0];
             let training = crate::verbs::far_off::Training::of(info, None).unwrap();
-            let found =
-                crate::verbs::far_off::far_off(info, &training, &new.views()[0], new.samples());
+            let found = crate::verbs::far_off::far_off(&training, &new.views()[0], new.samples());
             assert_eq!(usize::from(found.is_some()), off, "{found:?}");
         }
     }

@@ -49,6 +49,37 @@ fn draws_of_large_counts_are_those_of_the_posterior() {
     }
 }
 
+/// Large counts beside numbers, whose factors start where the largest counts are: the rows of the counts
+/// climb from places where their rates are flat.
+#[test]
+fn large_counts_beside_numbers_are_sampled() {
+    for (seed, level) in [(1, 5.0), (2, 5.0), (1, 1.0)] {
+        let mut rng = StreamKey::new(seed).block(1).rng();
+        let z = Mat::from_fn(N, 3, |_, _| standard_normal(&mut rng));
+        let w = Mat::from_fn(2 * D, 3, |_, _| standard_normal(&mut rng));
+        let eta = &z * w.transpose();
+        let y = Mat::from_fn(N, D, |n, d| {
+            poisson(&mut rng, (eta[(n, d)] + level).exp()).unwrap()
+        });
+        let x = Mat::from_fn(N, D, |n, d| eta[(n, D + d)] + standard_normal(&mut rng));
+        let data = Dataset::builder()
+            .view(table("y", y))
+            .view(table("x", x))
+            .build()
+            .unwrap();
+        let of = |engine| {
+            let mut spec = models::sshiba(3)
+                .with_likelihood("y", "poisson")
+                .with_likelihood("x", "gaussian");
+            spec.engine = engine;
+            (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 60, 60);
+            deviance(&crate::fit(data.clone(), spec).unwrap())
+        };
+        let [vb, gibbs] = [EngineKind::Vb, EngineKind::Gibbs].map(of);
+        assert!((vb - gibbs).abs() < 0.01, "{seed} {level}: {vb} {gibbs}");
+    }
+}
+
 /// Directions of the counts themselves are those of their largest; factors that start there
 /// are lost.
 #[test]

@@ -18,6 +18,9 @@ use crate::spec::{EngineKind, ModelSpec, Path, RunOptions, Settle};
 use rows::longer;
 use stream::Stream;
 
+/// Where the journal tells of updates.
+pub(crate) const UPDATE: &str = "update";
+
 /// Choices of [`Fit::update`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -235,7 +238,7 @@ impl Fit {
         );
         fit.record
             .journal
-            .note(self.record.sweeps, "update", Event::Note { note });
+            .note(self.record.sweeps, UPDATE, Event::Note { note });
         Ok(Updated {
             fit,
             taken: new,
