@@ -70,9 +70,9 @@ fn is_kept(fit: &Fit) {
 fn five_features_of_fifty_are_on_top() {
     let fit = fitted(160, 1, "rbf{ard=true}");
     let all = fit.view("x").unwrap().1.kernel_relevances().unwrap();
-    let mut top: Vec<&str> = all[..5].iter().map(|(f, _)| *f).collect();
-    top.sort_unstable();
-    assert_eq!(top, MATTER.map(|d| format!("x{d}")));
+    let top: Vec<&str> = all[..5].iter().map(|(f, _)| *f).collect();
+    let matters = |f: &&str| MATTER.iter().any(|d| *f == format!("x{d}"));
+    assert!(top.iter().all(matters), "{all:?}");
     assert!(all[4].1 > 2.0 * all[5].1, "{all:?}");
     let mean = all.iter().map(|a| a.1).sum::<f64>() / 50.0;
     assert!((mean - 1.0).abs() < 1e-9);
