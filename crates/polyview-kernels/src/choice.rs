@@ -63,6 +63,15 @@ impl Family {
             Self::Precomputed => "precomputed",
         }
     }
+    /// The same family with this width, where it has one.
+    #[must_use]
+    pub fn with_width(self, width: Width) -> Self {
+        match self {
+            Self::Rbf { .. } => Self::Rbf { width },
+            Self::Matern { nu, .. } => Self::Matern { nu, width },
+            other => other,
+        }
+    }
     /// Its width, where it has one.
     pub fn width(self) -> Option<Width> {
         match self {
@@ -111,6 +120,12 @@ pub struct KernelChoice {
     pub keep: Option<f64>,
     /// Whether features are compared in their own units, rather than in standard deviations.
     pub raw: bool,
+    /// Whether features have a weight each, learnt by how well other views are predicted (spec/thesis 7.3); of
+    /// kernels that look at products or distances alone.
+    pub ard: bool,
+    /// Number of random Fourier features that stand for the kernel in place of similarities to reference points, an
+    /// even number; none where nothing is said. Of the RBF kernel.
+    pub features: Option<usize>,
 }
 
 /// Names of all families, in the order of the help.
@@ -124,6 +139,8 @@ impl From<Family> for KernelChoice {
             references: None,
             keep: None,
             raw: false,
+            ard: false,
+            features: None,
         }
     }
 }
@@ -194,13 +211,13 @@ impl FromStr for KernelChoice {
         let options = Options::parse(written)?;
         let width = |o: &Options| option(o, "width", Width::default(), WIDTHS, width_of);
         let (family, own): (_, &[&str]) = match name {
-            "linear" => (Family::Linear, &["references", "keep", "scale"]),
+            "linear" => (Family::Linear, &["references", "keep", "scale", "ard"]),
             "precomputed" => (Family::Precomputed, &["references", "keep"]),
             "rbf" => (
                 Family::Rbf {
                     width: width(&options)?,
                 },
-                &["width", "references", "keep", "scale"],
+                &["width", "references", "keep", "scale", "ard", "features"],
             ),
             "matern" => (
                 Family::Matern {
@@ -213,7 +230,7 @@ impl FromStr for KernelChoice {
                     )?,
                     width: width(&options)?,
                 },
-                &["nu", "width", "references", "keep", "scale"],
+                &["nu", "width", "references", "keep", "scale", "ard"],
             ),
             "polynomial" => (
                 Family::Polynomial {
@@ -273,11 +290,37 @@ impl FromStr for KernelChoice {
                 _ => None,
             },
         )?;
+        let ard = option(&options, "ard", false, "it is true or false", |t| {
+            t.parse().ok()
+        })?;
+        let features = option(
+            &options,
+            "features",
+            None,
+            "it is an even number above 0",
+            |t| t.parse().ok().filter(|m| *m > 0 && m % 2 == 0).map(Some),
+        )?;
+        if let (Some(_), Some(with)) = (
+            features,
+            ["references", "keep"]
+                .into_iter()
+                .find(|n| options.text(n).is_some()),
+        ) {
+            return bad(
+                "features",
+                options.text("features").as_deref().unwrap_or_default(),
+                &format!(
+                    "random features stand in the place of reference points: leave '{with}' out"
+                ),
+            );
+        }
         Ok(Self {
             family,
             references,
             keep,
             raw,
+            ard,
+            features,
         })
     }
 }
@@ -330,6 +373,12 @@ impl fmt::Display for KernelChoice {
         if self.raw {
             add("scale", &"none")?;
         }
+        if self.ard {
+            add("ard", &true)?;
+        }
+        if let Some(features) = self.features {
+            add("features", &features)?;
+        }
         f.write_str(self.family.name())?;
         if options.is_empty() {
             Ok(())
@@ -368,6 +417,9 @@ mod tests {
             "polynomial{degree=4, offset=0.5, scale=none}",
             "precomputed{references=3, keep=0.5}",
             "rbf{keep=0.2}",
+            "linear{ard=true}",
+            "matern{nu=5/2, references=9, ard=true}",
+            "rbf{ard=true, features=500}",
         ] {
             let read: KernelChoice = text.parse().expect(text);
             assert_eq!(read.to_string(), text);
@@ -394,6 +446,11 @@ mod tests {
             ("linear{references=0}", "above 0"),
             ("rbf{keep=1}", "a share of the reference points"),
             ("linear{scale=view}", "feature or none"),
+            ("rbf{ard=maybe}", "true or false"),
+            ("polynomial{ard=true}", "there is no option 'ard'"),
+            ("rbf{features=7}", "an even number"),
+            ("rbf{features=8,references=8}", "leave 'references' out"),
+            ("matern{features=8}", "there is no option 'features'"),
         ] {
             let error = text.parse::<KernelChoice>().expect_err(text).to_string();
             assert!(error.contains(word), "{text}: {error}");

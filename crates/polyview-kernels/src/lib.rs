@@ -36,25 +36,30 @@
 //! | [`Kernel::Precomputed`] | what the table holds |
 //!
 //! A view of a model is mapped by [`learn_view`], of a [`KernelChoice`] such as `rbf{width=median}`:
-//! similarities are centred in feature space, and samples may lack features.
+//! similarities are centred in feature space, and samples may lack features. Features may have weights of their
+//! own, which [`Comparison`] finds by what else is to be predicted (7.3), and random Fourier features may stand
+//! for similarities where there are very many samples.
 //!
 //! **Errors.** Data come from users: holes, absent features, options out of range are
 //! [`KernelError`]s that name the place. Nothing panics.
 //!
 //! [`KernelMap`] is what the command `kernel` writes, and one value that maps new samples in the same way.
 
+mod ard;
 mod centring;
 mod choice;
 mod error;
 mod kernel;
 mod map;
 mod parts;
+mod ridge;
 mod units;
 mod view;
 
+pub use ard::{Comparison, FeatureWeights, LearntWeights};
 pub use choice::{FAMILIES, Family, KernelChoice, Width};
 pub use error::KernelError;
 pub use kernel::{Kernel, KernelKind, Smoothness};
 pub use map::{KernelMap, KernelOptions, Mapped};
 pub use parts::KernelParts;
-pub use view::{Learnt, learn_view, learn_view_against};
+pub use view::{Learnt, learn_view, learn_view_against, learn_view_weighted};

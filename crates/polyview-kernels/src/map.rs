@@ -3,7 +3,7 @@
 use polyview_core::Table;
 use polyview_linalg::faer::Accum;
 use polyview_linalg::{Mat, MatRef, times};
-use polyview_random::StreamKey;
+use polyview_random::{StreamKey, standard_normal};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,9 @@ use crate::error::KernelError;
 use crate::kernel::{Kernel, KernelKind};
 use crate::parts::KernelParts;
 use crate::units::{Holes, Points, Units};
+
+/// Streams of the draw of frequencies.
+const FREQUENCIES: u32 = 0x6b66_7265;
 
 /// Choices of [`KernelMap::learn`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,12 +52,14 @@ pub struct KernelMap {
     pub(crate) kernel: Kernel,
     pub(crate) units: Units,
     pub(crate) references: Vec<String>,
-    /// Features × references, in these units; none of a precomputed kernel.
+    /// Features × references, in these units; none of a precomputed kernel. Where `fourier` is so features ×
+    /// frequencies, of which each has two columns.
     pub(crate) points: Mat<f64>,
     /// Of each reference the sum of the variances of the features that it lacks; none where
     /// none lacks any.
     pub(crate) spread: Vec<f64>,
     pub(crate) centre: Option<Centre>,
+    pub(crate) fourier: bool,
 }
 
 /// Similarities of the samples of a table.
@@ -114,7 +119,48 @@ impl KernelMap {
                 spread
             },
             centre: None,
+            fourier: false,
         }
+    }
+    /// The map to random Fourier features of an RBF kernel (Rahimi and Recht 2007): of frequencies
+    /// $\\omega\_j\\sim N(0, 2\\gamma I)$ the columns $m^{-1/2}\\cos\\omega\_j^\\top x$ and $m^{-1/2}\\sin\\omega\_j^\\top x$, whose
+    /// products are the kernel in expectation.
+    pub(crate) fn at_random(kernel: Kernel, units: Units, columns: usize, key: StreamKey) -> Self {
+        let (d, count) = (units.features.len(), columns / 2);
+        let spread = match kernel {
+            Kernel::Rbf { gamma } => (2.0 * gamma).sqrt(),
+            _ => 1.0,
+        };
+        let mut points = Mat::zeros(d, count);
+        for j in 0..count {
+            // frequency by frequency: the first ones are the same however many there are
+            let mut rng = key.block(FREQUENCIES).chunk(j as u32).rng();
+            for x in points.col_as_slice_mut(j) {
+                *x = spread * standard_normal(&mut rng);
+            }
+        }
+        let names = (1..=count).flat_map(|j| [format!("cos {j}"), format!("sin {j}")]);
+        Self {
+            kernel,
+            units,
+            references: names.collect(),
+            points,
+            spread: Vec::new(),
+            centre: None,
+            fourier: true,
+        }
+    }
+    /// Whether columns are random Fourier features, rather than similarities to reference points.
+    pub fn is_random(&self) -> bool {
+        self.fourier
+    }
+    /// What each feature counts in distances and products, relative to the mean of all: variances in the units of the
+    /// kernel. All alike unless features have weights or are not standardised; none of a precomputed kernel, and of a
+    /// map that refuses holes.
+    pub fn relevances(&self) -> Vec<f64> {
+        let variance = &self.units.variance;
+        let mean = variance.iter().sum::<f64>() / variance.len().max(1) as f64;
+        variance.iter().map(|v| v / mean).collect()
     }
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
@@ -198,11 +244,46 @@ impl KernelMap {
         if self.kernel == Kernel::Precomputed {
             return points.values.clone();
         }
+        if self.fourier {
+            return self.waves(points);
+        }
         similarities(
             self.kernel,
             points,
             (self.points.as_ref(), &self.reference_squares()),
         )
+    }
+    /// Random Fourier features of samples. What a sample lacks brings its columns nearer to zero, as it does its
+    /// similarities.
+    fn waves(&self, points: &Points) -> Mat<f64> {
+        let n = points.samples.len();
+        let count = self.points.ncols();
+        let mut along: Mat<f64> = Mat::zeros(n, count);
+        times(
+            points.values.as_ref(),
+            self.points.as_ref(),
+            along.as_mut(),
+            Accum::Replace,
+        );
+        let gamma = match self.kernel {
+            Kernel::Rbf { gamma } => gamma,
+            _ => 0.0,
+        };
+        let unit = (count as f64).sqrt().recip();
+        let size: Vec<f64> = points
+            .spread
+            .iter()
+            .map(|s| unit * (-gamma * s).exp())
+            .collect();
+        let mut out = Mat::zeros(n, 2 * count);
+        for j in 0..count {
+            for (i, size) in size.iter().enumerate() {
+                let (sin, cos) = along[(i, j)].sin_cos();
+                out[(i, 2 * j)] = size * cos;
+                out[(i, 2 * j + 1)] = size * sin;
+            }
+        }
+        out
     }
     /// Squared lengths of the references, with the variances of what they lack.
     fn reference_squares(&self) -> Vec<f64> {

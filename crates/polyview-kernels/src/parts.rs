@@ -30,6 +30,9 @@ pub struct KernelParts {
     /// Mean similarity of each reference to all of them, where similarities are centred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     centre: Vec<f64>,
+    /// Whether the points are frequencies, of which each has two columns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    fourier: bool,
 }
 
 impl From<KernelMap> for KernelParts {
@@ -57,6 +60,7 @@ impl KernelMap {
             references: map.references,
             spread: map.spread,
             centre: map.centre.map_or_else(Vec::new, |c| c.references),
+            fourier: map.fourier,
         }
     }
 }
@@ -81,7 +85,11 @@ fn damaged<T>(what: &'static str) -> Result<T, KernelError> {
 impl KernelParts {
     /// Features and references: the extents of the points, of which a precomputed kernel has none.
     pub fn extents(&self) -> Option<(usize, usize)> {
-        let own = (self.features.len(), self.references.len());
+        let columns = self.references.len();
+        let own = (
+            self.features.len(),
+            if self.fourier { columns / 2 } else { columns },
+        );
         (self.kernel != Kernel::Precomputed).then_some(own)
     }
     /// The map with these points, features × references in its units.
@@ -99,7 +107,15 @@ impl KernelParts {
             return damaged("means and scales are not as many as features");
         }
         let precomputed = parts.kernel == Kernel::Precomputed;
-        let stored = if precomputed { 0 } else { r };
+        let is_rbf = matches!(parts.kernel, Kernel::Rbf { .. });
+        if parts.fourier && !(is_rbf && r % 2 == 0 && parts.centre.is_empty()) {
+            return damaged("random features are of an RBF kernel, in pairs, and have no centre");
+        }
+        let stored = match (precomputed, parts.fourier) {
+            (true, _) => 0,
+            (_, true) => r / 2,
+            _ => r,
+        };
         if points.shape() != (d, stored) {
             return damaged("reference points have not as many values as there are features");
         }
@@ -136,6 +152,7 @@ impl KernelParts {
             },
             references: parts.references,
             spread: parts.spread,
+            fourier: parts.fourier,
             centre: (!parts.centre.is_empty()).then(|| Centre {
                 all: parts.centre.iter().sum::<f64>() / r as f64,
                 references: parts.centre,

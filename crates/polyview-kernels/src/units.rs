@@ -7,6 +7,9 @@ use polyview_linalg::Mat;
 
 use crate::error::KernelError;
 
+/// The root of a weight that counts as none.
+const LEAST_WEIGHT: f64 = 1e-12;
+
 /// What becomes of cells without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holes {
@@ -35,6 +38,8 @@ pub(crate) struct Points {
     pub(crate) values: Mat<f64>,
     /// Sum of the variances of the features that a sample lacks.
     pub(crate) spread: Vec<f64>,
+    /// Variances of the features in training, where holes are expected.
+    pub(crate) variance: Vec<f64>,
     /// Number of samples with a hole.
     pub(crate) with_holes: usize,
 }
@@ -104,6 +109,16 @@ impl Units {
         };
         (varying, names(out))
     }
+    /// The same with features counted by these weights, one per feature and none below zero: distances and products
+    /// are sums of the weighted ones of single features.
+    pub(crate) fn weighted(mut self, weights: &[f64]) -> Self {
+        for (j, weight) in weights.iter().enumerate() {
+            let root = weight.sqrt().max(LEAST_WEIGHT);
+            self.scale[j] /= root;
+            self.variance[j] *= root * root;
+        }
+        self
+    }
     pub(crate) fn holes(&self) -> Holes {
         if self.variance.is_empty() {
             Holes::Refused
@@ -149,6 +164,7 @@ impl Units {
             samples,
             values,
             spread,
+            variance: self.variance.clone(),
             with_holes: holes.into_iter().filter(|h| *h).count(),
         })
     }

@@ -7,6 +7,7 @@ use polyview_core::Table;
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, uniform_open01};
 
+use crate::ard::FeatureWeights;
 use crate::centring::Centre;
 use crate::choice::{Family, KernelChoice, Width};
 use crate::error::KernelError;
@@ -60,7 +61,7 @@ pub struct Learnt {
 /// [`KernelError::TooLarge`], [`KernelError::Overflow`]. Of a precomputed kernel
 /// [`KernelError::NotSquare`], [`KernelError::NotSymmetric`], [`KernelError::Missing`].
 pub fn learn_view(table: &Table, choice: &KernelChoice, seed: u64) -> Result<Learnt, KernelError> {
-    learn(table, choice, None, seed)
+    learn(table, choice, (None, None), seed)
 }
 
 /// As [`learn_view`], against the samples of these names alone.
@@ -72,7 +73,22 @@ pub fn learn_view_against(
     choice: &KernelChoice,
     references: &[String],
 ) -> Result<Learnt, KernelError> {
-    learn(table, choice, Some(references), 0)
+    learn(table, choice, (Some(references), None), 0)
+}
+
+/// As [`learn_view`], with features that are counted by these weights (features that none was learnt of count as the mean), against the samples of
+/// these names alone where there are any.
+///
+/// # Errors
+/// As [`learn_view_against`].
+pub fn learn_view_weighted(
+    table: &Table,
+    choice: &KernelChoice,
+    weights: &FeatureWeights,
+    references: Option<&[String]>,
+    seed: u64,
+) -> Result<Learnt, KernelError> {
+    learn(table, choice, (references, Some(weights)), seed)
 }
 
 /// Places of names among the samples of a table that are numbered so.
@@ -90,7 +106,7 @@ fn places(table: &Table, samples: &[usize], names: &[String]) -> Result<Vec<usiz
 fn learn(
     table: &Table,
     choice: &KernelChoice,
-    only: Option<&[String]>,
+    (only, weights): (Option<&[String]>, Option<&FeatureWeights>),
     seed: u64,
 ) -> Result<Learnt, KernelError> {
     let key = StreamKey::new(seed);
@@ -114,6 +130,13 @@ fn learn(
             features: left_out.len(),
         });
     }
+    let units = match weights {
+        None => units,
+        Some(weights) => {
+            let weights = weights.of(&units.features);
+            units.weighted(&weights)
+        }
+    };
     let points = units.points(table)?;
     let count = points.samples.len();
     let references = checked(choice.references, count)?;
@@ -124,6 +147,15 @@ fn learn(
     });
     let kernel = choice.family.of_width(width.unwrap_or(1.0));
     kernel.check()?;
+    if let Some(count) = choice.features {
+        return Ok(Learnt {
+            map: KernelMap::at_random(kernel, units, count, key),
+            left_out,
+            median,
+            width,
+            unlike: false,
+        });
+    }
     let chosen = if let Some(names) = only {
         places(table, &points.samples, names)?
     } else if references == count {
@@ -186,11 +218,12 @@ impl Points {
             samples: chosen.iter().map(|&i| self.samples[i]).collect(),
             values: Mat::from_fn(chosen.len(), d, |i, j| self.values[(chosen[i], j)]),
             spread: chosen.iter().map(|&i| self.spread[i]).collect(),
+            variance: self.variance.clone(),
             with_holes: 0,
         }
     }
     /// Features × samples, and squared lengths.
-    fn as_references(&self) -> (Mat<f64>, Vec<f64>) {
+    pub(crate) fn as_references(&self) -> (Mat<f64>, Vec<f64>) {
         (self.values.transpose().to_owned(), self.squares())
     }
 }
@@ -363,6 +396,7 @@ fn precomputed(
         points: Mat::zeros(count, 0),
         spread: Vec::new(),
         centre: Some(Centre::of(&among)?),
+        fourier: false,
     })
 }
 

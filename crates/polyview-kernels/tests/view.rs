@@ -309,3 +309,59 @@ fn what_cannot_be_compared_is_refused() {
     other.features = vec!["a".into(), "b".into()];
     assert!(matches!(map.apply(&other), Err(KernelError::Absent { .. })));
 }
+
+/// Products of random Fourier features come to the kernel as there are more of them, holes and all, and files hold
+/// the frequencies.
+#[test]
+fn random_features_come_to_the_kernel() {
+    let mut data = table(40, 3, 5);
+    data.values[(3, 1)] = f64::NAN;
+    data.values[(9, 0)] = f64::NAN;
+    let exact = |i: usize, j: usize, x: &Mat<f64>| {
+        let far: f64 = (0..3).map(|d| (x[(i, d)] - x[(j, d)]).powi(2)).sum();
+        (-far / (2.0 * 1.5_f64.powi(2))).exp()
+    };
+    // what is missing is at the mean, with the variance 1
+    let mut filled = data.clone();
+    for d in 0..3 {
+        let known = || {
+            data.values
+                .col_as_slice(d)
+                .iter()
+                .copied()
+                .filter(|x| !x.is_nan())
+        };
+        let count = known().count() as f64;
+        let mean = known().sum::<f64>() / count;
+        let sd = (known().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
+        for x in filled.values.col_as_slice_mut(d) {
+            *x = if x.is_nan() { 0.0 } else { (*x - mean) / sd };
+        }
+    }
+    let holes = |n: usize| f64::from(u8::from(n == 3 || n == 9));
+    let mut last = f64::INFINITY;
+    for count in [100, 1000, 10_000] {
+        let map = learnt(&data, &format!("rbf{{width=1.5, features={count}}}"));
+        assert!(map.is_random());
+        let columns = map.apply(&data).expect("columns").values;
+        assert_eq!(columns.ncols(), count);
+        let mut worst = 0.0_f64;
+        for i in 0..40 {
+            for j in 0..i {
+                let product: f64 = (0..count).map(|c| columns[(i, c)] * columns[(j, c)]).sum();
+                let spread = (holes(i) + holes(j)) / (2.0 * 1.5_f64.powi(2));
+                let own = exact(i, j, &filled.values) * (-spread).exp();
+                worst = worst.max((product - own).abs());
+            }
+        }
+        assert!(
+            worst < 5.0 * (count as f64 / 2.0).sqrt().recip(),
+            "{count}: {worst}"
+        );
+        assert!(worst < last, "{count}: {worst}");
+        last = worst;
+        let text = serde_json::to_string(&map).expect("text");
+        let again: KernelMap = serde_json::from_str(&text).expect("a map");
+        assert_eq!(again, map);
+    }
+}

@@ -250,6 +250,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(normal_scores(fit))
+            .chain(kernel_relevances(fit))
             .chain(
                 fit.counted()
                     .map(|how| ("Views that count more or less than once".to_owned(), how)),
@@ -267,6 +268,24 @@ fn normal_scores(fit: &Fit) -> Option<(String, String)> {
     let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
     let what = "variance explained is that of normal scores";
     (!names.is_empty()).then(|| (what.to_owned(), names.join(", ")))
+}
+
+/// Most features whose relevance is told.
+const RELEVANCES: usize = 50;
+
+/// What features behind kernels count, where they have weights of their own.
+fn kernel_relevances(fit: &Fit) -> Vec<(String, String)> {
+    let of = |v: &ViewInfo| {
+        let all = v.kernel_relevances()?;
+        let told = all.iter().take(RELEVANCES);
+        let told: Vec<String> = told.map(|(f, x)| format!("{f} {x:.3}")).collect();
+        let what = format!(
+            "Relevance of features behind the kernel of {}, 1 on average",
+            v.name
+        );
+        Some((what, told.join(", ")))
+    };
+    fit.views().iter().filter_map(of).collect()
 }
 
 /// Expected number of samples of each cluster.

@@ -132,7 +132,10 @@ pub struct ChoiceArgs {
     pub no_settle: bool,
     /// Compare the samples of this view by a kernel, in place of its features:
     /// rbf, matern, polynomial, linear or precomputed, with options such as
-    /// 'genes=rbf{width=12, references=200}'; may be given several times.
+    /// 'genes=rbf{width=12, references=200}': ard=true learns a weight for each
+    /// feature (rbf, matern, linear), features=500 takes random Fourier features in
+    /// place of similarities (rbf, for very many samples). May be given several
+    /// times.
     #[arg(long, value_name = "VIEW=KERNEL")]
     pub kernel: Vec<String>,
     /// The features of this view are the pixels of an image of H rows and W

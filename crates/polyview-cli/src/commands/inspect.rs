@@ -222,12 +222,35 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     trust::convergence(&fit)
 }
 
+/// Most features whose relevance is told.
+const RELEVANCES: usize = 20;
+
+/// The most relevant of these features, in words.
+fn most_relevant(all: &[(&str, f64)], most: usize) -> String {
+    let top = all.iter().take(most);
+    let mut out: Vec<String> = top.map(|(f, x)| format!("{f} {x:.3}")).collect();
+    if let Some(more) = all.len().checked_sub(most).filter(|more| *more > 0) {
+        out.push(format!("and {more} more"));
+    }
+    out.join(", ")
+}
+
 /// The kernels of the views that have one.
 fn kernels(fit: &Fit) -> Outcome<()> {
     for v in fit.views() {
         if let Some(kernel) = v.kernel_in_words() {
+            let random = v.kernel.as_ref().is_some_and(|map| map.is_random());
+            let columns = if random {
+                ""
+            } else {
+                "; its columns are similarities to these"
+            };
+            prose(format!("{}: kernel {kernel}{columns}", v.name))?;
+        }
+        if let Some(all) = v.kernel_relevances() {
+            let told = most_relevant(&all, RELEVANCES);
             prose(format!(
-                "{}: kernel {kernel}; its columns are similarities to these",
+                "{}: relevance of features, 1 on average: {told}",
                 v.name
             ))?;
         }

@@ -25,7 +25,7 @@ pub fn most_factors(data: &Dataset) -> usize {
 /// As [`most_factors`], where some views are made of the columns of kernels.
 pub(crate) fn most_with_kernels(data: &Dataset, choices: &[ViewChoices]) -> usize {
     let columns = |(v, c): (&View, &ViewChoices)| match &c.kernel {
-        Some(kernel) => kernel.references.unwrap_or_else(|| v.n_samples()),
+        Some(kernel) => (kernel.features.or(kernel.references)).unwrap_or_else(|| v.n_samples()),
         None => features(std::slice::from_ref(v)),
     };
     let all: usize = data.views().iter().zip(choices).map(columns).sum();

@@ -3,7 +3,7 @@
 use polyview_core::Dataset;
 
 use super::Fitting;
-use super::widths::Search;
+use super::short_fits::Search;
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
 use crate::spec::{EngineKind, Settle, ViewChoices};

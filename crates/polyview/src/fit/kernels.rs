@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use polyview_core::{Dataset, Event, Journal, Table, View};
-use polyview_kernels::{Family, KernelChoice, KernelMap, Learnt, learn_view, learn_view_against};
+use polyview_kernels::{
+    Family, KernelChoice, KernelMap, Learnt, learn_view, learn_view_against, learn_view_weighted,
+};
 
 use super::{ViewInfo, cut, widths};
 use crate::compose::Composed;
@@ -26,7 +28,7 @@ pub(super) fn mapped(
 ) -> Result<(Dataset, Maps)> {
     let (mut maps, seed) = (Maps::new(), composed.options.seed);
     let mut choices = choices.to_vec();
-    widths::find(composed, &data, &mut choices, journal)?;
+    let weights = widths::find(seed, &data, &mut choices, journal)?;
     let given = data.clone();
     let names: Vec<String> = data.views().iter().map(|v| v.name().to_owned()).collect();
     for (at, name) in names.into_iter().enumerate() {
@@ -34,13 +36,20 @@ pub(super) fn mapped(
             continue;
         };
         let table = table(view, data.samples());
-        let learnt = match choice.keep {
-            None => learn_view(&table, choice, seed),
+        let kept = match choice.keep {
+            None => None,
             Some(share) => {
                 let (kept, note) = cut::kept(composed, &given, &choices, (at, share))?;
                 journal.note(0, format!("data/{name}"), Event::Data { note });
-                learn_view_against(&table, choice, &kept)
+                Some(kept)
             }
+        };
+        let learnt = match (&weights[at], &kept) {
+            (Some(weights), kept) => {
+                learn_view_weighted(&table, choice, weights, kept.as_deref(), seed)
+            }
+            (None, Some(kept)) => learn_view_against(&table, choice, kept),
+            (None, None) => learn_view(&table, choice, seed),
         };
         let learnt = learnt.map_err(|source| ErrorKind::Kernel {
             view: name.clone(),
@@ -80,7 +89,9 @@ fn told(
         }
         _ => String::new(),
     };
-    let against = if references < samples {
+    let against = if learnt.map.is_random() {
+        format!("{references} random Fourier features stand for it")
+    } else if references < samples {
         format!("{references} of {samples} samples are reference points")
     } else {
         format!("all {samples} samples are reference points")

@@ -19,6 +19,7 @@ mod place;
 mod ranks;
 mod reading;
 pub(crate) mod remarks;
+mod short_fits;
 mod similarities;
 mod start;
 mod states;

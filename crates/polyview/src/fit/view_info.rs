@@ -71,9 +71,24 @@ impl ViewInfo {
             }
             _ => "linear".to_owned(),
         };
+        let columns = if map.is_random() {
+            "random Fourier features"
+        } else {
+            "reference points"
+        };
         Some(format!(
-            "{kernel}, {features} features, {references} reference points"
+            "{kernel}, {features} features, {references} {columns}"
         ))
+    }
+    /// Of a view with a kernel whose features have weights of their own (spec/thesis 7.3) what each
+    /// counts, relative to the mean of all: the largest first.
+    pub fn kernel_relevances(&self) -> Option<Vec<(&str, f64)>> {
+        let map = self.kernel.as_ref()?;
+        self.choices.kernel.filter(|kernel| kernel.ard)?;
+        let features = map.features().iter().map(String::as_str);
+        let mut all: Vec<(&str, f64)> = features.zip(map.relevances()).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Some(all)
     }
     /// The features that tables of the view have: those of the model, but for a view with a
     /// kernel.

@@ -61,6 +61,7 @@ pub use choose_k::{
 };
 pub use clusters::Clusters;
 pub use compare::{ComparedMoments, ComparedView, Comparison, Spreads};
+pub(crate) use cross_validate::columns as regression_columns;
 pub use cross_validate::{
     CrossValidate, CrossValidateModel, CrossValidateOptions, CrossValidateProgress,
     CrossValidateRow, CrossValidateScore, CrossValidateSummary, cross_validate,

@@ -1,8 +1,8 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
 use polyview_baselines::{Design, Tuning, logistic_held_out, multinomial_held_out, ridge_held_out};
-use polyview_core::{NoiseScope, View};
-use polyview_linalg::Mat;
+use polyview_core::{NoiseScope, NumericError, View};
+use polyview_linalg::{Mat, thin_svd, times_small};
 
 use super::cross_validate::{columns, side_by_side};
 use super::regressed::{Regressed, Source, known};
@@ -11,6 +11,10 @@ use crate::fit::Fit;
 
 /// Most cells of the columns that a view is regressed on: they are held at once.
 const CELLS: usize = 1 << 25;
+
+/// Penalties beside the usual ones where a kernel is among the views: of kernels that see near samples alone a
+/// column varies little.
+const WEAK: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 
 impl Fit {
     /// Why a view is not predicted by a regression on features of the views that are no `targets`; nothing where
@@ -71,10 +75,37 @@ impl Fit {
         let parts: Vec<Mat<f64>> = (sources.iter())
             .map(|&v| columns(&data[v], self.domain(v)))
             .collect();
-        let x = side_by_side(&parts, rows);
+        let turns: Vec<Option<Mat<f64>>> = (sources.iter().zip(&parts))
+            .map(|(&v, part)| self.turn(v, part))
+            .collect::<Result<_>>()?;
+        let turned: Vec<Mat<f64>> = (parts.iter().zip(&turns))
+            .map(|(part, turn)| match turn {
+                Some(turn) => times_small(part.as_ref(), turn.as_ref()),
+                None => part.clone(),
+            })
+            .collect();
+        let x = side_by_side(&turned, rows);
         let design = Design::learn(x.as_ref())?;
-        let x = design.apply(x.as_ref())?;
-        let tuning = Tuning::new(fold_of.to_vec());
+        let mut x = design.apply(x.as_ref())?;
+        // columns that are turned count as much as they vary, all others alike
+        let mut units = vec![1.0; x.ncols()];
+        let mut first = 0;
+        for (part, turn) in turned.iter().zip(&turns) {
+            for d in first..first + part.ncols() {
+                if turn.is_some() {
+                    units[d] = design.sds()[d];
+                    x.col_as_slice_mut(d)
+                        .iter_mut()
+                        .for_each(|x| *x *= units[d]);
+                }
+            }
+            first += part.ncols();
+        }
+        let mut tuning = Tuning::new(fold_of.to_vec());
+        if turns.iter().any(Option::is_some) {
+            // there are as many columns as samples
+            tuning.penalties.extend(WEAK);
+        }
         let domain = self.domain(at);
         let (fit, held) = if domain.has_classes() {
             let count = view.levels().len();
@@ -91,18 +122,22 @@ impl Fit {
         let beta = fit.coefficients();
         let mut of_view: Vec<Option<Source>> = vec![None; data.len()];
         let mut first = 0;
-        for (&v, part) in sources.iter().zip(&parts) {
+        for ((&v, part), turn) in sources.iter().zip(&parts).zip(&turns) {
             let place = |d: usize| first + d;
-            let coefficients = Mat::from_fn(part.ncols(), beta.ncols(), |d, c| {
-                number(beta[(1 + place(d), c)] / design.sds()[place(d)])
+            let count = turn.as_ref().map_or(part.ncols(), Mat::ncols);
+            let own = Mat::from_fn(count, beta.ncols(), |d, c| {
+                number(beta[(1 + place(d), c)] * units[place(d)] / design.sds()[place(d)])
             });
-            let means = (0..part.ncols()).map(|d| design.means()[place(d)]);
+            let (coefficients, means) = match turn {
+                Some(turn) => (times_small(turn.as_ref(), own.as_ref()), known_means(part)),
+                None => (own, (0..count).map(|d| design.means()[place(d)]).collect()),
+            };
             of_view[v] = Some(Source {
                 coefficients,
-                means: means.collect(),
+                means,
                 domain: self.domain(v),
             });
-            first += part.ncols();
+            first += count;
         }
         let noise = if domain.is_label() {
             Vec::new()
@@ -118,6 +153,33 @@ impl Fit {
         let part = known(component.views.swap_remove(at), &held, &found.noise);
         let laws = super::laws::Laws::new(vec![(part, vec![1.0; rows])], &self.views[at]);
         Ok((found, laws.ln_densities(view)))
+    }
+
+    /// What the columns of a kernel are multiplied by so that their products are the kernel itself, and a ridge on
+    /// them is kernel ridge regression: for $X = USV^\top$ of training $VS^{-1/2}$, in the unit in which all
+    /// together vary as much as the features behind the kernel. `None` of other views.
+    fn turn(&self, v: usize, part: &Mat<f64>) -> Result<Option<Mat<f64>>> {
+        let Some(map) = self.views[v].kernel.as_ref().filter(|map| !map.is_random()) else {
+            return Ok(None);
+        };
+        let seen: Vec<usize> = (0..part.nrows())
+            .filter(|&n| part[(n, 0)].is_finite())
+            .collect();
+        let seen = Mat::from_fn(seen.len(), part.ncols(), |i, d| part[(seen[i], d)]);
+        let svd = thin_svd(seen.as_ref()).map_err(|source| NumericError::Linalg {
+            block: "kernel".to_owned(),
+            source,
+        })?;
+        let s = &svd.singular_values;
+        let least = 1e-8 * s.first().copied().unwrap_or(0.0);
+        let count = s.iter().take_while(|s| **s > least).count();
+        let total = s[..count].iter().sum::<f64>() / seen.nrows().max(1) as f64;
+        let unit = map.features().len() as f64 / total;
+        Ok((count > 0 && unit.is_finite()).then(|| {
+            Mat::from_fn(part.ncols(), count, |d, j| {
+                svd.v[(d, j)] * (unit / s[j]).sqrt()
+            })
+        }))
     }
 
     /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have
@@ -144,4 +206,13 @@ impl Fit {
         let of = |(s, c): (&f64, &f64)| if each { mean(*s, *c) } else { all };
         Ok(sums.iter().zip(&counts).map(of).collect())
     }
+}
+
+/// Means of the cells of each column that are known.
+fn known_means(of: &Mat<f64>) -> Vec<f64> {
+    let mean = |d: usize| {
+        let known = || of.col_as_slice(d).iter().filter(|x| x.is_finite());
+        known().sum::<f64>() / known().count().max(1) as f64
+    };
+    (0..of.ncols()).map(mean).collect()
 }

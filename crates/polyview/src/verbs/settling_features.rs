@@ -123,7 +123,7 @@ impl Directions {
             let (own, left) = shares(part);
             let source = if !whole(part) {
                 None
-            } else if fit.views()[v].kernel.is_some() {
+            } else if (fit.views()[v].kernel.as_ref()).is_some_and(|map| !map.is_random()) {
                 Source::by_kernel(v, view, part, factors)?
             } else {
                 Source::of_features(v, view, part, factors, &left)

@@ -7,7 +7,7 @@ use crate::assemble;
 
 /// The columns of a view for a linear model, samples × columns, `NaN` where a cell is missing: numbers and labels as
 /// they are, classes one column each, counts as $\ln(1 + x)$, successes as shares of their trials.
-pub(in crate::verbs) fn columns(view: &View, kind: Domain) -> Mat<f64> {
+pub(crate) fn columns(view: &View, kind: Domain) -> Mat<f64> {
     let samples = view.n_samples();
     if kind.has_classes() {
         let classes = view.classes();

@@ -30,6 +30,8 @@ pub(super) fn of_models(plan: &Plan<'_>) -> Result<Option<Vec<(String, KernelCho
                 // all training samples are compared
                 Some(kernel) => KernelChoice {
                     references: None,
+                    features: None,
+                    ard: false,
                     ..kernel
                 },
                 None => Family::Linear.into(),
@@ -98,16 +100,7 @@ fn add(
     };
     let learnt = learn_view(&seen, kernel, 1).map_err(refused)?;
     let median = learnt.median.unwrap_or(1.0);
-    let family = match kernel.family {
-        Family::Rbf { .. } => Family::Rbf {
-            width: Width::Is(times * median),
-        },
-        Family::Matern { nu, .. } => Family::Matern {
-            nu,
-            width: Width::Is(times * median),
-        },
-        other => other,
-    };
+    let family = kernel.family.with_width(Width::Is(times * median));
     let map = match kernel.family.width() {
         Some(_) => {
             let kernel = KernelChoice { family, ..*kernel };

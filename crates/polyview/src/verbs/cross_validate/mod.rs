@@ -15,7 +15,8 @@ use std::sync::Arc;
 use polyview_core::{Dataset, Level};
 use serde::{Deserialize, Serialize};
 
-pub(super) use inputs::{columns, side_by_side};
+pub(crate) use inputs::columns;
+pub(super) use inputs::side_by_side;
 use plan::{Job, Plan};
 use summary::summed_up;
 pub(super) use workers::in_parallel;

@@ -391,7 +391,7 @@ fn the_width_is_the_one_that_predicts_other_views() {
         width(&wide)
     );
     assert!(
-        said(&narrow).contains("predict y best in 90 samples"),
+        said(&narrow).contains("predicts y best in 90 samples"),
         "{}",
         said(&narrow)
     );

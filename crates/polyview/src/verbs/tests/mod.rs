@@ -17,6 +17,7 @@ mod following;
 mod groups;
 mod hold_out;
 mod impute;
+mod kernel_features;
 mod kernels;
 mod labels;
 mod levels;
