@@ -69,8 +69,12 @@ pub struct GainLeft {
     pub left: Option<f64>,
 }
 
-/// Most sweeps of a stretch whose gain is looked at.
+/// Fewest and most sweeps of a stretch whose gain is looked at.
+const SHORTEST_STRETCH: usize = 2;
 const LONGEST_STRETCH: usize = 50;
+
+/// Sweeps whose gain is all that counts as left.
+const FAR: f64 = 1000.0;
 
 /// Relative gain that is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -111,29 +115,59 @@ impl Ledger {
     /// as they go on so, $g_2 q / (1 - q)$ is left. An estimate: gains that shrink ever more slowly
     /// leave more.
     pub fn gain_left(&self) -> Option<GainLeft> {
+        let totals = self.alike()?;
+        gain_of(&totals, longest(&totals))
+    }
+    /// The most that is left by estimates as of [`Ledger::gain_left`] from stretches of that length,
+    /// of half and of a quarter of it, as gains may come in waves; by each no more than a thousand
+    /// sweeps at its pace would gain. Nats; none where there are fewer than five sweeps with as many
+    /// factors as now.
+    pub fn most_left(&self) -> Option<f64> {
+        let totals = self.alike()?;
+        let longest = longest(&totals);
+        let stretches = [longest, longest / 2, longest / 4].map(|w| w.max(SHORTEST_STRETCH));
+        let left = stretches.map(|w| {
+            let GainLeft { per_sweep, left } = gain_of(&totals, w)?;
+            let pace = FAR * per_sweep;
+            Some(left.map_or(pace, |left| left.min(pace)))
+        });
+        left.into_iter()
+            .try_fold(0.0, |most: f64, left| Some(most.max(left?)))
+    }
+    /// Totals of the last sweeps with as many factors as now, the last one first, as far as any
+    /// stretch reaches.
+    fn alike(&self) -> Option<Vec<f64>> {
         let factors = self.rows.last()?.factors;
         let alike = (self.rows.iter().rev()).take_while(|r| r.factors == factors);
-        let totals: Vec<f64> = alike.map(|r| r.total).collect();
-        let w = (totals.len() / 4).clamp(2, LONGEST_STRETCH);
-        let (now, middle, first) = (totals.first()?, totals.get(w)?, totals.get(2 * w)?);
-        let (earlier, later) = (middle - first, now - middle);
-        let rounding = ROUNDING * now.abs().max(1.0);
-        if later <= rounding {
-            return Some(GainLeft {
-                per_sweep: 0.0,
-                left: Some(0.0),
-            });
-        }
-        let shrinks = later < earlier;
-        Some(GainLeft {
-            per_sweep: later / w as f64,
-            left: shrinks.then(|| later * later / (earlier - later)),
-        })
+        Some(alike.take(4 * LONGEST_STRETCH).map(|r| r.total).collect())
     }
     /// All totals in order.
     pub fn totals(&self) -> impl Iterator<Item = f64> + '_ {
         self.rows.iter().map(|r| r.total)
     }
+}
+
+/// Sweeps of the longest stretch, of totals the last of which is first.
+fn longest(totals: &[f64]) -> usize {
+    (totals.len() / 4).clamp(SHORTEST_STRETCH, LONGEST_STRETCH)
+}
+
+/// What is left by two stretches of `w` sweeps each, of totals the last of which is first.
+fn gain_of(totals: &[f64], w: usize) -> Option<GainLeft> {
+    let (now, middle, first) = (totals.first()?, totals.get(w)?, totals.get(2 * w)?);
+    let (earlier, later) = (middle - first, now - middle);
+    let rounding = ROUNDING * now.abs().max(1.0);
+    if later <= rounding {
+        return Some(GainLeft {
+            per_sweep: 0.0,
+            left: Some(0.0),
+        });
+    }
+    let shrinks = later < earlier;
+    Some(GainLeft {
+        per_sweep: later / w as f64,
+        left: shrinks.then(|| later * later / (earlier - later)),
+    })
 }
 
 /// Neumaier's compensated sum.
@@ -182,6 +216,31 @@ mod tests {
         // four sweeps with as many factors say nothing
         assert_eq!(rises(14), None);
         assert!(rises(15).is_some());
+    }
+
+    /// Gains of waves: the longest stretches see them shrink, the last sweeps do not.
+    #[test]
+    fn the_most_that_is_left_is_that_of_the_worst_stretch() {
+        let smooth = of((0..80).map(|s| (4, -100.0 * 0.9_f64.powi(s))));
+        let left = 100.0 * 0.9_f64.powi(79);
+        assert!((smooth.most_left().expect("sweeps") / left - 1.0).abs() < 1e-6);
+        // rests for a while, then speeds up
+        let speeds = |s: i32| {
+            if s < 70 {
+                -100.0 * 0.8_f64.powi(s)
+            } else {
+                0.01 * f64::from(s - 69)
+            }
+        };
+        let waves = of((0..80).map(|s| (4, speeds(s))));
+        let told = waves.gain_left().and_then(|g| g.left);
+        let most = waves.most_left().expect("sweeps");
+        assert!(most > 1.0 && told.is_none_or(|told| most >= told), "{most}");
+        // slower than a thousand sweeps are worth
+        let steady = of((0..80).map(|s| (4, 1e-6 * f64::from(s))));
+        assert!((steady.most_left().expect("sweeps") - 1e-3).abs() < 1e-9);
+        assert_eq!(of((0..4).map(|_| (2, -3.0))).most_left(), None);
+        assert_eq!(of((0..9).map(|_| (2, -3.0))).most_left(), Some(0.0));
     }
 
     #[test]

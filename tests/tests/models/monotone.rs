@@ -53,9 +53,10 @@ fn case() -> impl Strategy<Value = Case> {
         })
 }
 
+/// By default: the last sweeps begin beyond where the ones before ended.
 fn audited() -> VbOptions {
     VbOptions {
-        max_sweeps: 12,
+        max_sweeps: 28,
         audit: Audit::Blocks,
         prune: PruneRule::never(),
         ..VbOptions::default()

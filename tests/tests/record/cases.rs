@@ -12,6 +12,8 @@ use polyview_tests::normal;
 pub const TRAINING: usize = 36;
 const NEW: usize = 5;
 const SWEEPS: usize = 12;
+/// Sweeps of those that begin beyond where the last one ended, as the first twenty do not.
+const LONG: usize = 32;
 
 /// Every likelihood.
 pub const LIKELIHOODS: [&str; 18] = [
@@ -208,9 +210,11 @@ fn data(
     )
 }
 
-/// Few sweeps, whatever the engine; no factor goes.
+/// Few sweeps, whatever the engine; no factor goes. They begin where the last one ended, so that the
+/// record is one of what sweeps do; [`by_momentum`] has those that begin beyond.
 fn short(mut spec: ModelSpec) -> ModelSpec {
     spec.vb.max_sweeps = SWEEPS;
+    spec.vb.momentum = false;
     (spec.gibbs.chains, spec.gibbs.warm_up, spec.gibbs.sweeps) = (1, 4, SWEEPS);
     spec.gibbs.thin = 3;
     spec.stochastic.batch = 12.0;
@@ -325,6 +329,26 @@ fn by_path(out: &mut Vec<Case>, nudge: f64) {
     }
 }
 
+/// Sweeps that begin beyond where the last one ended: of full, sparse and grouped rows.
+fn by_momentum(out: &mut Vec<Case>, nudge: f64) {
+    for (model, likelihood) in [
+        ("bibfa", "gaussian"),
+        ("sshiba", "bernoulli"),
+        ("mofa", "gaussian"),
+        ("mofa", "poisson-log-normal"),
+        ("mlfs", "ordinal"),
+    ] {
+        for kind in [Kind::Complete, Kind::Missing, Kind::Grouped] {
+            let mut spec = models::preset(model).expect("a preset");
+            spec.factors = 4;
+            let name = format!("momentum {model} {likelihood} {kind:?}");
+            let mut case = case(name, (likelihood, kind), (spec, nudge));
+            (case.spec.vb.momentum, case.spec.vb.max_sweeps) = (true, LONG);
+            out.push(case);
+        }
+    }
+}
+
 /// All of them, the numbers of the first view off by up to `nudge` of themselves.
 pub fn all(nudge: f64) -> Vec<Case> {
     let mut out = Vec::new();
@@ -332,5 +356,6 @@ pub fn all(nudge: f64) -> Vec<Case> {
     by_prior(&mut out, nudge);
     by_preset(&mut out, nudge);
     by_path(&mut out, nudge);
+    by_momentum(&mut out, nudge);
     out
 }

@@ -1,4 +1,5 @@
-//! Sweeps that begin beyond where the one before ended (docs/decisions/0077-momentum.md).
+//! Sweeps that begin beyond where the one before ended (docs/decisions/0077-momentum.md,
+//! docs/decisions/0085-momentum-and-the-end.md).
 
 use polyview_core::{NumericError, State, StateReader, Stateful, Term, compensated};
 use polyview_linalg::{Mat, MatRef, times_small};
@@ -6,9 +7,9 @@ use polyview_linalg::{Mat, MatRef, times_small};
 use super::RunState;
 use crate::model::Model;
 
-/// Sweeps before any goes beyond its beginning: first ones come from starts that mean
-/// nothing.
-const BEFORE: usize = 3;
+/// Sweeps before any goes beyond its beginning: the first ones choose among optima, and one that
+/// was carried past the choice ended lower (docs/decisions/0085-momentum-and-the-end.md).
+const BEFORE: usize = 20;
 
 /// How the share of a step grows with each sweep that is kept, and its upper end: at 1 a step
 /// would never die down.

@@ -15,7 +15,8 @@ use crate::prune::{PruneRule, drop_on_trial};
 pub struct VbOptions {
     /// Most sweeps.
     pub max_sweeps: usize,
-    /// Largest relative change of the bound at convergence.
+    /// Largest relative change of the bound in a sweep at convergence. What all further sweeps would
+    /// gain, by the estimate, is no more than ten times that then, or a tenth of a nat if that is more.
     pub tolerance: f64,
     /// Largest change of weights and factors at convergence, relative to the
     /// largest factor.
@@ -37,7 +38,7 @@ pub struct VbOptions {
     /// Whether sweeps begin beyond where the one before ended, by a share of the step from the
     /// end before that one, in factors and in the scales of priors. The share grows
     /// while the bound rises; a sweep that ends lower is taken back, and the next one begins
-    /// where the last good one ended (docs/decisions/0077-momentum.md). On by default.
+    /// where the last good one ended (docs/decisions/0085-momentum-and-the-end.md). On by default.
     #[serde(skip_serializing_if = "is_true")]
     pub momentum: bool,
 }
@@ -137,7 +138,8 @@ impl Strategy for VbOptions {
         }
         report.movement = run.movement(true);
         let still = report.movement <= self.movement;
-        let mut rests = run.rests(report.change.abs() <= self.tolerance && still);
+        let quiet = report.change.abs() <= self.tolerance && still;
+        let mut rests = run.rests(quiet) && self.has_little_left(run);
         let last = report.sweep >= self.max_sweeps;
         if rests {
             rests = last || !run.follow_at_rest(report);
@@ -158,7 +160,25 @@ impl Strategy for VbOptions {
 
 impl Resumable for VbOptions {}
 
+/// How many times what a sweep may gain at convergence all further ones may, and what they may
+/// gain in any case, nats.
+const LEFT: f64 = 10.0;
+const LITTLE: f64 = 0.1;
+
 impl VbOptions {
+    /// What all further sweeps may still gain at convergence, by their estimate
+    /// ([`Ledger::most_left`](polyview_core::Ledger::most_left)), of a bound of so many nats: ten times the tolerance of it, or a tenth
+    /// of a nat if that is more.
+    pub fn enough_left(&self, bound: f64) -> f64 {
+        (LEFT * self.tolerance * bound.abs()).max(LITTLE)
+    }
+    /// Whether the bound, by its last sweeps, has next to nothing to gain any more: a crawl in short
+    /// steps is no end. Without a guarantee steps of the bound say nothing of that.
+    fn has_little_left(&self, run: &RunState) -> bool {
+        let ledger = &run.record.ledger;
+        let little = |bound| Some(ledger.most_left()? <= self.enough_left(bound));
+        !run.model.is_guaranteed() || ledger.last().and_then(little).unwrap_or(false)
+    }
     /// One sweep in the order of the schedule.
     fn steps(&self, run: &mut RunState) -> Result<(), NumericError> {
         let engine = self.engine(run);

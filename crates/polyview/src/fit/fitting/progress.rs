@@ -1,7 +1,7 @@
 //! Where a fit is.
 
 use polyview_core::GainLeft;
-use polyview_infer::SweepReport;
+use polyview_infer::{SweepReport, VbOptions};
 
 /// What one step of a fit did.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,9 @@ pub struct Progress {
     /// ([`Ledger::gain_left`](polyview_core::Ledger::gain_left)); none of draws, of batches and of the
     /// first sweeps.
     pub gain: Option<GainLeft>,
-    /// Sweeps until a sweep gains no more than the tolerance allows, if gains go on shrinking as they
-    /// do; none where nothing is known of it.
+    /// Sweeps until neither a sweep nor all that follow gain more than they may at convergence
+    /// ([`VbOptions::enough_left`]), if gains go on shrinking as they do; none where nothing is known
+    /// of it.
     pub sweeps_left: Option<usize>,
     /// Set when the whole fit is over.
     pub done: bool,
@@ -50,22 +51,25 @@ impl Progress {
             done: report.outcome.is_some(),
         }
     }
-    /// With what the bound still gains; a run ends where a sweep gains `tolerance` of it or less.
-    pub(super) fn with_gain(mut self, gain: Option<GainLeft>, tolerance: f64) -> Self {
-        let enough = tolerance * self.objective.abs().max(1.0);
-        self.sweeps_left = gain.and_then(|gain| sweeps_until(gain, enough));
+    /// With what the bound still gains, of a run with these options.
+    pub(super) fn with_gain(mut self, gain: Option<GainLeft>, vb: &VbOptions) -> Self {
+        let a_sweep = vb.tolerance * self.objective.abs().max(1.0);
+        let all = vb.enough_left(self.objective);
+        self.sweeps_left = gain.and_then(|gain| sweeps_until(gain, a_sweep, all));
         self.gain = gain;
         self
     }
 }
 
-/// Sweeps until one gains no more than `enough`, nats: gains shrink by the factor that lets all of
-/// them add up to what is left.
-fn sweeps_until(GainLeft { per_sweep, left }: GainLeft, enough: f64) -> Option<usize> {
-    if per_sweep <= enough {
+/// Sweeps until one gains no more than `a_sweep`, and all that follow it no more than `all`, nats:
+/// gains shrink by the factor that lets all of them add up to what is left.
+fn sweeps_until(GainLeft { per_sweep, left }: GainLeft, a_sweep: f64, all: f64) -> Option<usize> {
+    let shares = [per_sweep / a_sweep, left.unwrap_or(f64::INFINITY) / all];
+    let times = shares[0].max(shares[1]);
+    if times <= 1.0 {
         return Some(0);
     }
-    let sweeps = left? / per_sweep * (per_sweep / enough).ln();
+    let sweeps = left? / per_sweep * times.ln();
     sweeps.is_finite().then_some(sweeps.ceil() as usize)
 }
 
@@ -81,13 +85,15 @@ mod tests {
             left: Some(left),
         };
         // e^-0.1 of the gain a sweep: from 1 to 0.01
-        assert_eq!(sweeps_until(gain(10.0), 0.01), Some(47));
-        assert_eq!(sweeps_until(gain(10.0), 2.0), Some(0));
+        assert_eq!(sweeps_until(gain(10.0), 0.01, 10.0), Some(47));
+        assert_eq!(sweeps_until(gain(10.0), 2.0, 10.0), Some(0));
+        // e^-0.1 of what is left: from 10 to 0.1
+        assert_eq!(sweeps_until(gain(10.0), 2.0, 0.1), Some(47));
         let steady = GainLeft {
             per_sweep: 1.0,
             left: None,
         };
-        assert_eq!(sweeps_until(steady, 0.01), None);
-        assert_eq!(sweeps_until(gain(10.0), 0.0), None);
+        assert_eq!(sweeps_until(steady, 0.01, 1.0), None);
+        assert_eq!(sweeps_until(gain(10.0), 0.0, 1.0), None);
     }
 }

@@ -93,7 +93,7 @@ impl Campaign for Restarts {
             restart: self.over + 1,
             restarts,
             done: false,
-            ..Progress::of(&report, vb.max_sweeps).with_gain(gain, vb.tolerance)
+            ..Progress::of(&report, vb.max_sweeps).with_gain(gain, vb)
         };
         if report.outcome.is_none() {
             return Ok(progress);
