@@ -49,7 +49,7 @@ pub(super) fn note_features(info: &ViewInfo, once: &[usize], journal: &mut Journ
         );
         say(Event::Warning { note });
     }
-    // rank views have a note of their own, of these and of features without a value
+    // rank views have a note of their own
     let ranks = info.choices.likelihood.is_rank();
     let whole = whole && constant.len() == known;
     let told = |d: &usize| ranks || once.contains(d);
@@ -79,7 +79,7 @@ pub(super) fn note_features(info: &ViewInfo, once: &[usize], journal: &mut Journ
             }
         });
     }
-    if let Some(note) = info.unobserved_note().filter(|_| !ranks) {
+    if let Some(note) = info.unobserved_note() {
         say(Event::Data { note });
     }
     if let Some(note) = mixed_units(info) {
