@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview::{ModelSpec, Offset, ViewSpec};
+use polyview::{ErrorKind, ModelSpec, Offset, ViewSpec};
 
 use super::Study;
 use crate::failure::{Failure, Outcome};
@@ -38,18 +38,21 @@ impl Study {
         };
         let names: Vec<&str> = self.data.iter().map(|s| s.name.as_str()).collect();
         let unknown = |v: &&ViewSpec| !names.contains(&v.name.as_str());
-        if let Some(view) = self.model.views.iter().find(unknown) {
+        if let Some(view) = of_file.views.iter().find(unknown) {
             let known = names.join(", ");
-            let why = format!(
-                "the model has choices of a view '{}', which is not there; there is {known}",
+            return Err(in_file(format!(
+                "it has choices of a view '{}', which is not there; there is {known}",
                 view.name
-            );
-            let is_its_own = of_file.views.iter().any(|v| v.name == view.name);
-            return Err(if is_its_own && !self.file.is_empty() {
-                in_file(why)
-            } else {
-                Failure::Usage(why)
-            });
+            )));
+        }
+        if let Some(view) = self.model.views.iter().find(unknown) {
+            return Err(Failure::Model(
+                ErrorKind::UnknownView {
+                    view: view.name.clone(),
+                    known: names.into_iter().map(str::to_owned).collect(),
+                }
+                .into(),
+            ));
         }
         let Err(found) = self.model.validate() else {
             return Ok(());

@@ -317,7 +317,7 @@ fn new_samples_need_the_features_of_the_map() {
     );
     same_table(&get(at, "z.csv"), &get(at, "t.csv"));
     put(at, "less.csv", "id,a,b\ns0,1,2\n");
-    let err = fails(at, "mva --map m.mva --view x=less.csv", 1);
+    let err = fails(at, "mva --map m.mva --view x=less.csv --scores s.csv", 1);
     assert!(err.contains("no column 'c'"), "{err}");
     let err = fails(at, "mva --map m.mva --view z=x.csv", 2);
     assert!(err.contains("the projection knows x"), "{err}");
@@ -440,18 +440,27 @@ fn what_the_form_needs_and_data_off_the_scale_are_said() {
             _ => format!("{l}\n"),
         });
         put(at, "one.csv", one.collect::<String>());
-        let note = said(at, "mva --map p.mva --view lipids=one.csv");
+        let note = said(
+            at,
+            "mva --map p.mva --view lipids=one.csv --scores s.csv --force",
+        );
         let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             note.contains("one.csv: view 'lipids': 1 new value(s) lie more than"),
             "{note}"
         );
-        let note = said(at, "mva --map p.mva --view lipids=far.csv");
+        let note = said(
+            at,
+            "mva --map p.mva --view lipids=far.csv --scores s.csv --force",
+        );
         assert!(
             note.contains("far.csv") && note.contains("far off"),
             "{note}"
         );
-        let note = said(at, "mva --map p.mva --view lipids=new-lipids.csv");
+        let note = said(
+            at,
+            "mva --map p.mva --view lipids=new-lipids.csv --scores s.csv --force",
+        );
         assert!(!note.contains("far off"), "{note}");
     }
 }

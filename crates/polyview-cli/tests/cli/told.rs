@@ -72,7 +72,7 @@ fn study_files_are_named_where_their_values_cannot_be() {
             at,
             "s.toml",
             format!("[[data]]\nname = \"x\"\npath = \"x.csv\"\n{more}"),
-        )
+        );
     };
     let refused = |words: &str, parts: &[&str]| {
         let err = fails(at, words, 2);
@@ -83,7 +83,7 @@ fn study_files_are_named_where_their_values_cannot_be() {
     study("[model]\nfactors = 1\n[[model.views]]\nname = \"h\"\n");
     let absent = [
         "s.toml",
-        "choices of a view 'h', which is not there; there is x",
+        "it has choices of a view 'h', which is not there; there is x",
     ];
     refused("fit --spec s.toml --dry-run", &absent);
     refused("fit --spec s.toml --out m.pv", &absent);

