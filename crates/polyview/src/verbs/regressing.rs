@@ -9,8 +9,9 @@ use super::regressed::{Regressed, Source, known};
 use crate::error::Result;
 use crate::fit::Fit;
 
-/// Most cells of the columns that a view is regressed on: they are held at once.
-const CELLS: usize = 1 << 25;
+/// Most cells of the columns that a view is regressed on, once for each of its predictors: a penalty costs tens to hundreds of
+/// passes over them.
+const CELLS: usize = 1 << 26;
 
 /// Penalties beside the usual ones where a kernel is among the views: of kernels that see near samples alone a
 /// column varies little.
@@ -45,8 +46,12 @@ impl Fit {
             Some("it has parameters for parts of the samples")
         } else if columns == 0 {
             Some("the other views have no features")
-        } else if columns.saturating_mul(self.samples.len()) > CELLS {
-            Some("the other views have too many features")
+        } else if columns
+            .saturating_mul(self.samples.len())
+            .saturating_mul(width(at))
+            > CELLS
+        {
+            Some("the other views have too many features for so many samples")
         } else {
             None
         })
