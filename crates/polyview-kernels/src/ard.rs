@@ -85,10 +85,8 @@ pub struct Comparison {
     place: Vec<usize>,
 }
 
-/// The evidence of some samples at some weights.
+/// What the evidence of some samples says at some weights.
 struct Evidence {
-    #[cfg(test)]
-    value: f64,
     /// By the logarithm of each weight.
     gradient: Vec<f64>,
     /// What the columns are predicted by, samples × columns.
@@ -204,8 +202,6 @@ impl Comparison {
         let (raw, centred) = own_similarities(kernel, &points)?;
         let own = Decomposed::of(&centred)?;
         let y = self.centred(samples, &self.means(samples));
-        #[cfg(test)]
-        let mut value = 0.0;
         let mut alpha = Mat::zeros(n, y.ncols());
         // by the centred similarities: outer products of these, less an inverse, more a diagonal
         let mut weighted = Mat::zeros(n, y.ncols());
@@ -214,10 +210,6 @@ impl Comparison {
             let along = own.along(y.col_as_slice(t));
             let share = own.best_share(&along);
             let noise = share * own.unit;
-            #[cfg(test)]
-            {
-                value += own.ln_evidence(&along, noise);
-            }
             let solved = own.solved(&along, noise);
             let size = own.size(&along, noise);
             let squares: f64 = solved.iter().map(|x| x * x).sum();
@@ -242,12 +234,7 @@ impl Comparison {
         // by the similarities themselves
         Centre::of(&by)?.apply(&mut by);
         let gradient = self.by_weights(samples, kernel, (&points, &raw), by);
-        Ok(Evidence {
-            #[cfg(test)]
-            value,
-            gradient,
-            alpha,
-        })
+        Ok(Evidence { gradient, alpha })
     }
     /// The gradient by logarithms of weights of what has the gradient `by` by similarities.
     fn by_weights(

@@ -21,7 +21,8 @@ impl Study {
         }
         let is_wanted = |name: &str| {
             let choices = self.model.view(name);
-            if choices.settle.is_some() || choices.kernel.is_some() || choices.local {
+            let regresses = choices.likelihood.has_plain_regression();
+            if choices.settle.is_some() || choices.kernel.is_some() || choices.local || !regresses {
                 return false;
             }
             if !targets.is_empty() {

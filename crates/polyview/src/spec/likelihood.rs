@@ -84,7 +84,7 @@ impl Likelihood {
         self.species()?.for_more_variance()
     }
     /// Whether plain regressions have its linear predictors ([`LikelihoodSpecies::has_plain_regression`]).
-    pub(crate) fn has_plain_regression(&self) -> bool {
+    pub fn has_plain_regression(&self) -> bool {
         self.species()
             .is_some_and(LikelihoodSpecies::has_plain_regression)
     }

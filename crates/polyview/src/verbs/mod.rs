@@ -24,6 +24,7 @@ mod group_activity;
 mod held_out;
 mod hold_out;
 mod impute;
+mod kernel_turn;
 mod label_loss;
 mod latent;
 mod laws;

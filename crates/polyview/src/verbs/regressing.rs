@@ -1,10 +1,11 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
 use polyview_baselines::{Design, Tuning, logistic_held_out, multinomial_held_out, ridge_held_out};
-use polyview_core::{NoiseScope, NumericError, View};
-use polyview_linalg::{Mat, thin_svd, times_small};
+use polyview_core::{NoiseScope, View};
+use polyview_linalg::{Mat, times_small};
 
 use super::cross_validate::{columns, side_by_side};
+use super::kernel_turn::kernel_turn;
 use super::regressed::{Regressed, Source, known};
 use crate::error::Result;
 use crate::fit::Fit;
@@ -160,9 +161,8 @@ impl Fit {
         Ok((found, laws.ln_densities(view)))
     }
 
-    /// What the columns of a kernel are multiplied by so that their products are the kernel itself, and a ridge on
-    /// them is kernel ridge regression: for $X = USV^\top$ of training $VS^{-1/2}$, in the unit in which all
-    /// together vary as much as the features behind the kernel. `None` of other views.
+    /// What the columns of a kernel are multiplied by ([`kernel_turn`]), in the unit in which all together vary as
+    /// much as the features behind it. `None` of other views.
     fn turn(&self, v: usize, part: &Mat<f64>) -> Result<Option<Mat<f64>>> {
         let Some(map) = self.views[v].kernel.as_ref().filter(|map| !map.is_random()) else {
             return Ok(None);
@@ -171,20 +171,7 @@ impl Fit {
             .filter(|&n| part[(n, 0)].is_finite())
             .collect();
         let seen = Mat::from_fn(seen.len(), part.ncols(), |i, d| part[(seen[i], d)]);
-        let svd = thin_svd(seen.as_ref()).map_err(|source| NumericError::Linalg {
-            block: "kernel".to_owned(),
-            source,
-        })?;
-        let s = &svd.singular_values;
-        let least = 1e-8 * s.first().copied().unwrap_or(0.0);
-        let count = s.iter().take_while(|s| **s > least).count();
-        let total = s[..count].iter().sum::<f64>() / seen.nrows().max(1) as f64;
-        let unit = map.features().len() as f64 / total;
-        Ok((count > 0 && unit.is_finite()).then(|| {
-            Mat::from_fn(part.ncols(), count, |d, j| {
-                svd.v[(d, j)] * (unit / s[j]).sqrt()
-            })
-        }))
+        kernel_turn(seen.as_ref(), |total| map.features().len() as f64 / total)
     }
 
     /// Mean squares of a view's cells about these predictors, of each feature, or for all alike where they have

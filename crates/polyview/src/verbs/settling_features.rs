@@ -7,9 +7,10 @@ use polyview_core::{
     Bias, Block, Domain, NumericError, ParameterUncertainty, Predictor, RowGroups, RowMoments,
     State, StateReader, View,
 };
-use polyview_linalg::{Mat, MatRef, TruncatedSvdOptions, thin_svd, times_small, truncated_svd};
+use polyview_linalg::{Mat, MatRef, TruncatedSvdOptions, times_small, truncated_svd};
 use polyview_random::{StreamKey, fill_standard_normal};
 
+use super::kernel_turn::kernel_turn;
 use crate::assemble::not_on_features;
 use crate::error::{Error, Result};
 use crate::fit::{Component, ComponentView, Fit};
@@ -253,28 +254,16 @@ impl Source {
         let turn = Turn::Scale(scales);
         Some((Self { at, left, turn }, None))
     }
-    /// Columns of a kernel are turned so that their products are the kernel itself, and a ridge on
-    /// them is kernel ridge regression: for $X = USV^\top$ of training by $VS^{-1/2}$.
+    /// Columns of a kernel are turned ([`kernel_turn`]), in units of their mean square.
     fn by_kernel(
         at: usize,
         view: &View,
         part: &ComponentView,
         factors: &RowMoments,
     ) -> Result<Option<(Self, Option<Vec<f64>>)>> {
-        let svd = thin_svd(view.values()).map_err(|source| NumericError::Linalg {
-            block: "kernel".to_owned(),
-            source,
-        })?;
-        let s = &svd.singular_values;
-        let least = 1e-8 * s.first().copied().unwrap_or(0.0);
-        let count = s.iter().take_while(|s| **s > least).count();
-        let total = s[..count].iter().sum::<f64>() / view.n_samples().max(1) as f64;
-        if count == 0 || total <= 0.0 {
+        let Some(turn) = kernel_turn(view.values(), f64::recip)? else {
             return Ok(None);
-        }
-        let turn = Mat::from_fn(svd.v.nrows(), count, |d, j| {
-            svd.v[(d, j)] / (s[j] * total).sqrt()
-        });
+        };
         let left = times_small(left_of(part, view, factors).as_ref(), turn.as_ref());
         let weights = times_small(turn.transpose().to_owned().as_ref(), part.weights.mean());
         let square = |j: usize| weights.col(j).iter().map(|x| x * x).sum::<f64>();

@@ -97,12 +97,7 @@ pub(in super::super) fn ascend_bias(
     };
     let kept = bias.of_columns(columns.clone());
     let before = parts(bias, around.values(bias));
-    // cells that curve upwards: the step is that of the prior's precision
-    let positive: Vec<f64> = precision.iter().map(|p| p.max(0.0)).collect();
-    let lifted: Vec<f64> = (rhs.iter().zip(precision).zip(&positive).zip(&kept))
-        .map(|(((r, p), q), b)| r + (q - p) * b.0)
-        .collect();
-    bias.update(columns.clone(), &positive, &lifted);
+    step(bias, (precision, rhs), around);
     for halving in 1..=HALVINGS {
         let after = parts(bias, around.values(bias));
         let mut moments = bias.of_columns(columns.clone());
@@ -128,4 +123,16 @@ pub(in super::super) fn ascend_bias(
         }
         bias.put_columns(columns.clone(), &moments);
     }
+}
+
+/// Moments of intercepts from their equations; of cells that curve upwards the step is that of the
+/// prior's precision.
+pub(super) fn step(bias: &mut Bias, (precision, rhs): (&[f64], &[f64]), around: &AroundBias<'_>) {
+    let columns = around.columns.clone();
+    let now = bias.of_columns(columns.clone());
+    let positive: Vec<f64> = precision.iter().map(|p| p.max(0.0)).collect();
+    let lifted: Vec<f64> = (rhs.iter().zip(precision).zip(&positive).zip(&now))
+        .map(|(((r, p), q), b)| r + (q - p) * b.0)
+        .collect();
+    bias.update(columns, &positive, &lifted);
 }

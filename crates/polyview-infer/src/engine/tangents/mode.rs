@@ -7,7 +7,7 @@ use polyview_core::{
 };
 use polyview_linalg::MatRef;
 
-use super::ascent::{equations_of_positive_precision, put_back};
+use super::ascent::{equations_of_positive_precision, put_back, step};
 use super::{Around, AroundBias, Parts};
 
 /// Most steps from zero to the mode.
@@ -160,18 +160,6 @@ pub(super) fn bias_to_the_mode(
         }
     }
     bias.of_columns(columns).iter().map(|b| b.0).collect()
-}
-
-/// Moments of intercepts from their equations; of cells that curve upwards the step is that of the
-/// prior's precision.
-fn step(bias: &mut Bias, (precision, rhs): (&[f64], &[f64]), around: &AroundBias<'_>) {
-    let columns = around.columns.clone();
-    let now = bias.of_columns(columns.clone());
-    let positive: Vec<f64> = precision.iter().map(|p| p.max(0.0)).collect();
-    let lifted: Vec<f64> = (rhs.iter().zip(precision).zip(&positive).zip(&now))
-        .map(|(((r, p), q), b)| r + (q - p) * b.0)
-        .collect();
-    bias.update(columns, &positive, &lifted);
 }
 
 /// Furthest that an intercept moved, in its standard deviations.
