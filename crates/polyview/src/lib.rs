@@ -53,8 +53,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use file::{FORMAT_VERSION, Overwrite};
 pub use fit::{
     Checkpoint, Coefficients, Component, ComponentView, Convergence, Diagnostic, Estimate, Fit,
-    FitParts, FitRecord, Fitting, Mixing, Noise, Optimum, Progress, Reading, Repeated, Repeating,
-    TrainingScale, ViewInfo, ViewParts,
+    FitParts, FitRecord, Fitting, InterceptEstimates, Mixing, Noise, Optimum, Progress, Reading,
+    Repeated, Repeating, TrainingScale, ViewInfo, ViewParts,
 };
 // the vocabulary of the signatures
 pub use polyview_core::{

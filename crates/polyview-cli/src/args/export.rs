@@ -7,7 +7,7 @@ use clap::Args;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv\n  polyview export model.pv --format mofa2 model.hdf5"
+    after_help = "Examples:\n  polyview export model.pv --factors z.csv --weights genes=w.csv\n  polyview export model.pv --variance r2.csv --factors-sd z-sd.npy\n  polyview export model.pv --weights genes=w.csv --varimax\n  polyview export model.pv --inclusion genes=p.csv\n  polyview export model.pv --factors z.csv --weights genes=w.csv --intercepts genes=b.csv\n  polyview export model.pv --format mofa2 model.hdf5"
 )]
 pub struct ExportArgs {
     /// The model file.
@@ -18,14 +18,20 @@ pub struct ExportArgs {
     /// Standard deviations of the factors.
     #[arg(long, value_name = "FILE", help_heading = "Tables")]
     pub factors_sd: Option<PathBuf>,
-    /// Weights of a view, features × factors, in standardised units. Intercepts,
-    /// centres and scales, without which they are no fitted values, are in the
-    /// file of --format mofa2; fitted values themselves are those of 'impute'.
+    /// Weights of a view, features × factors, in working (standardised) units.
+    /// Intercepts, centres and scales, without which they are no fitted values, are those of
+    /// --intercepts; fitted values themselves are those of 'impute'.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights: Vec<String>,
     /// Standard deviations of the weights of a view.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub weights_sd: Vec<String>,
+    /// Intercepts of a view, features × what fitted values are made of besides factors and
+    /// weights: intercepts (of each group that has its own), centre and scale of
+    /// the feature, standard deviation of the noise. Predictors in working units are
+    /// intercept + factors · weights; values of real views centre + scale · predictor.
+    #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
+    pub intercepts: Vec<String>,
     /// Coefficients of the covariates that the fit was adjusted for in a view,
     /// features × covariates, in standardised units of both.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]

@@ -16,25 +16,69 @@ use crate::study::named_file;
 use crate::written::overwrite;
 use crate::written::write;
 
-/// A table of a view.
-type Values = fn(&Fit, &str) -> polyview::Result<Mat<f64>>;
+/// Columns and values of a table of a view, a row for each row of its weights.
+type Table = (Vec<String>, Mat<f64>);
 
 /// The option of coefficients, whose columns are covariates.
 const COEFFICIENTS: &str = "--coefficients";
 
-/// Coefficients of the covariates of a view.
-fn coefficients(fit: &Fit, view: &str) -> polyview::Result<Mat<f64>> {
-    Ok((fit.coefficients(view)?).map_or_else(|| Mat::zeros(0, 0), |c| c.mean))
+/// A table with a column for each factor.
+fn by_factor(fit: &Fit, values: Mat<f64>) -> polyview::Result<Table> {
+    Ok((factor_names(fit.k()), values))
 }
+
+/// Coefficients of the covariates of a view.
+fn coefficients(fit: &Fit, view: &str) -> polyview::Result<Table> {
+    let values = (fit.coefficients(view)?).map_or_else(|| Mat::zeros(0, 0), |c| c.mean);
+    Ok((fit.covariates(), values))
+}
+
+/// What fitted values of a view are made of besides factors and weights: intercepts, where
+/// the scaling is a line its centre and scale, and standard deviations of the noise.
+fn intercepts(fit: &Fit, view: &str) -> polyview::Result<Table> {
+    let (found, (_, info)) = (fit.intercepts(view)?, fit.view(view)?);
+    let rows = found.mean.nrows();
+    let groups = fit.groups().map_or(&[][..], |g| &g.names);
+    let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut put = |name: &str, values: &Mat<f64>| {
+        for g in 0..values.ncols() {
+            let name = match groups.get(g) {
+                Some(group) if values.ncols() > 1 => format!("{name} ({group})"),
+                _ => name.to_owned(),
+            };
+            columns.push((name, values.col_as_slice(g).to_vec()));
+        }
+    };
+    put("intercept", &found.mean);
+    let scaling = &info.scaling;
+    if scaling.scores.is_none() && info.levels.is_empty() && scaling.scale.len() == rows {
+        put("centre", &Mat::from_fn(rows, 1, |d, _| scaling.offset[d]));
+        put("scale", &Mat::from_fn(rows, 1, |d, _| scaling.scale[d]));
+    }
+    if let Some(noise) = &found.noise {
+        put("noise", noise);
+    }
+    let (names, values): (Vec<String>, Vec<Vec<f64>>) = columns.into_iter().unzip();
+    let values = Mat::from_fn(rows, names.len(), |d, j| values[j][d]);
+    Ok((names, values))
+}
+
+/// Makes the table of a view.
+type Make = fn(&Fit, &str) -> polyview::Result<Table>;
 
 /// Factors, weights and variances as tables.
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
-    let of_views: [(&'static str, &[String], Values); 4] = [
-        ("--weights", &args.weights, |f, v| Ok(f.weights(v)?.mean)),
-        ("--weights-sd", &args.weights_sd, |f, v| {
-            Ok(f.weights(v)?.sd)
+    let of_views: [(&'static str, &[String], Make); 5] = [
+        ("--weights", &args.weights, |f, v| {
+            by_factor(f, f.weights(v)?.mean)
         }),
-        ("--inclusion", &args.inclusion, Fit::inclusion),
+        ("--weights-sd", &args.weights_sd, |f, v| {
+            by_factor(f, f.weights(v)?.sd)
+        }),
+        ("--inclusion", &args.inclusion, |f, v| {
+            by_factor(f, f.inclusion(v)?)
+        }),
+        ("--intercepts", &args.intercepts, intercepts),
         (COEFFICIENTS, &args.coefficients, coefficients),
     ];
     let mut files = Files::default()
@@ -59,8 +103,8 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     if args.varimax {
         fit = fit.varimax()?;
     }
-    let (names, covariates) = (factor_names(fit.k()), fit.covariates());
-    if !args.coefficients.is_empty() && covariates.is_empty() {
+    let names = factor_names(fit.k());
+    if !args.coefficients.is_empty() && fit.covariates().is_empty() {
         return Err(Failure::Usage(format!(
             "{COEFFICIENTS}: the fit was not adjusted for covariates; leave it out"
         )));
@@ -82,20 +126,16 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
             }
         }
     }
-    for (option, list, values) in of_views {
+    for (option, list, make) in of_views {
         for text in list {
             let (view, path) = named_file(option, text)?;
-            let values = values(&fit, &view)?;
-            let columns = if option == COEFFICIENTS {
-                &covariates
-            } else {
-                &names
-            };
+            let (columns, values) = make(&fit, &view)?;
+            let rows = fit.weight_rows(&view)?;
             write(
                 &path,
                 "feature",
-                &fit.weight_rows(&view)?,
-                columns,
+                &rows,
+                &columns,
                 values.as_ref(),
                 args.force,
             )?;
@@ -130,7 +170,7 @@ pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     }
     if written == 0 {
         return Err(Failure::Usage(
-            "nothing to export; add --factors, --weights VIEW=FILE, --inclusion VIEW=FILE, --variance or --format mofa2 FILE"
+            "nothing to export; add --factors, --weights VIEW=FILE, --intercepts VIEW=FILE, --inclusion VIEW=FILE, --variance or --format mofa2 FILE"
                 .into(),
         ));
     }

@@ -11,6 +11,7 @@ mod common;
 mod counts;
 mod cross_validate;
 mod datasets;
+mod export;
 #[cfg(unix)]
 mod full_disk;
 #[cfg(unix)]

@@ -11,6 +11,7 @@ mod draws;
 mod endings;
 mod fitting;
 mod group_remarks;
+mod intercepts;
 mod kernels;
 mod margins;
 mod order;
@@ -44,6 +45,7 @@ use serde::{Deserialize, Serialize};
 pub use beside::Coefficients;
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
+pub use intercepts::InterceptEstimates;
 pub use margins::{Repeated, Repeating};
 pub use parts::{FitParts, Noise, ViewParts};
 pub use reading::Reading;
@@ -159,7 +161,7 @@ pub struct ComponentView {
     seen: Option<RowMoments>,
     /// Number of coefficients beside the weights of a row.
     coefficients: usize,
-    /// Intercepts, in working units.
+    /// InterceptEstimates, in working units.
     pub bias: Bias,
     /// The likelihood with its parameters, without data.
     pub term: Box<dyn ViewTerm>,

@@ -1,0 +1,67 @@
+//! What stands beside the weights in the predictors of a view.
+
+use polyview_core::RowGroups;
+use polyview_linalg::Mat;
+
+use super::Fit;
+use crate::error::Result;
+
+/// Intercepts of a view and the noise about its predictors, in **working** units (see
+/// [`ViewInfo::scaling`](super::ViewInfo::scaling)).
+#[derive(Clone, Debug)]
+pub struct InterceptEstimates {
+    /// Posterior means, rows of the weights × groups that have intercepts of their own (else one
+    /// column).
+    pub mean: Mat<f64>,
+    /// Standard deviations of the noise, rows of the weights × groups that have noise of their own
+    /// (else one column): roots of the mean of $1/\tau$ over Gibbs draws, of $1/\mathrm{E}[\tau]$
+    /// of each posterior. `None` of likelihoods without noise to learn.
+    pub noise: Option<Mat<f64>>,
+}
+
+impl Fit {
+    /// Intercepts of a view and the noise about its predictors: with factors and weights what
+    /// fitted values are made of (of fits that were adjusted, with [`Fit::coefficients`] too).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownView`](crate::ErrorKind); when a component's state is damaged.
+    pub fn intercepts(&self, view: &str) -> Result<InterceptEstimates> {
+        let (at, _) = self.view(view)?;
+        let share = 1.0 / self.n_components().max(1) as f64;
+        let mut mean: Option<Mat<f64>> = None;
+        let mut variance: Option<Mat<f64>> = None;
+        self.each_part(at, |part| {
+            let bias = &part.bias;
+            let (rows, groups) = (bias.columns(), bias.per_column());
+            let sum = mean.get_or_insert_with(|| Mat::zeros(rows, groups));
+            for g in 0..groups {
+                for d in 0..rows {
+                    sum[(d, g)] += share * bias.mean()[bias.place(g, d)];
+                }
+            }
+            let Some(noise) = part.term.as_noise() else {
+                return Ok(());
+            };
+            let groups = match noise.precisions() {
+                Some(_) => 1,
+                None => part.term.groups().map_or(1, RowGroups::count),
+            };
+            let sum = variance.get_or_insert_with(|| Mat::zeros(rows, groups));
+            for g in 0..groups {
+                let Some(precisions) = noise.of_group(g).map(|p| p.mean()) else {
+                    continue;
+                };
+                for d in 0..rows {
+                    // one for each row, or one in all
+                    let tau = precisions[if precisions.len() == rows { d } else { 0 }];
+                    sum[(d, g)] += share / tau;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(InterceptEstimates {
+            mean: mean.unwrap_or_else(|| Mat::zeros(0, 1)),
+            noise: variance.map(|v| Mat::from_fn(v.nrows(), v.ncols(), |d, g| v[(d, g)].sqrt())),
+        })
+    }
+}
