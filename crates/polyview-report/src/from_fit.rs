@@ -87,6 +87,9 @@ impl Report {
             metadata: (fit.metadata().iter().cloned())
                 .chain(clusters.as_ref().map(cluster_column))
                 .collect(),
+            metadata_in_the_fit: (fit.metadata_in_the_fit().into_iter())
+                .map(str::to_owned)
+                .collect(),
             weights,
             inclusion,
             relevance,
@@ -246,7 +249,9 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
         seconds: Some(record.seconds),
         seed: Some(fit.run_options().seed),
         version: env!("CARGO_PKG_VERSION").into(),
-        extra: (explained.map(deviances).unwrap_or_default().into_iter())
+        extra: (fit.adjusted_for().into_iter())
+            .map(|what| ("Adjusted for".to_owned(), what))
+            .chain(explained.map(deviances).unwrap_or_default())
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
             .chain(normal_scores(fit))
@@ -309,8 +314,9 @@ fn adjusted(e: &Explained) -> Vec<(String, String)> {
         let all = e.views.iter().zip(shares).filter_map(each);
         all.collect::<Vec<_>>()
     };
-    [("Covariates", &e.covariates[..]), ("Offset", &e.offset)]
-        .into_iter()
+    let beside = [("Covariates", &e.covariates[..]), ("Offset", &e.offset)];
+    (beside.into_iter())
+        .chain([("Factors, covariates and offset together", &e.together[..])])
         .flat_map(of)
         .collect()
 }

@@ -17,7 +17,8 @@ pub struct FormatArgs {
     pub decimal_comma: bool,
     /// A number or word that stands for a missing value, such as 999, besides
     /// empty cells and the usual NA, N/A, NaN, null, none, '.', '-' and '?', in
-    /// capitals or not; may be given several times. Of new samples of a model
+    /// capitals or not (among words, such as classes, 'none', '.' and '-' are words);
+    /// may be given several times. Of new samples of a model
     /// those of its fit hold unless others are given.
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub na: Vec<String>,

@@ -145,6 +145,9 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
     if let Some(column) = &reading.groups {
         prose(format!("groups    column '{column}' of the metadata"))?;
     }
+    if let Some(adjusted) = fit.adjusted_for() {
+        prose(format!("adjusted  for {adjusted}"))?;
+    }
     if !reading.missing.is_empty() {
         let codes = reading.missing.join(", ");
         prose(format!(

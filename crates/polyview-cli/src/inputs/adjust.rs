@@ -126,7 +126,7 @@ pub fn complete(data: &Dataset, adjusted: &Adjusted<'_>) -> Outcome<()> {
         if let Some(n) = missing(column) {
             let place = path.map_or_else(String::new, |p| format!("{}: ", p.display()));
             return Err(Failure::Usage(format!(
-                "{place}sample '{}' has {lacks}; give it one in its row, or leave the sample out of the \
+                "{place}sample '{}' has {lacks}; give it a row with one, or leave the sample out of the \
                  data",
                 data.samples()[n]
             )));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use polyview_core::View;
+use polyview_io::MISSING_NUMBER;
 
 use crate::study::Study;
 
@@ -28,6 +29,20 @@ pub fn codes(views: &[View], study: &Study) -> Vec<String> {
         v.sparse().is_none() && (likelihood.is_real() || likelihood.is_count())
     });
     views.flat_map(of_view).collect()
+}
+
+/// What is to be said of classes that are called what stands for a missing number: `none`, `-` and `.`
+/// may well be words, and are read as such.
+pub fn missing_words(views: &[View]) -> Vec<String> {
+    let of_view = |view: &View| {
+        let is_odd = |level: &&String| MISSING_NUMBER.iter().any(|w| w.eq_ignore_ascii_case(level));
+        let odd = view.levels().iter().find(is_odd)?;
+        Some(format!(
+            "view '{}': '{odd}' is taken for a class; if it stands for a missing value, say --na '{odd}'",
+            view.name()
+        ))
+    };
+    views.iter().filter_map(of_view).collect()
 }
 
 /// Where a code stands.

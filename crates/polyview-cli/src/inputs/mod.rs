@@ -38,7 +38,7 @@ use crate::remarks::{note, say, warning};
 use crate::study::{Study, named_file, offset_option, view_option};
 use about::Column;
 use adjust::{Adjusted, complete};
-use codes::codes;
+use codes::{codes, missing_words};
 use copies::{copied_features, copies};
 use group_names::{Present, groups_of};
 use guess::Guess;
@@ -136,7 +136,8 @@ pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<Stri
     let of_samples = copies(views, samples, study).into_iter();
     let of_features = views.iter().filter_map(copied_features);
     let copies = of_samples.chain(of_features);
-    copies.chain(codes(views, study)).collect()
+    let codes = codes(views, study).into_iter().chain(missing_words(views));
+    copies.chain(codes).collect()
 }
 
 /// Says where the header or the first column of a table look like data; `names`

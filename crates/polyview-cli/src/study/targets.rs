@@ -49,6 +49,9 @@ impl Study {
             return None;
         }
         self.model = model;
+        for name in &names {
+            self.decided(format!("views/{name}/settle"));
+        }
         Some(format!(
             "{}: predicted from other views by a mixture of the joint fit and a regression on their features, with \
              shares that are found in folds at the end of the fit (--no-settle leaves that out)",

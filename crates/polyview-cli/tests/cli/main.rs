@@ -48,6 +48,7 @@ mod reading;
 mod readme;
 mod remarks;
 mod score;
+mod seen;
 mod similarity;
 mod sparse;
 mod standard_output;

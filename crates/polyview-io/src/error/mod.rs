@@ -39,6 +39,12 @@ pub enum IoError {
         /// The path.
         path: PathBuf,
     },
+    /// A pipe or a device where a table is read more than once.
+    #[error("{}: the table of a view is read more than once, which a pipe does not allow; write it to a file and name that", path.display())]
+    Pipe {
+        /// The path.
+        path: PathBuf,
+    },
     /// The file system does not allow it.
     #[error("{}: no permission to {action} it; change the permissions or choose another path", path.display())]
     PermissionDenied {
@@ -323,6 +329,7 @@ impl IoError {
             Self::NotFound { path }
             | Self::IsDirectory { path }
             | Self::NotRegular { path }
+            | Self::Pipe { path }
             | Self::PermissionDenied { path, .. }
             | Self::NoFolder { path, .. }
             | Self::DiskFull { path }

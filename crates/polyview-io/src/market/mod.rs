@@ -30,12 +30,18 @@ enum Field {
 }
 
 /// Reads one view, however it is stored: Matrix Market files as
-/// [`read_market`] does, everything else as [`read_table`].
+/// [`read_market`] does, everything else as [`read_table`]. The file is opened twice, so that
+/// pipes are refused.
 ///
 /// # Errors
-/// [`IoError`], naming file and line and how to mend it.
+/// [`IoError`], naming file and line and how to mend it; [`IoError::Pipe`].
 pub fn read_view(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ViewTable, IoError> {
     let path = path.as_ref();
+    if is_pipe(path) {
+        return Err(IoError::Pipe {
+            path: path.to_owned(),
+        });
+    }
     let is_market = match open(path)? {
         Source::Text(mut input) => is_market(path, &mut input)?,
         _ => false,
@@ -45,6 +51,11 @@ pub fn read_view(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ViewTa
     } else {
         Ok(read_table(path, options)?.into())
     }
+}
+
+/// Whether what a path leads to can be read once alone.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
 /// Whether text begins as Matrix Market files do.
@@ -65,12 +76,16 @@ fn is_market(path: &Path, input: &mut dyn BufRead) -> Result<bool, IoError> {
 /// where there is an array `samples`, and Matrix Market where names stand beside it; NPY
 /// has none. Without them the IDs of the table are the numbers of its rows, `s1, s2, …`,
 /// which say nothing of what stands there
-/// ([`DatasetBuilder::numbered`](polyview_core::DatasetBuilder::numbered)).
+/// ([`DatasetBuilder::numbered`](polyview_core::DatasetBuilder::numbered)). A pipe, which can be
+/// read once, is taken for text.
 ///
 /// # Errors
 /// [`IoError`] where the file cannot be opened, or is no archive.
 pub fn has_sample_ids(path: impl AsRef<Path>) -> Result<bool, IoError> {
     let path = path.as_ref();
+    if is_pipe(path) {
+        return Ok(true);
+    }
     match open(path)? {
         Source::Text(mut input) => {
             Ok(!is_market(path, &mut input)? || !names::files_beside(path).is_empty())

@@ -195,3 +195,23 @@ fn any_view_is_read_as_what_it_is() {
     assert!(matches!(read("x.txt"), ViewTable::Sparse(_)));
     assert!(matches!(read("y.csv"), ViewTable::Dense(_)));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_view() {
+    // it can be read once: sixteen bytes were lost where it was looked at first
+    let (out, mut into) = std::io::pipe().unwrap();
+    std::io::Write::write_all(&mut into, b"id,a\n1,2\n").unwrap();
+    drop(into);
+    let path = {
+        use std::os::fd::AsRawFd;
+        std::path::PathBuf::from(format!("/dev/fd/{}", out.as_raw_fd()))
+    };
+    let e = read_view(&path, &ReadOptions::default()).unwrap_err();
+    assert!(matches!(e, IoError::Pipe { .. }), "{e}");
+    assert!(e.to_string().contains("write it to a file"), "{e}");
+    assert!(polyview_io::has_sample_ids(&path).unwrap());
+    // and nothing of it was taken
+    let table = polyview_io::read_table(&path, &ReadOptions::default()).unwrap();
+    assert_eq!((table.features.len(), table.values[(0, 0)]), (1, 2.0));
+}

@@ -41,6 +41,8 @@ pub struct Report {
     pub factors: Option<Factors>,
     /// What is known about the samples, in the order of `factors.samples`.
     pub metadata: Vec<Metadata>,
+    /// Names of the columns of `metadata` that the model has seen, as groups, covariates or offsets.
+    pub metadata_in_the_fit: Vec<String>,
     /// Posterior of the weights, one entry per view.
     pub weights: Vec<ViewWeights>,
     /// Inclusion probabilities of the weights, one entry per view that learnt them.

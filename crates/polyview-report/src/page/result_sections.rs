@@ -83,8 +83,15 @@ pub(super) fn factors(page: &mut Page, report: &Report) -> Result<(), ReportErro
         page.note(
             "Categories: η², the share of the factor's variance that lies between the categories. Numbers: the \
              correlation r. \"By chance\" is what η² or r² would be on average if there were no relation. Bold: a \
-             share of at least 0.1 and five times chance. Metadata do not enter the fit.",
+             share of at least 0.1 and five times chance.",
         );
+        page.note(&match &report.metadata_in_the_fit[..] {
+            [] => "Metadata do not enter the fit.".to_owned(),
+            seen => format!(
+                "The model has seen {} (as groups, covariates or offsets); other metadata do not enter the fit.",
+                seen.join(", ")
+            ),
+        });
         let shown = report.options.metadata_pictures;
         if report.metadata.len() > shown {
             page.note(&format!(

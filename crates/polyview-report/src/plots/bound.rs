@@ -201,12 +201,11 @@ fn tail_start(values: &[f64]) -> usize {
 }
 
 fn describe(trace: &BoundTrace, window: Window) -> String {
-    let finite: Vec<f64> = trace
-        .values
-        .iter()
-        .copied()
-        .filter(|v| drawable(*v))
-        .collect();
+    let shown = match window {
+        Window::Whole => &trace.values[..],
+        Window::Tail => &trace.values[tail_start(&trace.values)..],
+    };
+    let finite: Vec<f64> = shown.iter().copied().filter(|v| drawable(*v)).collect();
     let (Some(first), Some(last)) = (finite.first(), finite.last()) else {
         return "No value of the bound was recorded.".to_owned();
     };
@@ -214,12 +213,19 @@ fn describe(trace: &BoundTrace, window: Window) -> String {
         Window::Whole => "Line of the bound against the sweep",
         Window::Tail => "Line of the bound's distance from its last value over the last sweeps",
     };
-    let of = |kind| trace.events.iter().filter(|e| e.kind == kind).count();
+    let from = trace.first_sweep + trace.values.len() - shown.len();
+    let of = |kind| {
+        let those = trace
+            .events
+            .iter()
+            .filter(|e| e.kind == kind && e.sweep >= from);
+        those.count()
+    };
     format!(
         "{part}: from {} to {} nats over {}; {} and {}.",
         fixed(*first, 1),
         fixed(*last, 1),
-        counted(trace.values.len(), "sweep"),
+        counted(shown.len(), "sweep"),
         counted(of(EventKind::Pruned), "removed factor"),
         counted(of(EventKind::Rotated), "rotation"),
     )

@@ -23,7 +23,7 @@ pub enum Share {
 
 /// Draws a table of factors (rows) and views (columns), coloured by the share of the view's variance
 /// that the factor explains; numbers in per cent. Negative shares are orange, positive ones blue.
-/// For [`Share::Marginal`] a last row gives what all factors explain together.
+/// For [`Share::Marginal`] a last row gives what all factors explain together, without covariates and offsets.
 ///
 /// # Errors
 /// When names and tables differ in length; [`ReportError::Absent`] when unique shares are asked for
@@ -46,7 +46,7 @@ pub fn draw_variance(variance: &VarianceExplained, share: Share) -> Result<Pictu
     let together = share == Share::Marginal && !variance.factors.is_empty();
     let mut rows = variance.factors.clone();
     if together {
-        rows.push("together".to_owned());
+        rows.push("all factors".to_owned());
     }
     let last = variance.factors.len();
     let cell = |i: usize, j: usize| {

@@ -7,7 +7,7 @@ use polyview_core::{RowCov, RowMoments};
 use polyview_linalg::{Mat, MatRef, PackedRows, SymPacked};
 
 use super::{Component, ComponentView, Fit};
-use crate::adjust::Adjustment;
+use crate::adjust::{Adjustment, Offset};
 use crate::error::Result;
 
 /// Coefficients of the covariates that a fit was adjusted for, in one view.
@@ -122,6 +122,38 @@ impl ComponentView {
 }
 
 impl Fit {
+    /// What the fit was adjusted for, in words: columns of the metadata and offsets of views;
+    /// `None` of a fit that was not, or whose composer has no specification.
+    pub fn adjusted_for(&self) -> Option<String> {
+        let spec = self.spec().filter(|spec| spec.adjusts())?;
+        let offset = |(view, offset): (&String, &Offset)| match offset {
+            Offset::LogTotal => format!("the total counts of {view} (offset)"),
+            // a table of its own is called after its view
+            Offset::Column(name) if *name == Offset::column_of(view) => {
+                format!("the offset of {view}")
+            }
+            Offset::Column(name) => format!("'{name}' (offset of {view})"),
+        };
+        let covariates = spec.covariates.iter().map(|name| format!("'{name}'"));
+        let all: Vec<String> = covariates.chain(spec.offsets.iter().map(offset)).collect();
+        Some(all.join(", "))
+    }
+    /// The columns of [`Fit::metadata`] that the model has seen: that of the groups, covariates
+    /// and offsets.
+    pub fn metadata_in_the_fit(&self) -> Vec<&str> {
+        let known = |name: &str| self.metadata().iter().find(|m| m.name == name);
+        let groups = self.reading().groups.iter().map(String::as_str);
+        let covariates = (self.spec().into_iter())
+            .flat_map(|s| &s.covariates)
+            .map(String::as_str);
+        let offsets = (self.spec().into_iter()).flat_map(|s| s.offsets.values());
+        let offsets = offsets.filter_map(|o| match o {
+            Offset::Column(name) => Some(name.as_str()),
+            Offset::LogTotal => None,
+        });
+        let all = groups.chain(covariates).chain(offsets).filter_map(known);
+        all.map(|m| m.name.as_str()).collect()
+    }
     /// Names of the covariates that the fit was adjusted for.
     pub fn covariates(&self) -> Vec<String> {
         let adjustment = self.composed.adjustment.as_deref();

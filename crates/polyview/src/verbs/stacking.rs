@@ -122,6 +122,8 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool]) -> Option<([f64; 2], String)
         let comma = if w > 0 { ", " } else { "" };
         let _ = write!(said, "{comma}{name} {own:.4} ({:.2})", out[w]);
     }
+    // what the prior of the shares costs is no riddle then
+    said.push_str("; a tenth of a cell stands for each way beforehand, so that few cells leave something to both");
     Some((out, said))
 }
 

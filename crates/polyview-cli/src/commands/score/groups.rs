@@ -40,8 +40,10 @@ pub(super) fn levels(
     let features = training.table.features.iter().enumerate();
     let place: HashMap<&String, usize> = features.map(|(d, f)| (f, d)).collect();
     let mut sums: HashMap<(&str, usize), (f64, f64)> = HashMap::new();
+    let mut unknown: Vec<&String> = Vec::new();
     for (n, sample) in training.table.samples.iter().enumerate() {
         let Some(group) = of.get(sample) else {
+            unknown.push(sample);
             continue;
         };
         for (j, name) in c.columns.iter().enumerate() {
@@ -53,6 +55,18 @@ pub(super) fn levels(
                 *sum = (sum.0 + 1.0, sum.1 + x);
             }
         }
+    }
+    if let Some(first) = unknown.first() {
+        say(
+            cli,
+            format!(
+                "note: {} of {} training sample(s), first '{first}', have no group in {}, and count in no mean: \
+                 give one table with the groups of all samples",
+                unknown.len(),
+                training.table.samples.len(),
+                path.display()
+            ),
+        );
     }
     let mut out = Mat::zeros(c.samples.len(), c.columns.len());
     let mut left_out = 0;

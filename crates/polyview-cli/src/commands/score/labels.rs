@@ -138,9 +138,23 @@ fn of_two_words(
         cells.iter().flatten().all(is_one_of) && cells.iter().flatten().next().is_some()
     };
     let columns = truth.columns.iter().zip(&truth.values);
-    let mut found = columns.filter(|(_, cells)| of_words(cells));
-    let (Some((name, _)), None) = (found.next(), found.next()) else {
-        return Ok(None);
+    let found: Vec<&String> = (columns.filter(|(_, cells)| of_words(cells)))
+        .map(|(name, _)| name)
+        .collect();
+    let name = match found[..] {
+        [] => return Ok(None),
+        [name] => name,
+        // nothing in a file of probabilities says which of them it is of
+        [first, second, ..] => {
+            return Err(Failure::Tables {
+                first: args.truth.clone(),
+                second: args.predicted.clone(),
+                what: format!(
+                    "the columns '{first}' and '{second}' of the first file both hold '{zero}' and '{one}', whose \
+                     probabilities are in the second; keep the column of the truth that was predicted alone"
+                ),
+            });
+        }
     };
     let asked = args.positive.as_ref();
     if let Some(asked) = asked.filter(|w| !is_one_of(w)) {

@@ -4,6 +4,8 @@ mod deviance;
 mod ranks;
 mod sums;
 
+use std::ops::Range;
+
 use polyview_core::{Dataset, Groups, Journal, UnknownClass, View};
 use polyview_linalg::Mat;
 
@@ -80,7 +82,10 @@ use sums::{Draw, Posterior, Sums};
 /// of these and the variance that they have about it.
 ///
 /// **Covariates and offsets** have shares of their own, apart from those of the factors: $R^2$ of
-/// all columns of a kind together.
+/// all columns of a kind together. What is lost without a factor is then what factors,
+/// covariates and offsets together lose, since a factor may well take away what an offset adds
+/// too much; the unique shares add up to less than in the equation above, by twice the overlap
+/// of the factors with what stands beside them.
 ///
 /// Nothing is clipped: a negative share says that the factor does worse than
 /// the feature means. `NaN` says that a view does not vary, or that its labels are repeated by the
@@ -93,7 +98,8 @@ pub struct Explained {
     pub factors: usize,
     /// Share that each factor explains alone, views × K.
     pub marginal: Mat<f64>,
-    /// Share that is lost without each factor, views × K.
+    /// Share that is lost without each factor, of what factors, covariates and offsets explain
+    /// together, views × K.
     pub unique: Mat<f64>,
     /// Share that all factors explain together, one a view.
     pub total: Vec<f64>,
@@ -120,6 +126,9 @@ pub struct Explained {
     /// What was ignored, taken as missing or numerically delicate.
     pub notes: Vec<String>,
 }
+
+/// An offset with a share below this is undone by what stands beside it.
+const UNDONE: f64 = -0.01;
 
 impl Explained {
     /// Says nothing of a view: its clusters repeat its labels.
@@ -390,20 +399,28 @@ impl Fit {
             };
             let (mut explained, mut overlap) = (0.0, 0.0);
             for j in 0..k {
-                let (own, all) = (
-                    sums.gram[(j, j)],
-                    (0..k).map(|l| sums.gram[(j, l)]).sum::<f64>(),
-                );
+                let with =
+                    |columns: Range<usize>| -> f64 { columns.map(|l| sums.gram[(j, l)]).sum() };
+                let (own, all, beside) = (sums.gram[(j, j)], with(0..k), with(k..all_columns));
                 let cross = 2.0 * sums.cross[j];
                 out.marginal[(row, j)] = share(cross - own);
-                out.unique[(row, j)] = share(cross - 2.0 * all + own);
+                out.unique[(row, j)] = share(cross - 2.0 * (all + beside) + own);
                 explained += cross - all;
                 overlap += all - own;
             }
             if adjustment.is_some() {
                 let of = |columns| share(sums.explained(columns));
                 out.covariates.push(of(k..k + covariates));
-                out.offset.push(of(k + covariates..all_columns));
+                let offset = of(k + covariates..all_columns);
+                if offset < UNDONE {
+                    out.notes.push(format!(
+                        "view '{}': its offset alone explains less than nothing ({:.1} %): what it adds is taken \
+                         away again by factors or intercepts; look whether it belongs to this view",
+                        view.name(),
+                        100.0 * offset
+                    ));
+                }
+                out.offset.push(offset);
                 out.together.push(of(0..all_columns));
             }
             out.total.push(share(explained));

@@ -47,6 +47,7 @@ mod silent_features;
 mod similarity;
 mod stacking;
 mod uncertain;
+mod undone_offsets;
 mod unobserved;
 mod update;
 mod weights;
