@@ -56,7 +56,7 @@ pub use dataset::{
     BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
     Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled, Rounding,
     Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass, Values,
-    View, ViewTable, excerpt,
+    View, ViewTable, by_name, excerpt,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

@@ -10,7 +10,7 @@
 //! at the best $\lambda$. It is a bound of data that do not move with the weights, so that its gradient means something:
 //! docs/decisions/0086-widths-and-weights-of-features.md.
 
-use polyview_core::Table;
+use polyview_core::{Table, by_name};
 use polyview_linalg::faer::Accum;
 use polyview_linalg::{Mat, MatRef, sym_eigen, times, times_small};
 use polyview_random::{StreamKey, uniform_open01};
@@ -118,7 +118,8 @@ impl Comparison {
         {
             return Err(KernelError::OneSample);
         }
-        let mut order: Vec<usize> = (0..n).collect();
+        // the order of the rows is nothing to go by
+        let mut order = by_name(&table.samples);
         let mut rng = StreamKey::new(seed).block(PARTS).rng();
         for i in 0..n {
             let left = n - i;

@@ -3,6 +3,7 @@
 mod align;
 mod blocks;
 mod builder;
+mod by_name;
 mod dense;
 mod ends;
 mod levels;
@@ -21,6 +22,7 @@ mod trials;
 
 pub use blocks::{BlockSource, SourceError, excerpt};
 pub use builder::{DatasetBuilder, Join};
+pub use by_name::by_name;
 pub use dense::DenseValues;
 pub use levels::{Relevelled, UnknownClass};
 pub use mask::Mask;

@@ -17,6 +17,9 @@ const NO_EFFECT: f64 = 0.01;
 /// What is left of the bound below which no number is told, nats.
 const LEAST_TOLD: f64 = 0.01;
 
+/// Estimates of what is left that differ by more than this factor are both told.
+const FAR_APART: f64 = 3.0;
+
 /// A number to two digits, whatever its size.
 fn two_digits(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -72,12 +75,32 @@ impl Fit {
         let exact = !self.is_sampled() && self.run_options().engine == EngineKind::Vb;
         self.record.ledgers.first().filter(|_| exact)?.gain_left()
     }
-    /// The same in words, such as "about 0.03 nats are left".
+    /// The same in words, such as "0.03 nats are left at the pace of the last sweeps", from the least
+    /// to the most ([`Ledger::most_left`](polyview_core::Ledger::most_left)) where these are far apart.
     pub fn gain_left_told(&self) -> Option<String> {
         let GainLeft { per_sweep, left } = self.gain_left()?;
+        let most = self
+            .record
+            .ledgers
+            .first()
+            .and_then(|ledger| ledger.most_left());
         Some(match left {
-            Some(left) if left < LEAST_TOLD => format!("less than {LEAST_TOLD} nats are left"),
-            Some(left) => format!("about {} nats are left", two_digits(left)),
+            Some(left) => {
+                let most = most.unwrap_or(left).max(left);
+                let told = if most < LEAST_TOLD {
+                    format!("less than {LEAST_TOLD}")
+                } else if most > FAR_APART * left {
+                    let least = if left < LEAST_TOLD {
+                        "0".to_owned()
+                    } else {
+                        two_digits(left)
+                    };
+                    format!("{least} to {}", two_digits(most))
+                } else {
+                    format!("about {}", two_digits(left))
+                };
+                format!("{told} nats are left at the pace of the last sweeps")
+            }
             None => format!("rising by {} nats per sweep", two_digits(per_sweep)),
         })
     }

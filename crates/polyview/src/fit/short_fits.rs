@@ -1,6 +1,6 @@
 //! How well short fits predict other views from kernels.
 
-use polyview_core::{Centring, Dataset, FeatureScaling, Scaling, View};
+use polyview_core::{Centring, Dataset, FeatureScaling, Scaling, View, by_name};
 use polyview_kernels::KernelChoice;
 use polyview_random::{StreamKey, uniform_open01};
 
@@ -69,7 +69,7 @@ impl Search {
                 samples.len()
             ));
         }
-        let samples = some_of(samples, StreamKey::new(seed).block(DRAWN));
+        let samples = some_of(samples, data, StreamKey::new(seed).block(DRAWN));
         let mut data = data.subset(&samples);
         // features count alike, in whichever units they are
         for (view, c) in data.clone().views().iter().zip(choices) {
@@ -183,9 +183,13 @@ fn is_loss(score: CrossValidateScore) -> bool {
     )
 }
 
-/// No more than [`SAMPLES`] of these, drawn without replacement, in their order.
-pub(super) fn some_of(mut samples: Vec<u32>, key: StreamKey) -> Vec<u32> {
+/// No more than [`SAMPLES`] of these samples of the data, drawn without replacement whatever the order
+/// of the rows, in their order.
+pub(super) fn some_of(mut samples: Vec<u32>, data: &Dataset, key: StreamKey) -> Vec<u32> {
     if samples.len() > SAMPLES {
+        let name = |n: &u32| data.samples()[*n as usize].clone();
+        let names: Vec<String> = samples.iter().map(name).collect();
+        samples = (by_name(&names).into_iter()).map(|i| samples[i]).collect();
         let mut rng = key.rng();
         for i in 0..SAMPLES {
             let left = samples.len() - i;

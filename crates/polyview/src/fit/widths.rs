@@ -162,7 +162,7 @@ impl Compared {
                 samples.len()
             )));
         }
-        let samples = some_of(samples, StreamKey::new(seed).block(DRAWN));
+        let samples = some_of(samples, data, StreamKey::new(seed).block(DRAWN));
         let data = data.subset(&samples);
         let mut columns = Vec::new();
         for (view, c) in data.views().iter().zip(choices) {

@@ -1,12 +1,12 @@
 //! What ways of predicting targets say of samples from which these were hidden.
 
-use polyview_baselines::stratified;
 use polyview_core::{Domain, ParameterUncertainty, View};
 use polyview_infer::Outcome;
 use polyview_linalg::Mat;
 
 use super::align::Aligned;
 use super::cross_validate::{columns, in_parallel, side_by_side};
+use super::folds::folds_by_name;
 use super::placing::Placing;
 use super::settle::{SettleProgress, Watch};
 use crate::error::{ErrorKind, Result};
@@ -75,7 +75,8 @@ impl Fit {
             .map(|&v| columns(&data[v], self.domain(v)))
             .collect();
         let labels = side_by_side(&labels, rows);
-        let fold_of = stratified(labels.as_ref(), folds, self.run_options().seed)?;
+        let seed = self.run_options().seed;
+        let fold_of = folds_by_name(&self.samples, None, &labels, (folds, seed))?;
         let found = in_parallel(folds, &|fold| {
             self.of_fold((fold, folds, &fold_of), targets, ways, watch)
         })?;

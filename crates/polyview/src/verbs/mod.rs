@@ -20,6 +20,7 @@ mod cross_validate;
 mod discrepancies;
 mod explain;
 mod far_off;
+mod folds;
 mod group_activity;
 mod held_out;
 mod hold_out;

@@ -339,11 +339,14 @@ impl Fit {
             samples,
             views,
             placing,
-            notes,
+            mut notes,
             warnings,
         } = aligned;
         let ids = samples.clone();
         let seen = views[at].is_some();
+        if !seen {
+            notes.extend(self.without_regression(at, &views, samples.len())?);
+        }
         let mut journal = Journal::default();
         let own = views[at].as_ref();
         let ways = if seen {

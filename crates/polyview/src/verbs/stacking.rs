@@ -253,6 +253,31 @@ impl Fit {
         Ok(ways)
     }
 
+    /// What is to be said where samples lack a view that the regression of a mixture needs.
+    pub(super) fn without_regression(
+        &self,
+        at: usize,
+        views: &[Option<View>],
+        samples: usize,
+    ) -> Result<Option<String>> {
+        let shares = self.shares_of(at)?;
+        if shares.is_none_or(|[_, regression]| regression == 0.0) {
+            return Ok(None);
+        }
+        let Some(regressed) = self.regressed(at)? else {
+            return Ok(None);
+        };
+        let knows = regressed.knows(views, samples);
+        let without = knows.iter().filter(|knows| !**knows).count();
+        Ok((without > 0).then(|| {
+            format!(
+                "view '{}': {without} of {samples} sample(s) lack a view that the regression beside the joint fit \
+                 was made on; they are predicted by the joint fit alone",
+                self.views[at].name
+            )
+        }))
+    }
+
     /// Where the state has what a view is mixed of.
     pub(super) fn is_of_mixture(&self, name: &str) -> bool {
         self.views

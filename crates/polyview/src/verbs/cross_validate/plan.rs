@@ -1,9 +1,9 @@
 //! What is fitted to what: kinds of views, folds, jobs.
 
-use polyview_baselines::{grouped, stratified};
 use polyview_core::{DataError, Dataset, Domain, MetadataValues, View};
 use polyview_linalg::Mat;
 
+use super::super::folds::folds_by_name;
 use super::{CrossValidateModel, CrossValidateOptions};
 use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
@@ -174,10 +174,9 @@ impl<'a> Plan<'a> {
         }
         for repeat in 0..self.options.repeats {
             let seed = self.options.seed.wrapping_add(repeat as u64);
-            self.folds.push(match &self.groups {
-                None => stratified(labels.as_ref(), folds, seed)?,
-                Some(groups) => grouped(groups, labels.as_ref(), folds, seed)?,
-            });
+            let groups = self.groups.as_deref();
+            let found = folds_by_name(self.data.samples(), groups, &labels, (folds, seed))?;
+            self.folds.push(found);
         }
         Ok(())
     }
@@ -260,16 +259,18 @@ impl<'a> Plan<'a> {
     /// Folds of training samples, with the labels of their target (samples × labels), by which plain predictors choose
     /// a penalty. Groups are kept together there too.
     pub(super) fn inner(&self, training: &[u32], labels: &Mat<f64>) -> Result<Vec<usize>> {
+        let name = |n: &u32| self.data.samples()[*n as usize].clone();
+        let names: Vec<String> = training.iter().map(name).collect();
         let Some(groups) = &self.groups else {
             let folds = INNER.min(training.len());
-            return Ok(stratified(labels.as_ref(), folds, INNER_SEED)?);
+            return folds_by_name(&names, None, labels, (folds, INNER_SEED));
         };
         let own: Vec<usize> = training.iter().map(|&n| groups[n as usize]).collect();
         let mut different = own.clone();
         different.sort_unstable();
         different.dedup();
         let folds = INNER.min(different.len());
-        Ok(grouped(&own, labels.as_ref(), folds, INNER_SEED)?)
+        folds_by_name(&names, Some(&own), labels, (folds, INNER_SEED))
     }
 }
 

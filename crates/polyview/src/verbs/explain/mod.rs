@@ -326,6 +326,13 @@ impl Fit {
         };
         for (row, (at, view)) in given.into_iter().enumerate() {
             let kind = posterior.kinds[at];
+            if kind.is_similarity() {
+                out.notes.push(format!(
+                    "view '{}': what is explained is the variance of the latent rows of its samples, whose products \
+                     the similarities are, not that of the similarities",
+                    view.name()
+                ));
+            }
             let strata = strata.of_view(posterior.by_group[at]);
             let sums = if kind.is_real() {
                 out.deviance.push(f64::NAN);
