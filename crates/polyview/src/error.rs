@@ -2,13 +2,15 @@
 
 mod advice;
 mod kind;
+mod words;
 
 use std::fmt;
 
 use polyview_core::{WriteError, WriteFault};
+use polyview_infer::StochasticError;
 
 pub use kind::ErrorKind;
-use kind::place;
+use words::place;
 
 /// An error of the facade: opaque, with kind, place and advice.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +86,18 @@ impl From<WriteError> for Error {
             },
         }
         .into()
+    }
+}
+
+impl From<StochasticError> for ErrorKind {
+    fn from(e: StochasticError) -> Self {
+        match e {
+            StochasticError::Numeric(e) => e.into(),
+            StochasticError::Data(e) => e.into(),
+            other => Self::Source {
+                why: other.to_string(),
+            },
+        }
     }
 }
 

@@ -1,5 +1,7 @@
+use polyview_linalg::solve_spd;
 use polyview_random::{StreamKey, standard_normal, uniform_open01};
 
+use super::descent::INTERCEPT;
 use super::*;
 use crate::stratified;
 

@@ -5,6 +5,8 @@ mod adjust;
 mod advice;
 mod agreement;
 mod bad_input;
+#[cfg(unix)]
+mod bad_labels;
 mod choose_k;
 mod common;
 #[cfg(unix)]

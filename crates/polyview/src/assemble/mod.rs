@@ -2,16 +2,19 @@
 //! schedule.
 
 mod checks;
+mod factors;
 mod features;
 mod noise;
 mod rows;
 mod terms;
 
+pub use checks::validate;
 pub(crate) use checks::{
-    cannot_settle, check_shape, counts_once, fit_factors, kernel_goes, most_with_kernels,
-    never_settled, no_sampler, not_settled, priors_go, validate_all, view_goes,
+    cannot_settle, check_shape, counts_once, kernel_goes, never_settled, no_sampler, not_settled,
+    priors_go, validate_all, view_goes,
 };
-pub use checks::{most_factors, validate};
+pub use factors::most_factors;
+pub(crate) use factors::{fit_factors, most_with_kernels};
 pub(crate) use features::not_on_features;
 pub(crate) use noise::{has_prior_of_draws, vague};
 pub(crate) use rows::{factor_block, weight_block};

@@ -3,7 +3,8 @@
 use polyview_core::NumericError;
 use polyview_kernels::KernelError;
 
-use super::kind::{ErrorKind, quoted};
+use super::kind::ErrorKind;
+use super::words::quoted;
 
 impl ErrorKind {
     /// What to do about it, where there is something to say beyond the

@@ -2,11 +2,11 @@
 
 use polyview_baselines::BaselineError;
 use polyview_core::{DataError, NumericError};
-use polyview_infer::StochasticError;
 use polyview_kernels::KernelError;
 use polyview_linalg::LinalgError;
 use thiserror::Error;
 
+use super::words::{are, place, quoted};
 use crate::metrics::MetricError;
 
 /// What kind of thing went wrong.
@@ -506,40 +506,4 @@ pub enum ErrorKind {
         /// All samples.
         samples: usize,
     },
-}
-
-impl From<StochasticError> for ErrorKind {
-    fn from(e: StochasticError) -> Self {
-        match e {
-            StochasticError::Numeric(e) => e.into(),
-            StochasticError::Data(e) => e.into(),
-            other => Self::Source {
-                why: other.to_string(),
-            },
-        }
-    }
-}
-
-/// Names in a sentence.
-fn are(names: &[String]) -> String {
-    match names {
-        [] => "is none".to_owned(),
-        [one] => format!("is {one}"),
-        many => format!("are {}", many.join(", ")),
-    }
-}
-
-/// The view that a message is about, before it; nothing for the whole model.
-pub(super) fn place(view: &str) -> String {
-    if view.is_empty() {
-        String::new()
-    } else {
-        format!("view '{view}': ")
-    }
-}
-
-/// Views by name, for messages.
-pub(super) fn quoted(views: &[String]) -> String {
-    let names: Vec<String> = views.iter().map(|v| format!("view '{v}'")).collect();
-    names.join(", ")
 }

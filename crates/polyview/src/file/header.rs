@@ -1,6 +1,8 @@
 //! The JSON header of a model file.
 
-use std::collections::HashSet;
+mod earlier;
+mod valid;
+
 use std::sync::Arc;
 
 use polyview_core::{Journal, Metadata, MetadataValues, Options, Rounding};
@@ -10,18 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::adjust::Adjustment;
-use crate::assemble::{check_shape, priors_go};
 use crate::compose::Composed;
-use crate::error::{Error, ErrorKind};
-use crate::faithful;
+use crate::error::Error;
 use crate::fit::{Diagnostic, Fit, FitRecord, Optimum, Reading};
-use crate::local::validate as check_mixture;
 use crate::registry::Registry;
-use crate::spec::{EngineKind, ModelSpec, RunOptions, ViewChoices};
-
-/// The first format whose `categorical` is a softmax, until then the multinomial probit, and
-/// whose likelihoods with expectation sites have them by default, until then bounds.
-const FORMAT_OF_EXPECTATIONS: u32 = 2;
+use crate::spec::{ModelSpec, RunOptions, ViewChoices};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -281,54 +276,6 @@ impl RecordHeader {
 }
 
 impl ModelHeader {
-    /// Brings what an earlier format says to what this one would.
-    pub(super) fn bring_up_to_date(&mut self) {
-        self.say_what_was_computed();
-        if self.format >= FORMAT_OF_EXPECTATIONS {
-            return;
-        }
-        let of_spec = (self.spec.iter_mut()).flat_map(|spec| {
-            let views = spec.views.iter_mut().map(|v| &mut v.choices);
-            views.chain([&mut spec.defaults])
-        });
-        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
-        for choices in of_spec.chain(of_views) {
-            let likelihood = &mut choices.likelihood;
-            if *likelihood == "categorical" {
-                *likelihood = "categorical-probit".into();
-            }
-            let was = match likelihood.name() {
-                "bernoulli" | "probit" | "binomial" | "negative-binomial" => "form=bound",
-                "poisson" => "rate=softplus",
-                _ => continue,
-            };
-            let written = likelihood.options().clone();
-            let was = Options::parse(was).unwrap_or_default();
-            *likelihood = likelihood.clone().with(written.or(&was));
-        }
-    }
-
-    /// Counts by the steps of mofapy2 had the rate of mofapy2, whatever earlier releases wrote down.
-    fn say_what_was_computed(&mut self) {
-        let Some(spec) = &mut self.spec else {
-            return;
-        };
-        let was = spec.clone();
-        let as_computed = |choices: &mut ViewChoices| {
-            let name = choices.likelihood.name().to_owned();
-            let own = faithful::options(&was, &choices.likelihood);
-            if !own.is_empty() {
-                let beside = choices.options.remove(&name).unwrap_or_default();
-                let all = own.or(&beside).or(choices.likelihood.options());
-                choices.likelihood = choices.likelihood.clone().with(all);
-            }
-        };
-        as_computed(&mut spec.defaults);
-        let of_spec = spec.views.iter_mut().map(|v| &mut v.choices);
-        let of_views = self.views.iter_mut().map(|v| &mut v.choices);
-        of_spec.chain(of_views).for_each(as_computed);
-    }
-
     /// Looks up the composer and the species that are named in it.
     pub(super) fn resolve(&mut self, registry: &Registry) -> Result<Composed, Fault> {
         let unknown = |e: Error| Fault::Choices(Box::new(e));
@@ -402,128 +349,6 @@ impl ModelHeader {
             record: RecordHeader::of(&fit.record),
         }
     }
-
-    /// Whether names, counts and choices fit together. After this the number
-    /// of factors is at most that of the samples and of the features.
-    pub(super) fn check(&self, composed: &Composed) -> Result<(), Fault> {
-        let options = &composed.options;
-        match composed.spec() {
-            Some(spec) => spec.validate()?,
-            None => options.validate()?,
-        }
-        unique("samples", self.samples.iter())?;
-        unique("views", self.views.iter().map(|v| &v.name))?;
-        for view in &self.views {
-            view.check(composed)?;
-        }
-        let samples = self.samples.len();
-        if let Some(spec) = composed.spec() {
-            self.check_spec(spec)?;
-        }
-        let features: usize = self.views.iter().map(ViewHeader::columns).sum();
-        let most = samples.min(features);
-        if options.factors > most {
-            return Err(Error::from(ErrorKind::TooManyFactors {
-                factors: options.factors,
-                samples,
-                features,
-                most,
-            })
-            .into());
-        }
-        if self.factors == 0 || self.factors > options.factors {
-            return Err(Fault::Count {
-                what: "factors",
-                expected: options.factors,
-                found: self.factors,
-            });
-        }
-        let fits = match options.engine {
-            EngineKind::Vb | EngineKind::Stochastic => self.components == 1,
-            EngineKind::Gibbs => self.components >= 1,
-        };
-        if !fits {
-            return Err(Fault::Count {
-                what: "components",
-                expected: 1,
-                found: self.components,
-            });
-        }
-        if let Some(groups) = &self.groups {
-            unique("groups", groups.names.iter())?;
-            Fault::unless_count("group numbers", samples, groups.of_sample.len())?;
-            let count = groups.names.len();
-            if let Some(&g) = groups.of_sample.iter().find(|g| **g as usize >= count) {
-                return Err(Fault::Count {
-                    what: "groups",
-                    expected: g as usize + 1,
-                    found: count,
-                });
-            }
-        }
-        for column in &self.metadata {
-            if let ColumnValues::Categories(values) = &column.values {
-                Fault::unless_count("metadata values", samples, values.len())?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl ModelHeader {
-    /// Whether the choices of the specification fit the views.
-    fn check_spec(&self, spec: &ModelSpec) -> Result<(), Fault> {
-        for v in &spec.views {
-            if !self.views.iter().any(|known| known.name == v.name) {
-                return Err(Error::from(ErrorKind::UnknownView {
-                    view: v.name.clone(),
-                    known: self.views.iter().map(|v| v.name.clone()).collect(),
-                })
-                .into());
-            }
-        }
-        let names: Vec<&str> = self.views.iter().map(|v| v.name.as_str()).collect();
-        priors_go(spec, &names)?;
-        check_mixture(spec, self.samples.len(), names.into_iter())?;
-        Ok(())
-    }
-}
-
-impl ViewHeader {
-    fn check(&self, composed: &Composed) -> Result<(), Fault> {
-        unique("features", self.features.iter())?;
-        let own = |spec: &ModelSpec| {
-            let choices = self.choices.clone();
-            choices.folded(&spec.defaults, |likelihood| {
-                faithful::options(spec, likelihood)
-            })
-        };
-        if (composed.spec()).is_some_and(|spec| spec.view(&self.name) != own(spec)) {
-            return Err(Fault::Record("choices of a view and of the model"));
-        }
-        check_shape(&self.name, &self.choices, self.features.len())?;
-        let categorical = self.choices.likelihood.has_classes();
-        if categorical == self.levels.is_empty() || categorical && self.features.len() != 1 {
-            return Err(Fault::Record("class names of a view"));
-        }
-        if categorical {
-            unique("classes", self.levels.iter())?;
-        }
-        let places = |of: &[usize]| {
-            of.windows(2).all(|p| p[0] < p[1]) && of.last().is_none_or(|&d| d < self.features.len())
-        };
-        if self.choices.kernel.is_some() != self.kernel.is_some() {
-            return Err(Fault::Record("the kernel of a view"));
-        }
-        if !places(&self.constant) {
-            return Err(Fault::Record("numbers of the constant features"));
-        }
-        // the one feature of a categorical view has its classes
-        if !places(&self.unobserved) || categorical && !self.unobserved.is_empty() {
-            return Err(Fault::Record("numbers of the features without a value"));
-        }
-        Ok(())
-    }
 }
 
 impl ColumnHeader {
@@ -536,26 +361,6 @@ impl ColumnHeader {
             },
         }
     }
-}
-
-/// At least one name, and none twice.
-fn unique<'a>(
-    what: &'static str,
-    names: impl ExactSizeIterator<Item = &'a String>,
-) -> Result<(), Fault> {
-    if names.len() == 0 {
-        return Err(Fault::Empty(what));
-    }
-    let mut seen = HashSet::with_capacity(names.len());
-    for name in names {
-        if !seen.insert(name) {
-            return Err(Fault::Duplicate {
-                what,
-                name: name.clone(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Name and version of this program.

@@ -12,8 +12,10 @@ mod ledger;
 mod model;
 mod rounding;
 mod scores;
+mod settled;
 mod sparse;
 mod training;
+mod values;
 
 use std::path::Path;
 

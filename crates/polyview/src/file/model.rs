@@ -1,7 +1,7 @@
 //! Between a [`Fit`] and its file.
 
 use polyview_core::{
-    FeatureScaling, Groups, Mask, Metadata, MetadataValues, Options, ParameterUncertainty, Role,
+    FeatureScaling, Groups, Metadata, MetadataValues, Options, ParameterUncertainty, Role,
     Rounding, Scaling, State, Stateful, View,
 };
 use polyview_infer::{Model, ViewPart};
@@ -16,15 +16,15 @@ use super::json;
 use super::ledger::{push_ledger, take_ledger};
 use super::rounding::{push_rounding, take_rounding};
 use super::scores::{push_scores, take_scores};
-use super::sparse::{push_sparse, take_sparse};
+use super::settled::{push_settled, take_settled};
 use super::training::{push_training, take_training};
+use super::values::{push_data, take_data};
 use crate::assemble;
 use crate::compose::Composed;
 use crate::error::{Error, ErrorKind};
 use crate::fit::{Fit, FitRecord, TrainingScale, ViewInfo, saved_parameters, share};
 use crate::registry::Registry;
 use crate::spec::{EngineKind, ViewChoices};
-use crate::verbs::{MIXED_WAYS, features_of, regression_of, shares_of};
 
 /// The file of a fit.
 pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
@@ -93,14 +93,6 @@ pub(super) fn pack(fit: &Fit) -> Result<Sealed<'_>, Fault> {
 
 /// Where the file has sums over the samples.
 const SUMS: &str = "sums/";
-/// Where the file has what views were settled on.
-const SETTLED: &str = "settled/";
-
-fn push_settled<'a>(tensors: &mut Vec<Tensor<'a>>, state: &'a State) -> Result<(), Fault> {
-    let place = SETTLED;
-    Checked { state, place }.finite()?;
-    push_state(tensors, place, state)
-}
 
 /// Adds the arrays of a state.
 pub(super) fn push_state<'a>(
@@ -115,47 +107,6 @@ pub(super) fn push_state<'a>(
         tensors.push(tensor);
     }
     Ok(())
-}
-
-fn push_data<'a>(tensors: &mut Vec<Tensor<'a>>, view: &'a View) -> DataKind {
-    let name = view.name();
-    if let Some(x) = view.sparse() {
-        push_sparse(tensors, name, x);
-    } else {
-        let values = Values::Matrix(view.values());
-        tensors.push(Tensor::new(format!("data/{name}"), values));
-    }
-    if view.trials().is_some() {
-        // zero where they are not known: no count is out of none
-        let known = (0..view.n_samples())
-            .flat_map(|n| (0..view.n_features()).map(move |d| view.trials_of(n, d)))
-            .map(|t| if t.is_nan() { 0.0 } else { t });
-        let values = Values::Rows([view.n_samples(), view.n_features()], known.collect());
-        tensors.push(Tensor::new(format!("trials/{name}"), values));
-    }
-    if let Some(ends) = view.ends() {
-        let values = Values::Matrix(ends.as_ref().as_ref());
-        tensors.push(Tensor::new(format!("ends/{name}"), values));
-    }
-    let (rows, columns) = (view.n_samples(), view.n_features());
-    let (kind, shape, bytes) = match view.mask() {
-        Mask::Complete => return DataKind::Complete,
-        Mask::Rows(rows) => (
-            DataKind::Samples,
-            vec![rows.len()],
-            rows.iter().map(|&r| u8::from(r)).collect::<Vec<u8>>(),
-        ),
-        Mask::Cells { by_sample, .. } => (
-            DataKind::Cells,
-            vec![rows, columns],
-            (0..rows)
-                .flat_map(|n| (0..columns).map(move |d| u8::from(by_sample.get(d, n))))
-                .collect(),
-        ),
-    };
-    let values = Values::Bytes(shape, bytes.into());
-    tensors.push(Tensor::new(format!("mask/{name}"), values));
-    kind
 }
 
 /// The fit in a file. Everything is checked before anything is built.
@@ -325,115 +276,6 @@ fn take_sums(file: &mut Container<'_>) -> Result<Option<State>, Fault> {
     Ok(state)
 }
 
-/// What views were settled on, if it is beside the joint fit: earlier files have it in its place.
-fn take_settled(
-    header: &ModelHeader,
-    model: &mut Model,
-    file: &mut Container<'_>,
-) -> Result<State, Fault> {
-    let place = SETTLED;
-    let state = to_state(place, file.take_all(place))?;
-    let checked = Checked {
-        state: &state,
-        place,
-    };
-    let mut again = State::new();
-    for v in &mut model.views {
-        let at = format!("views/{}/", v.name);
-        let rows = v.weights.moments().explicit_rows();
-        take_mixture(header, (&v.name, rows), checked, &mut again)?;
-        if !state.arrays().keys().any(|name| name.starts_with(&at)) {
-            continue;
-        }
-        check_view(v, header.factors, Spread::Some, checked)?;
-        v.load("", &state.reader()).map_err(Error::from)?;
-        v.save("", &mut again);
-        take_features(header, (&v.name, rows), checked, &mut again)?;
-    }
-    checked.finite()?;
-    again.drop_local();
-    checked.same_as(&again)?;
-    Ok(again)
-}
-
-/// What predicts a view beside factors, if it was settled on features.
-fn take_features(
-    header: &ModelHeader,
-    (target, rows): (&str, usize),
-    checked: Checked<'_>,
-    again: &mut State,
-) -> Result<(), Fault> {
-    let at = |what: &str| format!("{}{what}", features_of(target));
-    let arrays = checked.state.arrays();
-    if !arrays.contains_key(&at("mean")) {
-        return Ok(());
-    }
-    let directions = checked.columns(&at("mean"))?;
-    let mut names = vec![(at("mean"), rows), (at("variance"), rows)];
-    for view in header.views.iter().filter(|v| v.name != target) {
-        let name = at(&format!("of/{}", view.name));
-        if arrays.contains_key(&name) {
-            names.push((name, view.features.len()));
-        }
-    }
-    for (name, rows) in names {
-        checked.expect(&name, &[rows, directions])?;
-        again.put(&name, arrays[&name].clone());
-    }
-    if arrays[&at("variance")].values.iter().any(|v| *v < 0.0) {
-        let name = format!("{}{}", checked.place, at("variance"));
-        return Err(Fault::values(&name, "holds a negative variance"));
-    }
-    Ok(())
-}
-
-/// The shares of the ways of which a view is mixed, and its regression on the features of others.
-fn take_mixture(
-    header: &ModelHeader,
-    (target, predictors): (&str, usize),
-    checked: Checked<'_>,
-    again: &mut State,
-) -> Result<(), Fault> {
-    let arrays = checked.state.arrays();
-    let name = shares_of(target);
-    let Some(shares) = arrays.get(&name) else {
-        return Ok(());
-    };
-    checked.expect(&name, &[MIXED_WAYS.len()])?;
-    let whole = (shares.values.iter().sum::<f64>() - 1.0).abs() < 1e-6;
-    if !whole || shares.values.iter().any(|s| *s < 0.0) {
-        let name = format!("{}{name}", checked.place);
-        return Err(Fault::values(&name, "holds no shares, which add up to 1"));
-    }
-    again.put(&name, shares.clone());
-    let at = |what: &str| format!("{}{what}", regression_of(target));
-    if shares.values[MIXED_WAYS.len() - 1] == 0.0 {
-        return Ok(());
-    }
-    let mut names = vec![(at("intercept"), vec![predictors])];
-    if arrays.contains_key(&at("noise")) {
-        names.push((at("noise"), vec![predictors]));
-    }
-    for view in header.views.iter().filter(|v| v.name != target) {
-        let name = at(&format!("of/{}", view.name));
-        if arrays.contains_key(&name) {
-            let columns = view.features.len().max(view.levels.len());
-            names.push((name, vec![columns, predictors]));
-            names.push((at(&format!("means/{}", view.name)), vec![columns]));
-        }
-    }
-    for (name, shape) in names {
-        checked.expect(&name, &shape)?;
-        again.put(&name, arrays[&name].clone());
-    }
-    let noise = arrays.get(&at("noise"));
-    if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
-        let name = format!("{}{}", checked.place, at("noise"));
-        return Err(Fault::values(&name, "holds a variance that is not above 0"));
-    }
-    Ok(())
-}
-
 /// Whether the arrays have the extents of the model that they are of.
 fn check_component(
     header: &ModelHeader,
@@ -459,7 +301,7 @@ fn check_component(
 }
 
 /// As [`check_component`], of one view.
-fn check_view(
+pub(super) fn check_view(
     v: &ViewPart,
     factors: usize,
     spread: Spread,
@@ -545,91 +387,6 @@ fn take_kernel(
         return Err(Fault::Record("reference points of a kernel"));
     }
     Ok(Some(Box::new(map)))
-}
-
-fn take_data(
-    view: &ViewHeader,
-    samples: usize,
-    file: &mut Container<'_>,
-) -> Result<Option<View>, Fault> {
-    if view.data == DataKind::None {
-        return Ok(None);
-    }
-    let (name, columns) = (format!("data/{}", view.name), view.features.len());
-    let mask = format!("mask/{}", view.name);
-    let observed = match view.data {
-        DataKind::None | DataKind::Complete => Mask::Complete,
-        DataKind::Samples => {
-            let bytes = file.take(&mask)?.bytes(&mask, &[samples])?;
-            bits(&mask, bytes)?;
-            Mask::from_fn(samples, columns, |n, _| bytes[n] == 1)
-        }
-        DataKind::Cells => {
-            let bytes = file.take(&mask)?.bytes(&mask, &[samples, columns])?;
-            bits(&mask, bytes)?;
-            Mask::from_fn(samples, columns, |n, d| bytes[n * columns + d] == 1)
-        }
-    };
-    let found = match &observed {
-        Mask::Complete => DataKind::Complete,
-        Mask::Rows(_) => DataKind::Samples,
-        Mask::Cells { .. } => DataKind::Cells,
-    };
-    if found != view.data {
-        return Err(Fault::values(&mask, "is not of the kind that was promised"));
-    }
-    if view.sparse {
-        let data = take_sparse(view, samples, observed, file)?;
-        Fault::unless_count("observed cells", view.observed, data.n_observed())?;
-        return Ok(Some(data));
-    }
-    let mut values = file.take(&name)?.matrix(&name, samples, columns)?;
-    for d in 0..columns {
-        for n in 0..samples {
-            let x = &mut values[(n, d)];
-            if !x.is_finite() {
-                return Err(Fault::values(&name, "holds a value that is not finite"));
-            }
-            if !observed.is_observed(n, d) {
-                if *x != 0.0 {
-                    return Err(Fault::values(&name, "holds a value in a missing cell"));
-                }
-                *x = f64::NAN;
-            }
-        }
-    }
-    let mut data =
-        View::from_values(view.name.clone(), view.features.clone(), values).map_err(Error::from)?;
-    if !view.levels.is_empty() {
-        data = data.with_levels(view.levels.clone()).map_err(Error::from)?;
-    }
-    if view.trials {
-        let name = format!("trials/{}", view.name);
-        let mut trials = file.take(&name)?.matrix(&name, samples, columns)?;
-        for d in 0..columns {
-            for t in trials.col_as_slice_mut(d) {
-                if *t == 0.0 {
-                    *t = f64::NAN;
-                }
-            }
-        }
-        data = data.with_trials(trials).map_err(Error::from)?;
-    }
-    if view.ends {
-        let name = format!("ends/{}", view.name);
-        let ends = file.take(&name)?.matrix(&name, samples, columns)?;
-        data = data.with_ends(ends).map_err(Error::from)?;
-    }
-    Fault::unless_count("observed cells", view.observed, data.n_observed())?;
-    Ok(Some(data))
-}
-
-fn bits(name: &str, bytes: &[u8]) -> Result<(), Fault> {
-    if bytes.iter().all(|b| *b <= 1) {
-        Ok(())
-    } else {
-        Err(Fault::values(name, "holds bytes other than 0 and 1"))
-    }
 }
 
 fn take_metadata(header: &ModelHeader, file: &mut Container<'_>) -> Result<Vec<Metadata>, Fault> {

@@ -3,6 +3,7 @@
 mod beside;
 mod choices;
 mod classes;
+mod component;
 mod constants;
 mod convergence;
 mod cut;
@@ -19,6 +20,7 @@ mod parts;
 mod place;
 mod ranks;
 mod reading;
+mod record;
 pub(crate) mod remarks;
 mod short_fits;
 mod similarities;
@@ -31,24 +33,23 @@ mod view_info;
 mod widths;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use polyview_core::{
-    Bias, Event, Groups, Journal, Ledger, Metadata, Predictor, Rounding, RowBlock, RowGroups,
-    RowMoments, State, StateReader, Stateful, View, ViewTerm,
+    Event, Groups, Metadata, Rounding, RowGroups, RowMoments, State, StateReader, View,
 };
-use polyview_infer::{Model, Moving, Outcome, ViewPart};
+use polyview_infer::ViewPart;
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
-use serde::{Deserialize, Serialize};
 
 pub use beside::Coefficients;
+pub use component::{Component, ComponentView};
 pub use convergence::{Convergence, Diagnostic, Mixing};
 pub use fitting::{Checkpoint, Fitting, Progress};
 pub use intercepts::InterceptEstimates;
 pub use margins::{Repeated, Repeating};
 pub use parts::{FitParts, Noise, ViewParts};
 pub use reading::Reading;
+pub use record::{FitRecord, Optimum};
 pub(crate) use start::GroupMeans;
 pub(crate) use states::{saved_parameters, share};
 pub(crate) use stochastic::{check as stochastic_goes, factors_alone};
@@ -58,62 +59,8 @@ pub use view_info::ViewInfo;
 
 use crate::assemble;
 use crate::compose::Composed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::spec::EngineKind;
-
-/// What happened in a fit, in words and numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FitRecord {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Sweeps of the run that was kept; for Gibbs of each chain.
-    pub sweeps: usize,
-    /// Final bound in nats; none for Gibbs, whose [`FitRecord::optimum`] may have one.
-    pub bound: Option<f64>,
-    /// Final bound of each restart.
-    pub restart_bounds: Vec<f64>,
-    /// Bound (or log joint density) by term and sweep, one ledger a chain.
-    pub ledgers: Vec<Ledger>,
-    /// What happened.
-    pub journal: Journal,
-    /// Wall-clock seconds; not part of what two equal fits share.
-    pub seconds: f64,
-    /// Gibbs: identified quantities with R-hat and effective sizes.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The variational fit at whose end the chains started, if they did.
-    pub optimum: Option<Optimum>,
-    /// What moved most in the last sweep of variational Bayes; model files do not keep it.
-    pub moving: Option<Moving>,
-}
-
-/// The variational fit at whose end chains started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Optimum {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Its sweeps; of several restarts those of the one that was kept.
-    pub sweeps: usize,
-    /// Its bound, nats.
-    pub bound: f64,
-    /// Wall-clock seconds it took, of those of the whole fit; not part of what two equal fits share.
-    pub seconds: f64,
-}
-
-impl FitRecord {
-    /// What the model takes for granted because nothing said otherwise.
-    pub fn assumptions(&self) -> Vec<String> {
-        self.journal
-            .entries
-            .iter()
-            .filter_map(|e| match &e.event {
-                Event::Assumed { note } if e.block.is_empty() => Some(note.clone()),
-                Event::Assumed { note } => Some(format!("{}: {note}", e.block)),
-                _ => None,
-            })
-            .collect()
-    }
-}
 
 /// A fitted model: the posterior, the choices it was made with, and what
 /// happened. It can project new samples, predict views, impute, explain, and
@@ -136,60 +83,6 @@ pub struct Fit {
     pub(crate) groups: Option<Groups>,
     pub(crate) metadata: Vec<Metadata>,
     pub(crate) reading: Reading,
-}
-
-/// One component of the posterior: the variational one, or one Gibbs draw
-/// (whose covariances are zero).
-pub struct Component {
-    /// Factors, with their prior.
-    pub(crate) factors: Box<dyn RowBlock>,
-    /// Views in the order of the fit.
-    pub views: Vec<ComponentView>,
-    /// Groups of the samples that terms and intercepts speak of, where there
-    /// are several.
-    pub(crate) groups: Option<RowGroups>,
-    /// What is known of other samples than the fit's beside their factors, samples × columns.
-    pub(crate) known: Option<Mat<f64>>,
-}
-
-/// One view of a [`Component`].
-pub struct ComponentView {
-    /// Weights, features × K, in working units.
-    pub weights: RowMoments,
-    /// Weights with the coefficients of covariates and the units of offsets behind them, where
-    /// there are any.
-    seen: Option<RowMoments>,
-    /// Number of coefficients beside the weights of a row.
-    coefficients: usize,
-    /// InterceptEstimates, in working units.
-    pub bias: Bias,
-    /// The likelihood with its parameters, without data.
-    pub term: Box<dyn ViewTerm>,
-}
-
-impl Component {
-    /// Factors, samples × K.
-    pub fn factors(&self) -> &RowMoments {
-        self.factors.moments()
-    }
-}
-
-impl ComponentView {
-    /// Variance that link and noise add to a column; with groups the mean over
-    /// the samples.
-    pub(crate) fn link_variance(&self, column: usize) -> f64 {
-        self.term.mean_link_variance(&self.bias, column)
-    }
-    /// Weights and intercepts at their means.
-    fn known(mut self) -> Self {
-        self.weights = RowMoments::point(self.weights.mean().to_owned());
-        if let Some(seen) = &mut self.seen {
-            *seen = RowMoments::point(seen.mean().to_owned());
-        }
-        let (mean, columns) = (self.bias.mean().to_vec(), self.bias.mean().len());
-        self.bias.set(mean, vec![0.0; columns]);
-        self
-    }
 }
 
 impl Fit {
@@ -354,89 +247,6 @@ impl Fit {
             see(&model.views[0])?;
         }
         Ok(())
-    }
-    /// One component of the posterior.
-    ///
-    /// # Errors
-    /// An error from [`polyview_core::NumericError::BadState`] when the state
-    /// is damaged or there is none of that number.
-    pub fn component(&self, index: usize) -> Result<Component> {
-        self.component_as(index, ParameterUncertainty::Posterior)
-    }
-    /// One component of the posterior for predictions: with
-    /// [`ParameterUncertainty::PlugIn`] weights and intercepts are known.
-    pub(crate) fn component_as(
-        &self,
-        index: usize,
-        parameters: ParameterUncertainty,
-    ) -> Result<Component> {
-        self.component_for(index, parameters, None)
-    }
-    /// As [`Fit::component_as`], where `target` is predicted from other views alone: it has what
-    /// it was settled on, if it was.
-    pub(crate) fn component_for(
-        &self,
-        index: usize,
-        parameters: ParameterUncertainty,
-        target: Option<usize>,
-    ) -> Result<Component> {
-        let state = self
-            .components
-            .get(index)
-            .ok_or_else(|| polyview_core::NumericError::BadState {
-                name: format!("component {index}"),
-            })
-            .map_err(Error::from)?;
-        let (k, groups) = (self.k(), assemble::several(self.groups()));
-        let views = self.empty_views()?;
-        let mut model = self.composed.parameters(groups, views, k, parameters)?;
-        let read = self.reader_of(state);
-        model.load("", &read)?;
-        let Model {
-            factors, mut views, ..
-        } = model;
-        if let Some(at) = target.filter(|at| self.holds_settled(*at)) {
-            views[at].load("", &self.settled.reader())?;
-        }
-        place::borrow_levels(&mut views);
-        let mut out = Component {
-            factors,
-            groups: None,
-            known: None,
-            views: views
-                .into_iter()
-                .map(|v| ComponentView {
-                    weights: v.weights.moments().clone(),
-                    seen: (v.weights.known()).map(|_| v.weights.seen().clone()),
-                    coefficients: v.weights.coefficients().map_or(0, RowMoments::k),
-                    bias: v.bias,
-                    term: v.term,
-                })
-                .map(|v| match parameters {
-                    ParameterUncertainty::Posterior => v,
-                    ParameterUncertainty::PlugIn => v.known(),
-                })
-                .collect(),
-        };
-        if let Some(groups) = groups {
-            out.place(&RowGroups::from(groups));
-        }
-        if let Some(shares) = out.factors.shares() {
-            let shares = Arc::clone(shares);
-            out.share(&shares);
-        }
-        let Component { factors, views, .. } = &mut out;
-        for view in views {
-            let weights = view.seen().clone();
-            if let Some(conditioned) = view.term.as_conditioned() {
-                conditioned.condition(&Predictor {
-                    factors: factors.seen(),
-                    weights: &weights,
-                    bias: &view.bias,
-                });
-            }
-        }
-        Ok(out)
     }
     /// Posterior mean and standard deviation of the factors, samples × K.
     ///

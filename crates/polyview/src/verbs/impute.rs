@@ -8,7 +8,8 @@ use polyview_linalg::{BitMask, Mat, MatRef};
 use polyview_special::{normal_cdf, normal_quantile, truncated_normal_moments};
 
 use super::align::Aligned;
-use super::predict::{PredictOptions, Prediction, ends};
+use super::predict::PredictOptions;
+use super::prediction::{Prediction, ends};
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::fit::remarks::is_seen_once;

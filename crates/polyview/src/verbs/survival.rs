@@ -2,7 +2,7 @@
 
 use polyview_linalg::Mat;
 
-use super::predict::Prediction;
+use super::prediction::Prediction;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use crate::metrics::EventTime;

@@ -1,6 +1,7 @@
 //! Variance explained by view and factor.
 
 mod deviance;
+mod posterior;
 mod ranks;
 mod sums;
 
@@ -17,8 +18,9 @@ use crate::assemble::several;
 use crate::error::{ErrorKind, Result};
 use crate::fit::Fit;
 use deviance::column_blocks;
+use posterior::{Draw, Posterior};
 use ranks::MeanLink;
-use sums::{Draw, Posterior, Sums};
+use sums::Sums;
 
 /// Shares of variance explained, by view and factor. 0.25 is a quarter.
 ///

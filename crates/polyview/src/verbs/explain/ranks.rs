@@ -4,7 +4,8 @@ use polyview_core::View;
 use polyview_likelihoods::normal_scores;
 
 use super::deviance::column_blocks;
-use super::sums::{Draw, Posterior, linear_predictor};
+use super::posterior::{Draw, Posterior};
+use super::sums::linear_predictor;
 use crate::error::Result;
 use crate::fit::Fit;
 

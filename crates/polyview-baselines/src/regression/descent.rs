@@ -1,0 +1,142 @@
+//! Log losses, brought down along a path of penalties.
+
+use polyview_linalg::{Mat, MatRef, cross};
+
+use super::{Kind, place, rows, scores, splits};
+use crate::minimise::minimise;
+
+/// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
+/// little is found by weak penalties alone, and strong ones are all alike then.
+const PATIENCE: usize = 4;
+
+/// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
+pub(super) const INTERCEPT: f64 = 1e-3;
+
+/// Entries of the slope that are zero, for each sample.
+const TOLERANCE: f64 = 1e-6;
+
+/// One label, or all classes, with the penalty of least log loss, and what is said of each sample by the fit
+/// without its fold; each answer starts the next weaker one.
+pub(super) fn smooth(
+    kind: Kind,
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    path: &[f64],
+    fold: &[usize],
+) -> (Mat<f64>, f64, Mat<f64>) {
+    let zeros = || Mat::zeros(1 + x.ncols(), y.ncols());
+    let splits = splits(fold);
+    let halves: Vec<[Mat<f64>; 4]> = splits
+        .iter()
+        .map(|(inside, outside)| {
+            [
+                rows(x, outside),
+                rows(y, outside),
+                rows(x, inside),
+                rows(y, inside),
+            ]
+        })
+        .collect();
+    let mut starts: Vec<Mat<f64>> = halves.iter().map(|_| zeros()).collect();
+    let (mut best, mut least, mut worse) = (0, f64::INFINITY, 0);
+    let mut held = Mat::full(x.nrows(), y.ncols(), f64::NAN);
+    for (p, penalty) in path.iter().enumerate() {
+        let (mut sum, mut said) = (0.0, held.clone());
+        let of_folds = halves.iter().zip(&splits).zip(&mut starts);
+        for (([seen, known, new, truth], (inside, _)), start) in of_folds {
+            *start = fitted(kind, seen.as_ref(), known.as_ref(), *penalty, start);
+            let score = scores(new.as_ref(), start);
+            for d in 0..y.ncols() {
+                place(&score, d, inside, (&mut said, d));
+            }
+            sum += (0..score.nrows())
+                .map(|n| loss(kind, truth.as_ref(), &score, n))
+                .sum::<f64>();
+        }
+        if sum < least {
+            (best, least, worse, held) = (p, sum, 0, said);
+        } else {
+            worse += 1;
+        }
+        if worse == PATIENCE || halves.is_empty() {
+            break;
+        }
+    }
+    let mut beta = zeros();
+    for penalty in &path[..=best] {
+        beta = fitted(kind, x, y, *penalty, &beta);
+    }
+    (beta, path[best], held)
+}
+
+/// Minus the log likelihood of a sample.
+fn loss(kind: Kind, y: MatRef<'_, f64>, score: &Mat<f64>, n: usize) -> f64 {
+    if kind == Kind::Multinomial {
+        let of_truth: f64 = (0..y.ncols()).map(|c| y[(n, c)] * score[(n, c)]).sum();
+        return ln_sum_exp(score, n) - of_truth;
+    }
+    softplus(score[(n, 0)]) - y[(n, 0)] * score[(n, 0)]
+}
+
+/// The coefficients of one penalty.
+fn fitted(
+    kind: Kind,
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    penalty: f64,
+    start: &Mat<f64>,
+) -> Mat<f64> {
+    let (n, p, c) = (x.nrows(), x.ncols(), y.ncols());
+    let weight = |i: usize| if i == 0 { INTERCEPT } else { penalty };
+    let unpacked = |b: &[f64]| Mat::from_fn(1 + p, c, |i, d| b[d * (1 + p) + i]);
+    let function = |b: &[f64]| {
+        let score = scores(x, &unpacked(b));
+        let mut value: f64 = (0..n).map(|n| loss(kind, y, &score, n)).sum();
+        let mut residual = score;
+        for n in 0..n {
+            if kind == Kind::Multinomial {
+                let ln_sum = ln_sum_exp(&residual, n);
+                for d in 0..c {
+                    residual[(n, d)] = (residual[(n, d)] - ln_sum).exp() - y[(n, d)];
+                }
+            } else {
+                residual[(n, 0)] = logistic_of(residual[(n, 0)]) - y[(n, 0)];
+            }
+        }
+        let of_features = cross(x, residual.as_ref());
+        let mut slope = vec![0.0; b.len()];
+        for d in 0..c {
+            for i in 0..=p {
+                let at = d * (1 + p) + i;
+                let data = if i == 0 {
+                    residual.col_as_slice(d).iter().sum()
+                } else {
+                    of_features[(i - 1, d)]
+                };
+                slope[at] = data + weight(i) * b[at];
+                value += 0.5 * weight(i) * b[at] * b[at];
+            }
+        }
+        (value, slope)
+    };
+    let start: Vec<f64> = (0..c)
+        .flat_map(|d| start.col_as_slice(d).to_vec())
+        .collect();
+    unpacked(&minimise(start, TOLERANCE * n as f64, function))
+}
+
+pub(super) fn logistic_of(s: f64) -> f64 {
+    1.0 / (1.0 + (-s).exp())
+}
+
+/// $\ln(1 + e^s)$ without overflow.
+fn softplus(s: f64) -> f64 {
+    s.max(0.0) + (-s.abs()).exp().ln_1p()
+}
+
+/// $\ln\sum\_c e^{s\_{nc}}$ without overflow.
+pub(super) fn ln_sum_exp(score: &Mat<f64>, n: usize) -> f64 {
+    let row = || (0..score.ncols()).map(|c| score[(n, c)]);
+    let most = row().fold(f64::NEG_INFINITY, f64::max);
+    most + row().map(|s| (s - most).exp()).sum::<f64>().ln()
+}

@@ -1,0 +1,133 @@
+//! What views were settled on, beside the joint fit.
+
+use polyview_core::State;
+use polyview_infer::Model;
+
+use super::check::{Checked, Spread};
+use super::container::{Container, Tensor};
+use super::fault::Fault;
+use super::header::ModelHeader;
+use super::model::{check_view, push_state, to_state};
+use crate::error::Error;
+use crate::verbs::{MIXED_WAYS, features_of, regression_of, shares_of};
+
+/// Where the file has what views were settled on.
+const SETTLED: &str = "settled/";
+
+pub(super) fn push_settled<'a>(
+    tensors: &mut Vec<Tensor<'a>>,
+    state: &'a State,
+) -> Result<(), Fault> {
+    let place = SETTLED;
+    Checked { state, place }.finite()?;
+    push_state(tensors, place, state)
+}
+
+/// What views were settled on, if it is beside the joint fit: earlier files have it in its place.
+pub(super) fn take_settled(
+    header: &ModelHeader,
+    model: &mut Model,
+    file: &mut Container<'_>,
+) -> Result<State, Fault> {
+    let place = SETTLED;
+    let state = to_state(place, file.take_all(place))?;
+    let checked = Checked {
+        state: &state,
+        place,
+    };
+    let mut again = State::new();
+    for v in &mut model.views {
+        let at = format!("views/{}/", v.name);
+        let rows = v.weights.moments().explicit_rows();
+        take_mixture(header, (&v.name, rows), checked, &mut again)?;
+        if !state.arrays().keys().any(|name| name.starts_with(&at)) {
+            continue;
+        }
+        check_view(v, header.factors, Spread::Some, checked)?;
+        v.load("", &state.reader()).map_err(Error::from)?;
+        v.save("", &mut again);
+        take_features(header, (&v.name, rows), checked, &mut again)?;
+    }
+    checked.finite()?;
+    again.drop_local();
+    checked.same_as(&again)?;
+    Ok(again)
+}
+
+/// What predicts a view beside factors, if it was settled on features.
+fn take_features(
+    header: &ModelHeader,
+    (target, rows): (&str, usize),
+    checked: Checked<'_>,
+    again: &mut State,
+) -> Result<(), Fault> {
+    let at = |what: &str| format!("{}{what}", features_of(target));
+    let arrays = checked.state.arrays();
+    if !arrays.contains_key(&at("mean")) {
+        return Ok(());
+    }
+    let directions = checked.columns(&at("mean"))?;
+    let mut names = vec![(at("mean"), rows), (at("variance"), rows)];
+    for view in header.views.iter().filter(|v| v.name != target) {
+        let name = at(&format!("of/{}", view.name));
+        if arrays.contains_key(&name) {
+            names.push((name, view.features.len()));
+        }
+    }
+    for (name, rows) in names {
+        checked.expect(&name, &[rows, directions])?;
+        again.put(&name, arrays[&name].clone());
+    }
+    if arrays[&at("variance")].values.iter().any(|v| *v < 0.0) {
+        let name = format!("{}{}", checked.place, at("variance"));
+        return Err(Fault::values(&name, "holds a negative variance"));
+    }
+    Ok(())
+}
+
+/// The shares of the ways of which a view is mixed, and its regression on the features of others.
+fn take_mixture(
+    header: &ModelHeader,
+    (target, predictors): (&str, usize),
+    checked: Checked<'_>,
+    again: &mut State,
+) -> Result<(), Fault> {
+    let arrays = checked.state.arrays();
+    let name = shares_of(target);
+    let Some(shares) = arrays.get(&name) else {
+        return Ok(());
+    };
+    checked.expect(&name, &[MIXED_WAYS.len()])?;
+    let whole = (shares.values.iter().sum::<f64>() - 1.0).abs() < 1e-6;
+    if !whole || shares.values.iter().any(|s| *s < 0.0) {
+        let name = format!("{}{name}", checked.place);
+        return Err(Fault::values(&name, "holds no shares, which add up to 1"));
+    }
+    again.put(&name, shares.clone());
+    let at = |what: &str| format!("{}{what}", regression_of(target));
+    if shares.values[MIXED_WAYS.len() - 1] == 0.0 {
+        return Ok(());
+    }
+    let mut names = vec![(at("intercept"), vec![predictors])];
+    if arrays.contains_key(&at("noise")) {
+        names.push((at("noise"), vec![predictors]));
+    }
+    for view in header.views.iter().filter(|v| v.name != target) {
+        let name = at(&format!("of/{}", view.name));
+        if arrays.contains_key(&name) {
+            let columns = view.features.len().max(view.levels.len());
+            names.push((name, vec![columns, predictors]));
+            names.push((at(&format!("means/{}", view.name)), vec![columns]));
+        }
+    }
+    for (name, shape) in names {
+        checked.expect(&name, &shape)?;
+        again.put(&name, arrays[&name].clone());
+    }
+    let noise = arrays.get(&at("noise"));
+    if noise.is_some_and(|n| n.values.iter().any(|v| *v <= 0.0)) {
+        let name = format!("{}{}", checked.place, at("noise"));
+        return Err(Fault::values(&name, "holds a variance that is not above 0"));
+    }
+    Ok(())
+}
