@@ -134,7 +134,8 @@ pub struct MvaArgs {
     /// Cost of an error of the support vector machines, above 0 [default: 0.035].
     #[arg(long, value_name = "C", value_parser = real, allow_hyphen_values = true, help_heading = "Classifier")]
     pub cost: Option<f64>,
-    /// Seed of bags and folds [default: 1].
+    /// Seed of bags and folds, which are drawn by the places of the rows: tables in
+    /// another order have others [default: 1].
     #[arg(long, value_name = "SEED", value_parser = whole::<u64>, allow_negative_numbers = true, help_heading = "Classifier")]
     pub seed: Option<u64>,
     /// Take directions and classifier of this file, which --save wrote, for new

@@ -143,6 +143,9 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         Ok(_) => "data      kept".to_owned(),
         Err(why) => format!("data      not kept: {why}"),
     })?;
+    for assumed in r.assumptions() {
+        prose(format!("assumed   {assumed}"))?;
+    }
     let reading = fit.reading();
     if let Some(column) = &reading.groups {
         prose(format!("groups    column '{column}' of the metadata"))?;

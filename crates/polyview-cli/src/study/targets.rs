@@ -19,6 +19,12 @@ impl Study {
         if !preset || self.model.engine != EngineKind::Vb {
             return None;
         }
+        // no regression stands beside a fit that is adjusted or has something of its own for groups
+        let adjusts = !self.model.covariates.is_empty() || !self.model.offsets.is_empty();
+        let groups = data.groups().is_some_and(|g| g.names.len() > 1);
+        if adjusts || groups && self.model.knows_groups() {
+            return None;
+        }
         let is_wanted = |name: &str| {
             let choices = self.model.view(name);
             let regresses = choices.likelihood.has_plain_regression();

@@ -199,7 +199,7 @@ impl fmt::Display for RaggedHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::HeaderLacksFirstName => {
-                "the header seems to lack the name of the first column; put 'sample' before it"
+                "the header seems to lack the name of the first column (put 'sample' before it), or this line has one value too many"
             }
             Self::TrailingDelimiter => {
                 "what it has more is empty: remove the delimiter at its end (or, if its last value is missing and the header lacks the name of \

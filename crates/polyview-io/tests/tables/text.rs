@@ -164,7 +164,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "a,b\ns1,1,2\ns2,1,2\n",
-        "t.csv: line 2 has 3 columns, the header has 2; the header seems to lack the name of the first column; put 'sample' before it",
+        "t.csv: line 2 has 3 columns, the header has 2; the header seems to lack the name of the first column (put 'sample' before it), or this line has one value too many",
     ),
     (
         "sample,a,b\ns1,1,2,,\ns2,1,2,,\n",

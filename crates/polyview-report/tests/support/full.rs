@@ -28,6 +28,7 @@ pub fn full(samples: usize, features: usize, factors: usize, tag: &str) -> Repor
     let truth: Vec<f64> = (0..80).map(|i| wave(i, 1)).collect();
     let predicted: Vec<f64> = (0..80).map(|i| wave(i, 1) + 0.1 * wave(i, 5)).collect();
     Report {
+        metadata_in_the_fit: Vec::new(),
         title: format!("A report{tag}"),
         introduction: format!("An introduction{tag}"),
         summary: Summary {

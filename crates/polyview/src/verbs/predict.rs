@@ -127,7 +127,8 @@ impl Fit {
             own,
             ways: vec![(Way::Joint, vec![1.0; samples.len()])],
         };
-        self.predict_from(of, (samples, &placing), Vec::new(), parameters, |c| {
+        let assumed = self.record().assumptions();
+        self.predict_from(of, (samples, &placing), assumed, parameters, |c| {
             Ok((Cow::Borrowed(c.factors()), None, None))
         })
     }

@@ -34,8 +34,8 @@ fn a_factor_that_undoes_an_offset_acts_where_the_offset_is() {
         )
         .build()
         .unwrap();
-    let spec = models::bibfa(3).with_offset("x", "dose").with_seed(1);
-    let fit = Fitting::new(spec, data).unwrap().to_the_end().unwrap();
+    let spec = models::bibfa(3).with_offset("x", "dose");
+    let fit = Fitting::new(data, spec).unwrap().to_the_end().unwrap();
     let of = fit.explain().unwrap();
     // by hand: what all columns explain, and all but one of them
     assert!(of.offset[0] < -0.5 && of.together[0] > 0.3, "{of:?}");
