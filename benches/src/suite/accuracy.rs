@@ -9,6 +9,7 @@ use polyview_datasets::{digits_labels, digits_tables};
 use polyview_io::{WriteOptions, write_matrix};
 
 use super::page::Page;
+use super::peers::NotRun;
 use super::setting::{Setting, checked};
 use super::spread::Spread;
 use crate::sheet::Sheet;
@@ -124,28 +125,32 @@ pub fn yeast(setting: &Setting, page: &mut Page) -> Done {
     published(page, "sshiba-9", &folder, &[])
 }
 
-/// Labels of emotions and flags.
+/// Labels of four sets; quickly of two small ones.
 pub fn labels(setting: &Setting, page: &mut Page) -> Done {
-    let folder = setting.set("")?;
-    published(
-        page,
-        "labels",
-        &folder,
-        setting.choose(&["--no-baselines"], &[]),
-    )
+    judged(setting, page, "labels", "emotions,flags")
 }
 
-/// Classes of nutrimouse, breast-tcga and landsat.
+/// Classes of five sets; quickly of two small ones.
 pub fn classes(setting: &Setting, page: &mut Page) -> Done {
+    judged(setting, page, "classes", "breast-tcga,nutrimouse")
+}
+
+/// The default beside plain predictors, and beside a random forest where peers were asked for.
+fn judged(setting: &Setting, page: &mut Page, table: &str, few: &str) -> Done {
     let folder = setting.set("")?;
-    let few = [
-        "--max-sweeps",
-        "20",
-        "--no-baselines",
-        "--only",
-        "predictive",
-    ];
-    published(page, "classes", &folder, setting.choose(&few[..], &[]))
+    let mut args = setting.choose(vec!["--sets", few], Vec::new());
+    let python = match setting.peers.forests() {
+        Ok(python) => Some(python.to_string_lossy().into_owned()),
+        Err(NotRun::NotAsked) => None,
+        Err(NotRun::Failed(why)) => {
+            page.missing(format!("random forest: {why}"));
+            None
+        }
+    };
+    if let Some(python) = &python {
+        args.extend(["--python", python]);
+    }
+    published(page, table, &folder, &args)
 }
 
 /// What ranks are worth where scales are strange.

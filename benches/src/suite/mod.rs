@@ -28,6 +28,7 @@ use self::machine::Machine;
 use self::options::{Asked, Options};
 use self::page::Page;
 use self::peers::Peers;
+pub use self::setting::checked;
 use self::setting::{Setting, target_of};
 
 /// Runs the suite as the arguments say. Success only where everything that was asked for ran.
@@ -57,7 +58,7 @@ pub fn run(args: impl IntoIterator<Item = String>) -> Result<ExitCode, Box<dyn E
     let chosen = options.entries();
     let peers = chosen
         .iter()
-        .any(|e| matches!(e.needs, Needs::Peers | Needs::PeersBeside));
+        .any(|e| e.needs == Needs::Peers || e.needs.peers_beside());
     let setting = Setting {
         peers: if options.peers && peers {
             Peers::prepare(&root, &work)
@@ -112,7 +113,7 @@ fn head(entry: &Entry, machine: &Machine, options: &Options, setting: &Setting) 
     if cfg!(debug_assertions) {
         text += " A build without optimisation: times mean nothing.";
     }
-    if entry.needs == Needs::PeersBeside && !setting.peers.asked() {
+    if entry.needs.peers_beside() && !setting.peers.asked() {
         text += " Without peers.";
     }
     text

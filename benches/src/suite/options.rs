@@ -8,7 +8,7 @@ const USAGE: &str = "usage: suite [--quick] [--only NAME,...] [--no-peers] [--da
   --quick         small cases and few repeats: minutes
   --only NAMES    these entries alone
   --no-peers      no Python, no other programs
-  --data FOLDER   folder of real data sets: yeast, emotions, flags, nutrimouse, breast-tcga, landsat, tb-hiv
+  --data FOLDER   folder of real data sets: yeast, emotions, flags, cll, breast-tcga, mfeat, landsat, tb-hiv, nutrimouse
   --out FILE      where the tables are written (BENCHMARKS.md)
   --new-baseline  saves Criterion's figures as the baseline of later runs
   --list          names the entries";
@@ -79,7 +79,7 @@ impl Options {
     fn lacks(&self, entry: &Entry) -> Option<&'static str> {
         match entry.needs {
             Needs::Peers if !self.peers => Some("says nothing without peers; leave out --no-peers"),
-            Needs::Sets if self.sets.is_none() => Some("needs --data FOLDER"),
+            needs if needs.sets() && self.sets.is_none() => Some("needs --data FOLDER"),
             _ => None,
         }
     }
@@ -109,10 +109,10 @@ impl Options {
         if self.quick {
             text += " --quick";
         }
-        if !self.peers && entry.needs == Needs::PeersBeside {
+        if !self.peers && entry.needs.peers_beside() {
             text += " --no-peers";
         }
-        if self.sets.is_some() && (entry.needs == Needs::Sets || entry.name == "counts") {
+        if self.sets.is_some() && (entry.needs.sets() || entry.name == "counts") {
             text += " --data FOLDER";
         }
         text
@@ -127,6 +127,7 @@ fn list() -> String {
             Needs::PeersBeside => " (with peers)",
             Needs::Peers => " (peers alone)",
             Needs::Sets => " (needs --data)",
+            Needs::SetsPeersBeside => " (needs --data; with peers)",
         };
         format!("  {:<12} {}{needs}", e.name, e.title)
     });

@@ -48,6 +48,9 @@ impl Peer {
     }
 }
 
+/// The package of random forests.
+const FORESTS: &str = "sklearn";
+
 /// Which of the other programs can be run.
 pub enum Peers {
     /// None: they were not asked for.
@@ -78,7 +81,7 @@ impl Peers {
         let python = environment.join("bin").join("python");
         let requirements = root.join("benches").join("peers").join("requirements.txt");
         let made = install(&environment, &python, &requirements);
-        let packages = [Peer::Gfa, Peer::Mofapy2].map(Peer::package);
+        let packages = [Peer::Gfa.package(), Peer::Mofapy2.package(), FORESTS];
         let absent = packages
             .into_iter()
             .filter_map(|package| {
@@ -96,15 +99,25 @@ impl Peers {
         matches!(self, Self::Asked { .. })
     }
 
+    /// The interpreter for random forests.
+    ///
+    /// # Errors
+    /// [`NotRun`]: nobody asked for peers, or it cannot be installed.
+    pub fn forests(&self) -> Result<&Path, NotRun> {
+        self.with(FORESTS)
+    }
+
     fn python(&self, peer: Peer) -> Result<&Path, NotRun> {
+        self.with(peer.package())
+    }
+
+    fn with(&self, package: &str) -> Result<&Path, NotRun> {
         match self {
             Self::NotAsked => Err(NotRun::NotAsked),
-            Self::Asked { python, absent } => {
-                match absent.iter().find(|(p, _)| *p == peer.package()) {
-                    Some((_, why)) => Err(NotRun::Failed(why.clone())),
-                    None => Ok(python),
-                }
-            }
+            Self::Asked { python, absent } => match absent.iter().find(|(p, _)| *p == package) {
+                Some((_, why)) => Err(NotRun::Failed(why.clone())),
+                None => Ok(python),
+            },
         }
     }
 }
@@ -192,6 +205,7 @@ mod tests {
         let why = NotRun::Failed("not installed: no network".into());
         assert_eq!(peers.python(Peer::Mofapy2Slow), Err(why));
         assert_eq!(Peers::NotAsked.python(Peer::Gfa), Err(NotRun::NotAsked));
+        assert!(peers.forests().is_ok());
     }
 
     #[test]
@@ -201,7 +215,7 @@ mod tests {
         let Peers::Asked { absent, .. } = Peers::prepare(folder.path(), folder.path()) else {
             panic!("peers were asked for");
         };
-        assert_eq!(absent.len(), 2);
+        assert_eq!(absent.len(), 3);
         assert!(absent[0].1.contains("requirements.txt"), "{absent:?}");
     }
 }

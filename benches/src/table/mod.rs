@@ -10,8 +10,9 @@
 //! ```
 //!
 //! `YEAST` holds `train_features.csv`, `train_labels.csv`, `test_features.csv`
-//! and `test_labels.csv`; `SETS` holds folders `emotions` and `flags` of that
-//! form, or `landsat`, `breast-tcga` and `nutrimouse`. `DIGITS` holds
+//! and `test_labels.csv`; `SETS` holds folders `yeast`, `emotions` and `flags` of
+//! that form and `cll`, or `breast-tcga`, `mfeat`, `landsat`, `tb-hiv` and
+//! `nutrimouse` (`judged/sets.rs`). `DIGITS` holds
 //! `pixels.csv` and `digit.csv` (USPS for `rank-2`, MNIST for `rank-3`, any for
 //! `digits`), or both by halves as `train_pixels.csv` and so on; `EXPRESSION`
 //! holds `expression.csv` and `labels.csv`, a task a column. Nothing is downloaded.
@@ -19,6 +20,7 @@
 //! table by cross-validation inside them.
 
 mod data;
+mod judged;
 mod linear;
 mod options;
 mod protocol;
@@ -34,7 +36,7 @@ use polyview_linalg::Threads;
 
 use crate::sheet::{Printed, Sheet};
 
-use self::data::{Half, classed, labelled};
+use self::data::{Half, labelled};
 use self::linear::{Inputs, Linear};
 use self::options::Options;
 use self::protocol::{Way, score_of};
@@ -44,33 +46,6 @@ type Pairs = Vec<(Half, Half)>;
 
 /// The ways by name, each with the figure of the paper.
 type Ways = [(&'static str, Way, Option<f64>)];
-
-const UNPUBLISHED: [(&str, Way, Option<f64>); 8] = [
-    ("predictive", Way::Predictive, None),
-    ("semi-supervised", Way::SemiSupervised, None),
-    (
-        "ridge regression",
-        Way::Linear(Linear::Ridge, Inputs::All),
-        None,
-    ),
-    (
-        "logistic regression",
-        Way::Linear(Linear::Logistic, Inputs::All),
-        None,
-    ),
-    (
-        "PCA, logistic regression",
-        Way::Linear(Linear::Logistic, Inputs::Principal),
-        None,
-    ),
-    ("CCA", Way::Cca, None),
-    (
-        "CCA, logistic regression",
-        Way::Linear(Linear::Logistic, Inputs::Canonical),
-        None,
-    ),
-    ("prevalence alone", Way::Prevalence, None),
-];
 
 /// The tables that the arguments ask for, printed as they grow.
 ///
@@ -87,19 +62,8 @@ fn tables(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
     match o.table.as_str() {
         "sshiba-7" => sshiba_7(o, out),
         "sshiba-9" => sshiba_9(o, out),
-        "labels" => {
-            for set in ["emotions", "flags"] {
-                let (train, test) = labelled(&o.data.join(set))?;
-                score::head(out, &format!(
-                    "{set}: {} training, {} test",
-                    train.len(),
-                    test.len()
-                ))?;
-                block(o, out, "", &halves(o, train, test)?, &UNPUBLISHED)?;
-            }
-            Ok(())
-        }
-        "classes" => classes(o, out),
+        "labels" => judged::labels(o, out),
+        "classes" => judged::classes(o, out),
         "rank-2" | "rank-3" | "digits" => rank::digits(o, out),
         "rank-4" | "rank-5" => rank::expression(o, out),
         other => Err(format!(
@@ -250,69 +214,4 @@ fn sshiba_9(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
         ),
     ];
     block(o, out, "", &pairs, &ways)
-}
-
-fn classes(o: &Options, out: &mut Printed) -> Result<(), Box<dyn Error>> {
-    let all = classed(
-        &o.data.join("nutrimouse"),
-        "",
-        &["gene", "lipid"],
-        "diet",
-        None,
-    )?;
-    score::head(out, "nutrimouse, diet, 5-fold")?;
-    block(
-        o,
-        out,
-        "diet: ",
-        &cross_validation(&all, 5, o.seed)?,
-        &UNPUBLISHED,
-    )?;
-    let all = classed(
-        &o.data.join("nutrimouse"),
-        "",
-        &["gene", "lipid"],
-        "genotype",
-        None,
-    )?;
-    score::head(out, "nutrimouse, genotype, 5-fold")?;
-    block(
-        o,
-        out,
-        "genotype: ",
-        &cross_validation(&all, 5, o.seed)?,
-        &UNPUBLISHED,
-    )?;
-
-    let folder = o.data.join("breast-tcga");
-    let train = classed(
-        &folder,
-        "train_",
-        &["mrna", "mirna", "protein"],
-        "subtype",
-        None,
-    )?;
-    let levels = train.target.levels.clone();
-    let test = classed(
-        &folder,
-        "test_",
-        &["mrna", "mirna"],
-        "subtype",
-        Some(&levels),
-    )?;
-    score::head(
-        out,
-        "breast-tcga, subtype; proteins absent from the test half",
-    )?;
-    block(o, out, "subtype: ", &halves(o, train, test)?, &UNPUBLISHED)?;
-
-    let all = classed(&o.data.join("landsat"), "", &["pixels"], "class", None)?;
-    score::head(out, "landsat, 5-fold")?;
-    block(
-        o,
-        out,
-        "landsat: ",
-        &cross_validation(&all, 5, o.seed)?,
-        &UNPUBLISHED,
-    )
 }

@@ -68,6 +68,14 @@ pub struct Options {
     pub references: Option<usize>,
     /// Only rows whose name contains this.
     pub only: Option<String>,
+    /// Only these sets of `labels` and `classes`; all where empty.
+    pub sets: Vec<String>,
+    /// Python with scikit-learn, for the random forest of `labels` and `classes`; none without.
+    pub python: Option<PathBuf>,
+    /// Factors, where they were given: `labels` and `classes` have else those of the preset.
+    pub factors_given: Option<usize>,
+    /// Most sweeps, where they were given: likewise.
+    pub sweeps_given: Option<usize>,
 }
 
 fn named<T: serde::de::DeserializeOwned>(value: String) -> Result<T, serde_json::Error> {
@@ -105,6 +113,10 @@ impl Options {
             gamma: None,
             references: None,
             only: None,
+            sets: Vec::new(),
+            python: None,
+            factors_given: None,
+            sweeps_given: None,
         };
         let mut repeats = None;
         while let Some(a) = args.next() {
@@ -117,7 +129,10 @@ impl Options {
                 }
                 "--restarts" => o.restarts = value()?.parse()?,
                 "--tolerance" => o.tolerance = value()?.parse()?,
-                "--max-sweeps" => o.max_sweeps = value()?.parse()?,
+                "--max-sweeps" => {
+                    o.max_sweeps = value()?.parse()?;
+                    o.sweeps_given = Some(o.max_sweeps);
+                }
                 "--prune" => o.prune = Some(value()?.parse()?),
                 "--likelihood" => o.likelihood = value()?,
                 "--noise" => o.noise = named(value()?)?,
@@ -141,6 +156,8 @@ impl Options {
                 "--gamma" => o.gamma = Some(value()?.parse()?),
                 "--references" => o.references = Some(value()?.parse()?),
                 "--only" => o.only = Some(value()?),
+                "--sets" => o.sets.extend(value()?.split(',').map(str::to_owned)),
+                "--python" => o.python = Some(value()?.into()),
                 other => return Err(format!("unknown option {other}\n{USAGE}").into()),
             }
         }
@@ -152,7 +169,10 @@ impl Options {
         }
         match o.factor_counts[..] {
             [] => o.factor_counts.push(o.factors),
-            [first] => o.factors = first,
+            [first] => {
+                o.factors = first;
+                o.factors_given = Some(first);
+            }
             _ if !ranked => return Err("this table takes one number of factors".into()),
             _ => {}
         }
@@ -224,4 +244,6 @@ options: --factors K (of ranks also K,K,K) --restarts R --tolerance T --max-swee
   --scaling none|view|feature --no-intercepts --select --weight-prior A,B
   --gibbs SWEEPS (chains: --restarts)
   --repeats R --validate FOLDS --seed S --threads T --no-baselines --only TEXT
-  --gamma G --references R (an RBF kernel of the inputs)";
+  --gamma G --references R (an RBF kernel of the inputs)
+of labels and classes: --factors K --max-sweeps S --seed S --no-baselines --only TEXT --sets NAME,...
+  --python PYTHON (with scikit-learn, for a random forest)";

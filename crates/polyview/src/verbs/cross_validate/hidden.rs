@@ -276,7 +276,7 @@ impl<'a> Cells<'a> {
                 kind if kind.is_label() => x.clamp(0.0, 1.0),
                 kind if kind.has_trials() => self.unit(n, d) * x.clamp(0.0, 1.0),
                 kind if kind.is_count() => x.exp_m1().max(0.0),
-                kind if kind.is_ordered() => x.round().clamp(1.0, largest(self.truth) as f64),
+                kind if kind.is_ordered() => x.clamp(1.0, largest(self.truth) as f64),
                 _ => x,
             }]
         };
@@ -285,7 +285,8 @@ impl<'a> Cells<'a> {
             out.push((Score::Error, self.error(&said), count));
         }
         if self.kind.is_ordered() {
-            let off = |place: &(usize, usize)| (said(*place)[0] - self.value(*place)).abs();
+            // squares are judged by what it says, distances by the level next to that: so are those of a model, by mean and median
+            let off = |place: &(usize, usize)| (said(*place)[0].round() - self.value(*place)).abs();
             let sum: f64 = self.places.iter().map(off).sum();
             out.push((Score::AbsoluteError, sum / count as f64, count));
         }

@@ -217,6 +217,31 @@ fn levels_of_new_samples_and_hidden_ones_are_cross_validated() {
     }
 }
 
+/// Squared errors of hidden levels are of what the decomposition says, not of the level next to that, which costs it what
+/// rounding costs: the same numbers taken as real have the same score, but for what lies beyond the levels.
+#[test]
+fn hidden_levels_are_not_rounded_for_their_squares() {
+    let (data, _) = simulated(7);
+    let svd = |likelihood: &str| {
+        let mut short = spec(likelihood);
+        short.vb.max_sweeps = 2;
+        let models = [CrossValidateModel::new("m", short)];
+        let options = CrossValidateOptions {
+            folds: 2,
+            ..CrossValidateOptions::default()
+        };
+        let found = crate::cross_validate(&data, &models, &options, &|_| {}).unwrap();
+        let mut own = (found.summary.iter())
+            .filter(|s| (s.target.as_str(), s.method.as_str()) == ("y", "softly thresholded SVD"));
+        own.find(|s| s.score == Score::R2).unwrap().mean
+    };
+    let (levels, numbers) = (svd("ordinal"), svd("gaussian"));
+    assert!(
+        levels >= numbers && levels < numbers + 0.02,
+        "{levels} {numbers}"
+    );
+}
+
 /// The highest level is that of one sample: whoever is trained without it knows that there is
 /// one.
 #[test]
