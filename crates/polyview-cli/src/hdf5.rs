@@ -12,7 +12,7 @@ use crate::failure::Outcome;
 mod with {
     use polyview_hdf5::{
         ExportOptions, ImportOptions, Location, read_classes, read_mofa2, read_obs, read_view,
-        write_mofa2,
+        unnamed_modalities, write_mofa2,
     };
 
     use super::{Fit, Metadata, Outcome, Overwrite, Path, ReadOptions, ViewTable};
@@ -46,6 +46,14 @@ mod with {
             Some(at) => Ok(Some(read_obs(&at)?)),
             None => Ok(None),
         }
+    }
+
+    /// The modalities of a file whose own columns about the samples were meant to be read.
+    pub fn modalities(path: &Path) -> Vec<String> {
+        let at = Location::parse(path);
+        // what cannot be read has been refused before
+        at.and_then(|at| unnamed_modalities(&at).ok())
+            .unwrap_or_default()
     }
 
     pub fn import(path: &Path, group: Option<String>, scales: Vec<(String, f64)>) -> Outcome<Fit> {
@@ -109,6 +117,10 @@ mod with {
         refused(path).map(|()| None)
     }
 
+    pub fn modalities(_: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     pub fn import(path: &Path, _: Option<String>, _: Vec<(String, f64)>) -> Outcome<Fit> {
         Err(lacking(path))
     }
@@ -121,4 +133,4 @@ mod with {
     pub type Columns = (Vec<(Vec<String>, Metadata)>, Vec<String>);
 }
 
-pub use with::{export, import, is_inside, metadata, table};
+pub use with::{export, import, is_inside, metadata, modalities, table};

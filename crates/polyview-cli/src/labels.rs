@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use polyview_core::Table;
+use polyview_core::{ClassPlaces, Table};
 use polyview_io::{DecimalMark, ReadOptions, StringTable, class_names, read_string_table};
 use polyview_linalg::Mat;
 
@@ -67,10 +67,11 @@ pub fn task(
         Some(names) => names.clone(),
         None => names(path, column, cells)?,
     };
+    let places = ClassPlaces::of(names.iter().map(String::as_str));
     let mut values = Mat::from_fn(cells.len(), 1, |_, _| f64::NAN);
     for (n, cell) in cells.iter().enumerate() {
         let Some(cell) = cell else { continue };
-        let Some(code) = names.iter().position(|name| name == cell) else {
+        let Some(code) = places.at(cell) else {
             return Err(Failure::Cell {
                 path: path.to_owned(),
                 sample: table.samples[n].clone(),
@@ -132,6 +133,9 @@ mod tests {
         );
         let known = ["b", "a"].map(str::to_owned);
         let (values, _) = codes(&["a", "b"], Some(&known)).expect("known values");
+        assert_eq!(values, [1.0, 0.0]);
+        let known = ["0", "1"].map(str::to_owned);
+        let (values, _) = codes(&["1.0", "0.0"], Some(&known)).expect("known values");
         assert_eq!(values, [1.0, 0.0]);
     }
 

@@ -21,8 +21,8 @@ mod targets;
 mod values;
 mod write;
 
+pub use data::{Once, named_file, of_view, offset_option, view_option};
 use data::{distinct, sources};
-pub use data::{named_file, of_view, offset_option, trials_twice, view_option};
 pub use options::set;
 use read::read;
 use values::Beside;
@@ -159,12 +159,10 @@ impl Study {
             }
         }
         distinct(&self.data)?;
-        let mut with_trials = HashSet::new();
+        let mut once = Once::of("--trials");
         for text in &args.trials {
             let (name, path) = named_file("--trials", text)?;
-            if !with_trials.insert(name.clone()) {
-                return Err(trials_twice(&name));
-            }
+            once.view(&name)?;
             let known: Vec<String> = self.data.iter().map(|s| s.name.clone()).collect();
             match self.data.iter_mut().find(|s| s.name == name) {
                 Some(s) => s.trials = Some(path),
@@ -185,8 +183,11 @@ impl Study {
         if let Some(c) = &args.covariates {
             self.covariates = Some(c.clone());
         }
+        let mut once = Once::of("--offset");
         for text in &args.offsets {
-            match offset_option(text)? {
+            let (view, path) = offset_option(text)?;
+            once.view(&view)?;
+            match (view, path) {
                 (view, None) => {
                     self.offsets.remove(&view);
                     self.model.offsets.insert(view, Offset::LogTotal);

@@ -53,10 +53,10 @@ mod schedule;
 mod species;
 
 pub use dataset::{
-    BlockSource, Centring, Dataset, DatasetBuilder, DenseValues, FeatureScaling, Groups, Join,
-    Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled, Rounding,
-    Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass, Values,
-    View, ViewTable, by_name, excerpt,
+    BlockSource, Centring, ClassPlaces, Dataset, DatasetBuilder, DenseValues, FeatureScaling,
+    Groups, Join, Mask, Metadata, MetadataValues, NormalScores, Overlap, OverlapRow, Relevelled,
+    Rounding, Scaling, ScalingSums, SourceError, SparseTable, SparseValues, Table, UnknownClass,
+    Values, View, ViewTable, by_name, excerpt, whole_number,
 };
 pub use disk::{Overwrite, WriteError, WriteFault, ensure_writable, write_atomic};
 pub use error::{DataError, NumericError};

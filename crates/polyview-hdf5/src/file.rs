@@ -202,6 +202,11 @@ impl Reader {
             | DType::U32
             | DType::U64
             | DType::Enum(_) => Ok(()),
+            other if other.to_string().contains("f16") => Err(self.layout(
+                place,
+                "an array of numbers of 16 bits (half precision), which is not read",
+                "write it with 32 or 64 bits (in Python astype('float32'))",
+            )),
             other => Err(self.layout(
                 place,
                 format!("no array of numbers ({other})"),

@@ -53,6 +53,6 @@ mod error;
 mod file;
 mod mofa2;
 
-pub use anndata::{Location, read_classes, read_obs, read_view};
+pub use anndata::{Location, read_classes, read_obs, read_view, unnamed_modalities};
 pub use error::{Hdf5Error, Result};
 pub use mofa2::{ExportOptions, ImportOptions, read_mofa2, write_mofa2};

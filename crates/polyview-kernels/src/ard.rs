@@ -20,8 +20,10 @@ use crate::choice::{KernelChoice, Width};
 use crate::error::KernelError;
 use crate::kernel::{Kernel, Smoothness};
 use crate::map::similarities;
-use crate::ridge::{Decomposed, PENALTIES};
+use crate::ridge::Decomposed;
 use crate::units::{Holes, Points, Units};
+
+mod held_out;
 
 /// Most columns that are predicted: of more the leading principal components.
 const TARGETS: usize = 16;
@@ -64,15 +66,29 @@ impl FeatureWeights {
 /// Weights that were found by [`Comparison::learn_weights`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearntWeights {
-    /// The weights.
+    /// The weights: equal ones, where others gain nothing.
     pub weights: FeatureWeights,
     /// The kernel with the width that goes with them.
     pub kernel: KernelChoice,
     /// Steps of the ascent that were best for samples held out: none where all features alike were.
     pub steps: usize,
-    /// The share of variance of held-out samples that is predicted, with all features alike and with these weights.
+    /// The share of variance of held-out samples that is predicted, with all features alike, which is
+    /// [`Comparison::score_of_width`], and likewise with weights of so many steps, found anew without each fifth.
     pub held_out: [f64; 2],
+    /// The standard error, over samples, of the difference of the two.
+    pub error: f64,
 }
+
+impl LearntWeights {
+    /// Whether samples that are held out are predicted better than with all features alike, by more than a standard error.
+    pub fn gains(&self) -> bool {
+        let [alike, own] = self.held_out;
+        own - alike > self.error
+    }
+}
+
+/// What sees the points and the coefficients of each step of an ascent.
+type Each<'a> = dyn FnMut(usize, &Points, &Mat<f64>) -> Result<(), KernelError> + 'a;
 
 /// A table whose features are compared, and columns that are to be predicted from it.
 pub struct Comparison {
@@ -167,29 +183,13 @@ impl Comparison {
     /// # Errors
     /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
     pub fn score_of_width(&self, width: f64) -> Result<f64, KernelError> {
-        let kernel = self.kernel(width);
-        kernel.check()?;
-        let points = self.points(&vec![1.0; self.units.features.len()])?;
-        let columns = self.targets.ncols();
-        let mut errors = vec![vec![0.0; PENALTIES.len()]; columns];
-        let mut whole = 0.0;
-        for fold in 0..FOLDS_OF_WIDTHS {
-            let [seen, new] = self.parts(fold, FOLDS_OF_WIDTHS);
-            let (own, across) = about_centre(kernel, &points, &seen, &new)?;
-            let own = Decomposed::of(&own)?;
-            let means = self.means(&seen);
-            let (y, left) = (self.centred(&seen, &means), self.centred(&new, &means));
-            for (errors, t) in errors.iter_mut().zip(0..columns) {
-                let along = own.along(y.col_as_slice(t));
-                for (error, penalty) in errors.iter_mut().zip(PENALTIES) {
-                    let alpha = own.solved(&along, penalty * own.unit);
-                    *error += squared(&across, &alpha, left.col_as_slice(t));
-                }
-                whole += left.col_as_slice(t).iter().map(|x| x * x).sum::<f64>();
-            }
-        }
-        let least = |of: &Vec<f64>| of.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok(1.0 - errors.iter().map(least).sum::<f64>() / whole.max(f64::MIN_POSITIVE))
+        Ok(self
+            .held_out(self.kernel(width), |_| Ok(self.alike()))?
+            .share)
+    }
+    /// Equal weights.
+    fn alike(&self) -> Vec<f64> {
+        vec![1.0; self.units.features.len()]
     }
     /// The evidence of the targets of some samples, at the best noise for each column, and its gradient.
     fn evidence(
@@ -271,24 +271,26 @@ impl Comparison {
         };
         (0..d).map(own).collect()
     }
-    /// Climbs from equal weights; `each` sees weights before each step, with what predicts from there.
+    /// Climbs from equal weights; `each` sees points before each step, and after the last, with what predicts from there.
     fn climb(
         &self,
         samples: &[usize],
         kernel: Kernel,
         steps: usize,
-        mut each: impl FnMut(usize, &Points, &Mat<f64>) -> Result<(), KernelError>,
+        mut each: Option<&mut Each<'_>>,
     ) -> Result<Vec<f64>, KernelError> {
         let d = self.units.features.len();
         let (mut logs, mut first, mut second) = (vec![0.0_f64; d], vec![0.0; d], vec![0.0; d]);
         for step in 0..=steps {
             let weights: Vec<f64> = logs.iter().map(|l: &f64| l.exp()).collect();
-            if step == steps && samples.len() == self.place.len() {
+            if step == steps && each.is_none() {
                 return Ok(weights);
             }
             let points = self.points(&weights)?;
             let found = self.evidence(samples, kernel, &points)?;
-            each(step, &points, &found.alpha)?;
+            if let Some(each) = &mut each {
+                each(step, &points, &found.alpha)?;
+            }
             for j in 0..d {
                 let g = found.gradient[j];
                 first[j] = MEMORY[0] * first[j] + (1.0 - MEMORY[0]) * g;
@@ -304,8 +306,9 @@ impl Comparison {
         Ok(logs.iter().map(|l: &f64| l.exp()).collect())
     }
     /// Weights of the features, by ascent of the evidence of the columns from equal ones, which stops where samples
-    /// that are held out in turn are predicted best. The choice says the width that they begin with; the one that goes
-    /// with weights of mean 1 is in what comes back.
+    /// that are held out in turn are predicted best. They are equal where others predict no better than these by more
+    /// than a standard error ([`LearntWeights::gains`]): where nothing is gained they say nothing of the features. The choice says the
+    /// width that they begin with; the one that goes with weights of mean 1 is in what comes back.
     ///
     /// # Errors
     /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
@@ -316,19 +319,19 @@ impl Comparison {
         };
         let kernel = choice.family.of_width(width);
         kernel.check()?;
-        let (mut errors, mut whole) = (vec![0.0; STEPS + 1], 0.0);
+        let mut errors = vec![0.0; STEPS + 1];
         for fold in 0..FOLDS {
             let [seen, new] = self.parts(fold, FOLDS);
             let left = self.centred(&new, &self.means(&seen));
-            self.climb(&seen, kernel, STEPS, |step, points, alpha| {
+            let mut each = |step: usize, points: &Points, alpha: &Mat<f64>| {
                 let (_, across) = about_centre(kernel, points, &seen, &new)?;
                 for t in 0..left.ncols() {
-                    errors[step] += squared(&across, alpha.col_as_slice(t), left.col_as_slice(t));
+                    let left = left_of(&across, alpha.col_as_slice(t), left.col_as_slice(t));
+                    errors[step] += left.iter().map(|x| x * x).sum::<f64>();
                 }
                 Ok(())
-            })?;
-            let square = |t: usize| left.col_as_slice(t).iter().map(|x| x * x).sum::<f64>();
-            whole += (0..left.ncols()).map(square).sum::<f64>();
+            };
+            self.climb(&seen, kernel, STEPS, Some(&mut each))?;
         }
         let better = |best: usize, step: usize| {
             if errors[step] < errors[best] {
@@ -338,23 +341,34 @@ impl Comparison {
             }
         };
         let steps = (1..errors.len()).fold(0, better);
+        let alike = self.held_out(kernel, |_| Ok(self.alike()))?;
+        let mut out = LearntWeights {
+            weights: FeatureWeights {
+                features: self.units.features.clone(),
+                weights: self.alike(),
+            },
+            kernel: *choice,
+            steps,
+            held_out: [alike.share; 2],
+            error: 0.0,
+        };
+        if steps == 0 {
+            return Ok(out);
+        }
+        let own = self.held_out(kernel, |seen| self.climb(seen, kernel, steps, None))?;
+        (out.held_out[1], out.error) = (own.share, own.error_against(&alike));
+        if !out.gains() {
+            return Ok(out);
+        }
         let all: Vec<usize> = (0..self.place.len()).collect();
-        let mut weights = self.climb(&all, kernel, steps, |_, _, _| Ok(()))?;
+        let mut weights = self.climb(&all, kernel, steps, None)?;
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         for w in &mut weights {
             *w /= mean;
         }
         let family = (choice.family).with_width(Width::Is(width / mean.sqrt()));
-        let share = |step: usize| 1.0 - errors[step] / whole.max(f64::MIN_POSITIVE);
-        Ok(LearntWeights {
-            weights: FeatureWeights {
-                features: self.units.features.clone(),
-                weights,
-            },
-            kernel: KernelChoice { family, ..*choice },
-            steps,
-            held_out: [share(0), share(steps)],
-        })
+        (out.weights.weights, out.kernel) = (weights, KernelChoice { family, ..*choice });
+        Ok(out)
     }
 }
 
@@ -384,15 +398,15 @@ fn slope(kernel: Kernel, far: f64) -> f64 {
     }
 }
 
-/// Squared error of what similarities and coefficients say.
-fn squared(across: &Mat<f64>, alpha: &[f64], truth: &[f64]) -> f64 {
+/// What is left of the truth by what similarities and coefficients say.
+fn left_of(across: &Mat<f64>, alpha: &[f64], truth: &[f64]) -> Vec<f64> {
     let mut left = truth.to_vec();
     for (j, a) in alpha.iter().enumerate() {
         for (x, k) in left.iter_mut().zip(across.col_as_slice(j)) {
             *x -= a * k;
         }
     }
-    left.iter().map(|x| x * x).sum()
+    left
 }
 
 /// Squared distances of samples (products of a linear kernel), and the similarities about their centre.

@@ -86,6 +86,12 @@ pub enum KernelError {
         "all samples are alike to this kernel: their similarities do not differ; take a smaller width or another kernel"
     )]
     Alike,
+    /// One reference point alone.
+    #[error(
+        "one reference point alone says nothing: similarities are about the mean of the reference points, which it is; ask \
+         for two or more (references), or keep a larger share (keep)"
+    )]
+    OneReference,
     /// Similarities of reference points are too large for numbers.
     #[error(
         "the similarities of the samples among themselves are too large; take a smaller degree, or standardise the features"

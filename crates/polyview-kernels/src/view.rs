@@ -57,7 +57,7 @@ pub struct Learnt {
 ///
 /// # Errors
 /// [`KernelError::Empty`], [`KernelError::OneSample`], [`KernelError::Constant`], [`KernelError::Alike`] where
-/// nothing can be compared; [`KernelError::TooManyReferences`]; [`KernelError::Infinite`],
+/// nothing can be compared; [`KernelError::TooManyReferences`]; [`KernelError::OneReference`]; [`KernelError::Infinite`],
 /// [`KernelError::TooLarge`], [`KernelError::Overflow`]. Of a precomputed kernel
 /// [`KernelError::NotSquare`], [`KernelError::NotSymmetric`], [`KernelError::Missing`].
 pub fn learn_view(table: &Table, choice: &KernelChoice, seed: u64) -> Result<Learnt, KernelError> {
@@ -155,6 +155,9 @@ fn learn(
             width,
             unlike: false,
         });
+    }
+    if references == 1 || only.is_some_and(|names| names.len() == 1) {
+        return Err(KernelError::OneReference);
     }
     let chosen = if let Some(names) = only {
         places(table, &points.samples, names)?
@@ -371,6 +374,9 @@ fn precomputed(
         return Err(KernelError::Constant {
             features: columns.len(),
         });
+    }
+    if count == 1 || only.is_some_and(|names| names.len() == 1) {
+        return Err(KernelError::OneReference);
     }
     let chosen = if let Some(names) = only {
         places(table, &seen, names)?

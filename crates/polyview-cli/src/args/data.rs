@@ -100,7 +100,10 @@ pub struct DataArgs {
     /// [default: union].
     #[arg(long, value_name = "HOW", value_parser = ["union", "intersection"])]
     pub join: Option<String>,
-    /// The tables have features in rows and samples in columns.
+    /// The tables of --view and --trials have features in rows and samples in
+    /// columns. Tables about samples (--labels, --metadata, --covariates,
+    /// --offset) have samples in rows all the same, and .h5ad and .h5mu say
+    /// themselves where these are.
     #[arg(long)]
     pub transposed: bool,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::numbers::real;
 use super::{DataArgs, IntervalArgs};
 
 /// Arguments of `predict`.
@@ -41,6 +42,7 @@ pub struct PredictArgs {
         long,
         value_name = "TIMES",
         value_delimiter = ',',
+        value_parser = real,
         allow_negative_numbers = true,
         help_heading = "Prediction"
     )]

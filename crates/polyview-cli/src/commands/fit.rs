@@ -44,7 +44,15 @@ pub fn run(cli: &Cli, args: &FitArgs) -> Outcome<()> {
             let choices = study.model.view(&s.name);
             study.model = study.model.clone().with_view(&s.name, choices);
         }
-        return line(study.to_toml()?);
+        let text = study.to_toml()?;
+        if cli.json {
+            let study: toml::Table = toml::from_str(&text).map_err(|e| Failure::Study {
+                path: "--dry-run".to_owned(),
+                why: e.to_string(),
+            })?;
+            return json(&serde_json::json!(study));
+        }
+        return line(text);
     }
     let Some(out) = &args.out else {
         return Err(Failure::Usage("--out is missing".into()));

@@ -6,15 +6,18 @@ use crate::args::{Cli, ImportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
+use crate::study::Once;
 use crate::written::overwrite;
 
 /// A model of MOFA2 as a model file.
 pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
-    let scales = args
-        .scale
-        .iter()
-        .map(|text| scale(text))
-        .collect::<Outcome<Vec<_>>>()?;
+    let mut once = Once::of("--scale");
+    let scale = |text: &String| {
+        let (view, number) = scale(text)?;
+        once.view(&view)?;
+        Ok((view, number))
+    };
+    let scales = args.scale.iter().map(scale).collect::<Outcome<Vec<_>>>()?;
     let files = Files::default()
         .for_json(cli)
         .reading([&args.file])

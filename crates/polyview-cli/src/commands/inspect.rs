@@ -78,8 +78,8 @@ pub fn run(cli: &Cli, args: &InspectArgs) -> Outcome<()> {
         return json(&all);
     }
     if against.is_some() || checks.is_some() {
-        if let Some(found) = &against {
-            trust::print_comparison(found)?;
+        if let (Some(found), Some(other)) = (&against, &other) {
+            trust::print_comparison(found, [&fit, other])?;
         }
         if against.is_some() && checks.is_some() {
             line("")?;

@@ -14,6 +14,7 @@ use crate::args::{Cli, SimulateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::{Files, make_folder};
 use crate::remarks::note;
+use crate::study::Once;
 use crate::written::{called, is_stdout, write, write_columns};
 
 /// Draws data from a model.
@@ -29,12 +30,14 @@ pub fn run(cli: &Cli, args: &SimulateArgs) -> Outcome<()> {
     };
     let mut groups = None;
     if let Some(path) = &args.from {
+        let mut once = Once::of("--trials");
+        let of_view = |text: &String| {
+            let (view, number) = trials(text)?;
+            once.view(&view)?;
+            Ok((view, number))
+        };
         let options = SimulateOptions {
-            trials: args
-                .trials
-                .iter()
-                .map(|t| trials(t))
-                .collect::<Outcome<_>>()?,
+            trials: args.trials.iter().map(of_view).collect::<Outcome<_>>()?,
         };
         let fit = load_model(path)?;
         let data = fit.simulate_with(args.samples, args.seed, &options)?;

@@ -120,8 +120,8 @@ pub fn checks_json(all: &[PredictiveCheck]) -> Value {
         .collect()
 }
 
-/// Prints how a fit compares with another one.
-pub fn print_comparison(found: &Comparison) -> Outcome<()> {
+/// Prints how a fit compares with another one, which was found.
+pub fn print_comparison(found: &Comparison, [fit, other]: [&Fit; 2]) -> Outcome<()> {
     prose(format!(
         "against the other fit, on {} samples (ratios of posterior standard deviations, this by that)",
         found.samples
@@ -161,13 +161,19 @@ pub fn print_comparison(found: &Comparison) -> Outcome<()> {
     }
     table(&header, &rows)?;
     prose(
-        "predictor: of each cell, in its unit; weights: of the squared length of each feature's weights, which does \
-         not hang on how factors are numbered and turned, in squares of the unit",
+        "predictor: of each cell that was looked at, in its unit; weights: of the squared length of the weights of each \
+         feature that was looked at, which does not hang on how factors are numbered and turned, in squares of the unit",
     )?;
     if !small.is_empty() {
+        let why = match (fit.is_sampled(), other.is_sampled()) {
+            (false, true) => {
+                " (usual, as this fit is by variational Bayes and the other by Gibbs sampling: the first is surer of \
+                 weights than their posterior is)"
+            }
+            _ => "",
+        };
         prose(format!(
-            "less than {:.0} % of the other's spread: {} (usual where this fit is by variational Bayes and the other by \
-             Gibbs sampling: the first is surer of weights than their posterior is)",
+            "less than {:.0} % of the other's spread: {}{why}",
             100.0 * Spreads::SMALL,
             small.join(", ")
         ))?;

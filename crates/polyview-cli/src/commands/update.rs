@@ -20,6 +20,8 @@ pub fn run(cli: &Cli, args: &UpdateArgs) -> Outcome<()> {
         .writing("--out", [&args.out]);
     outputs.check(overwrite(args.force))?;
     let fit = load_model(&args.model)?;
+    // before anybody looks for tables that such a model needs
+    fit.can_update()?;
     let data = new_data(cli, &args.data, &fit)?;
     let options = UpdateOptions {
         batch: args.batch.unwrap_or(0),

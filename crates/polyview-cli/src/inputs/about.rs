@@ -8,7 +8,7 @@ use polyview_core::Metadata;
 use polyview_io::{ReadOptions, read_metadata_with};
 
 use crate::args::Cli;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::hdf5;
 use crate::remarks::{note, warning};
 
@@ -26,6 +26,23 @@ pub fn about_samples(cli: &Cli, path: &Path, format: &ReadOptions) -> Outcome<Ve
         }
         None => Ok(read_metadata_with(path, format)?),
     }
+}
+
+/// The answer to a column that a table about samples does not have.
+pub fn no_column(path: &Path, column: &str, about: &[Column]) -> Failure {
+    let known: Vec<&str> = about.iter().map(|(_, c)| c.name.as_str()).collect();
+    let path_shown = path.display();
+    let has = if known.is_empty() {
+        "it has none beside the sample IDs".to_owned()
+    } else {
+        format!("it has {}", known.join(", "))
+    };
+    let of_modality = (hdf5::modalities(path).first()).map_or_else(String::new, |m| {
+        format!("; a modality of it has columns of its own: name one after a '#', such as {path_shown}#{m}")
+    });
+    Failure::Usage(format!(
+        "'{path_shown}' has no column '{column}'; {has}{of_modality}"
+    ))
 }
 
 /// What is to be said of a table about samples that knows none of these; where

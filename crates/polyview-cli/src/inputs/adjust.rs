@@ -7,7 +7,7 @@ use polyview::Offset;
 use polyview_core::{Dataset, DatasetBuilder, Metadata, MetadataValues};
 use polyview_io::ReadOptions;
 
-use super::about::{Column, about_samples};
+use super::about::{Column, about_samples, no_column};
 use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
 
@@ -63,12 +63,8 @@ impl Adjusted<'_> {
                     builder = builder.metadata(ids.clone(), column.clone());
                 }
                 (None, Some(path)) if !known => {
-                    let names: Vec<&str> = columns.iter().map(|c| c.1.name.as_str()).collect();
-                    return Err(Failure::Usage(format!(
-                        "--adjust: '{}' has no column '{name}'; it has {}",
-                        path.display(),
-                        names.join(", ")
-                    )));
+                    let lacks = no_column(path, name, &columns);
+                    return Err(Failure::Usage(format!("--adjust: {lacks}")));
                 }
                 (None, None) if !known => {
                     return Err(Failure::Usage(format!(

@@ -111,10 +111,23 @@ pub fn check(
 ) -> Outcome<()> {
     let counts = Counts { path, table, mend };
     let trials_of = trials.map(|t| (t, places(t, table)));
+    let apart = trials_of.as_ref().and_then(|(t, (rows, columns))| {
+        apart(
+            [&t.table.samples, &t.table.features],
+            [(rows, table.samples()), (columns, table.features())],
+        )
+    });
     for (n, d, x) in table.cells().filter(|c| !c.2.is_nan()) {
         counts.check(n, d, x)?;
         match &trials_of {
             Some((t, (rows, columns))) => {
+                if let Some(what) = &apart {
+                    return Err(Failure::Tables {
+                        first: t.path.clone(),
+                        second: path.to_owned(),
+                        what: what.clone(),
+                    });
+                }
                 enough(&counts, t, x, (n, rows[n]), (d, columns[d]))?;
             }
             None if likelihood.has_trials() && x > 1.0 => {
@@ -129,6 +142,20 @@ pub fn check(
         }
     }
     Ok(())
+}
+
+/// What is wrong with numbers of trials none of whose samples, or none of whose features, is one of the counts.
+fn apart(trials: [&[String]; 2], counts: [(&Vec<Option<usize>>, &[String]); 2]) -> Option<String> {
+    let first = |names: &[String]| names.first().cloned().unwrap_or_default();
+    let mut all = ["sample", "feature"].into_iter().zip(trials).zip(counts);
+    let ((what, own), (_, theirs)) =
+        all.find(|(_, (places, _))| places.iter().all(Option::is_none))?;
+    Some(format!(
+        "no {what} of the trials is one of the counts (first ones: '{}' and '{}'); numbers of trials are a table like that of \
+         the counts, with samples in rows, or, with --transposed, in columns of both",
+        first(own),
+        first(theirs)
+    ))
 }
 
 /// Rows and columns of the trials for those of the counts.

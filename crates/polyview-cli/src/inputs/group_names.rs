@@ -6,7 +6,7 @@ use std::path::Path;
 
 use polyview_core::{DataError, Groups, Join, Metadata, MetadataValues};
 
-use super::about::{Column, strangers};
+use super::about::{Column, no_column, strangers};
 use crate::failure::{Failure, Outcome};
 
 /// The group of each row of a column.
@@ -23,12 +23,7 @@ pub fn group_names(column: &Metadata) -> Vec<Option<String>> {
 /// The group of each sample that has one in a column of a table about samples.
 pub fn groups_of(about: &[Column], path: &Path, column: &str) -> Outcome<Vec<(String, String)>> {
     let Some((ids, found)) = about.iter().find(|(_, c)| c.name == column) else {
-        let known: Vec<&str> = about.iter().map(|(_, c)| c.name.as_str()).collect();
-        return Err(Failure::Usage(format!(
-            "'{}' has no column '{column}'; it has {}",
-            path.display(),
-            known.join(", ")
-        )));
+        return Err(no_column(path, column, about));
     };
     let pairs = ids.iter().cloned().zip(group_names(found));
     Ok(pairs.filter_map(|(s, g)| Some((s, g?))).collect())

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use polyview::Likelihood;
-use polyview_core::{Table, ViewTable};
+use polyview_core::{ClassPlaces, Table, ViewTable, whole_number};
 use polyview_io::{Orientation, ReadOptions, read_string_table};
 use polyview_linalg::Mat;
 
@@ -23,13 +23,14 @@ pub fn of_words(
         )));
     }
     let read = read_string_table(file, options)?;
+    let places = ClassPlaces::of(words.iter().map(String::as_str));
     let mut values = Mat::full(read.samples.len(), read.columns.len(), f64::NAN);
     for (d, column) in read.values.iter().enumerate() {
         for (n, cell) in column.iter().enumerate() {
             let Some(word) = cell else {
                 continue;
             };
-            let place = words.iter().position(|w| w == word);
+            let place = places.at(word);
             let place = place
                 .map(|k| (k + 1) as f64)
                 .or_else(|| number(word, words.len()));
@@ -57,7 +58,7 @@ pub fn of_words(
 
 /// The number of a level.
 fn number(word: &str, levels: usize) -> Option<f64> {
-    let number: usize = word.parse().ok()?;
+    let number = usize::try_from(whole_number(word)?).ok()?;
     (1..=levels).contains(&number).then_some(number as f64)
 }
 

@@ -168,8 +168,21 @@ pub fn event_time(cell: &str, decimal: DecimalMark) -> Result<f64, String> {
             "'{cell}' is beyond every time; correct it, or leave the cell empty"
         ));
     }
-    if x > 0.0 && end.is_nan() {
-        return Ok(x);
+    match (end == f64::INFINITY, end.is_nan()) {
+        (true, _) => {
+            return Err(format!(
+                "'{cell}' is a limit, and a time of which no more is known than that the event had not come by then is \
+                 the time alone, with a 0 in the column of the event: write {x} and 0"
+            ));
+        }
+        (_, false) => {
+            return Err(format!(
+                "'{cell}' does not say when the event came: a time is a number, and a limit from below one with a 0 in \
+                 the column of the event; correct it, leave the cell empty, or fit logarithms of the times as censored"
+            ));
+        }
+        _ if x > 0.0 => return Ok(x),
+        _ => {}
     }
     Err(format!(
         "'{cell}' is no time above zero: times count from when a sample was first watched, and one that was not \

@@ -33,6 +33,7 @@ use polyview_io::{Orientation, ReadOptions};
 use crate::args::{Cli, DataArgs};
 use crate::detection::check_features;
 use crate::failure::Outcome;
+use crate::hdf5;
 use crate::labels::{self, labels_option};
 use crate::remarks::{note, say, warning};
 use crate::study::{Study, named_file, offset_option, view_option};
@@ -77,6 +78,9 @@ pub fn dataset(cli: &Cli, study: &mut Study) -> Outcome<Dataset> {
             note_names(cli, &s.path, &options, (table.samples(), table.features()));
             present.add(table.samples());
             builder = ids_or_places(builder, &s.name, &s.path)?;
+            if l.is_similarity() {
+                builder = builder.similarities(&s.name);
+            }
             builder = builder.view(stored(cli, study, table, &l, trials.is_some()));
             if let Some(ends) = ends {
                 builder = builder.ends(ends);
@@ -140,14 +144,24 @@ pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<Stri
     copies.chain(codes).collect()
 }
 
-/// Says where the header or the first column of a table look like data; `names`
-/// are its samples and features.
+/// Says where the header or the first column of a table look like data, and where a table is not turned
+/// that was to be; `names` are its samples and features.
 pub fn note_names(
     cli: &Cli,
     path: &Path,
     options: &ReadOptions,
     (samples, features): (&[String], &[String]),
 ) {
+    if options.orientation == Orientation::FeaturesInRows && hdf5::is_inside(path) {
+        note(
+            cli,
+            format!(
+                "{}: --transposed does not turn it: its samples are the rows of obs wherever they stand",
+                path.display()
+            ),
+        );
+        return;
+    }
     let numbers = |names: &[String]| -> Option<Vec<f64>> {
         names.iter().map(|name| name.parse().ok()).collect()
     };

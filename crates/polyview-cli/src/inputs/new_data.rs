@@ -21,7 +21,7 @@ use crate::choice;
 use crate::failure::{Failure, Outcome};
 use crate::labels::{self, labels_option};
 use crate::remarks::note;
-use crate::study::{named_file, of_view, offset_option, trials_twice, view_option};
+use crate::study::{Once, named_file, of_view, offset_option, view_option};
 
 /// New data given on the command line, for the views of a model.
 pub fn new_data(cli: &Cli, args: &DataArgs, fit: &Fit) -> Outcome<Dataset> {
@@ -122,8 +122,10 @@ pub fn new_data_for(
     }
     let builder = with_metadata(builder, &about);
     let mut offsets = BTreeMap::new();
+    let mut once = Once::of("--offset");
     for text in &args.offsets {
         let (view, path) = offset_option(text)?;
+        once.view(&view)?;
         fit.view(&view)?;
         let known = fit.spec().and_then(|s| s.offsets.get(&view));
         match (known, path) {
@@ -163,17 +165,17 @@ pub fn new_data_for(
 /// Files of trials by view, for the binomial views of a model.
 pub fn trials_of(args: &DataArgs, fit: &Fit) -> Outcome<BTreeMap<String, PathBuf>> {
     let mut out = BTreeMap::new();
+    let mut once = Once::of("--trials");
     for text in &args.trials {
         let (name, path) = named_file("--trials", text)?;
+        once.view(&name)?;
         let likelihood = &fit.view(&name)?.1.choices.likelihood;
         if !likelihood.has_trials() {
             return Err(Failure::Usage(format!(
                 "--trials: view '{name}' is {likelihood} in this model, not binomial; leave them out"
             )));
         }
-        if out.insert(name.clone(), path).is_some() {
-            return Err(trials_twice(&name));
-        }
+        out.insert(name, path);
     }
     Ok(out)
 }

@@ -71,11 +71,33 @@ pub fn distinct(data: &[Source]) -> Outcome<()> {
     }
 }
 
-/// The answer to two files of trials for one view.
-pub fn trials_twice(view: &str) -> Failure {
-    Failure::Usage(format!(
-        "--trials: view '{view}' has two files of trials; leave one out"
-    ))
+/// What an option has been given for, which it may be once: the last would stand without a word.
+pub struct Once {
+    option: &'static str,
+    seen: HashSet<String>,
+}
+
+impl Once {
+    /// For nothing yet.
+    pub fn of(option: &'static str) -> Self {
+        Self {
+            option,
+            seen: HashSet::new(),
+        }
+    }
+    /// One more view.
+    ///
+    /// # Errors
+    /// Where it has been given before.
+    pub fn view(&mut self, view: &str) -> Outcome<()> {
+        if self.seen.insert(view.to_owned()) {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{}: view '{view}' is given twice; leave one of them out",
+            self.option
+        )))
+    }
 }
 
 /// Parses `NAME=FILE[:LIKELIHOOD]`. A colon belongs to the file if what

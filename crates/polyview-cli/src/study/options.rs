@@ -1,13 +1,11 @@
 //! Choices of the model that options make.
 
-use std::collections::HashSet;
-
 use polyview::{
     EngineKind, GibbsOptions, Intercepts, KernelChoice, PruneRule, Settle, ViewChoices, WeightPrior,
 };
 use polyview_core::OptionError;
 
-use super::data::{settle_option, weight_option};
+use super::data::{Once, settle_option, weight_option};
 use super::{KERNEL_FACTORS, Study};
 use crate::args::ModelArgs;
 use crate::choice::{parsed, species};
@@ -106,6 +104,7 @@ impl Study {
                 Some(n) => *m = m.clone().with_view(&n, choices),
             }
         }
+        let (mut once, mut for_all) = (Once::of("--weights, --select-features"), false);
         for text in &args.priors.weights {
             // options come in braces, with equals signs of their own
             let end = if text.ends_with('}') {
@@ -118,6 +117,13 @@ impl Study {
                 None => (None, text.as_str()),
             };
             let selection: WeightPrior = species("--weights", prior)?;
+            if let Some(view) = view {
+                once.view(view)?;
+            } else if std::mem::replace(&mut for_all, true) {
+                return Err(Failure::Usage(
+                    "--weights: a prior for all views is given twice; leave one of them out".into(),
+                ));
+            }
             let names: Vec<String> = match view {
                 Some(view) => vec![view.to_owned()],
                 None => m.views.iter().map(|v| v.name.clone()).collect(),
@@ -134,16 +140,21 @@ impl Study {
             }
         }
         for name in &args.priors.select_features {
+            once.view(name)?;
             let mut choices = m.view(name);
             choices.selection = "relevance".into();
             *m = m.clone().with_view(name, choices);
         }
+        let mut once = Once::of("--weight");
         for text in &args.choices.weight {
             let (view, weight) = weight_option(text)?;
+            once.view(&view)?;
             *m = m.clone().with_weight(&view, weight);
         }
+        let mut once = Once::of("--settle");
         for name in &args.choices.settle {
             let (name, settle) = settle_option(name, |v| m.views.iter().any(|x| x.name == v))?;
+            once.view(name)?;
             *m = m.clone().with_settled(name, settle);
         }
         if args.choices.no_settle {
@@ -152,8 +163,10 @@ impl Study {
                 v.choices.settle = Some(Settle::Not);
             }
         }
+        let mut once = Once::of("--shape");
         for text in &args.choices.shape {
             let (name, shape) = shape_option(text)?;
+            once.view(&name)?;
             let mut choices = m.view(&name);
             choices.shape = Some(shape);
             *m = m.clone().with_view(&name, choices);
@@ -170,8 +183,10 @@ impl Study {
 
     /// Kernels of views, which are made of real numbers unless somebody says otherwise.
     pub(super) fn add_kernels(&mut self, args: &ModelArgs) -> Outcome<()> {
+        let mut once = Once::of("--kernel");
         for text in &args.choices.kernel {
             let (view, kernel) = kernel_option(text)?;
+            once.view(&view)?;
             let choices = ViewChoices {
                 kernel: Some(kernel),
                 ..self.model.view(&view)
@@ -195,14 +210,10 @@ impl Study {
 
     /// Limits of detection of views.
     pub(super) fn add_limits(&mut self, args: &ModelArgs) -> Outcome<()> {
-        let mut names = HashSet::new();
+        let mut once = Once::of("--limit");
         for text in &args.choices.limit {
             let (view, Given { limits, path }) = limit_option(text, &self.format())?;
-            if !names.insert(view.clone()) {
-                return Err(Failure::Usage(format!(
-                    "--limit: view '{view}' has limits twice; leave one out, or give a table with those of each feature"
-                )));
-            }
+            once.view(&view)?;
             self.model = self.model.clone().with_limits(&view, limits);
             self.limits.extend(path.map(|path| (view, path)));
         }

@@ -28,9 +28,13 @@ fn annotated(group: &mut GroupBuilder, features: usize) {
     words(&mut obs, "_index", &names("s", SAMPLES));
     let donors: Vec<String> = (0..SAMPLES).map(|n| format!("donor{}", n % 2)).collect();
     words(&mut obs, "donor", &donors);
+    let flags: Vec<String> = (0..SAMPLES)
+        .map(|n| ["TRUE", "FALSE"][n % 2].to_owned())
+        .collect();
+    words(&mut obs, "flag", &flags);
     obs.set_attr(
         "column-order",
-        AttrValue::VarLenStringArray(vec!["donor".into()]),
+        AttrValue::VarLenStringArray(vec!["donor".into(), "flag".into()]),
     );
     group.add_group(obs.finish());
     let mut var = group.create_group("var");
@@ -59,6 +63,17 @@ fn annotated(group: &mut GroupBuilder, features: usize) {
     counts.create_dataset("indices").with_i64_data(&places);
     counts.create_dataset("data").with_f64_data(&cells);
     layers.add_group(counts.finish());
+    let mut infinite = cells.clone();
+    infinite[1] = f64::INFINITY;
+    layers
+        .create_dataset("inf")
+        .with_f64_data(&infinite)
+        .with_shape(&[SAMPLES as u64, features as u64]);
+    let mut obsm = group.create_group("obsm");
+    obsm.create_dataset("pca")
+        .with_f64_data(&cells[..2 * SAMPLES])
+        .with_shape(&[SAMPLES as u64, 2]);
+    group.add_group(obsm.finish());
     group.add_group(layers.finish());
 }
 
@@ -238,7 +253,43 @@ fn what_goes_wrong() {
         "{said}"
     );
     let said = fails(at, "fit --view a=cells.h5mu#rna/layers/raw --out m.pv", 1);
-    assert!(said.contains("what there is: X, layers/counts"), "{said}");
+    assert!(
+        said.contains("what there is: X, layers/inf, layers/counts"),
+        "{said}"
+    );
+    let said = fails(at, "fit --view a=cells.h5mu#rna/obsm/pca --out m.pv", 1);
+    assert!(
+        said.contains("whose columns are not those of var") && said.contains("layers/counts"),
+        "{said}"
+    );
+    let said = fails(
+        at,
+        "fit --view a=cells.h5mu#rna --metadata cells.h5mu --groups donor --out m.pv",
+        2,
+    );
+    assert!(
+        said.contains("it has batch; a modality of it has columns of its own")
+            && said.contains("cells.h5mu#prot"),
+        "{said}"
+    );
+    let said = fails(at, "fit --view a=cells.h5mu#rna/obs/flag --out m.pv", 1);
+    assert!(said.contains("a column of true and false"), "{said}");
+    // infinite, by its names
+    let said = fails(at, "fit --view a=cells.h5mu#rna/layers/inf --out m.pv", 1);
+    assert!(
+        said.contains("cells.h5mu") && said.contains("sample 's0' and feature 'g1'"),
+        "{said}"
+    );
+    let o = run(
+        at,
+        "fit --view a=cells.h5mu#rna:gaussian --transposed -k 1 --max-sweeps 2 --out t.pv",
+    );
+    let said = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(
+        o.status.success() && said.contains("--transposed does not turn it"),
+        "{said}"
+    );
+    std::fs::remove_file(at.join("t.pv")).expect("a file");
     let said = fails(at, "import cells.h5mu --out m.pv", 1);
     assert!(
         said.contains("'views/views'") && said.contains("is this one?"),

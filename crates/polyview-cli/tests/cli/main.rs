@@ -33,6 +33,7 @@ mod labels;
 mod layout;
 mod levels;
 mod limits;
+mod mends;
 mod mixture;
 mod models;
 #[cfg(unix)]
@@ -66,5 +67,6 @@ mod trust;
 mod unknown;
 mod update;
 mod verbs;
+mod whole_names;
 mod width;
 mod words;

@@ -47,7 +47,7 @@ fn two_inputs_for_one_view_are_refused() {
     put(at, "w.csv", "id,a,b\ns1,1,0\ns2,1,1\ns3,0,0\n");
     let trials = "--view w=w.csv:binomial --trials w=x.csv --trials w=y.csv";
     let err = fails(at, &format!("fit --model mofa {trials} --out m.pv"), 2);
-    assert!(err.contains("two files of trials"), "{err}");
+    assert!(err.contains("--trials: view 'w' is given twice"), "{err}");
     // of a study file, too
     let entry = "[[data]]\nname = \"x\"\npath = \"x.csv\"\n";
     put(at, "twice.toml", entry.repeat(2));

@@ -125,7 +125,7 @@ fn labels_are_settled_on_what_a_prediction_meets() {
     assert!(error.contains("no view 'nobody'"), "{error}");
     let error = fails(at, &format!("{fit} --settle x --out d.pv"), 1);
     assert!(
-        error.contains("view 'x': settling it cannot be combined with ranks"),
+        error.contains("view 'x': settling it cannot be combined with rank: it has weights"),
         "{error}"
     );
     let error = fails(

@@ -105,7 +105,57 @@ fn what_is_compared_is_said() {
     ok(at, &format!("{fit} n.pv --seed 2"));
     let text = words(&ok(at, "inspect m.pv --against n.pv"));
     assert!(
-        text.contains("weights: of the squared length of each feature's weights"),
+        text.contains(
+            "weights: of the squared length of the weights of each feature that was looked at"
+        ),
         "{text}"
     );
+}
+
+/// Which part is looked at, which choices of all views are others, and what is usual of engines alone.
+#[test]
+fn comparisons_say_what_differs() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    table(at, "x", 80, 50);
+    let rows: String = (0..80)
+        .map(|n| format!("s{n},{},{}\n", n % 7, n % 2))
+        .collect();
+    put(at, "about.csv", format!("id,age,batch\n{rows}"));
+    let fit = "fit --view x=x.csv:gaussian --max-sweeps 5 --metadata about.csv";
+    ok(at, &format!("{fit} -k 1 --out m.pv"));
+    ok(at, &format!("{fit} -k 2 --adjust age --out a.pv"));
+    ok(
+        at,
+        &format!("{fit} -k 1 --groups batch --group-noise --weights relevance --out g.pv"),
+    );
+    ok(at, &format!("{fit} -k 1 --factor-prior ard --out p.pv"));
+    for (other, said) in [
+        (
+            "m.pv",
+            "note: x: looked at 50 of 80 samples and 40 of 50 features, evenly spread",
+        ),
+        (
+            "a.pv",
+            "adjusted for are none in the first fit and age in the second",
+        ),
+        (
+            "a.pv",
+            "the first fit started with 1 factors, of which 1 are left, the second with 2",
+        ),
+        (
+            "g.pv",
+            "groups of samples with parameters of their own are none in the first fit and 0, 1 in the second",
+        ),
+        (
+            "p.pv",
+            "choices for all views are others in the first fit and in the second: factor-prior",
+        ),
+    ] {
+        let text = words(&ok(at, &format!("inspect m.pv --against {other}")));
+        assert!(text.contains(said), "{said}: {text}");
+        assert!(!text.contains("usual"), "{text}");
+        let alike = other == "m.pv";
+        assert!(!alike || !text.contains("in the second"), "{text}");
+    }
 }

@@ -34,6 +34,7 @@ pub struct DatasetBuilder {
     join: Join,
     new_samples: bool,
     numbered: HashSet<String>,
+    similarities: HashSet<String>,
     groups: Option<Vec<(String, String)>>,
     metadata: Vec<(Vec<String>, Metadata)>,
 }
@@ -87,6 +88,13 @@ impl DatasetBuilder {
     #[must_use]
     pub fn numbered(mut self, view: impl Into<String>) -> Self {
         self.numbered.insert(view.into());
+        self
+    }
+    /// Says that the view of that name holds similarities: its features are samples themselves. What is said of names
+    /// that do not meet follows that, and nothing else.
+    #[must_use]
+    pub fn similarities(mut self, view: impl Into<String>) -> Self {
+        self.similarities.insert(view.into());
         self
     }
     /// Gives each sample a group: pairs of sample ID and group name.
@@ -194,6 +202,7 @@ impl DatasetBuilder {
                 view: t.name(),
                 samples: t.samples(),
                 features: t.features(),
+                of_samples: self.similarities.contains(t.name()),
             }
         };
         self.tables.iter().map(of).collect()

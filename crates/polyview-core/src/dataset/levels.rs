@@ -20,6 +20,62 @@ pub enum UnknownClass {
     Missing,
 }
 
+/// The places of classes by their names. A word that is none of these is that class whose number it is,
+/// where all classes are different whole numbers: `4.0` is the class `4`, as programs write whole numbers once
+/// a cell of their column is empty.
+///
+/// ```
+/// use polyview_core::ClassPlaces;
+///
+/// let numbers = ClassPlaces::of(["1", "2", "4"]);
+/// assert_eq!((numbers.at("4.0"), numbers.at("3.0"), numbers.at("four")), (Some(2), None, None));
+/// // here they are words
+/// assert_eq!(ClassPlaces::of(["1", "2", "other"]).at("1.0"), None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClassPlaces<'a> {
+    names: HashMap<&'a str, usize>,
+    /// Nothing where classes are not different whole numbers.
+    numbers: HashMap<i64, usize>,
+}
+
+impl<'a> ClassPlaces<'a> {
+    /// Of classes in this order.
+    pub fn of(classes: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut names, mut numbers, mut count) = (HashMap::new(), HashMap::new(), 0);
+        for class in classes {
+            if let Some(number) = whole_number(class) {
+                numbers.insert(number, count);
+            }
+            names.entry(class).or_insert(count);
+            count += 1;
+        }
+        if numbers.len() < count {
+            numbers.clear();
+        }
+        Self { names, numbers }
+    }
+    /// The place of a class.
+    pub fn at(&self, word: &str) -> Option<usize> {
+        let by_number = || self.numbers.get(&whole_number(word)?).copied();
+        self.names.get(word).copied().or_else(by_number)
+    }
+}
+
+/// The whole number that a word is, `2.0` like `2`; none of other words.
+///
+/// ```
+/// use polyview_core::whole_number;
+///
+/// assert_eq!(["2", "2.0", " 2e0", "2.5", "two"].map(whole_number), [Some(2), Some(2), Some(2), None, None]);
+/// ```
+pub fn whole_number(word: &str) -> Option<i64> {
+    /// Larger ones are not told from their neighbours.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let x: f64 = word.trim().parse().ok()?;
+    (x.fract() == 0.0 && x.abs() < MOST).then_some(x as i64)
+}
+
 /// A categorical view with other codes for the same classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relevelled {
@@ -113,7 +169,7 @@ impl View {
             .map(|n| self.value(n, 0).map(|code| code as usize))
             .collect()
     }
-    /// The view with the codes of `levels`, matched **by name**: how new
+    /// The view with the codes of `levels`, matched **by name** ([`ClassPlaces`]): how new
     /// samples are brought to the classes of a trained model. Classes of the
     /// view that no sample has need no match; a view without an observed value
     /// needs no class names.
@@ -132,17 +188,13 @@ impl View {
                 view: self.name.clone(),
             });
         }
-        let place: HashMap<&str, usize> = levels
-            .iter()
-            .enumerate()
-            .map(|(code, level)| (level.as_str(), code))
-            .collect();
+        let place = ClassPlaces::of(levels.iter().map(String::as_str));
         let mut lost = vec![0; self.levels.len()];
         let mut values = Mat::from_fn(self.n_samples(), 1, |_, _| f64::NAN);
         for (n, class) in self.classes().into_iter().enumerate() {
             let Some(class) = class else { continue };
-            match place.get(self.levels[class].as_str()) {
-                Some(&code) => values[(n, 0)] = code as f64,
+            match place.at(&self.levels[class]) {
+                Some(code) => values[(n, 0)] = code as f64,
                 None => lost[class] += 1,
             }
         }

@@ -24,7 +24,7 @@ pub use blocks::{BlockSource, SourceError, excerpt};
 pub use builder::{DatasetBuilder, Join};
 pub use by_name::by_name;
 pub use dense::DenseValues;
-pub use levels::{Relevelled, UnknownClass};
+pub use levels::{ClassPlaces, Relevelled, UnknownClass, whole_number};
 pub use mask::Mask;
 pub use normal_scores::NormalScores;
 pub use overlap::{Overlap, OverlapRow};

@@ -7,12 +7,34 @@ pub(super) struct Names<'a> {
     pub(super) view: &'a str,
     pub(super) samples: &'a [String],
     pub(super) features: &'a [String],
+    /// Whether features are samples: a table of similarities.
+    pub(super) of_samples: bool,
 }
 
-/// What tables of names look like where their IDs do not meet: transposed, or the
+/// What tables of names look like where their IDs do not meet: similarities of other samples, transposed, or the
 /// same IDs in another spelling. `None` where there is nothing to be said.
 pub(super) fn advice(tables: &[Names<'_>]) -> Option<String> {
-    transposed(tables).or_else(|| spelling(tables))
+    let other = similarities_of_others(tables).or_else(|| transposed(tables));
+    other.or_else(|| spelling(tables))
+}
+
+/// Says which tables hold similarities of samples that no other table has to those that another one has.
+fn similarities_of_others(tables: &[Names<'_>]) -> Option<String> {
+    tables.iter().enumerate().find_map(|(i, t)| {
+        let samples = of_others(tables, i, |t| t.samples);
+        let is_known = |s: &&String| samples.contains(s.as_str());
+        let stranger = t.samples.first()?;
+        if !t.of_samples || t.samples.iter().any(|s| is_known(&s)) {
+            return None;
+        }
+        let feature = t.features.iter().find(is_known)?;
+        Some(format!(
+            "the rows of view '{}' are of samples that no other view has, such as '{stranger}', and its columns of those \
+             that have one, such as '{feature}': similarities of new samples to old ones are for 'predict' and 'project', and a \
+             fit takes those of its samples among themselves",
+            t.view
+        ))
+    })
 }
 
 /// Fewer samples that a view shares with any other, where they are less than half of its
@@ -59,6 +81,11 @@ fn transposed(tables: &[Names<'_>]) -> Option<String> {
     let mut all = tables.len() > 1;
     for (i, t) in tables.iter().enumerate() {
         let samples = of_others(tables, i, |t| t.samples);
+        if t.of_samples {
+            // its header holds sample IDs whichever way it lies
+            all = false;
+            continue;
+        }
         if t.samples.iter().any(|s| samples.contains(s.as_str())) {
             all = false;
             continue;
@@ -172,9 +199,22 @@ mod tests {
                 view,
                 samples,
                 features,
+                // the views of these names are
+                of_samples: view.starts_with("similar"),
             })
             .collect();
         advice(&names)
+    }
+
+    #[test]
+    fn similarities_of_new_samples_are_no_turned_table() {
+        let y: (&str, &[&str], &[&str]) = ("y", &["s1", "s2"], &["f1", "f2"]);
+        let new: (&str, &[&str], &[&str]) = ("similar", &["n1", "n2"], &["s1", "s2"]);
+        let text = said(&[new, y]).expect("advice");
+        assert!(text.contains("'n1'") && text.contains("'s1'"), "{text}");
+        assert!(!text.contains("transposed"), "{text}");
+        let own: (&str, &[&str], &[&str]) = ("similar", &["s1", "s2"], &["s1", "s2"]);
+        assert_eq!(said(&[own, y]), None);
     }
 
     #[test]

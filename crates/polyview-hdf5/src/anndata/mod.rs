@@ -105,6 +105,9 @@ pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
     if let Some(column) = place.matrix.strip_prefix("obs/") {
         return Err(of_obs(&file, &place, column)?);
     }
+    if let Some(refused) = of_no_features(&file, &place)? {
+        return Err(refused);
+    }
     let samples = Frame::open(&file, place.at("obs"))?.names()?;
     let variables = if place.matrix.starts_with("raw/") {
         "raw/var"
@@ -114,11 +117,11 @@ pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
     let features = Frame::open(&file, place.at(variables))?.names()?;
     let at = place.at(&place.matrix);
     let shape = [samples.len(), features.len()];
-    let values = matrix::read(&file, &at, shape)?.needed(
-        &file,
-        &at,
-        &format!("what there is: {}", matrices(&file, &place)?.join(", ")),
-    )?;
+    let values =
+        matrix::read(&file, &at, shape)?.needed(&file, &at, &what_there_is(&file, &place)?)?;
+    if let Matrix::Dense(values) = &values {
+        finite(&file, &at, values, (&samples, &features))?;
+    }
     let name = name.to_owned();
     Ok(match values {
         Matrix::Dense(values) => ViewTable::Dense(Table {
@@ -137,9 +140,59 @@ pub fn read_view(location: &Location, name: &str) -> Result<ViewTable> {
     })
 }
 
+/// Refuses an infinite value by its names.
+fn finite(
+    file: &Reader,
+    at: &str,
+    values: &Mat<f64>,
+    (samples, features): (&[String], &[String]),
+) -> Result<()> {
+    for (d, feature) in features.iter().enumerate() {
+        let column = values.col_as_slice(d);
+        if let Some(n) = column.iter().position(|x| x.is_infinite()) {
+            return Err(file.values(
+                at,
+                format!(
+                    "has an infinite value, of sample '{}' and feature '{feature}'; correct it, or write NaN there, which \
+                     is a missing cell",
+                    samples[n]
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what stands in a file beside the matrices of its variables, and has other columns than these.
+fn of_no_features(file: &Reader, place: &Place) -> Result<Option<Hdf5Error>> {
+    const BESIDE: [&str; 5] = ["obsm", "obsp", "varm", "varp", "uns"];
+    let first = place.matrix.split('/').next().unwrap_or_default();
+    let at = place.at(&place.matrix);
+    let is_there =
+        || -> Result<bool> { Ok(file.array(&at)?.is_some() || file.group(&at)?.is_some()) };
+    if !BESIDE.contains(&first) || !is_there()? {
+        return Ok(None);
+    }
+    let mend = format!(
+        "a view is a matrix of samples and the variables of var ({}): write this one to a table of its own",
+        what_there_is(file, place)?
+    );
+    Ok(Some(file.layout(
+        &at,
+        format!("of {first}, whose columns are not those of var"),
+        &mend,
+    )))
+}
+
 /// What to do with a column of `obs` where a matrix belongs.
 fn of_obs(file: &Reader, place: &Place, column: &str) -> Result<Hdf5Error> {
+    let is_truth = |w: &String| w.eq_ignore_ascii_case("true") || w.eq_ignore_ascii_case("false");
     let (found, mend) = match Frame::open(file, place.at("obs"))?.column(column)? {
+        MetadataValues::Categories(words) if words.iter().flatten().all(is_truth) => (
+            "a column of true and false",
+            "read it as two classes: write ':categorical' after it, with a model that knows these \
+             (--model sshiba)",
+        ),
         MetadataValues::Categories(_) => (
             "a column of words",
             "read it as classes: write ':categorical' after it, with a model that knows these \
@@ -220,6 +273,27 @@ pub fn read_obs(location: &Location) -> Result<(Vec<(Vec<String>, Metadata)>, Ve
         }
     }
     Ok((columns, notes))
+}
+
+/// The matrices that could have been asked for, in words.
+fn what_there_is(file: &Reader, place: &Place) -> Result<String> {
+    let all = matrices(file, place)?;
+    Ok(if all.is_empty() {
+        "there is no matrix in it: write one as X or as a layer".to_owned()
+    } else {
+        format!("what there is: {}", all.join(", "))
+    })
+}
+
+/// The modalities of an `.h5mu` file that a location does not name; none of other files.
+///
+/// # Errors
+/// [`Hdf5Error`] when the file cannot be read.
+pub fn unnamed_modalities(location: &Location) -> Result<Vec<String>> {
+    if !location.inside.is_empty() {
+        return Ok(Vec::new());
+    }
+    Reader::open(&location.path)?.groups_in("mod")
 }
 
 /// The matrices that could have been asked for.

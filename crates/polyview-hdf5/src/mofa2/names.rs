@@ -1,5 +1,7 @@
 //! Who is where in a MOFA2 file.
 
+use std::collections::HashSet;
+
 use polyview::Likelihood;
 
 use crate::error::{Hdf5Error, Result};
@@ -57,6 +59,18 @@ impl Names {
         };
         let features = of("features", &views)?;
         let samples = of("samples", &groups)?;
+        for (kind, names, all) in [
+            ("features", &views, &features),
+            ("samples", &groups, &samples),
+        ] {
+            for (name, own) in names.iter().zip(all) {
+                let mut seen = HashSet::new();
+                if let Some(twice) = own.iter().find(|n| !seen.insert(*n)) {
+                    let what = format!("holds '{twice}' twice; give each a name of its own");
+                    return Err(file.values(&format!("{kind}/{name}"), what));
+                }
+            }
+        }
         let place = "model_options/likelihoods";
         let words = file.words(place)?.needed(file, place, IS_IT)?;
         if words.len() != views.len() {

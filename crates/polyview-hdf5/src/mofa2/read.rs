@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use polyview::{
-    Fit, FitParts, GroupChoices, ModelSpec, Noise, ProjectOptions, ViewChoices, ViewParts, models,
+    ErrorKind, Fit, FitParts, GroupChoices, ModelSpec, Noise, ProjectOptions, ViewChoices,
+    ViewParts, models,
 };
 use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View};
 use polyview_linalg::Mat;
@@ -88,7 +89,7 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
     for note in notes {
         record.journal.note(0, "", Event::Assumed { note });
     }
-    let mut parts = FitParts {
+    let parts = FitParts {
         spec,
         samples: names.samples.concat(),
         views,
@@ -98,7 +99,25 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
         metadata: metadata(&file, &names)?,
         record,
     };
+    let path = file.path().to_owned();
     drop(file);
+    taken_over(parts).map_err(|e| match e {
+        Hdf5Error::Model(e) if matches!(e.kind(), ErrorKind::File { .. }) => Hdf5Error::Values {
+            path,
+            place: "/".to_owned(),
+            what: match e.kind() {
+                ErrorKind::File { why, .. } => format!(
+                    "holds no model that can be taken over: {why}; fit it again, or copy the file again"
+                ),
+                other => other.to_string(),
+            },
+        },
+        other => other,
+    })
+}
+
+/// The model of these parts, with the covariances of its factors.
+fn taken_over(mut parts: FitParts) -> Result<Fit> {
     with_covariances(&mut parts)?;
     Ok(Fit::from_parts(parts)?)
 }
@@ -136,6 +155,7 @@ fn factors(file: &Reader, names: &Names) -> Result<Mat<f64>> {
         let z = file
             .matrix(&place, Some([names.factors, samples.len()]))?
             .needed(file, &place, IS_IT)?;
+        known(file, &place, &z, ("sample", samples))?;
         for i in 0..samples.len() {
             for k in 0..names.factors {
                 out[(first + i, k)] = z[(k, i)];
@@ -144,6 +164,29 @@ fn factors(file: &Reader, names: &Names) -> Result<Mat<f64>> {
         first += samples.len();
     }
     Ok(out)
+}
+
+/// Refuses a number of a factor, in rows, that is missing or infinite.
+fn known(
+    file: &Reader,
+    place: &str,
+    values: &Mat<f64>,
+    (what, names): (&str, &[String]),
+) -> Result<()> {
+    for (i, name) in names.iter().enumerate() {
+        let column = values.col_as_slice(i);
+        if let Some(k) = column.iter().position(|x| !x.is_finite()) {
+            return Err(file.values(
+                place,
+                format!(
+                    "has no finite number for {what} '{name}' in factor {}; the model did not come out right, or the file is \
+                     damaged: fit it again, or copy it again",
+                    k + 1
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Estimates of a view with those of each group.
@@ -194,9 +237,9 @@ fn view(
     let place = format!("expectations/W/{name}");
     let weights = file
         .matrix(&place, Some([names.factors, columns]))?
-        .needed(file, &place, IS_IT)?
-        .transpose()
-        .to_owned();
+        .needed(file, &place, IS_IT)?;
+    known(file, &place, &weights, ("feature", features))?;
+    let weights = weights.transpose().to_owned();
     let likelihood = &names.likelihoods[m];
     let gaussian = likelihood == "gaussian";
     let mut scaling = Scaling::identity(columns);

@@ -153,7 +153,57 @@ fn infinite_values_are_refused() {
             .with_f64_data(&values)
             .with_shape(&[2, 2]);
     });
-    let table = read_view(&location, "v").unwrap();
-    let data = polyview_core::Dataset::builder().view(table).build();
-    assert!(data.is_err());
+    let e = read_view(&location, "v").unwrap_err();
+    assert!(matches!(e, Hdf5Error::Values { .. }), "{e}");
+    let e = e.to_string();
+    for word in ["'X'", "infinite", "of sample '", "feature '", "NaN"] {
+        assert!(e.contains(word), "'{word}' is not in: {e}");
+    }
+}
+
+/// A model of MOFA2 of one view and one group, as far as it is read before its noise.
+fn model(samples: &[&str], weights: &[f64]) -> String {
+    let mut file = FileBuilder::new();
+    let words = |file: &mut FileBuilder, group: &str, name: &str, words: &[&str]| {
+        let mut group = file.create_group(group);
+        group.create_dataset(name).with_vlen_strings(words);
+        file.add_group(group.finish());
+    };
+    words(&mut file, "views", "views", &["v"]);
+    words(&mut file, "groups", "groups", &["g"]);
+    words(&mut file, "features", "v", &["a", "b"]);
+    words(&mut file, "samples", "g", samples);
+    words(&mut file, "model_options", "likelihoods", &["gaussian"]);
+    let mut all = file.create_group("expectations");
+    for (kind, name, values) in [("Z", "g", &[0.5, -1.0, 0.5][..]), ("W", "v", weights)] {
+        let mut group = all.create_group(kind);
+        group
+            .create_dataset(name)
+            .with_f64_data(values)
+            .with_shape(&[1, values.len() as u64]);
+        all.add_group(group.finish());
+    }
+    file.add_group(all.finish());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.hdf5");
+    file.write(&path).unwrap();
+    let e = read_mofa2(&path, &ImportOptions::default()).unwrap_err();
+    e.to_string()
+}
+
+#[test]
+fn what_is_wrong_with_a_model_is_named_in_its_file() {
+    let e = model(&["s", "t", "u"], &[1.0, f64::NAN]);
+    for word in [
+        "m.hdf5",
+        "'expectations/W/v'",
+        "feature 'b' in factor 1",
+        "fit it again",
+    ] {
+        assert!(e.contains(word), "'{word}' is not in: {e}");
+    }
+    let e = model(&["s", "t", "s"], &[1.0, 2.0]);
+    for word in ["m.hdf5", "'samples/g' holds 's' twice"] {
+        assert!(e.contains(word), "'{word}' is not in: {e}");
+    }
 }

@@ -68,6 +68,33 @@ impl Default for VbOptions {
     }
 }
 
+impl VbOptions {
+    /// The first option that is out of its range, and its value in words.
+    pub fn fault(&self) -> Option<(&'static str, String)> {
+        let between = |x: f64, most: f64| x > 0.0 && x < most;
+        let share = |x: f64| (0.0..1.0).contains(&x);
+        let PruneRule {
+            energy_ratio,
+            largest_weight,
+            least_explained,
+            by_bound: _,
+        } = self.prune;
+        let checks = [
+            ("tolerance", self.tolerance, between(self.tolerance, 1.0)),
+            ("movement", self.movement, between(self.movement, 1.0)),
+            ("relaxation", self.relaxation, between(self.relaxation, 2.0)),
+            ("energy-ratio", energy_ratio, share(energy_ratio)),
+            ("largest-weight", largest_weight, share(largest_weight)),
+            ("least-explained", least_explained, share(least_explained)),
+        ];
+        if self.max_sweeps == 0 {
+            return Some(("max-sweeps", "0".to_owned()));
+        }
+        let wrong = checks.iter().find(|c| !c.2);
+        wrong.map(|(name, value, _)| (*name, value.to_string()))
+    }
+}
+
 /// Whether factors and weights are rotated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

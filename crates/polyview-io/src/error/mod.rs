@@ -307,6 +307,16 @@ fn names_or_data(name: &str, axis: Axis) -> &'static str {
 
 fn split_hint(likely: Option<char>) -> String {
     match likely {
+        Some(' ') => {
+            ", but blanks occur in it: if they part the columns, write the file with commas, \
+                      semicolons or tabs in their place"
+                .to_owned()
+        }
+        Some('|') => {
+            ", but '|' occur in it: if they part the columns, write the file with commas, \
+                      semicolons or tabs in their place"
+                .to_owned()
+        }
         Some(other) => {
             format!(
                 ", but {} occur in it; read it with that delimiter (--delimiter {})",
@@ -318,7 +328,10 @@ fn split_hint(likely: Option<char>) -> String {
                 }
             )
         }
-        None => "; it needs sample IDs and at least one feature".to_owned(),
+        None => {
+            "; it needs sample IDs and at least one feature, parted by commas, semicolons or tabs"
+                .to_owned()
+        }
     }
 }
 

@@ -27,6 +27,9 @@ pub enum Delimiter {
 
 const CANDIDATES: [u8; 3] = *b",;\t";
 
+/// What parts columns in other programs' files, and is not read as that here.
+const UNREAD: [u8; 2] = *b"| ";
+
 impl Delimiter {
     fn choose(self, path: &Path, header: &[u8]) -> u8 {
         match self {
@@ -80,8 +83,7 @@ pub(crate) fn read_header(
                 source: MarketError::NoTable,
             });
         }
-        let likely = CANDIDATES
-            .into_iter()
+        let likely = (CANDIDATES.into_iter().chain(UNREAD))
             .find(|&c| c != records.delimiter() && line.contains(&c))
             .map(char::from);
         return Err(IoError::OneColumn {

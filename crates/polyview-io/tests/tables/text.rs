@@ -152,7 +152,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "sample\ns1\n",
-        "t.csv: the header has one column when split at ','; it needs sample IDs and at least one feature",
+        "t.csv: the header has one column when split at ','; it needs sample IDs and at least one feature, parted by commas, semicolons or tabs",
     ),
     (
         "sample,a,b\ns1,1,2\ns2,1\n",

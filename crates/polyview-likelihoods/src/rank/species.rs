@@ -63,7 +63,7 @@ fn refused(way: Way) -> Option<String> {
         Way::Sparse => "keeps a number for every cell",
         Way::Groups => "ranks have neither noise nor intercepts that a group could have",
         Way::Components => "pairs of samples have one set of weights",
-        Way::Settling => "ranks: their weights belong to pairs of training samples",
+        Way::Settling => "has weights that belong to pairs of training samples",
         Way::Offset => "ranks have no unit in which a number could be added to them",
         _ => return None,
     };

@@ -354,7 +354,9 @@ pub(crate) fn counts_once(
 /// Why weights of a view cannot be settled, whatever the engine: the likelihood does not
 /// allow it, or steps that are `mofapy2`'s.
 pub(crate) fn never_settled(choices: &ViewChoices, mofapy2: Option<&str>) -> Option<String> {
-    let refused = choices.likelihood.refuses(Way::Settling);
+    let likelihood = &choices.likelihood;
+    let refused = likelihood.refuses(Way::Settling);
+    let refused = refused.map(|why| format!("{}: it {why}", likelihood.name()));
     refused.or_else(|| mofapy2.map(str::to_owned))
 }
 

@@ -209,6 +209,9 @@ fn range(option: &str) -> &'static str {
         "trials" => "give a whole number from 1 to 1000000000",
         "learning-rate" => "give a number above 0 and at most 1",
         "forget" => "give a number from 0 on, below 1",
+        "energy-ratio" | "largest-weight" | "least-explained" => {
+            "give a number from 0 on, which turns it off, and below 1"
+        }
         "forgetting" | "threshold" => "give a number from 0 on",
         "relaxation" => "give a number above 0 and below 2",
         "folds" => "give a whole number from 2 on",

@@ -98,7 +98,9 @@ impl Mixing {
                 "the draws are too few to tell whether the chains have met".to_owned(),
             ),
             Some((rhat, of)) if *rhat > LARGEST_RHAT => found.push(format!(
-                "the chains have not met: R-hat {rhat:.3} of '{of}' (at most {LARGEST_RHAT} where they have)"
+                "the chains have not met: R-hat {:.3} of '{of}' (at most {LARGEST_RHAT} where they have)",
+                // no number that the limit would let pass
+                (rhat * 1000.0).ceil() / 1000.0
             )),
             Some(_) => {}
         }

@@ -7,6 +7,7 @@ use polyview_kernels::{
     Family, KernelChoice, KernelMap, Learnt, learn_view, learn_view_against, learn_view_weighted,
 };
 
+use super::view_info::decimals;
 use super::{ViewInfo, cut, widths};
 use crate::compose::Composed;
 use crate::error::{ErrorKind, Result};
@@ -84,8 +85,8 @@ fn told(
     let (references, features) = (learnt.map.references().len(), learnt.map.features().len());
     let width = match (learnt.width, learnt.median) {
         (Some(width), Some(median)) => {
-            let times = width / median;
-            format!(" of width {width:.4} ({times:.2} times the median distance of samples)")
+            let (times, width) = (decimals(width / median, 2), decimals(width, 4));
+            format!(" of width {width} ({times} times the median distance of samples)")
         }
         _ => String::new(),
     };

@@ -61,8 +61,12 @@ impl ViewInfo {
         let map = self.kernel.as_ref()?;
         let (features, references) = (map.features().len(), map.references().len());
         let kernel = match map.kernel() {
-            Kernel::Rbf { gamma } => format!("rbf of width {:.4}", (0.5 / gamma).sqrt()),
-            Kernel::Matern { nu, width } => format!("matern of order {nu} and width {width:.4}"),
+            Kernel::Rbf { gamma } => {
+                format!("rbf of width {}", decimals((0.5 / gamma).sqrt(), 4))
+            }
+            Kernel::Matern { nu, width } => {
+                format!("matern of order {nu} and width {}", decimals(width, 4))
+            }
             Kernel::Polynomial { degree, offset } => {
                 format!("polynomial of degree {degree}, offset {offset}")
             }
@@ -142,5 +146,27 @@ impl ViewInfo {
              known of them, and nothing is predicted",
             self.unobserved.len()
         ))
+    }
+}
+
+/// A positive number with so many decimals, or as a power of ten where these would leave hardly a digit of it.
+pub(super) fn decimals(x: f64, count: usize) -> String {
+    let least = 10f64.powi(-(count as i32));
+    if x > 0.0 && x < least {
+        format!("{x:.*e}", count - 1)
+    } else {
+        format!("{x:.count$}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimals;
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        assert_eq!(decimals(3.25, 4), "3.2500");
+        assert_eq!(decimals(1.234_56e-7, 4), "1.235e-7");
+        assert_eq!(decimals(0.0, 4), "0.0000");
     }
 }

@@ -72,7 +72,9 @@ pub(super) fn find(
         if matches!(kernel.family.width(), Some(Width::Auto | Width::Median)) {
             kernel = of_width(kernel, median);
         }
-        let mut tell = |note: String| journal.note(0, format!("data/{name}"), Event::Data { note });
+        let tell = |journal: &mut Journal, note: String| {
+            journal.note(0, format!("data/{name}"), Event::Data { note });
+        };
         let compared = Compared::new(data, choices, (v, &kernel), seed).map_err(|e| e.map(wrong));
         match compared {
             Ok(compared) => {
@@ -80,25 +82,26 @@ pub(super) fn find(
                     let tried = compared.widths(median).map_err(wrong)?;
                     let best = best_of(&tried);
                     kernel = of_width(kernel, best.0 * median);
-                    tell(compared.said(&tried, best));
+                    tell(journal, compared.said(&tried, best));
                 }
                 if kernel.ard {
                     let found = (compared.comparison)
                         .learn_weights(&kernel)
                         .map_err(wrong)?;
-                    tell(compared.said_of_weights(&found));
+                    tell(journal, compared.said_of_weights(&found));
                     (kernel, weights[v]) = (found.kernel, Some(found.weights));
                 }
             }
             Err(Without::Wrong(error)) => return Err(Error::from(error)),
             Err(Without::Nothing(why)) => {
                 if is_open {
-                    tell(format!(
-                        "the width is the median distance of samples: {why}"
-                    ));
+                    tell(
+                        journal,
+                        format!("the width is the median distance of samples: {why}"),
+                    );
                 }
                 if kernel.ard {
-                    tell(format!("all features count alike: {why}"));
+                    tell(journal, format!("all features count alike: {why}"));
                 }
             }
         }
@@ -238,14 +241,22 @@ impl Compared {
     }
     fn said_of_weights(&self, found: &polyview_kernels::LearntWeights) -> String {
         let [before, after] = found.held_out;
-        let how = format!(
-            "kernel ridge regression predicts {} in {} samples held out in turn with R2 {after:.3}, where all features count alike with {before:.3}",
-            self.targets.join(", "),
-            self.samples
-        );
+        let (targets, samples) = (self.targets.join(", "), self.samples);
         if found.steps == 0 {
             return format!(
-                "all features count alike: no weights of theirs predict better ({how})"
+                "all features count alike: no weights of theirs predict better (kernel ridge regression predicts {targets} in \
+                 {samples} samples held out in turn with R2 {before:.3})"
+            );
+        }
+        let how = format!(
+            "kernel ridge regression predicts {targets} in {samples} samples held out in turn with R2 {after:.3}, where all \
+             features count alike with {before:.3} (standard error of the difference {:.3})",
+            found.error
+        );
+        if !found.gains() {
+            return format!(
+                "all features count alike: with weights of their own, of {} steps up the evidence, {how}, which is no gain",
+                found.steps
             );
         }
         let top: Vec<String> = (found.weights.ranked().into_iter().take(TOLD))

@@ -107,7 +107,6 @@ impl RunOptions {
         }
         for (option, value) in [
             ("restarts", self.restarts),
-            ("max-sweeps", self.vb.max_sweeps),
             ("chains", self.gibbs.chains),
             ("sweeps", self.gibbs.sweeps),
             ("thin", self.gibbs.thin),
@@ -119,18 +118,7 @@ impl RunOptions {
         if self.gibbs.thin > self.gibbs.sweeps {
             return bad("thin", self.gibbs.thin.to_string());
         }
-        for (option, value) in [
-            ("tolerance", self.vb.tolerance),
-            ("movement", self.vb.movement),
-        ] {
-            if !(value > 0.0 && value < 1.0) {
-                return bad(option, value.to_string());
-            }
-        }
-        if !(self.vb.relaxation > 0.0 && self.vb.relaxation < 2.0) {
-            return bad("relaxation", self.vb.relaxation.to_string());
-        }
-        match self.stochastic.fault() {
+        match self.vb.fault().or_else(|| self.stochastic.fault()) {
             Some((option, value)) => bad(option, value),
             None => Ok(()),
         }

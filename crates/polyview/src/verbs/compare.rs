@@ -1,6 +1,7 @@
 //! Two fits of the same data against each other: what they predict, and how sure
 //! they are.
 
+mod choices;
 mod moments;
 
 use std::collections::HashMap;
@@ -163,7 +164,8 @@ impl Fit {
     /// variational Bayes with Gibbs sampling: whether they predict the same, and
     /// where one is surer than the other. Samples and features are matched by
     /// name; what only one of them has is left out. Everything that is compared
-    /// stays the same under rotations and signs of the factors.
+    /// stays the same under rotations and signs of the factors. Notes say which part of a view was looked at where that is
+    /// not all of it, and which choices of all views are others.
     ///
     /// Variational Bayes takes what depends on one another for independent, so
     /// that its spread tends to be too small: ratios below one say where.
@@ -235,8 +237,10 @@ impl Fit {
                     info.name
                 ));
             }
+            let all = [samples.len(), columns.len()];
             let columns = thinned(&columns, COLUMNS);
             let rows = thinned(&samples, (CELLS / columns.len()).max(1));
+            notes.extend(choices::part(&info.name, [rows.len(), columns.len()], all));
             notes.extend(self.other_data(other, (view, at), &rows, &columns));
             own.push(places(view, &rows, &columns, |p| p.0));
             others.push(places(at, &rows, &columns, |p| p.1));
@@ -255,6 +259,7 @@ impl Fit {
                 other.samples.len()
             ));
         }
+        notes.extend(self.other_choices(other));
         let (mine, theirs) = (self.compared(&own)?, other.compared(&others)?);
         let mut views = Vec::with_capacity(own.len());
         for ((i, a), b) in mine.into_iter().enumerate().zip(theirs) {

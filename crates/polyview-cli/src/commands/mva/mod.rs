@@ -38,6 +38,7 @@ pub fn run(cli: &Cli, args: &MvaArgs) -> Outcome<()> {
             "give --method pca, cca, opls or rb-cca, or --map FILE".to_owned(),
         ));
     };
+    of_bags(args)?;
     let data = Data::read(cli, args)?;
     let fitted = learn(cli, args, method, &data)?;
     if args.tuning.is_some() && fitted.tuned.is_none() {
@@ -57,6 +58,22 @@ pub fn run(cli: &Cli, args: &MvaArgs) -> Outcome<()> {
         save(path, &fitted.map, args.force)?;
     }
     told(cli, args, &files, &data, &fitted)
+}
+
+/// Refuses numbers of bags that say nothing.
+fn of_bags(args: &MvaArgs) -> Outcome<()> {
+    if args.bags == Some(0) {
+        return Err(Failure::Usage(
+            "--bags 0: nothing would be bagged; give a whole number from 1 on, better some hundreds"
+                .to_owned(),
+        ));
+    }
+    match args.bag_ridge {
+        Some(ridge) if ridge <= 0.0 => Err(Failure::Usage(format!(
+            "--bag-ridge {ridge}: the penalty of the CCA whose weights are bagged is above 0"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The files of the options.

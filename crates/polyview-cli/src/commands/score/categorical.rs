@@ -1,12 +1,13 @@
 //! One class a sample.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use polyview::metrics::{
     AucTable, CalibrationBin, Confusion, LogLoss, auc_by_class, calibration, class_brier,
     class_log_loss,
 };
+use polyview_core::{ClassPlaces, whole_number};
 use polyview_io::{ReadOptions, StringTable, read_string_table, read_table};
 use polyview_linalg::Mat;
 use serde_json::{Value, json};
@@ -47,6 +48,21 @@ fn classes(args: &ScoreArgs) -> ReadOptions {
     options
 }
 
+/// The places of classes by their names.
+fn places(classes: &[String]) -> ClassPlaces<'_> {
+    ClassPlaces::of(classes.iter().map(String::as_str))
+}
+
+/// Words as classes: where all are whole numbers, one for each of these.
+fn as_classes(words: BTreeSet<&str>) -> Vec<String> {
+    let numbers: Option<Vec<i64>> = words.iter().map(|w| whole_number(w)).collect();
+    let mut seen = HashSet::new();
+    let place = |n: usize| numbers.as_ref().map_or(n as i64, |numbers| numbers[n]);
+    let first = words.into_iter().enumerate();
+    let first = first.filter(|(n, _)| seen.insert(place(*n)));
+    first.map(|(_, word)| word.to_owned()).collect()
+}
+
 /// The column of chosen classes.
 fn chosen_column(predicted: &StringTable, feature: &str) -> Option<usize> {
     let at = |name: &str| predicted.columns.iter().position(|c| c == name);
@@ -57,7 +73,8 @@ fn chosen_column(predicted: &StringTable, feature: &str) -> Option<usize> {
 /// `impute --probabilities` writes it.
 fn with_choices(mut predicted: StringTable, feature: &str, levels: &[String]) -> StringTable {
     let number = |cell: &Option<String>| cell.as_deref().and_then(|c| c.parse::<f64>().ok());
-    let is_class = |c: &String| levels.contains(c);
+    let known = places(levels);
+    let is_class = |c: &String| known.at(c).is_some();
     if chosen_column(&predicted, feature).is_some() || !predicted.columns.iter().any(is_class) {
         return predicted;
     }
@@ -88,7 +105,8 @@ fn numbers_for_classes<'a>(
     levels: &[String],
     mut chosen: impl Iterator<Item = &'a str> + Clone,
 ) -> Outcome<()> {
-    let no_class = |word: &str| levels.iter().all(|l| l != word);
+    let known = places(levels);
+    let no_class = |word: &str| known.at(word).is_none();
     let is_none = |word: &str| word.parse::<f64>().is_ok() && no_class(word);
     let is_broken = |word: &&str| {
         let number = word.parse::<f64>();
@@ -151,15 +169,15 @@ fn matched(cli: &Cli, args: &ScoreArgs) -> Outcome<Cells> {
     }
     let classes: Vec<String> = if of_class.is_empty() {
         let all = (0..both.names.len()).flat_map(|n| [true_word(n), words(n)]);
-        let all: BTreeSet<&str> = all.flatten().collect();
-        all.into_iter().map(str::to_owned).collect()
+        as_classes(all.flatten().collect())
     } else {
         of_class
             .iter()
             .map(|&c| predicted.columns[c].clone())
             .collect()
     };
-    let place = |word: &str| classes.iter().position(|c| c == word);
+    let of_name = places(&classes);
+    let place = |word: &str| of_name.at(word);
     let bad = |path: &Path, n: usize, column: &str, found: String| Failure::Cell {
         path: path.to_owned(),
         sample: both.names[n].clone(),

@@ -53,18 +53,25 @@ impl Read {
 
 impl Read {
     /// Empties the cells at limits of detection or beyond them, of which nobody knows how far off a
-    /// prediction is; says how many there are.
-    pub fn hide_beyond(&mut self, cli: &Cli, given: &Given) -> Outcome<()> {
+    /// prediction is; says how many there are of those that are predicted.
+    pub fn hide_beyond(&mut self, cli: &Cli, given: &Given, predicted: &Self) -> Outcome<()> {
         if let Some(path) = &given.path {
             check_features(&given.limits, path, (&self.path, &self.table.features))?;
         }
         let mut hidden = 0;
+        let Table {
+            samples, features, ..
+        } = &predicted.table;
+        let samples: HashSet<&String> = samples.iter().collect();
+        let features: HashSet<&String> = features.iter().collect();
         for (d, feature) in self.table.features.iter().enumerate() {
             let Limit { lower, upper } = given.limits.of(feature);
-            for x in self.table.values.col_as_slice_mut(d) {
+            let rows = self.table.samples.iter();
+            for (x, sample) in self.table.values.col_as_slice_mut(d).iter_mut().zip(rows) {
                 if lower.is_some_and(|l| *x <= l) || upper.is_some_and(|u| *x >= u) {
                     *x = f64::NAN;
-                    hidden += 1;
+                    let counts = samples.contains(sample) && features.contains(feature);
+                    hidden += usize::from(counts);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Probabilities of ordered levels.
 
 use polyview::metrics::{LevelScore, levels};
+use polyview_core::ClassPlaces;
 use polyview_io::{ReadOptions, StringTable, read_string_table};
 use serde_json::{Value, json};
 
@@ -53,6 +54,7 @@ fn features(cli: &Cli, args: &ScoreArgs) -> Outcome<(usize, Vec<Feature>)> {
         if known.is_empty() {
             continue;
         }
+        let places = ClassPlaces::of(known.iter().map(|(level, _)| *level));
         let mut feature = Feature {
             name: name.clone(),
             truth: Vec::new(),
@@ -62,8 +64,7 @@ fn features(cli: &Cli, args: &ScoreArgs) -> Outcome<(usize, Vec<Feature>)> {
             let Some(word) = &cells[own] else {
                 continue;
             };
-            let level = known.iter().position(|(level, _)| level == word);
-            let level = level.ok_or_else(|| {
+            let level = places.at(word).ok_or_else(|| {
                 let all: Vec<&str> = known.iter().map(|k| k.0).collect();
                 let found = format!(
                     "'{word}' is none of the predicted levels {}; correct it, or leave the cell empty",

@@ -101,11 +101,12 @@ fn reference(training: Option<&Read>, groups: Option<&str>) -> String {
 /// Scores numbers.
 pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
     let mut truth = Read::numbers(&args.truth, &args.format.options())?;
-    if let Some(said) = &args.limit {
-        truth.hide_beyond(cli, &given(said, &args.format.options())?)?;
-    }
     let own = ReadOptions::default();
     let mut files = vec![Read::numbers(&args.predicted, &own)?];
+    if let Some(said) = &args.limit {
+        let given = given(said, &args.format.options())?;
+        truth.hide_beyond(cli, &given, &files[0])?;
+    }
     for path in [&args.lower, &args.upper].into_iter().flatten() {
         files.push(Read::numbers(path, &own)?);
     }

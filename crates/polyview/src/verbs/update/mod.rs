@@ -149,6 +149,14 @@ impl Fit {
         on_pool(|| self.updated(data, options))
     }
 
+    /// Whether the model can take in new samples at all, before anybody reads any.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoUpdate`], as of [`Fit::update`].
+    pub fn can_update(&self) -> Result<()> {
+        self.streaming(1).map(|_| ())
+    }
+
     fn updated(&self, data: &Dataset, options: &UpdateOptions) -> Result<Updated> {
         options.check()?;
         let streaming = self.streaming(data.n_samples())?;
@@ -258,6 +266,11 @@ impl Fit {
         if self.run_options().engine == EngineKind::Gibbs {
             return refuse("its posterior is made of draws, which have no sums".to_owned());
         }
+        if self.spec().is_some_and(ModelSpec::adjusts) {
+            return refuse(
+                "it is adjusted for covariates or has offsets, which are not of sums".to_owned(),
+            );
+        }
         for (at, info) in self.views.iter().enumerate() {
             let likelihood = &info.choices.likelihood;
             if let Some(why) = likelihood.refuses(Way::Stochastic) {
@@ -306,7 +319,12 @@ impl Fit {
         );
         match goes {
             Ok(_) => Ok(composed),
-            Err(e) => refuse(format!("it takes the way of the engine stochastic: {e}")),
+            Err(e) => {
+                // what to do about it is that of a fit
+                let why = e.kind().to_string();
+                let why = why.split("; take ").next().unwrap_or_default();
+                refuse(format!("it takes the way of the engine stochastic: {why}"))
+            }
         }
     }
 

@@ -1,0 +1,82 @@
+//! How well kernel ridge regression predicts samples that it has not seen: one number for widths and for weights of
+//! features.
+
+use super::{Comparison, FOLDS_OF_WIDTHS, about_centre, left_of};
+use crate::error::KernelError;
+use crate::kernel::Kernel;
+use crate::ridge::{Decomposed, PENALTIES};
+
+/// What is predicted of samples that were held out in turn.
+pub(super) struct HeldOut {
+    /// The share of their variance that is predicted.
+    pub(super) share: f64,
+    /// The squared error of each sample, over all columns.
+    errors: Vec<f64>,
+    /// What all errors are without any prediction.
+    whole: f64,
+}
+
+impl HeldOut {
+    /// The standard error, over samples, of what this one predicts more or less than another one of the same samples.
+    pub(super) fn error_against(&self, other: &Self) -> f64 {
+        let n = self.errors.len() as f64;
+        let pairs = || self.errors.iter().zip(&other.errors).map(|(a, b)| b - a);
+        let mean = pairs().sum::<f64>() / n;
+        let squares: f64 = pairs().map(|d| (d - mean).powi(2)).sum();
+        (squares * n / (n - 1.0)).sqrt() / self.whole
+    }
+}
+
+impl Comparison {
+    /// Each fifth of the samples is predicted by the others, with features of the weights that `weights` finds for
+    /// these, and with the penalty that is best for each column.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
+    pub(super) fn held_out(
+        &self,
+        kernel: Kernel,
+        weights: impl Fn(&[usize]) -> Result<Vec<f64>, KernelError>,
+    ) -> Result<HeldOut, KernelError> {
+        kernel.check()?;
+        let (rows, columns) = self.targets.shape();
+        let mut sums = vec![[0.0; PENALTIES.len()]; columns];
+        let mut errors = vec![vec![vec![0.0; rows]; PENALTIES.len()]; columns];
+        let mut whole = 0.0;
+        for fold in 0..FOLDS_OF_WIDTHS {
+            let [seen, new] = self.parts(fold, FOLDS_OF_WIDTHS);
+            let points = self.points(&weights(&seen)?)?;
+            let (own, across) = about_centre(kernel, &points, &seen, &new)?;
+            let own = Decomposed::of(&own)?;
+            let means = self.means(&seen);
+            let (y, truth) = (self.centred(&seen, &means), self.centred(&new, &means));
+            for t in 0..columns {
+                let along = own.along(y.col_as_slice(t));
+                let truth = truth.col_as_slice(t);
+                for (p, penalty) in PENALTIES.iter().enumerate() {
+                    let alpha = own.solved(&along, penalty * own.unit);
+                    let left = left_of(&across, &alpha, truth);
+                    sums[t][p] += left.iter().map(|x| x * x).sum::<f64>();
+                    for (x, &n) in left.iter().zip(&new) {
+                        errors[t][p][n] = x * x;
+                    }
+                }
+                whole += truth.iter().map(|x| x * x).sum::<f64>();
+            }
+        }
+        let whole = whole.max(f64::MIN_POSITIVE);
+        let (mut all, mut by_sample) = (0.0, vec![0.0; rows]);
+        for (sums, errors) in sums.iter().zip(&errors) {
+            let best = (1..PENALTIES.len()).fold(0, |a, b| if sums[b] < sums[a] { b } else { a });
+            all += sums[best];
+            for (sum, x) in by_sample.iter_mut().zip(&errors[best]) {
+                *sum += x;
+            }
+        }
+        Ok(HeldOut {
+            share: 1.0 - all / whole,
+            errors: by_sample,
+            whole,
+        })
+    }
+}
