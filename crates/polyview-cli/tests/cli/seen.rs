@@ -44,7 +44,7 @@ fn reports_and_inspect_say_what_a_fit_was_adjusted_for() {
     let e = fails(
         at,
         "project a.pv --view genes=genes.csv --covariates some.csv --out z.csv",
-        1,
+        2,
     );
     assert!(
         e.contains("'mouse01'") && e.contains("give it a row with one"),

@@ -18,6 +18,7 @@ pub(crate) fn variational() -> Report {
     let bound = bound(118, &mut rng);
     let weights = weights(&mut rng);
     Report {
+        metadata_in_the_fit: Vec::new(),
         groups: None,
         title: "Four molecular views of 1000 tumours".into(),
         introduction: "A simulated fit, to show what a report looks like: numbers come from a small generator, \
