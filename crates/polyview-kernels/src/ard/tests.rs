@@ -106,7 +106,7 @@ fn features_that_matter_are_on_top() {
         let [before, after] = found.held_out;
         assert!(after > before + 0.1, "{text}: {before} {after}");
         assert!(
-            found.gains() && found.error < 0.05,
+            found.gains() && found.error < 0.1,
             "{text}: {}",
             found.error
         );
