@@ -23,8 +23,8 @@ type Table = (Vec<String>, Mat<f64>);
 const COEFFICIENTS: &str = "--coefficients";
 
 /// A table with a column for each factor.
-fn by_factor(fit: &Fit, values: Mat<f64>) -> polyview::Result<Table> {
-    Ok((factor_names(fit.k()), values))
+fn by_factor(fit: &Fit, values: Mat<f64>) -> Table {
+    (factor_names(fit.k()), values)
 }
 
 /// Coefficients of the covariates of a view.
@@ -70,13 +70,13 @@ type Make = fn(&Fit, &str) -> polyview::Result<Table>;
 pub fn run(cli: &Cli, args: &ExportArgs) -> Outcome<()> {
     let of_views: [(&'static str, &[String], Make); 5] = [
         ("--weights", &args.weights, |f, v| {
-            by_factor(f, f.weights(v)?.mean)
+            Ok(by_factor(f, f.weights(v)?.mean))
         }),
         ("--weights-sd", &args.weights_sd, |f, v| {
-            by_factor(f, f.weights(v)?.sd)
+            Ok(by_factor(f, f.weights(v)?.sd))
         }),
         ("--inclusion", &args.inclusion, |f, v| {
-            by_factor(f, f.inclusion(v)?)
+            Ok(by_factor(f, f.inclusion(v)?))
         }),
         ("--intercepts", &args.intercepts, intercepts),
         (COEFFICIENTS, &args.coefficients, coefficients),

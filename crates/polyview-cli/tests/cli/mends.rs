@@ -142,7 +142,7 @@ fn the_likely_cause_is_named() {
     let fit = "fit --view x=x.csv:gaussian --view y=y.csv:gaussian -k 2 --max-sweeps 5";
     // a limit where a time belongs
     for (time, word) in [(">723.0", "write 723 and 0"), ("<5", "as censored")] {
-        let rows: String = (0..24)
+        let rows: Vec<String> = (0..24)
             .map(|n| {
                 let time = if n == 3 {
                     time.to_owned()
@@ -152,6 +152,7 @@ fn the_likely_cause_is_named() {
                 format!("s{n},{time},1\n")
             })
             .collect();
+        let rows = rows.concat();
         put(at, "t.csv", format!("id,time,event\n{rows}"));
         let fit = "fit --model sshiba --view x=x.csv:gaussian --view t=t.csv:survival --out m.pv";
         refused(at, fit, 1, &["t.csv", "'s3'", "'time'", time, word]);

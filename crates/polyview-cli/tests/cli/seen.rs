@@ -35,11 +35,12 @@ fn reports_and_inspect_say_what_a_fit_was_adjusted_for() {
     ok(at, "report b.pv --out b.html --metadata samples.csv");
     assert!(get(at, "b.html").contains("Metadata do not enter the fit."));
     // a row that is not there is not one without a value
-    let some: String = get(at, "samples.csv")
+    let some: Vec<String> = get(at, "samples.csv")
         .lines()
         .filter(|l| !l.starts_with("mouse01,"))
         .map(|l| format!("{l}\n"))
         .collect();
+    let some = some.concat();
     put(at, "some.csv", some);
     let e = fails(
         at,

@@ -118,9 +118,10 @@ fn comparisons_say_what_differs() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
     table(at, "x", 80, 50);
-    let rows: String = (0..80)
+    let rows: Vec<String> = (0..80)
         .map(|n| format!("s{n},{},{}\n", n % 7, n % 2))
         .collect();
+    let rows = rows.concat();
     put(at, "about.csv", format!("id,age,batch\n{rows}"));
     let fit = "fit --view x=x.csv:gaussian --max-sweeps 5 --metadata about.csv";
     ok(at, &format!("{fit} -k 1 --out m.pv"));

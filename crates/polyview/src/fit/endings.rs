@@ -1,6 +1,6 @@
 //! What is to be said of how a fit ended.
 
-use polyview_core::{Event, FeatureScaling, GainLeft, NoiseBy};
+use polyview_core::{Event, FeatureScaling, GainLeft, Ledger, NoiseBy};
 use polyview_infer::{Moving, Outcome};
 
 use super::draws::LOG_JOINT;
@@ -79,11 +79,7 @@ impl Fit {
     /// to the most ([`Ledger::most_left`](polyview_core::Ledger::most_left)) where these are far apart.
     pub fn gain_left_told(&self) -> Option<String> {
         let GainLeft { per_sweep, left } = self.gain_left()?;
-        let most = self
-            .record
-            .ledgers
-            .first()
-            .and_then(|ledger| ledger.most_left());
+        let most = self.record.ledgers.first().and_then(Ledger::most_left);
         Some(match left {
             Some(left) => {
                 let most = most.unwrap_or(left).max(left);

@@ -1,6 +1,6 @@
 //! What stands beside the weights in the predictors of a view.
 
-use polyview_core::RowGroups;
+use polyview_core::{Gammas, RowGroups};
 use polyview_linalg::Mat;
 
 use super::Fit;
@@ -48,7 +48,7 @@ impl Fit {
             };
             let sum = variance.get_or_insert_with(|| Mat::zeros(rows, groups));
             for g in 0..groups {
-                let Some(precisions) = noise.of_group(g).map(|p| p.mean()) else {
+                let Some(precisions) = noise.of_group(g).map(Gammas::mean) else {
                     continue;
                 };
                 for d in 0..rows {

@@ -102,7 +102,7 @@ impl Fit {
         let [a, b] = [own, theirs].map(of_all_views);
         let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
         let shown = |value: Option<&Value>| {
-            value.map_or_else(|| "the default".to_owned(), |v| v.to_string())
+            value.map_or_else(|| "the default".to_owned(), ToString::to_string)
         };
         let differ: Vec<String> = keys
             .into_iter()
