@@ -41,6 +41,9 @@ use polyview_linalg::{Mat, SymPacked};
 
 use crate::{MissingData, NoiseBy, ParameterUncertainty};
 
+/// Share of observed cells up to which products with the data go over these alone.
+const FEW: f64 = 0.4;
+
 /// Choices of a Gaussian view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussianOptions {
@@ -86,6 +89,8 @@ pub struct Gaussian {
     /// Shared with whoever else holds the view; copied when it changes.
     values: Values,
     mask: Mask,
+    /// Whether so few cells are observed that products go over these alone.
+    few: bool,
     missing: MissingData,
     /// Row weights and image of the constant vector; `None` = all ones.
     ones: Option<Vec<f64>>,
@@ -158,6 +163,7 @@ impl Gaussian {
             name,
             values,
             mask,
+            few: false,
             missing: options.missing,
             ones,
             samples: samples as f64,
@@ -183,6 +189,9 @@ impl Gaussian {
             cache: Cache::default(),
         };
         term.count_cells();
+        let observed = term.counts.iter().sum::<f64>();
+        let cells = (samples * columns) as f64;
+        term.few = term.by_cells() && observed <= FEW * cells;
         term.imputed = impute::Imputed::start(&term);
         term.sum_columns(0..columns);
         term
@@ -195,6 +204,7 @@ impl Gaussian {
         let mut term = Self {
             name: name.into(),
             mask: Mask::Complete,
+            few: false,
             missing: MissingData::Marginal,
             ones: Some(data.ones),
             samples: data.samples as f64,

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use polyview_core::{Predictor, Stamp, Values};
-use polyview_linalg::{Accum, Mat, MatRef, cross, sparse_cross, sparse_times_into, times};
+use polyview_core::{Mask, Predictor, Stamp, Values};
+use polyview_linalg::{
+    Accum, BitMask, Mat, MatRef, cross_into, masked_cross_into, masked_times_into, sparse_cross,
+    sparse_times_into, times,
+};
 
 use super::{Gaussian, NoiseBy, XwKey, blocks};
 
@@ -19,21 +22,27 @@ impl Gaussian {
     /// Adds `X_cols · diag(t) W_cols` to `out`.
     pub(super) fn add_xw(&self, columns: &Range<usize>, p: &Predictor<'_>, out: &mut Mat<f64>) {
         let w = p.weights.mean().subrows(columns.start, columns.len());
-        let mut add = |w: MatRef<'_, f64>| match &self.values {
-            Values::Dense(x) => {
+        let mut add = |w: MatRef<'_, f64>| match (&self.values, self.few_cells()) {
+            (Values::Dense(x), Some(mask)) => {
+                masked_times_into(mask, columns.clone(), x.as_ref(), w, out.as_mut());
+            }
+            (Values::Dense(x), None) => {
                 let x = x.as_ref().subcols(columns.start, columns.len());
                 times(x, w, out.as_mut(), Accum::Add);
             }
-            Values::Sparse(x) => {
+            (Values::Sparse(x), _) => {
                 sparse_times_into(x.entries(), columns.clone(), w, out.as_mut());
             }
         };
         match self.column_weights() {
             None => add(w),
             Some(t) => {
-                let scaled = Mat::from_fn(w.nrows(), w.ncols(), |i, j| {
-                    t[columns.start + i] * w[(i, j)]
-                });
+                let mut scaled = w.to_owned();
+                for j in 0..scaled.ncols() {
+                    for (w, t) in scaled.col_as_slice_mut(j).iter_mut().zip(&t[columns.clone()]) {
+                        *w *= t;
+                    }
+                }
                 add(scaled.as_ref());
             }
         }
@@ -56,13 +65,6 @@ impl Gaussian {
     /// $Z^\top X$ of some columns, written to the cache.
     pub(super) fn fill_zx(&mut self, columns: &Range<usize>, p: &Predictor<'_>) {
         let z = p.factors.mean();
-        let block = match &self.values {
-            Values::Dense(x) => {
-                let x = x.as_ref().subcols(columns.start, columns.len());
-                cross(z, x)
-            }
-            Values::Sparse(x) => sparse_cross(z, x.entries(), columns.clone()),
-        };
         let (k, d) = (p.factors.k(), self.values.ncols());
         let key = (p.factors.stamp(), self.data_stamp);
         let fits = matches!(&self.cache.zx, Some((z, x, m)) if (*z, *x) == key && m.nrows() == k);
@@ -77,10 +79,29 @@ impl Gaussian {
                 },
             ));
         }
-        if let Some((_, _, zx)) = &mut self.cache.zx {
-            zx.as_mut()
-                .subcols_mut(columns.start, columns.len())
-                .copy_from(&block);
+        let Some((stamp, of_data, mut zx)) = self.cache.zx.take() else {
+            return;
+        };
+        let mut out = zx.as_mut().subcols_mut(columns.start, columns.len());
+        match (&self.values, self.few_cells()) {
+            (Values::Dense(x), Some(mask)) => {
+                masked_cross_into(mask, columns.clone(), z, x.as_ref(), out);
+            }
+            (Values::Dense(x), None) => {
+                let x = x.as_ref().subcols(columns.start, columns.len());
+                cross_into(out, z, x, Accum::Replace);
+            }
+            (Values::Sparse(x), _) => {
+                out.copy_from(&sparse_cross(z, x.entries(), columns.clone()));
+            }
+        }
+        self.cache.zx = Some((stamp, of_data, zx));
+    }
+    /// The mask, where so few cells are observed that products go over these alone.
+    fn few_cells(&self) -> Option<&BitMask> {
+        match &self.mask {
+            Mask::Cells { by_feature, .. } if self.few => Some(by_feature),
+            _ => None,
         }
     }
     /// Makes sure that `cache.zx` fits the current factors.

@@ -227,11 +227,7 @@ impl Equations for Gaussian {
         }
         let w = p.weights.mean();
         let fit: Vec<f64> = if self.by_cells() {
-            let of = |d: usize| {
-                let z = self.observed_sum(d);
-                (0..z.len()).map(|k| z[k] * w[(d, k)]).sum()
-            };
-            columns.clone().map(of).collect()
+            self.observed_fit(columns.clone(), p)
         } else {
             let shared = self.factor_sums(p).1;
             let mut fit = vec![0.0; columns.len()];

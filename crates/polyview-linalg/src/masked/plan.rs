@@ -19,7 +19,7 @@ const TRANSPOSE: usize = 64;
 /// rows or over all but few, are made row by row; the break-even was measured.
 pub(super) fn is_long(count: usize, rows: usize, length: usize) -> bool {
     let short = rows / if length < 64 { 128 } else { 64 };
-    count > short && rows - count > short
+    5 * count > 2 * rows && rows - count > short
 }
 
 /// The long sums among a range of columns.

@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use polyview_linalg::faer::prelude::ReborrowMut;
-use polyview_linalg::simd::{Kernel, dispatch};
+use polyview_linalg::simd::{Kernel, dispatch, mul_add};
 use polyview_linalg::{
-    Mat, MatMut, PackedRows, SymPacked, column_square_sums, column_sums, gram, packed_dot,
+    Mat, MatMut, MatRef, PackedRows, SymPacked, column_square_sums, column_sums, gram, packed_dot,
     packed_index, packed_len, packed_quad, weighted_column_sums,
 };
 use rayon::prelude::*;
@@ -141,6 +141,54 @@ impl RowMoments {
             }
     }
 
+    /// $\mathrm{tr}(\langle r^\top r\rangle C\_r) + h\_r\langle r\rangle^\top$ of each explicit row in
+    /// `rows`: column i of `matrices` begins with the packed $C$ of the i-th of them, and
+    /// `linear` writes its $h$.
+    ///
+    /// # Panics
+    /// If there is no column for each row, or one is too short.
+    pub fn own_energies(
+        &self,
+        rows: Range<usize>,
+        matrices: MatRef<'_, f64>,
+        linear: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Vec<f64> {
+        assert_eq!(matrices.ncols(), rows.len(), "one matrix for each row");
+        let mut out = vec![0.0; rows.len()];
+        out.par_chunks_mut(ROWS).enumerate().for_each(|(c, out)| {
+            let start = c * ROWS;
+            dispatch(Energies {
+                rows: self,
+                first: rows.start + start,
+                matrices: matrices.subcols(start, out.len()),
+                linear: &linear,
+                out,
+            });
+        });
+        out
+    }
+
+    /// $h\_r\langle r\rangle^\top$ of each explicit row in `rows`: column i of `linear` is the $h$ of the i-th of
+    /// them, K × rows.
+    ///
+    /// # Panics
+    /// If the shapes disagree.
+    pub fn row_products(&self, rows: Range<usize>, linear: MatRef<'_, f64>) -> Vec<f64> {
+        let k = self.k();
+        assert_eq!(linear.shape(), (k, rows.len()), "one column for each row");
+        let mut means = Means::new(k);
+        let mut out = Vec::with_capacity(rows.len());
+        for start in rows.clone().step_by(ROWS) {
+            let part = start..(start + ROWS).min(rows.end);
+            means.read(&self.mean, part.clone());
+            for i in 0..part.len() {
+                let h = linear.col(start - rows.start + i);
+                out.push(h.iter().zip(means.row(i)).map(|(h, m)| h * m).sum());
+            }
+        }
+        out
+    }
+
     /// $\mathrm{tr}(\langle r^\top r\rangle C)$ of each explicit row in `rows`.
     pub fn row_energies(&self, rows: Range<usize>, c: &SymPacked) -> Vec<f64> {
         let k = self.k();
@@ -269,7 +317,6 @@ impl RowMoments {
         weights: impl Fn(usize) -> (f64, f64) + Sync,
         out: MatMut<'_, f64>,
     ) {
-        const ROWS: usize = 32;
         out.par_col_chunks_mut(ROWS)
             .enumerate()
             .for_each(|(chunk, out)| {
@@ -286,6 +333,189 @@ impl RowMoments {
 /// Numbers of a line that are written together.
 const WIDE: usize = 8;
 
+/// Rows whose moments are made together.
+const ROWS: usize = 32;
+
+/// Some columns of means or of variances, row after row: zero beyond K.
+struct Means {
+    stride: usize,
+    cells: Vec<f64>,
+}
+
+impl Means {
+    fn new(k: usize) -> Self {
+        let stride = k.next_multiple_of(WIDE);
+        Self {
+            stride,
+            cells: vec![0.0; ROWS * stride],
+        }
+    }
+    /// Takes over at most [`ROWS`] rows.
+    #[inline(always)]
+    fn read(&mut self, matrix: &Mat<f64>, rows: Range<usize>) {
+        for j in 0..matrix.ncols() {
+            let cells = self.cells[j..].iter_mut().step_by(self.stride.max(1));
+            for (to, x) in cells.zip(&matrix.col_as_slice(j)[rows.clone()]) {
+                *to = *x;
+            }
+        }
+    }
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f64] {
+        &self.cells[i * self.stride..(i + 1) * self.stride]
+    }
+}
+
+/// Means and covariances of some rows, one after the other.
+struct Reader<'a> {
+    rows: &'a RowMoments,
+    first: usize,
+    mean: Means,
+    /// Of independent entries.
+    variance: Option<Means>,
+    spare: Vec<f64>,
+}
+
+impl<'a> Reader<'a> {
+    /// Of at most [`ROWS`] rows.
+    #[inline(always)]
+    fn new(rows: &'a RowMoments, range: Range<usize>) -> Self {
+        let k = rows.k();
+        let mut mean = Means::new(k);
+        mean.read(&rows.mean, range.clone());
+        let variance = match &rows.cov {
+            RowCov::Diagonal(v) => {
+                let mut variance = Means::new(k);
+                variance.read(v, range.clone());
+                Some(variance)
+            }
+            _ => None,
+        };
+        Self {
+            rows,
+            first: range.start,
+            mean,
+            variance,
+            // what goes beyond the end of the last line
+            spare: vec![0.0; packed_len(k) + WIDE],
+        }
+    }
+    /// Writes the packed second moment of the i-th row, times `t`, to `out`.
+    #[inline(always)]
+    fn second_moment(&mut self, i: usize, t: f64, out: &mut [f64]) {
+        let (k, mean) = (self.rows.k(), self.mean.row(i));
+        if let Some(variance) = &self.variance {
+            independent(k, (mean, variance.row(i)), t, out);
+        } else {
+            let cov = self.rows.packed_cov(self.first + i, &mut self.spare);
+            second_moment(k, cov, mean, t, out);
+        }
+    }
+}
+
+/// 1 at the diagonal of the line of a triangle that ends at this place of a lane, 0 elsewhere; and
+/// how often an entry of a symmetric matrix is there: 2 below the diagonal, 1 on it, 0 beyond.
+const LINES: [([f64; WIDE], [f64; WIDE]); WIDE] = {
+    let mut out = [([0.0; WIDE], [0.0; WIDE]); WIDE];
+    let mut end = 0;
+    while end < WIDE {
+        let mut l = 0;
+        while l <= end {
+            out[end].0[l] = if l == end { 1.0 } else { 0.0 };
+            out[end].1[l] = if l == end { 1.0 } else { 2.0 };
+            l += 1;
+        }
+        end += 1;
+    }
+    out
+};
+
+/// Some numbers of [`RowMoments::own_energies`].
+struct Energies<'a, F> {
+    rows: &'a RowMoments,
+    first: usize,
+    matrices: MatRef<'a, f64>,
+    linear: &'a F,
+    out: &'a mut [f64],
+}
+
+impl<F: Fn(usize, &mut [f64])> Kernel for Energies<'_, F> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (k, p) = (self.rows.k(), packed_len(self.rows.k()));
+        let mut reader = Reader::new(self.rows, self.first..self.first + self.out.len());
+        let (mut line, mut spare) = (vec![0.0; k], vec![0.0; p + WIDE]);
+        let mut moment = vec![0.0; p + WIDE];
+        for (i, out) in self.out.iter_mut().enumerate() {
+            let column = self.matrices.col(i);
+            let matrix = match column.try_as_col_major() {
+                // a lane of the last line may go beyond the matrix
+                Some(column) if column.nrows() >= p + WIDE => column.as_slice(),
+                _ => {
+                    for (to, x) in spare[..p].iter_mut().zip(column.iter()) {
+                        *to = *x;
+                    }
+                    &spare[..]
+                }
+            };
+            (self.linear)(self.first + i, &mut line);
+            let cross = line.iter().zip(reader.mean.row(i));
+            let cross = cross.fold(0.0, |sum, (x, y)| mul_add::<FUSED>(*x, *y, sum));
+            let mut sums = [0.0; WIDE];
+            if let Some(variance) = &reader.variance {
+                let (mean, variance) = (reader.mean.row(i).as_chunks().0, variance.row(i).as_chunks().0);
+                let mut start = 0;
+                for a in 0..k {
+                    let (x, last, end) = (reader.mean.row(i)[a], a / WIDE, a % WIDE);
+                    for (j, mean) in mean[..last].iter().enumerate() {
+                        let cells = cells_at(matrix, start + WIDE * j);
+                        for l in 0..WIDE {
+                            sums[l] = mul_add::<FUSED>(cells[l], 2.0 * x * mean[l], sums[l]);
+                        }
+                    }
+                    let cells = cells_at(matrix, start + WIDE * last);
+                    let (mean, v) = (&mean[last], &variance[last]);
+                    let (diagonal, times) = &LINES[end];
+                    for l in 0..WIDE {
+                        let moment = times[l] * x * mean[l] + diagonal[l] * v[l];
+                        // what stands beyond the line is no number of it
+                        let cell = if times[l] == 0.0 { 0.0 } else { cells[l] };
+                        sums[l] = mul_add::<FUSED>(cell, moment, sums[l]);
+                    }
+                    start += a + 1;
+                }
+            } else {
+                reader.second_moment(i, 2.0, &mut moment);
+                let mut at = 0;
+                for j in 0..k {
+                    moment[at] *= 0.5;
+                    at += j + 2;
+                }
+                let (cells, rest) = matrix[..p].as_chunks::<WIDE>();
+                let (moments, of_rest) = moment[..p].as_chunks::<WIDE>();
+                for (x, y) in cells.iter().zip(moments) {
+                    for l in 0..WIDE {
+                        sums[l] = mul_add::<FUSED>(x[l], y[l], sums[l]);
+                    }
+                }
+                for (sum, (x, y)) in sums.iter_mut().zip(rest.iter().zip(of_rest)) {
+                    *sum = mul_add::<FUSED>(*x, *y, *sum);
+                }
+            }
+            *out = sums.iter().sum::<f64>() + cross;
+        }
+    }
+}
+
+/// Eight numbers from place `at` on.
+#[inline(always)]
+fn cells_at(all: &[f64], at: usize) -> &[f64; WIDE] {
+    match all[at..].first_chunk() {
+        Some(cells) => cells,
+        None => panic!("eight numbers from {at} on, of {}", all.len()),
+    }
+}
+
 /// Some columns of a moment table.
 struct MomentTable<'a, F> {
     rows: &'a RowMoments,
@@ -299,21 +529,18 @@ impl<F: Fn(usize) -> (f64, f64)> Kernel for MomentTable<'_, F> {
     fn run<const FUSED: bool>(self) {
         let (k, p) = (self.rows.k(), packed_len(self.rows.k()));
         let mut out = self.out;
-        let mut mean = vec![0.0; k.next_multiple_of(WIDE)];
-        let (mut cov, mut spare) = (vec![0.0; p], vec![0.0; p + k]);
+        let mut reader = Reader::new(self.rows, self.first..self.first + out.ncols());
+        let mut spare = vec![0.0; p + k];
         for i in 0..out.ncols() {
-            let r = self.first + i;
-            self.rows.copy_mean(r, &mut mean[..k]);
-            let (second, first) = (self.weights)(r);
-            let cov = self.rows.packed_cov(r, &mut cov);
+            let (second, first) = (self.weights)(self.first + i);
             let mut column = out.rb_mut().col_mut(i).try_as_col_major_mut();
             let cell = match &mut column {
                 Some(column) => column.rb_mut().as_slice_mut(),
                 None => &mut spare[..],
             };
             let (squares, line) = cell.split_at_mut(p);
-            second_moment(k, cov, &mean, second, squares);
-            for (x, m) in line.iter_mut().zip(&mean) {
+            reader.second_moment(i, second, squares);
+            for (x, m) in line.iter_mut().zip(reader.mean.row(i)) {
                 *x = first * m;
             }
             if column.is_none() {
@@ -351,6 +578,35 @@ fn second_moment(k: usize, cov: &[f64], mean: &[f64], t: f64, out: &mut [f64]) {
             } else {
                 for l in j..=a.min(j + WIDE - 1) {
                     out[start + l] = (cov[start + l] + x * mean[l]) * t;
+                }
+            }
+        }
+        start += a + 1;
+    }
+}
+
+/// As [`second_moment`], of independent entries with these means and variances, in whole lanes.
+#[inline(always)]
+fn independent(k: usize, (mean, variance): (&[f64], &[f64]), t: f64, out: &mut [f64]) {
+    let (lanes, variance) = (mean.as_chunks::<WIDE>().0, variance.as_chunks::<WIDE>().0);
+    let mut start = 0;
+    for (a, x) in mean[..k].iter().enumerate() {
+        let (last, end) = (a / WIDE, a % WIDE);
+        for (j, mean) in lanes[..=last].iter().enumerate() {
+            let at = start + WIDE * j;
+            let mut made = mean.map(|m| x * m);
+            if j == last {
+                let diagonal = &LINES[end].0;
+                for l in 0..WIDE {
+                    made[l] += diagonal[l] * variance[j][l];
+                }
+            }
+            let made = made.map(|x| x * t);
+            match out[at..].first_chunk_mut::<WIDE>() {
+                Some(out) => *out = made,
+                None => {
+                    let rest = out.len() - at;
+                    out[at..].copy_from_slice(&made[..rest]);
                 }
             }
         }
