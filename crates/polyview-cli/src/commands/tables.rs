@@ -22,6 +22,7 @@ use crate::files::Files;
 use crate::inputs::{
     Trials, file_of, files, new_data, new_data_for, read_as, read_options, trials_of,
 };
+use crate::output::counted;
 use crate::remarks::answer;
 use crate::written::{called, overwrite, write, write_columns};
 
@@ -200,8 +201,8 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     files.done(
         cli,
         &format!(
-            "{} samples projected to {}",
-            z.samples.len(),
+            "{} projected to {}",
+            counted(z.samples.len(), "sample"),
             called(&args.out)
         ),
         json!({ "samples": z.samples.len(), "factors": names.len() }),
@@ -307,9 +308,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     files.done(
         cli,
         &format!(
-            "'{}' of {} samples predicted to {}{}",
+            "'{}' of {} predicted to {}{}",
             args.target,
-            p.samples.len(),
+            counted(p.samples.len(), "sample"),
             called(&args.out),
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),
