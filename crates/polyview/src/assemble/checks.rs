@@ -15,7 +15,7 @@ use crate::spec::{
 };
 
 /// Checks the choices against the data. More factors than the data carry
-/// ([`most_factors`]) are no error: a fit starts with as many as they do, and says so.
+/// (`most_factors`) are no error: a fit starts with as many as they do, and says so.
 ///
 /// # Errors
 /// [`ErrorKind::Shape`], and what [`ModelSpec::validate`] finds.
