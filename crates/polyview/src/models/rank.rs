@@ -36,9 +36,9 @@ fn discriminative(model: &str, factors: usize, data: Likelihood) -> ModelSpec {
             ..ViewChoices::default()
         },
         vb: VbOptions {
-            // the bound goes on rising long after predictions rest; but factors on their way out
-            // are still there at 1e-4 (nutrimouse: 5, 4, 3 of 10 factors at 3e-4, 1e-4, 1e-5)
-            tolerance: 1e-5,
+            // the bound goes on rising long after predictions rest; factors on their way out may
+            // still be there (nutrimouse: 5, 4, 3 of 10 factors at 3e-4, 1e-4, 1e-5)
+            tolerance: 3e-4,
             movement: 1e-2,
             relaxation: 1.6,
             // longer steps do as much, and no sweep is taken back
