@@ -1,6 +1,7 @@
 //! Random models for the tests across polyview's crates; the tests that every data term
 //! must pass are those of `polyview-testing`.
 
+pub mod calibration;
 pub mod categorical;
 pub mod distorted;
 pub mod mixed;

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod blocks;
+mod calibration;
 mod criterion;
 mod ends;
 mod entries;

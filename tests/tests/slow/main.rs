@@ -2,6 +2,7 @@
 //! other. Run with `cargo test -p polyview-tests --features slow --release
 //! --test slow`.
 
+mod calibration;
 mod counts;
 mod coverage;
 mod distortions;
