@@ -72,12 +72,12 @@ const OFF: [(&str, EngineKind, &str); 5] = [
     (
         "ordinal-midpoint",
         EngineKind::Vb,
-        "the bound of its paper: a level is the midpoint of its cell, and nothing says how wide that is",
+        "its paper's form, kept to compare: probabilities of its levels do not add up to one between its fixed ends",
     ),
     (
         "categorical-probit",
         EngineKind::Vb,
-        "scores and factors are independent under the mean-field law, which pulls weights towards zero: wide, on the side of doubt",
+        "latent scores and factors that are independent pull weights towards zero, on the side of doubt; draws hold",
     ),
     (
         "ordinary-rank",
