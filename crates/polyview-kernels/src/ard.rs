@@ -75,7 +75,7 @@ pub struct LearntWeights {
     /// The share of variance of held-out samples that is predicted, with all features alike, which is
     /// [`Comparison::score_of_width`], and likewise with weights of so many steps, found anew without each fifth.
     pub held_out: [f64; 2],
-    /// The standard error, over samples, of the difference of the two.
+    /// The standard error, over samples, of the difference of the two, a share of variance as they.
     pub error: f64,
 }
 

@@ -127,6 +127,17 @@ pub fn lay_out(table: &RowTable, plan: &Plan) -> Result<Layout, LayoutError> {
             new.push((s, at));
         }
     }
+    if new.is_empty()
+        && let Some(time) = plan.predict_at
+    {
+        remarks.push(format!(
+            "there are no new samples: nobody has a visit known at the {} visits before {} that training may see, up to {}; \
+             give an earlier time of new samples, a larger window, or a later end of training",
+            plan.window,
+            said(time),
+            said(plan.last())
+        ));
+    }
     let fixed = Fixed::of(&subjects, &times, &all.fixed, plan.last());
     if fixed.varying > 0 {
         remarks.push(format!(

@@ -28,7 +28,7 @@ pub struct ExportArgs {
     pub weights_sd: Vec<String>,
     /// Intercepts of a view, features × what fitted values are made of besides factors and
     /// weights: intercepts (of each group that has its own), centre and scale of
-    /// the feature, standard deviation of the noise. Predictors in working units are
+    /// the feature, standard deviation of the noise in working units. Predictors in these are
     /// intercept + factors · weights; values of real views centre + scale · predictor.
     #[arg(long, value_name = "VIEW=FILE", help_heading = "Tables")]
     pub intercepts: Vec<String>,

@@ -106,15 +106,6 @@ pub fn run(cli: &Cli, args: &LayoutArgs) -> Outcome<()> {
         );
     }
     let (old, new) = (layout.training.samples.len(), layout.new.samples.len());
-    if let (0, Some(time)) = (new, args.predict_at.as_ref()) {
-        warning(
-            cli,
-            format!(
-                "no sample has a visit in the window before {time}, the time of --predict-at: there are no new ones; \
-                 give an earlier time, or a wider --window"
-            ),
-        );
-    }
     files.done(
         cli,
         &format!(

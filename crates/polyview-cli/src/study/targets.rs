@@ -20,9 +20,8 @@ impl Study {
             return None;
         }
         // no regression stands beside a fit that is adjusted or has something of its own for groups
-        let adjusts = !self.model.covariates.is_empty() || !self.model.offsets.is_empty();
         let groups = data.groups().is_some_and(|g| g.names.len() > 1);
-        if adjusts || groups && self.model.knows_groups() {
+        if self.model.adjusts() || groups && self.model.knows_groups() {
             return None;
         }
         let is_wanted = |name: &str| {

@@ -235,7 +235,13 @@ fn new_samples_are_new_and_tables_of_one_layout() {
         );
         assert!(!at.join("o/study.toml").exists());
     }
+    let note = said(
+        at,
+        &format!("{LAYOUT} --until 6 --predict-at 24 --out-dir none"),
+    );
+    assert!(note.contains("there are no new samples"), "{note}");
     let note = said(at, &format!("{LAYOUT} --predict-at 17 --out-dir s"));
+    assert!(!note.contains("there are no new samples"), "{note}");
     assert!(note.contains("new samples is 18, the multiple"), "{note}");
     assert!(!note.contains("earlier layout"), "{note}");
     // the tables of another layout stay where they are, and are named; a table of one's own is not

@@ -80,6 +80,23 @@ fn a_way_that_the_program_chose_is_not_the_users() {
 }
 
 #[test]
+fn what_a_mixture_lacks_of_new_samples_is_said() {
+    let dir = mice();
+    let at = dir.path();
+    ok(
+        at,
+        "fit --model sshiba --view genes=genes.csv --view lipids=lipids.csv --view diet=diet.csv:categorical \
+         -k 2 --max-sweeps 40 --seed 1 --out m.pv",
+    );
+    let predict = "predict m.pv --target diet --view genes=new-genes.csv";
+    let note = said(at, &format!("{predict} --out a.csv"));
+    let lacks = "8 of 8 sample(s) lack a view that the regression";
+    assert!(note.contains(lacks), "{note}");
+    let both = format!("{predict} --view lipids=new-lipids.csv --out b.csv");
+    assert!(!said(at, &both).contains("lack a view"));
+}
+
+#[test]
 fn classes_called_what_means_missing_are_named() {
     let dir = mice();
     let at = dir.path();

@@ -28,35 +28,36 @@ impl Own {
     pub(super) fn of(fit: &Fit) -> Result<Self> {
         let count = fit.n_components().max(1) as f64;
         let mut out = Self {
-            intercepts: fit
-                .views()
-                .iter()
-                .map(|v| vec![0.0; v.weight_rows().len()])
-                .collect(),
+            intercepts: Vec::with_capacity(fit.views().len()),
             by_group: vec![Vec::new(); fit.views().len()],
             noise: vec![Vec::new(); fit.views().len()],
             sweeps: (fit.record().ledgers.first().iter())
                 .flat_map(|ledger| ledger.rows.iter().map(|row| row.sweep as f64))
                 .collect(),
         };
-        for i in 0..fit.n_components() {
-            for (m, view) in fit.component(i)?.views.iter().enumerate() {
-                let (mean, columns) = (view.bias.mean(), out.intercepts[m].len());
-                if let Some(groups) = view.bias.groups() {
+        for (m, info) in fit.views().iter().enumerate() {
+            let found = fit.intercepts(&info.name)?.mean;
+            let of_groups: Vec<Vec<f64>> = (0..found.ncols())
+                .map(|g| found.col_as_slice(g).to_vec())
+                .collect();
+            match (&of_groups[..], fit.groups().map(RowGroups::from)) {
+                ([_, _, ..], Some(groups)) => {
                     let all: f64 = groups.sizes().iter().sum();
-                    out.by_group[m].resize(groups.count(), vec![0.0; columns]);
-                    for (g, size) in groups.sizes().iter().enumerate() {
-                        for d in 0..columns {
-                            let b = mean[view.bias.place(g, d)] / count;
-                            out.by_group[m][g][d] += b;
-                            out.intercepts[m][d] += b * size / all.max(1.0);
+                    let mut mean = vec![0.0; found.nrows()];
+                    for (own, size) in of_groups.iter().zip(groups.sizes()) {
+                        for (sum, b) in mean.iter_mut().zip(own) {
+                            *sum += b * size / all.max(1.0);
                         }
                     }
-                } else {
-                    for (sum, b) in out.intercepts[m].iter_mut().zip(mean) {
-                        *sum += b / count;
-                    }
+                    out.intercepts.push(mean);
+                    out.by_group[m] = of_groups;
                 }
+                _ => out.intercepts.extend(of_groups),
+            }
+        }
+        for i in 0..fit.n_components() {
+            for (m, view) in fit.component(i)?.views.iter().enumerate() {
+                let columns = out.intercepts[m].len();
                 let zeros = || [vec![0.0; columns], vec![0.0; columns]];
                 // draws: the harmonic mean, whose noise is the draws' mean
                 for (g, [shape, mean]) in noise_of(view).into_iter().enumerate() {

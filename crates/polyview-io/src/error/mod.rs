@@ -307,15 +307,12 @@ fn names_or_data(name: &str, axis: Axis) -> &'static str {
 
 fn split_hint(likely: Option<char>) -> String {
     match likely {
-        Some(' ') => {
-            ", but blanks occur in it: if they part the columns, write the file with commas, \
-                      semicolons or tabs in their place"
-                .to_owned()
-        }
-        Some('|') => {
-            ", but '|' occur in it: if they part the columns, write the file with commas, \
-                      semicolons or tabs in their place"
-                .to_owned()
+        Some(other @ (' ' | '|')) => {
+            let what = if other == ' ' { "blanks" } else { "'|'" };
+            format!(
+                ", but {what} occur in it: if they part the columns, write the file with commas, \
+                 semicolons or tabs in their place"
+            )
         }
         Some(other) => {
             format!(

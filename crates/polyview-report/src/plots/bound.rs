@@ -201,9 +201,12 @@ fn tail_start(values: &[f64]) -> usize {
 }
 
 fn describe(trace: &BoundTrace, window: Window) -> String {
-    let shown = match window {
-        Window::Whole => &trace.values[..],
-        Window::Tail => &trace.values[tail_start(&trace.values)..],
+    let (shown, from) = match window {
+        Window::Whole => (&trace.values[..], 0),
+        Window::Tail => {
+            let start = tail_start(&trace.values);
+            (&trace.values[start..], trace.first_sweep + start)
+        }
     };
     let finite: Vec<f64> = shown.iter().copied().filter(|v| drawable(*v)).collect();
     let (Some(first), Some(last)) = (finite.first(), finite.last()) else {
@@ -213,7 +216,6 @@ fn describe(trace: &BoundTrace, window: Window) -> String {
         Window::Whole => "Line of the bound against the sweep",
         Window::Tail => "Line of the bound's distance from its last value over the last sweeps",
     };
-    let from = trace.first_sweep + trace.values.len() - shown.len();
     let of = |kind| {
         let those = trace
             .events

@@ -27,7 +27,7 @@ impl Fit {
     /// [`ErrorKind::UnknownView`](crate::ErrorKind); when a component's state is damaged.
     pub fn intercepts(&self, view: &str) -> Result<InterceptEstimates> {
         let (at, _) = self.view(view)?;
-        let share = 1.0 / self.n_components().max(1) as f64;
+        let count = self.n_components().max(1) as f64;
         let mut mean: Option<Mat<f64>> = None;
         let mut variance: Option<Mat<f64>> = None;
         self.each_part(at, |part| {
@@ -36,7 +36,7 @@ impl Fit {
             let sum = mean.get_or_insert_with(|| Mat::zeros(rows, groups));
             for g in 0..groups {
                 for d in 0..rows {
-                    sum[(d, g)] += share * bias.mean()[bias.place(g, d)];
+                    sum[(d, g)] += bias.mean()[bias.place(g, d)] / count;
                 }
             }
             let Some(noise) = part.term.as_noise() else {
@@ -54,7 +54,7 @@ impl Fit {
                 for d in 0..rows {
                     // one for each row, or one in all
                     let tau = precisions[if precisions.len() == rows { d } else { 0 }];
-                    sum[(d, g)] += share / tau;
+                    sum[(d, g)] += 1.0 / (tau * count);
                 }
             }
             Ok(())

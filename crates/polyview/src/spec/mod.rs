@@ -196,7 +196,7 @@ impl ModelSpec {
         self
     }
     /// Whether it has covariates or offsets.
-    pub(crate) fn adjusts(&self) -> bool {
+    pub fn adjusts(&self) -> bool {
         !(self.covariates.is_empty() && self.offsets.is_empty())
     }
     /// Whether each group of samples has intercepts of its own in a view, where

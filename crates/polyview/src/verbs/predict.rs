@@ -149,15 +149,12 @@ impl Fit {
         } = aligned;
         let ids = samples.clone();
         let seen = views[at].is_some();
-        if !seen {
-            notes.extend(self.without_regression(at, &views, samples.len())?);
-        }
         let mut journal = Journal::default();
         let own = views[at].as_ref();
         let ways = if seen {
             vec![(Way::Joint, vec![1.0; samples.len()])]
         } else {
-            self.ways_of(at, &views, samples.len())?
+            self.ways_of(at, &views, samples.len(), &mut notes)?
         };
         let of = Wanted {
             at,

@@ -218,12 +218,14 @@ impl Fit {
         Ok(Some([of(0), of(1)]))
     }
 
-    /// How view `at` is predicted from other views, with the shares of each sample.
+    /// How view `at` is predicted from other views, with the shares of each sample; a note says where
+    /// samples lack a view that the regression of a mixture needs.
     pub(super) fn ways_of(
         &self,
         at: usize,
         views: &[Option<View>],
         samples: usize,
+        notes: &mut Vec<String>,
     ) -> Result<Vec<Told>> {
         let Some([joint, regression]) = self.shares_of(at)? else {
             return Ok(vec![(Way::Settled, vec![1.0; samples])]);
@@ -234,6 +236,14 @@ impl Fit {
         };
         // without all of the views there is the joint fit
         let knows = regressed.knows(views, samples);
+        let without = knows.iter().filter(|knows| !**knows).count();
+        if without > 0 {
+            notes.push(format!(
+                "view '{}': {without} of {samples} sample(s) lack a view that the regression beside the joint fit \
+                 was made on; they are predicted by the joint fit alone",
+                self.views[at].name
+            ));
+        }
         let share = |own: f64, alone: f64| {
             let of = |knows: &bool| if *knows { own } else { alone };
             knows.iter().map(of).collect::<Vec<f64>>()
@@ -251,31 +261,6 @@ impl Fit {
             ways.push((Way::Joint, Vec::new()));
         }
         Ok(ways)
-    }
-
-    /// What is to be said where samples lack a view that the regression of a mixture needs.
-    pub(super) fn without_regression(
-        &self,
-        at: usize,
-        views: &[Option<View>],
-        samples: usize,
-    ) -> Result<Option<String>> {
-        let shares = self.shares_of(at)?;
-        if shares.is_none_or(|[_, regression]| regression == 0.0) {
-            return Ok(None);
-        }
-        let Some(regressed) = self.regressed(at)? else {
-            return Ok(None);
-        };
-        let knows = regressed.knows(views, samples);
-        let without = knows.iter().filter(|knows| !**knows).count();
-        Ok((without > 0).then(|| {
-            format!(
-                "view '{}': {without} of {samples} sample(s) lack a view that the regression beside the joint fit \
-                 was made on; they are predicted by the joint fit alone",
-                self.views[at].name
-            )
-        }))
     }
 
     /// Where the state has what a view is mixed of.
