@@ -4,7 +4,7 @@
 use std::fmt;
 
 use polyview::{Described, ErrorKind, Kind, Named, Registry};
-use polyview_core::OptionError;
+use polyview_core::{OptionError, RowRole};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
@@ -48,6 +48,25 @@ pub fn names<K: Kind>() -> Vec<String> {
         out.extend(species.aliases().iter().map(|&alias| alias.to_owned()));
     }
     out
+}
+
+/// The species of a kind as help lists them: `bernoulli (or multilabel)`.
+pub fn known<K: Kind>() -> Vec<String> {
+    K::all(Registry::standard())
+        .into_iter()
+        .map(|species| match species.aliases() {
+            [] => species.name().to_owned(),
+            more => format!("{} (or {})", species.name(), more.join(", ")),
+        })
+        .collect()
+}
+
+/// The priors of weights by the names that are shortest to write.
+pub fn weight_priors() -> Vec<&'static str> {
+    let priors = Registry::standard().priors(RowRole::Weights);
+    priors
+        .map(|s| s.aliases().first().copied().unwrap_or(s.name()))
+        .collect()
 }
 
 /// Why a word is none of the choices.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use polyview::Likelihoods;
 use polyview_io::{DecimalMark, Delimiter, ReadOptions};
+
+use crate::choice::known;
 
 /// How text files are written.
 #[derive(Debug, Args)]
@@ -46,25 +49,27 @@ impl FormatArgs {
     }
 }
 
+/// What `--view` takes, with the likelihoods that there are.
+fn view_help() -> String {
+    format!(
+        "A view: NAME=FILE or NAME=FILE:LIKELIHOOD; may be given several times. CSV, TSV (also .gz), NPY, \
+         NPZ (FILE.npz#ARRAY for one of several arrays, else x, values, or the only one); first column the \
+         sample IDs, header row the feature names. Arrays have no IDs (NPZ: in an array samples) and are \
+         joined by place. Sparse: Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or \
+         matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also FILE.h5ad or \
+         FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or FILE.h5mu#MODALITY/layers/counts; of classes \
+         FILE.h5ad#obs/COLUMN. Likelihoods: {}; 'polyview models' says what each is for. With --model \
+         sshiba or mofa a likelihood that is not given is guessed, and the guess is said",
+        known::<Likelihoods>().join(", ")
+    )
+}
+
 /// Where data come from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// A view: NAME=FILE or NAME=FILE:LIKELIHOOD; may be given several times.
-    /// CSV, TSV (also .gz), NPY,
-    /// NPZ (FILE.npz#ARRAY for one of several arrays, else x, values, or the only
-    /// one); first column the sample IDs, header row the feature names. Arrays have no IDs (NPZ: in an array
-    /// samples) and are joined by place. Sparse:
-    /// Matrix Market, FILE.mtx with FILE.rows.txt and FILE.cols.txt, or
-    /// matrix.mtx of 10x with its features.tsv and barcodes.tsv. Also
-    /// FILE.h5ad or FILE.h5ad#layers/counts, FILE.h5mu#MODALITY or
-    /// FILE.h5mu#MODALITY/layers/counts; of classes FILE.h5ad#obs/COLUMN.
-    /// Likelihoods: gaussian (numbers), bernoulli, bernoulli-latent, probit
-    /// or svm (0 and 1), categorical (one column of class names), negative-binomial or nb,
-    /// poisson-log-normal or pln, poisson (counts), binomial (counts out of
-    /// --trials). With --model sshiba or mofa a likelihood that is not given is
-    /// guessed, and the guess is said.
-    #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]")]
+    /// Tables, each NAME=FILE or NAME=FILE:LIKELIHOOD.
+    #[arg(long = "view", value_name = "NAME=FILE[:LIKELIHOOD]", help = view_help())]
     pub views: Vec<String>,
     /// Labels of two values, words or numbers: FILE:LIKELIHOOD. Each column is a
     /// view of its own, named by its header; may be given several times.

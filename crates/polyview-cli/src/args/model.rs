@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::numbers::{counted, real, whole};
+use crate::choice::weight_priors;
 
 /// Preset models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -145,15 +146,22 @@ pub struct ChoiceArgs {
     pub shape: Vec<String>,
 }
 
+/// What `--weights` takes, with the priors that there are.
+fn weights_help() -> String {
+    format!(
+        "Prior of the weights, of all views or of one: {} ('polyview models' says what each is); may be \
+         given several times, later ones win [default: ard; with mofa and mofapy2 spike-slab, with rank \
+         horseshoe]",
+        weight_priors().join(", ")
+    )
+}
+
 /// Priors of weights and factors.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Priors")]
 pub struct PriorArgs {
-    /// Prior of the weights, of all views or of one: ard (precisions by
-    /// factor), relevance (by factor and feature), spike-slab (exact zeros),
-    /// horseshoe (variances by weight); may be given several times, later ones
-    /// win [default: ard; with mofa and mofapy2 spike-slab, with rank horseshoe].
-    #[arg(long, value_name = "[VIEW=]PRIOR")]
+    /// Priors of the weights, each PRIOR or VIEW=PRIOR.
+    #[arg(long, value_name = "[VIEW=]PRIOR", help = weights_help())]
     pub weights: Vec<String>,
     /// Learn how relevant each feature of this view is; may be given several
     /// times.
