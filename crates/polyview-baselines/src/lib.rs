@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | standardised features, missing cells at their means | [`Design`] | |
 //! | least squares with a penalty | [`ridge`] | Hoerl and Kennard 1970 |
+//! | the same where limits may be all that is known of a number | [`limited_ridge`] | Tobin 1958, Olsen 1978 |
 //! | the same on similarities, the best of several | [`kernel_ridge`] | Saunders, Gammerman and Vovk 1998 |
 //! | labels 0 and 1, each by itself | [`logistic`] | le Cessie and van Houwelingen 1992 |
 //! | one of several classes | [`multinomial`] | Böhning 1992 |
@@ -58,8 +59,8 @@ pub use error::BaselineError;
 pub use folds::{grouped, parts, stratified};
 pub use kernel::{KERNEL_PENALTIES, KernelRidge, Similarities, kernel_ridge};
 pub use regression::{
-    Regression, logistic, logistic_held_out, multinomial, multinomial_held_out, ridge,
-    ridge_held_out,
+    Limited, Regression, limited_ridge, logistic, logistic_held_out, multinomial,
+    multinomial_held_out, ridge, ridge_held_out,
 };
 pub use soft::{SoftImpute, SoftImputeOptions, soft_impute};
 pub use svm::{LinearSvm, SvmOptions, linear_svm};

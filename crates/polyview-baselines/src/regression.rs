@@ -1,6 +1,7 @@
 //! Linear models with a penalty.
 
 mod descent;
+mod limits;
 mod squares;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use polyview_linalg::{Mat, MatRef, thin_qr, times_small};
 use crate::error::{finite, same};
 use crate::{BaselineError, Tuning, parts};
 use descent::{ln_sum_exp, logistic_of, smooth};
+pub use limits::{Limited, limited_ridge};
 use squares::squares;
 
 /// How linear predictors become predictions.

@@ -7,13 +7,13 @@ use crate::minimise::minimise;
 
 /// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
 /// little is found by weak penalties alone, and strong ones are all alike then.
-const PATIENCE: usize = 4;
+pub(super) const PATIENCE: usize = 4;
 
 /// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
 pub(super) const INTERCEPT: f64 = 1e-3;
 
 /// Entries of the slope that are zero, for each sample.
-const TOLERANCE: f64 = 1e-6;
+pub(super) const TOLERANCE: f64 = 1e-6;
 
 /// One label, or all classes, with the penalty of least log loss, and what is said of each sample by the fit
 /// without its fold; each answer starts the next weaker one.

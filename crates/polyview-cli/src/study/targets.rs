@@ -11,7 +11,7 @@ const PRESETS: [&str; 3] = ["sshiba", "mofa", "bibfa"];
 const LABELS: usize = 20;
 
 impl Study {
-    /// Has the views `targets`, or where there are none all labels, predicted by a mixture of the joint fit and a regression
+    /// Has the views `targets`, or where there are none all labels and times to an event, predicted by a mixture of the joint fit and a regression
     /// ([`Settle::Mixture`]), unless something is said of how; views of zeros and ones with many columns are no labels.
     /// Says which those are. Where the model refuses it they are left to the joint fit.
     pub fn mix_targets(&mut self, targets: &[String], data: &Dataset) -> Option<String> {
@@ -36,7 +36,7 @@ impl Study {
             let domain = choices.likelihood.domain();
             let few = |d: polyview::Domain| {
                 let columns = data.view(name).map_or(0, polyview::View::n_features);
-                d.is_label() && (d.has_classes() || columns <= LABELS)
+                d.is_survival() || d.is_label() && (d.has_classes() || columns <= LABELS)
             };
             domain.is_some_and(few)
         };

@@ -151,6 +151,12 @@ pub trait ColumnParameters: Send + Sync {
     fn start(&self, data: &[Cell]) -> f64;
     /// What they are called, in ledger and file.
     fn name(&self) -> &'static str;
+    /// The value at which data lie normally about their predictors with this variance, per squared working unit, where the
+    /// parameters are noise of numbers.
+    fn of_noise(&self, variance: f64) -> Option<f64> {
+        let _ = variance;
+        None
+    }
     /// How they move after the start, where they do.
     fn learned(&self) -> Option<&dyn LearnedParameters> {
         None

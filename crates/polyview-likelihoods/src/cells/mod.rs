@@ -371,6 +371,14 @@ impl<L: CellLikelihood> ViewTerm for Cells<L> {
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         Some(self)
     }
+    fn take_noise(&mut self, variances: &[f64]) -> bool {
+        let own = self.likelihood.parameters().and_then(|p| {
+            let all = variances.iter().map(|v| p.of_noise(*v));
+            all.collect::<Option<Vec<f64>>>()
+        });
+        let taken = own.filter(|own| own.len() == self.data.columns());
+        taken.map(|own| self.set_parameters(own)).is_some()
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.likelihood.size(0).is_some().then_some(self)
     }

@@ -30,7 +30,7 @@ impl<L: CellLikelihood> Cells<L> {
     fn learned(&self) -> Option<&dyn LearnedParameters> {
         self.likelihood.parameters()?.learned()
     }
-    fn set_parameters(&mut self, values: Vec<f64>) {
+    pub(super) fn set_parameters(&mut self, values: Vec<f64>) {
         if let Some(p) = self.likelihood.parameters_mut() {
             p.set(values);
         }

@@ -308,6 +308,9 @@ impl ScalarLikelihood for Censored {
             range: scale.range,
         })
     }
+    fn of_noise(&self, variance: f64) -> Option<f64> {
+        ColumnParameters::of_noise(self, variance)
+    }
     fn start_parameter(&self, cells: &[Cell]) -> f64 {
         ColumnParameters::start(self, cells)
     }

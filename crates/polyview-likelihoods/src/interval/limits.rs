@@ -112,6 +112,9 @@ impl LikelihoodSpecies for CensoredSpecies {
     fn name(&self) -> &'static str {
         "censored"
     }
+    fn has_plain_regression(&self) -> bool {
+        true
+    }
     fn about(&self) -> About {
         About {
             line: "numbers of which limits may be all that is known, such as <0.05, >1300 or [2,5]",
@@ -146,6 +149,9 @@ impl LikelihoodSpecies for CensoredSpecies {
 impl LikelihoodSpecies for SurvivalSpecies {
     fn name(&self) -> &'static str {
         "survival"
+    }
+    fn has_plain_regression(&self) -> bool {
+        true
     }
     fn about(&self) -> About {
         About {

@@ -99,6 +99,9 @@ impl ColumnParameters for Censored {
     fn name(&self) -> &'static str {
         "noise"
     }
+    fn of_noise(&self, variance: f64) -> Option<f64> {
+        Some(variance.recip().clamp(RANGE.0, RANGE.1))
+    }
     fn learned(&self) -> Option<&dyn LearnedParameters> {
         Some(self)
     }

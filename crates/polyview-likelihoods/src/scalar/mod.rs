@@ -113,6 +113,12 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
     fn parameter(&self) -> Option<ScalarParameter> {
         None
     }
+    /// The parameter at which data lie normally about their predictors with this variance, per squared working unit, where
+    /// it is noise of numbers.
+    fn of_noise(&self, variance: f64) -> Option<f64> {
+        let _ = variance;
+        None
+    }
     /// Where the parameter of a column starts, given its observed cells: unless said
     /// otherwise at the mean of its prior.
     fn start_parameter(&self, cells: &[Cell]) -> f64 {

@@ -293,6 +293,16 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         Some(self)
     }
+    fn take_noise(&mut self, variances: &[f64]) -> bool {
+        let own = variances.iter().map(|v| self.likelihood.of_noise(*v));
+        let own: Option<Vec<f64>> = own.collect();
+        let Some(own) = own.filter(|own| own.len() == self.data.columns()) else {
+            return false;
+        };
+        self.parameters = own;
+        self.changed();
+        true
+    }
     fn as_sizes(&self) -> Option<&dyn Sizes> {
         self.likelihood.size(1.0).is_some().then_some(self)
     }

@@ -119,7 +119,8 @@ pub(super) fn known(mut view: ComponentView, scores: &Mat<f64>, noise: &[f64]) -
         view.bias = Bias::known_by_group(columns, own, mean.collect());
     }
     view.weights = RowMoments::point(Mat::zeros(columns, k));
-    if let Some(own) = view.term.as_noise_mut()
+    if !view.term.take_noise(noise)
+        && let Some(own) = view.term.as_noise_mut()
         && let Some(mut gammas) = own.precisions().cloned()
     {
         for i in 0..gammas.len() {

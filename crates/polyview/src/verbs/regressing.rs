@@ -1,10 +1,12 @@
 //! Regressions of a view on the features of others, as a way to predict it.
 
-use polyview_baselines::{Design, Tuning, logistic_held_out, multinomial_held_out, ridge_held_out};
+use polyview_baselines::{
+    Design, Tuning, limited_ridge, logistic_held_out, multinomial_held_out, ridge_held_out,
+};
 use polyview_core::{NoiseScope, View};
 use polyview_linalg::{Mat, times_small};
 
-use super::cross_validate::{columns, side_by_side};
+use super::cross_validate::{columns, limits, side_by_side};
 use super::kernel_turn::kernel_turn;
 use super::regressed::{Regressed, Source, known};
 use crate::error::Result;
@@ -113,15 +115,23 @@ impl Fit {
             tuning.penalties.extend(WEAK);
         }
         let domain = self.domain(at);
+        let mut noise = Vec::new();
         let (fit, held) = if domain.has_classes() {
             let count = view.levels().len();
             multinomial_held_out(x.as_ref(), &view.classes(), count, &tuning)?
         } else if domain.is_label() {
             let y = columns(view, domain);
             logistic_held_out(x.as_ref(), y.as_ref(), &tuning)?
+        } else if domain.is_censored() {
+            let [lower, upper] = limits(view);
+            let own = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
+            noise = own.noise;
+            (own.regression, own.held_out)
         } else {
             let y = columns(view, domain);
-            ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?
+            let (fit, held) = ridge_held_out(x.as_ref(), y.as_ref(), &tuning)?;
+            noise = self.noise_about(at, view, &held)?;
+            (fit, held)
         };
         // nothing is known of a target that nobody has
         let number = |x: f64| if x.is_finite() { x } else { 0.0 };
@@ -145,11 +155,6 @@ impl Fit {
             });
             first += count;
         }
-        let noise = if domain.is_label() {
-            Vec::new()
-        } else {
-            self.noise_about(at, view, &held)?
-        };
         let found = Regressed {
             of_view,
             intercept: (0..beta.ncols()).map(|c| number(beta[(0, c)])).collect(),

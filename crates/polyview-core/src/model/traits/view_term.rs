@@ -134,6 +134,13 @@ pub trait ViewTerm: Stateful + Send + Sync {
     fn as_noise_mut(&mut self) -> Option<&mut dyn Noise> {
         None
     }
+    /// Takes these variances, per squared working unit, for those of the normal noise about the predictors of
+    /// its columns, where it has such noise for each column and learns it by itself ([`Self::as_noise`] has none); whether
+    /// it has.
+    fn take_noise(&mut self, variances: &[f64]) -> bool {
+        let _ = variances;
+        false
+    }
     /// Its local variables, where they depend on the factors.
     fn as_rounds(&mut self) -> Option<&mut dyn Rounds> {
         None

@@ -25,6 +25,17 @@ pub(crate) fn columns(view: &View, kind: Domain) -> Mat<f64> {
     })
 }
 
+/// Between which ends each cell lies, lower and upper, samples × features: the value twice where it is exact, `NaN` where
+/// nothing is known.
+pub(in crate::verbs) fn limits(view: &View) -> [Mat<f64>; 2] {
+    let ends = |n: usize, d: usize| view.interval(n, d).unwrap_or((f64::NAN, f64::NAN));
+    let (samples, features) = (view.n_samples(), view.n_features());
+    [
+        Mat::from_fn(samples, features, |n, d| ends(n, d).0),
+        Mat::from_fn(samples, features, |n, d| ends(n, d).1),
+    ]
+}
+
 /// To which group each of some samples belongs, samples × groups of the whole data, 1 or 0: what a model of groups
 /// knows, plain predictors know too. No column where there is one group or none.
 pub(super) fn groups(data: &Dataset, samples: &[u32]) -> Mat<f64> {

@@ -16,7 +16,7 @@ use polyview_core::{Dataset, Level};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use inputs::columns;
-pub(super) use inputs::side_by_side;
+pub(super) use inputs::{limits, side_by_side};
 use plan::{Job, Plan};
 use summary::summed_up;
 pub(super) use workers::in_parallel;
@@ -270,6 +270,8 @@ impl fmt::Display for CrossValidateProgress {
 ///   ([`polyview_baselines`]): missing cells at their means, labels as 0 and 1, classes one column each, counts as
 ///   $\ln(1 + x)$, penalties chosen by folds of the training samples. Counts are predicted by ridge regression of $\ln(1 + x)$,
 ///   brought back by the mean of the exponentials of the training residuals;
+/// * *regression on limits* of numbers of which limits may be all that is known, and of times to an event
+///   ([`limited_ridge`](polyview_baselines::limited_ridge)), likewise;
 /// * *kernel ridge regression* of numbers, where a model compares a view by a kernel
 ///   ([`kernel_ridge`](polyview_baselines::kernel_ridge)): that kernel, with the width and the penalty of least error on folds of the
 ///   training samples;

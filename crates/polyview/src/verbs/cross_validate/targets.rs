@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use polyview_baselines::{
-    Design, Tuning, class_frequencies, frequencies, logistic, means, multinomial, ridge,
+    Design, Tuning, class_frequencies, frequencies, limited_ridge, logistic, means, multinomial,
+    ridge,
 };
 use polyview_core::{Dataset, Domain, View};
 use polyview_linalg::Mat;
 
-use super::inputs::{columns, groups, side_by_side};
+use super::inputs::{columns, groups, limits, side_by_side};
 use super::kernels;
 use super::plan::{Job, Plan, What, two_steps};
 use super::scored::{Predicted, Target, level_shares, scores};
@@ -171,16 +172,20 @@ impl<'a> Halves<'a> {
             let mean = fit.predict(new.as_ref())?;
             return Ok(("logistic regression", Predicted::means(mean)));
         }
-        let y = match offset {
-            Some([own, _]) => less(y, own),
-            None => y,
+        let (own, of_new) = match offset {
+            Some([own, of_new]) => (&own[..], &of_new[..]),
+            None => (&[][..], &[][..]),
         };
-        let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
-        let mut mean = fit.predict(new.as_ref())?;
-        if let Some([_, of_new]) = offset {
-            let minus: Vec<f64> = of_new.iter().map(|x| -x).collect();
-            mean = less(mean, &minus);
+        let minus: Vec<f64> = of_new.iter().map(|x| -x).collect();
+        if target.kind.is_censored() {
+            let [lower, upper] = limits(&target.training).map(|ends| less(ends, own));
+            let fit = limited_ridge(x.as_ref(), (lower.as_ref(), upper.as_ref()), &tuning)?;
+            let mean = less(fit.regression.predict(new.as_ref())?, &minus);
+            return Ok(("regression on limits", Predicted::means(mean)));
         }
+        let y = less(y, own);
+        let fit = ridge(x.as_ref(), y.as_ref(), &tuning)?;
+        let mut mean = less(fit.predict(new.as_ref())?, &minus);
         if target.kind.is_count() {
             let fitted = fit.predict(x.as_ref())?;
             for d in 0..mean.ncols() {
