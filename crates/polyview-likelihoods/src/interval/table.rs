@@ -34,7 +34,7 @@ fn place(eta: f64) -> Option<(usize, f64)> {
 
 /// An empty sheet of the grid's extent.
 pub(super) fn sheet() -> Sheet {
-    Sheet::new(REACH)
+    Sheet::new(1, REACH)
 }
 
 fn point(i: usize) -> f64 {

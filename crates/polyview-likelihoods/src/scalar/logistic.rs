@@ -31,15 +31,22 @@ const MIXTURE: [(f64, f64); 8] = [
 /// Largest weight of a cell for which the mixture is taken: it is below $10^{-6}$ off there.
 const LARGEST_WEIGHT: f64 = 100.0;
 
+/// Largest weight of a cell that is looked up: what is looked up is below 3e-10 off.
+const LARGEST_OF_SHEET: f64 = 3e3;
+
+/// Means of the sheet go from minus this to it.
+const REACH: f64 = 32.0;
+
 /// $\mathrm E\ln(1 + e^{\eta})$ under $\eta\sim N(m - c, v)$ with its derivatives, for each of
 /// many cells: what Bernoulli, binomial and negative binomial log densities share (spec/sites
 /// 1.4). `weight` says how often a cell's log density has it.
 ///
-/// Under a normal law a mixture of normal distribution functions and its integral have closed
-/// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
+/// It is looked up on a [`Sheet`], one for the whole process, as far as it goes. Beyond it, it is that of the
+/// mixture: under a normal law a mixture of normal distribution functions and its integral have closed
+/// forms, with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
 /// $\sum\_ip\_i[m\Phi(u) + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
 /// derivatives of each other, whatever the variance. Cells of a large weight have the nodes of
-/// [`Expectation::of`], looked up on a [`Sheet`] as far as it goes.
+/// [`Expectation::of`] there, and those of a very large one everywhere.
 pub(super) fn softplus(
     mean: &[f64],
     variance: &[f64],
@@ -48,51 +55,51 @@ pub(super) fn softplus(
     out: &mut [Expectation],
 ) {
     static SHEET: OnceLock<Sheet> = OnceLock::new();
-    let shifted: Vec<f64> = mean.iter().map(|m| m - shift).collect();
-    let at = (&shifted[..], variance);
-    mixture(at, out);
-    let mut heavy: Vec<usize> = (0..mean.len())
-        .filter(|&i| weight(i) > LARGEST_WEIGHT)
-        .collect();
-    if heavy.is_empty() {
-        return;
-    }
-    let sheet = SHEET.get_or_init(|| Sheet::new(REACH));
-    gather(&heavy, at, out, |at, out| {
-        let mut beyond = Vec::new();
-        sheet.expectations(at, by_nodes, |i| beyond.push(i), out);
-        gather(&beyond, at, out, nodes);
-    });
-    heavy.retain(|&i| weight(i) > LARGEST_OF_SHEET);
-    gather(&heavy, at, out, nodes);
+    let sheet = SHEET.get_or_init(|| Sheet::new(1, REACH));
+    let mut by_mixture = Vec::new();
+    let mut by_nodes = Vec::new();
+    sheet.look_up(
+        mean.len(),
+        |i| (0, mean[i] - shift, variance[i]),
+        |_, m, v| at_points(m, v),
+        |start, cells, tile| {
+            for (i, out) in out[start..start + cells].iter_mut().enumerate() {
+                *out = tile.expectation(i);
+                let n = start + i;
+                if tile.beyond[i] != 0 && weight(n) <= LARGEST_WEIGHT {
+                    by_mixture.push(n);
+                } else if tile.beyond[i] != 0 || weight(n) > LARGEST_OF_SHEET {
+                    by_nodes.push(n);
+                }
+            }
+        },
+    );
+    let at = (mean, shift, variance);
+    gather(&by_mixture, at, out, mixture);
+    gather(&by_nodes, at, out, nodes);
 }
-
-/// Means of the sheet go from minus this to it.
-const REACH: f64 = 16.0;
-
-/// Largest weight of a cell that is looked up: what is looked up is about 1e-11 off.
-const LARGEST_OF_SHEET: f64 = 5e3;
 
 /// Carries out `of` for some of many cells.
 fn gather(
     cells: &[usize],
-    (mean, variance): (&[f64], &[f64]),
+    (mean, shift, variance): (&[f64], f64, &[f64]),
     out: &mut [Expectation],
     of: impl Fn((&[f64], &[f64]), &mut [Expectation]),
 ) {
     if cells.is_empty() {
         return;
     }
-    let some = |from: &[f64]| -> Vec<f64> { cells.iter().map(|&i| from[i]).collect() };
+    let means: Vec<f64> = cells.iter().map(|&i| mean[i] - shift).collect();
+    let variances: Vec<f64> = cells.iter().map(|&i| variance[i]).collect();
     let mut made = vec![Expectation::default(); cells.len()];
-    of((&some(mean), &some(variance)), &mut made);
+    of((&means, &variances), &mut made);
     for (&i, made) in cells.iter().zip(made) {
         out[i] = made;
     }
 }
 
 /// The values alone, for the sheet.
-fn by_nodes(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
+fn at_points(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
     let mut out = [Expectation::default(); POINTS];
     nodes((mean, variance), &mut out);
     out.map(|e| e.value)
