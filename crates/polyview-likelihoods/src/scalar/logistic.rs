@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln_1p, mul_add};
 use polyview_special::{Expectation, Real};
 
+use super::Expectations;
 use super::sheet::{POINTS, Sheet};
 
 /// Cells of a tile: what is made of them in one loop is still in the first-level cache for the
@@ -52,24 +53,27 @@ pub(super) fn softplus(
     variance: &[f64],
     shift: f64,
     weight: impl Fn(usize) -> f64,
-    out: &mut [Expectation],
+    out: &mut Expectations<'_>,
 ) {
     static SHEET: OnceLock<Sheet> = OnceLock::new();
     let sheet = SHEET.get_or_init(|| Sheet::new(1, REACH));
     let mut by_mixture = Vec::new();
     let mut by_nodes = Vec::new();
     sheet.look_up(
-        mean.len(),
-        |i| (0, mean[i] - shift, variance[i]),
+        (mean, shift, variance),
+        |_| 0,
         |_, m, v| at_points(m, v),
         |start, cells, tile| {
-            for (i, out) in out[start..start + cells].iter_mut().enumerate() {
-                *out = tile.expectation(i);
-                let n = start + i;
-                if tile.beyond[i] != 0 && weight(n) <= LARGEST_WEIGHT {
-                    by_mixture.push(n);
-                } else if tile.beyond[i] != 0 || weight(n) > LARGEST_OF_SHEET {
-                    by_nodes.push(n);
+            tile.write(start, cells, out);
+            let heavy = |i: usize| weight(start + i) > LARGEST_OF_SHEET;
+            if !tile.any_beyond(cells) && !(0..cells).fold(false, |any, i| any | heavy(i)) {
+                return;
+            }
+            for i in 0..cells {
+                if tile.beyond[i] != 0 && weight(start + i) <= LARGEST_WEIGHT {
+                    by_mixture.push(start + i);
+                } else if tile.beyond[i] != 0 || heavy(i) {
+                    by_nodes.push(start + i);
                 }
             }
         },
@@ -83,7 +87,7 @@ pub(super) fn softplus(
 fn gather(
     cells: &[usize],
     (mean, shift, variance): (&[f64], f64, &[f64]),
-    out: &mut [Expectation],
+    out: &mut Expectations<'_>,
     of: impl Fn((&[f64], &[f64]), &mut [Expectation]),
 ) {
     if cells.is_empty() {
@@ -94,7 +98,7 @@ fn gather(
     let mut made = vec![Expectation::default(); cells.len()];
     of((&means, &variances), &mut made);
     for (&i, made) in cells.iter().zip(made) {
-        out[i] = made;
+        out.put(i, made);
     }
 }
 
@@ -332,6 +336,18 @@ fn node<const FUSED: bool>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar::Scratch;
+
+    fn made(
+        (mean, variance): (&[f64], &[f64]),
+        shift: f64,
+        weight: impl Fn(usize) -> f64,
+    ) -> Vec<Expectation> {
+        let mut made = Scratch::new(mean.len());
+        let mut out = made.all();
+        softplus(mean, variance, shift, weight, &mut out);
+        (0..mean.len()).map(|i| out.get(i)).collect()
+    }
 
     fn cells() -> (Vec<f64>, Vec<f64>) {
         let mean = (0..300).map(|i| 0.2 * f64::from(i) - 31.0).collect();
@@ -344,14 +360,8 @@ mod tests {
     #[test]
     fn heavy_cells_have_nodes() {
         let (mean, variance) = cells();
-        let mut out = vec![Expectation::default(); 300];
-        softplus(
-            &mean,
-            &variance,
-            0.7,
-            |i| if i % 2 == 0 { 1e4 } else { 1.0 },
-            &mut out,
-        );
+        let weight = |i: usize| if i.is_multiple_of(2) { 1e4 } else { 1.0 };
+        let out = made((&mean, &variance), 0.7, weight);
         for (i, found) in out.iter().enumerate().step_by(2) {
             let e = Expectation::of(mean[i] - 0.7, variance[i], 1.0, Real::softplus);
             assert!((found.value - e.value).abs() < 1e-13 * (1.0 + e.value.abs()));
@@ -370,7 +380,7 @@ mod tests {
     fn the_mixture_is_the_logistic_function_to_eight_digits() {
         let (mean, variance) = cells();
         let mut out = vec![Expectation::default(); 300];
-        softplus(&mean, &variance, 0.0, |_| 1.0, &mut out);
+        mixture((&mean, &variance), &mut out);
         for (i, found) in out.iter().enumerate() {
             let e = Expectation::of(mean[i], variance[i], 1.0, Real::softplus);
             assert!((found.value - e.value).abs() < 1e-8, "{i}");
@@ -388,13 +398,10 @@ mod tests {
     /// The law of a term asks for derivatives that are exact, not for a function that is.
     #[test]
     fn slopes_and_curvatures_are_derivatives() {
-        let at = |m: f64, v: f64| {
-            let mut out = [Expectation::default()];
-            softplus(&[m], &[v], 0.0, |_| 1.0, &mut out);
-            out[0]
-        };
-        for m in [-12.0, -3.0, -0.4, 0.0, 1.3, 7.0] {
-            for v in [0.05, 0.6, 3.0, 40.0] {
+        let at = |m: f64, v: f64| made((&[m], &[v]), 0.0, |_| 1.0)[0];
+        // within patches, and beyond the sheet
+        for m in [-40.0, -12.2, -3.1, -0.4, 0.1, 1.3, 7.1] {
+            for v in [0.05, 0.6, 3.02, 40.0] {
                 let e = 1e-4;
                 let slope = (at(m + e, v).value - at(m - e, v).value) / (2.0 * e);
                 let by_variance = (at(m, v + e).value - at(m, v - e).value) / (2.0 * e);

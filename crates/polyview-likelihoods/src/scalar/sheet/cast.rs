@@ -17,14 +17,15 @@ impl Cast {
         let Some(place) = sheet.place(mean, variance) else {
             return false;
         };
-        if self.strips.len() <= place.strip {
-            self.strips.resize_with(place.strip + 1, Vec::new);
+        let (strip, column) = (place.strip as usize, place.column as usize);
+        if self.strips.len() <= strip {
+            self.strips.resize_with(strip + 1, Vec::new);
         }
-        let strip = &mut self.strips[place.strip];
+        let strip = &mut self.strips[strip];
         if strip.is_empty() {
             strip.resize(sheet.across(), [0.0; ORDER]);
         }
-        for (sum, q) in strip[place.column].iter_mut().zip(basis(place.t, place.s)) {
+        for (sum, q) in strip[column].iter_mut().zip(basis(place.t, place.s)) {
             *sum += q;
         }
         true

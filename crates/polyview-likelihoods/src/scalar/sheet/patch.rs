@@ -69,9 +69,8 @@ fn shares(strip: usize) -> &'static Shares {
 
 /// By orthogonal columns, each made twice.
 fn make_shares(points: &[(f64, f64); POINTS]) -> Shares {
-    let dot = |a: &[f64; POINTS], b: &[f64; POINTS]| -> f64 {
-        a.iter().zip(b).map(|(x, y)| x * y).sum()
-    };
+    let dot =
+        |a: &[f64; POINTS], b: &[f64; POINTS]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
     // columns: the basis at the points; `upper` turns orthogonal columns into them
     let mut columns: [[f64; POINTS]; ORDER] = [[0.0; POINTS]; ORDER];
     for (i, &(t, s)) in points.iter().enumerate() {
