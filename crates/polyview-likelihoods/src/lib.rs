@@ -89,7 +89,7 @@ pub use rank::{
     FrozenRank, Margin, OrdinaryRank, PairPolicy, Rank, RankOptions, RankUpdates, normal_scores,
     rank_term,
 };
-pub use scalar::{Expected, MixedLaw, ScalarLikelihood, ScalarParameter};
+pub use scalar::{Expectations, Expected, MixedLaw, Rise, ScalarLikelihood, ScalarParameter};
 pub use similarity::{NewSamples, Similarity, SimilarityOptions};
 pub use softmax::Softmax;
 pub use weighted::Weighted;

@@ -6,7 +6,8 @@
 //! next point (Anderson mixing). The fixed point is that of the plain rounds;
 //! only the way there is shorter. Samples do not touch one another.
 //!
-//! A plain round never lowers the bound; a point that was extrapolated may. The
+//! A plain round never lowers the bound; a point that was extrapolated may, and the top
+//! of tangents may lie as far beyond that of the bound. The
 //! slope of the bound along the way says so: $\gamma = \nabla\mathcal L\cdot y$ with the
 //! step y, before it and after it. Where it has come out steeper downhill than half of what
 //! it was uphill the step went too far, and is shortened to where the slope would vanish
@@ -39,11 +40,11 @@ struct Trail {
     step: Vec<f64>,
     /// Differences of images and of steps, the newest last.
     differences: Vec<(Vec<f64>, Vec<f64>)>,
-    /// The way to the present point, where it is no plain image.
+    /// The way to the present point, where that is to be judged.
     bold: Option<Bold>,
 }
 
-/// A step beyond what is known to raise the bound.
+/// A step that may lead beyond what raises the bound.
 #[derive(Clone, Debug)]
 struct Bold {
     /// Where it began, and the plain image of that point.
@@ -216,7 +217,9 @@ impl Trail {
             slope = dot(&step, gradient);
             (way, next) = (step, aim);
         }
-        if next != plain && slope > 0.0 {
+        // plain steps too: those to the top of tangents may go too far, and whether a point and
+        // the step from it add up to the image to the last digit is chance
+        if slope > 0.0 {
             self.bold = Some(Bold {
                 from: point.to_vec(),
                 plain: plain.to_vec(),
@@ -396,6 +399,22 @@ mod tests {
         let both = alone(&[3.0, -40.0]);
         assert_eq!([both[(0, 0)], both[(1, 0)]], [one[(0, 0)], other[(0, 0)]]);
         assert!(one[(0, 0)].abs() < 1e-9 && other[(0, 0)].abs() < 1e-9);
+    }
+
+    /// Where point and step add up to the image exactly, as where they do but for rounding.
+    #[test]
+    fn plain_steps_are_judged_whatever_their_last_digit() {
+        // the slope vanishes at a centre, a step after each of these points
+        for (start, centre) in [(0.0, 1.0), (0.1, 1.1), (0.7, 1.7), (1e-3, 1.001)] {
+            let mut to = Extrapolation::new(1, 1e-10);
+            let mut x = Mat::full(1, 1, start);
+            for image_at in [centre + 1.5, centre + 1.2] {
+                let images = Mat::full(1, 1, image_at);
+                let image = image(&x.clone(), &images, |x| centre - x);
+                to.next(&mut x, &image);
+            }
+            assert!((x[(0, 0)] - centre).abs() < 1e-12, "{start}: {x:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The data of a term, column by column.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Mask, Values, View};
@@ -113,6 +114,18 @@ impl Column<'_> {
                 }
             }
             Mask::Cells { by_feature, .. } => by_feature.clear_zeros_in_col(self.feature, out),
+        }
+    }
+    /// As [`Column::clear_missing`], for some samples alone.
+    pub(crate) fn clear_missing_of(&self, samples: &Range<usize>, out: &mut [f64]) {
+        if samples.start == 0 {
+            self.clear_missing(out);
+        } else if !matches!(self.mask, Mask::Complete) {
+            for (x, n) in out.iter_mut().zip(samples.clone()) {
+                if !self.mask.is_observed(n, self.feature) {
+                    *x = 0.0;
+                }
+            }
         }
     }
     /// A cell, where it was observed.

@@ -17,6 +17,7 @@ pub use log_normal::PoissonLogNormal;
 pub use log_rate::LogPoisson;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::{Curvature, Poisson};
+pub use scale::Rise;
 pub(crate) use scale::{Scale, moments};
 pub use species::{
     BinomialSpecies, NegativeBinomialSpecies, PoissonLogNormalSpecies, PoissonSpecies,

@@ -7,6 +7,28 @@ use polyview_special::ln_gamma;
 
 use crate::cells::Cell;
 
+/// What data say of a positive parameter at one place: derivatives are in its logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rise {
+    /// A function of it that is to rise, nats.
+    pub value: f64,
+    /// Its derivative.
+    pub slope: f64,
+    /// Its second derivative, where it is known in closed form.
+    pub curvature: Option<f64>,
+}
+
+impl From<(f64, f64)> for Rise {
+    /// Value and derivative.
+    fn from((value, slope): (f64, f64)) -> Self {
+        Self {
+            value,
+            slope,
+            curvature: None,
+        }
+    }
+}
+
 /// What is common to the parameters of all features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
@@ -31,16 +53,16 @@ impl Scale {
             .map_or(f64::NAN, |x| x.clamp(self.range.0, self.range.1))
     }
     /// Value and derivative in the logarithm of what the data say, with the prior.
-    pub(crate) fn with_prior(&self, (value, slope): (f64, f64), x: f64) -> (f64, f64) {
-        (
-            value + self.log_density(x),
-            slope + self.prior.shape - self.prior.rate * x,
-        )
+    pub(crate) fn with_prior(&self, data: Rise, x: f64) -> Rise {
+        Rise {
+            value: data.value + self.log_density(x),
+            slope: data.slope + self.prior.shape - self.prior.rate * x,
+            curvature: data.curvature.map(|c| c - self.prior.rate * x),
+        }
     }
-    /// A step along the slope of what the data say (`profile`, value and
-    /// derivative in the logarithm) and the prior, which never fall.
-    pub(crate) fn ascend(&self, old: f64, profile: impl Fn(f64) -> (f64, f64)) -> f64 {
-        ascend(old, self.range, |x| self.with_prior(profile(x), x))
+    /// A step along the slope of what the data say (`profile`) and the prior, which never fall.
+    pub(crate) fn ascend<R: Into<Rise>>(&self, old: f64, mut profile: impl FnMut(f64) -> R) -> f64 {
+        ascend(old, self.range, |x| self.with_prior(profile(x).into(), x))
     }
     /// A draw given what the data say (`log_density`), by a slice.
     pub(crate) fn slice(
@@ -65,13 +87,15 @@ pub(crate) fn moments(data: &[Cell]) -> (f64, f64) {
 /// Half width of a first slice, in units of the logarithm.
 const SLICE: f64 = 0.5;
 
-/// A step in the logarithm of `old` along the slope of `profile` (value and
-/// derivative in the logarithm), halved until the value does not fall.
-fn ascend(old: f64, range: (f64, f64), profile: impl Fn(f64) -> (f64, f64)) -> f64 {
-    let (value, slope) = profile(old);
-    // curvature by a difference: one more visit, and steps near Newton's
-    let (_, beside) = profile(old * 1.01);
-    let curvature = (beside - slope) / 1.01_f64.ln();
+/// A step in the logarithm of `old` along the slope of `profile`, halved until the value does not
+/// fall.
+fn ascend(old: f64, range: (f64, f64), mut profile: impl FnMut(f64) -> Rise) -> f64 {
+    let here = profile(old);
+    let (value, slope) = (here.value, here.slope);
+    let curvature = here.curvature.unwrap_or_else(|| {
+        // by a difference: one more visit, and steps near Newton's
+        (profile(old * 1.01).slope - slope) / 1.01_f64.ln()
+    });
     let newton = if curvature < 0.0 {
         -slope / curvature
     } else {
@@ -80,7 +104,7 @@ fn ascend(old: f64, range: (f64, f64), profile: impl Fn(f64) -> (f64, f64)) -> f
     let mut step = newton.clamp(-1.0, 1.0);
     for _ in 0..20 {
         let new = (old * step.exp()).clamp(range.0, range.1);
-        if profile(new).0 >= value {
+        if profile(new).value >= value {
             return new;
         }
         step *= 0.5;

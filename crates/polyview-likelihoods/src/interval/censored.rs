@@ -8,7 +8,7 @@ use polyview_special::{Expectation, Real, TruncatedMoments, ln_interval_probabil
 use super::ends::Ends;
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnData, ColumnParameters, Site};
 use crate::scalar::ScalarParameter;
-use crate::{Expected, ParameterUncertainty, ScalarLikelihood};
+use crate::{Expected, ParameterUncertainty, Rise, ScalarLikelihood};
 
 /// Real numbers $\xi\sim N(\eta, 1/\tau\_d)$, one noise precision for each feature. A cell is exact, or
 /// says two ends that its number lies between, either of which may be infinite
@@ -349,8 +349,8 @@ impl ScalarLikelihood for Censored {
             *out = self.expectation(data.cell(n), wider, mean[n], variance[n]);
         }
     }
-    fn profile(&self, cells: &[Cell], noise: f64, moments: (&[f64], &[f64])) -> (f64, f64) {
-        super::noise::expected(cells, noise, moments)
+    fn profile(&self, cells: &[Cell], noise: f64, moments: (&[f64], &[f64])) -> Rise {
+        super::noise::expected(cells, noise, moments).into()
     }
     fn has_closed_forms(&self) -> bool {
         true

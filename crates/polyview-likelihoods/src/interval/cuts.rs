@@ -1,6 +1,6 @@
 //! Cut points between ordered levels.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use polyview_core::GammaPrior;
 use polyview_random::StreamKey;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::climb::{Profile, ascend, points_of};
 use super::ends::Ends;
-use super::table::{self, Deposits, LevelTable};
+use super::table::{self, Deposits, LevelTables};
 use crate::cells::{Cell, SeenColumn, ViewParameters};
 use crate::counts::Scale;
 use crate::scalar::Cast;
@@ -46,8 +46,8 @@ pub struct CutPoints {
     /// Set after set, $L - 1$ each; made of the gaps.
     points: Vec<f64>,
     sets: usize,
-    /// Of cut points that features share, level by level; made where they are asked for.
-    tables: Vec<OnceLock<Arc<LevelTable>>>,
+    /// Of cut points that features share.
+    tables: Option<Arc<LevelTables>>,
 }
 
 impl CutPoints {
@@ -61,7 +61,7 @@ impl CutPoints {
             gaps: Vec::new(),
             points: Vec::new(),
             sets: 1,
-            tables: Vec::new(),
+            tables: None,
         };
         out.place();
         out
@@ -83,13 +83,10 @@ impl CutPoints {
     pub(super) fn ends(&self, column: usize, level: f64) -> Ends {
         within(self.of(column), level)
     }
-    /// The log probability of a level as a function of the predictor, where all features share the cut
-    /// points: each of them makes its tables but once.
-    pub(super) fn table(&self, level: f64) -> Option<&LevelTable> {
-        let k = (level.max(1.0) as usize).min(self.tables.len());
-        let slot = self.tables.get(k.checked_sub(1)?)?;
-        let ends = || self.ends(0, k as f64);
-        Some(slot.get_or_init(|| Arc::new(LevelTable::new(ends()))))
+    /// The log probabilities of levels as functions of the predictor, where all features share the cut
+    /// points.
+    pub(super) fn tables(&self) -> Option<&LevelTables> {
+        self.tables.as_deref()
     }
     /// Number of gaps of a set.
     fn per_set(&self) -> usize {
@@ -99,10 +96,7 @@ impl CutPoints {
     fn place(&mut self) {
         let count = self.per_set();
         self.points.clear();
-        self.tables.clear();
-        if self.by == CutPointsBy::View {
-            self.tables.resize_with(self.levels, OnceLock::new);
-        }
+        self.tables = None;
         if self.levels < 2 {
             return;
         }
@@ -110,6 +104,10 @@ impl CutPoints {
             let gaps = self.gaps.get(set * count..(set + 1) * count);
             let points = gaps.map_or_else(|| points_of(&vec![1.0; count]), points_of);
             self.points.extend(points);
+        }
+        if self.by == CutPointsBy::View {
+            let ends = (1..=self.levels).map(|k| within(&self.points, k as f64));
+            self.tables = Some(Arc::new(LevelTables::new(ends)));
         }
     }
     fn scale(&self) -> Scale {
@@ -182,7 +180,7 @@ fn profile_of(column: &SeenColumn, points: &[f64]) -> Profile {
 fn deposits(columns: &[SeenColumn], levels: usize) -> Vec<Deposits> {
     /// Columns that are added up together.
     const TOGETHER: usize = 16;
-    let sheet = table::sheet();
+    let sheet = table::extent();
     let start = || -> Vec<(Cast, Deposits)> {
         (0..levels)
             .map(|_| (Cast::default(), Deposits::new()))

@@ -11,7 +11,7 @@ use super::law::Levels;
 use crate::bernoulli::Bernoulli;
 use crate::cells::{Cell, CellAugmentation, CellLikelihood, ColumnData, Site, ViewParameters};
 use crate::scalar::widened_normal;
-use crate::{Expected, ParameterUncertainty, ScalarLikelihood};
+use crate::{Expectations, Expected, ParameterUncertainty, ScalarLikelihood};
 
 /// Levels 1 to L in an order, any number of features of them: which of them is seen is said by
 /// where $\eta + \epsilon$, $\epsilon\sim N(0, 1)$, lies among [`CutPoints`] (spec/sites 2). Two
@@ -208,39 +208,29 @@ impl ScalarLikelihood for Ordinal {
     }
     /// By the tables of shared cut points.
     fn expectation(&self, cell: Cell, _parameter: f64, mean: f64, variance: f64) -> Expectation {
-        let Some(table) = self.cuts.table(cell.value) else {
+        let Some(tables) = self.cuts.tables() else {
             let Ends { lower, upper } = self.ends(cell);
             return Expectation::of(mean, variance, 1.0, |eta| {
                 eta.ln_normal_between(lower, upper)
             });
         };
-        table.expectation(mean, variance)
+        tables.of(cell.value).expectation(mean, variance)
     }
-    /// Level by level, so that those of shared cut points are looked up.
+    /// Those of shared cut points are looked up.
     fn expectations(
         &self,
         data: ColumnData<'_>,
         parameter: f64,
         (mean, variance): (&[f64], &[f64]),
-        out: &mut [Expectation],
+        mut out: Expectations<'_>,
     ) {
-        for level in 1..=self.cuts.levels() {
-            let is_it = |n: &usize| data.values[*n] == level as f64;
-            let cells: Vec<usize> = (0..out.len()).filter(is_it).collect();
-            let some = |from: &[f64]| -> Vec<f64> { cells.iter().map(|&n| from[n]).collect() };
-            let (m, v) = (some(mean), some(variance));
-            let mut made = vec![Expectation::default(); cells.len()];
-            match self.cuts.table(level as f64) {
-                Some(table) => table.expectations((&m, &v), &mut made),
-                None => {
-                    for (i, made) in made.iter_mut().enumerate() {
-                        *made = self.expectation(data.cell(cells[i]), parameter, m[i], v[i]);
-                    }
-                }
-            }
-            for (&n, made) in cells.iter().zip(made) {
-                out[n] = made;
-            }
+        if let Some(tables) = self.cuts.tables() {
+            tables.expectations(data.values, (mean, variance), &mut out);
+            return;
+        }
+        for n in 0..out.len() {
+            let e = self.expectation(data.cell(n), parameter, mean[n], variance[n]);
+            out.put(n, e);
         }
     }
     /// $\mathrm E\,p$ is that of the predictor over $\sqrt{1 + \kappa}$, and of ends over it.

@@ -224,7 +224,7 @@ impl<L: ScalarLikelihood> Tangents for Expected<L> {
             // samples that nobody has moved since the pass began are where its sums have them
             let values = match &self.sums {
                 Some(s) if rows.start >= self.moved => s.values[rows.clone()].to_vec(),
-                _ => self.values_by_sample(rows.clone(), p),
+                _ => self.values_by_sample(&rows, p),
             };
             self.moved = self.moved.max(rows.end);
             let all = self.data.rows();

@@ -3,67 +3,34 @@
 use polyview_core::{DataError, Domain, Law, TermContext, View, ViewTerm, Way};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::ChaCha8Rng;
-use polyview_special::{Expectation, Real, digamma, ln_gamma};
+use polyview_special::{Expectation, Real, ln_gamma};
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, ScalarLikelihood, ScalarParameter, logistic, widened};
+use super::gammas::{Gammas, Slopes};
+use super::{
+    Expectations, Expected, Rise, ScalarLikelihood, ScalarParameter, Scratch, logistic, widened,
+};
 use crate::cells::{Cell, CellLikelihood, ColumnData, cell_term};
 use crate::{Bernoulli, Binomial, NegativeBinomial, Probit};
 
-/// $F = x m - nB + c$ of a cell from $B = \mathrm E\ln(1 + e^\eta)$.
-fn of_logistic(b: Expectation, (x, n): (f64, f64), mean: f64, constant: f64) -> Expectation {
-    Expectation {
-        value: x * mean - n * b.value + constant,
-        slope: x - n * b.slope,
-        curvature: -n * b.curvature,
-    }
-}
-
-/// What gamma functions say of counts of one size: counts repeat, so small ones are kept.
-struct Gammas {
-    size: f64,
-    ln: f64,
-    digamma: f64,
-    small: [f64; Self::SMALL],
-    slopes: [f64; Self::SMALL],
-}
-
-impl Gammas {
-    const SMALL: usize = 32;
-
-    fn new(size: f64) -> Self {
-        Self {
-            size,
-            ln: ln_gamma(size),
-            digamma: digamma(size),
-            small: [f64::NAN; Self::SMALL],
-            slopes: [f64::NAN; Self::SMALL],
-        }
-    }
-    /// $\psi(y + r) - \psi(r)$.
-    fn by_size(&mut self, y: f64) -> f64 {
-        let made = |own: &Self| digamma(y + own.size) - own.digamma;
-        if y >= Self::SMALL as f64 {
-            return made(self);
-        }
-        let at = y as usize;
-        if self.slopes[at].is_nan() {
-            self.slopes[at] = made(self);
-        }
-        self.slopes[at]
-    }
-    /// $\ln\frac{\Gamma(y + r)}{\Gamma(r)y!}$.
-    fn ways(&mut self, y: f64) -> f64 {
-        let made = |own: &Self| ln_gamma(y + own.size) - own.ln - ln_gamma(y + 1.0);
-        if y >= Self::SMALL as f64 {
-            return made(self);
-        }
-        // counts are whole numbers from zero on
-        let at = y as usize;
-        if self.small[at].is_nan() {
-            self.small[at] = made(self);
-        }
-        self.small[at]
+/// From $B = \mathrm E\ln(1 + e^\eta)$, with its derivatives, $F = x m - nB + c$ of each cell, given
+/// x, n and c of it.
+#[inline]
+fn of_logistic(
+    out: &mut Expectations<'_>,
+    (mean, shift): (&[f64], f64),
+    cell: impl Fn(usize) -> (f64, f64, f64),
+) {
+    let numbers = out
+        .value
+        .iter_mut()
+        .zip(&mut *out.slope)
+        .zip(&mut *out.curvature);
+    for (i, (((value, slope), curvature), m)) in numbers.zip(mean).enumerate() {
+        let (x, n, constant) = cell(i);
+        *value = x * (m - shift) - n * *value + constant;
+        *slope = x - n * *slope;
+        *curvature *= -n;
     }
 }
 
@@ -167,12 +134,11 @@ impl ScalarLikelihood for Bernoulli {
         data: ColumnData<'_>,
         _parameter: f64,
         (mean, variance): (&[f64], &[f64]),
-        out: &mut [Expectation],
+        mut out: Expectations<'_>,
     ) {
-        logistic::softplus(mean, variance, 0.0, |_| 1.0, out);
-        for (n, e) in out.iter_mut().enumerate() {
-            *e = of_logistic(*e, (data.values[n], 1.0), mean[n], 0.0);
-        }
+        logistic::softplus(mean, variance, 0.0, |_| 1.0, &mut out);
+        let x = &data.values[..mean.len()];
+        of_logistic(&mut out, (mean, 0.0), |i| (x[i], 1.0, 0.0));
     }
     fn widened_expectations(
         &self,
@@ -286,18 +252,18 @@ impl ScalarLikelihood for Binomial {
         data: ColumnData<'_>,
         _parameter: f64,
         (mean, variance): (&[f64], &[f64]),
-        out: &mut [Expectation],
+        mut out: Expectations<'_>,
     ) {
-        logistic::softplus(mean, variance, 0.0, |i| data.cell(i).trials, out);
-        for (i, e) in out.iter_mut().enumerate() {
+        logistic::softplus(mean, variance, 0.0, |i| data.cell(i).trials, &mut out);
+        of_logistic(&mut out, (mean, 0.0), |i| {
             let Cell {
                 value: x,
                 trials: n,
                 ..
             } = data.cell(i);
             let choose = ln_gamma(n + 1.0) - ln_gamma(x + 1.0) - ln_gamma(n - x + 1.0);
-            *e = of_logistic(*e, (x, n), mean[i], choose);
-        }
+            (x, n, choose)
+        });
     }
     fn start_intercept(&self, cells: &[Cell], _parameter: f64) -> f64 {
         CellLikelihood::start_intercept(self, cells)
@@ -343,30 +309,38 @@ impl ScalarLikelihood for NegativeBinomial {
         data: ColumnData<'_>,
         size: f64,
         (mean, variance): (&[f64], &[f64]),
-        out: &mut [Expectation],
+        mut out: Expectations<'_>,
     ) {
         let ln_size = size.ln();
-        logistic::softplus(mean, variance, ln_size, |n| data.values[n] + size, out);
-        let mut gammas = Gammas::new(size);
-        for (n, e) in out.iter_mut().enumerate() {
-            let y = data.values[n];
-            *e = of_logistic(*e, (y, y + size), mean[n] - ln_size, gammas.ways(y));
-        }
+        let y = &data.values[..mean.len()];
+        logistic::softplus(mean, variance, ln_size, |n| y[n] + size, &mut out);
+        let gammas = Gammas::new(size);
+        of_logistic(&mut out, (mean, ln_size), |n| {
+            (y[n], y[n] + size, gammas.ways(y[n]))
+        });
     }
-    fn profile(&self, cells: &[Cell], size: f64, (mean, variance): (&[f64], &[f64])) -> (f64, f64) {
+    fn profile(&self, cells: &[Cell], size: f64, (mean, variance): (&[f64], &[f64])) -> Rise {
         let ln_size = size.ln();
-        let mut made = vec![Expectation::default(); cells.len()];
+        let mut made = Scratch::new(cells.len());
+        let mut e = made.all();
         let weight = |n: usize| cells[n].value + size;
-        logistic::softplus(mean, variance, ln_size, weight, &mut made);
-        let mut gammas = Gammas::new(size);
-        let (mut value, mut slope) = (0.0, 0.0);
-        for ((cell, e), m) in cells.iter().zip(&made).zip(mean) {
+        logistic::softplus(mean, variance, ln_size, weight, &mut e);
+        let (gammas, slopes) = (Gammas::new(size), Slopes::new(size));
+        let (mut value, mut slope, mut curvature) = (0.0, 0.0, 0.0);
+        for (i, (cell, m)) in cells.iter().zip(mean).enumerate() {
             let y = cell.value;
-            let (choose, by_size) = (gammas.ways(y), gammas.by_size(y));
-            value += y * (m - ln_size) - (y + size) * e.value + choose;
-            slope += size * (by_size - e.value) - y + (y + size) * e.slope;
+            let (first, second) = slopes.of(y);
+            // B, and what it loses and its slope gains where r grows
+            let (b, falls, bends) = (e.value[i], e.slope[i], e.curvature[i]);
+            value += y * (m - ln_size) - (y + size) * b + gammas.ways(y);
+            slope += size * (first - b) - y + (y + size) * falls;
+            curvature += size * (first - b + size * second + 2.0 * falls) + (y + size) * bends;
         }
-        (value, slope)
+        Rise {
+            value,
+            slope,
+            curvature: Some(curvature),
+        }
     }
     fn parameter(&self) -> Option<ScalarParameter> {
         Some(self.size_parameter())
@@ -421,14 +395,16 @@ mod tests {
         };
         let mean: Vec<f64> = (0..90).map(|n| 0.2 * f64::from(n) - 9.0).collect();
         let variance: Vec<f64> = (0..90).map(|n| 0.02 * f64::from(n % 70)).collect();
-        let mut made = vec![Expectation::default(); 90];
-        likelihood.expectations(column, parameter, (&mean, &variance), &mut made);
-        for (n, found) in made.iter().enumerate() {
+        let mut made = Scratch::new(90);
+        likelihood.expectations(column, parameter, (&mean, &variance), made.all());
+        for n in 0..90 {
+            let found = made.all().get(n);
             let e = likelihood.expectation(column.cell(n), parameter, mean[n], variance[n]);
-            for (a, b) in [
-                (found.value, e.value),
-                (found.slope, e.slope),
-                (found.curvature, e.curvature),
+            // what is looked up is less exact the more often it is differentiated
+            for (a, b, gap) in [
+                (found.value, e.value, gap),
+                (found.slope, e.slope, gap),
+                (found.curvature, e.curvature, gap.max(1e-6)),
             ] {
                 assert!((a - b).abs() < gap * (1.0 + b.abs()), "{n}: {a} {b}");
             }
@@ -439,11 +415,16 @@ mod tests {
         let cells: Vec<Cell> = (0..90).map(|n| column.cell(n)).collect();
         let at = |x: f64| likelihood.profile(&cells, x, (&mean, &variance));
         let h: f64 = 1e-5;
-        let (up, down) = (at(parameter * h.exp()).0, at(parameter * (-h).exp()).0);
-        let slope = (up - down) / (2.0 * h);
-        assert!((at(parameter).1 - slope).abs() < 1e-5 * (1.0 + slope.abs()));
-        let by_cells: f64 = made.iter().map(|e| e.value).sum();
-        assert!((at(parameter).0 - by_cells).abs() < 1e-9 * by_cells.abs());
+        let (up, down) = (at(parameter * h.exp()), at(parameter * (-h).exp()));
+        let here = at(parameter);
+        let slope = (up.value - down.value) / (2.0 * h);
+        assert!((here.slope - slope).abs() < 1e-5 * (1.0 + slope.abs()));
+        if let Some(curvature) = here.curvature {
+            let exact = (up.slope - down.slope) / (2.0 * h);
+            assert!((curvature - exact).abs() < 1e-5 * (1.0 + exact.abs()));
+        }
+        let by_cells: f64 = made.values().iter().sum();
+        assert!((here.value - by_cells).abs() < 1e-9 * by_cells.abs());
     }
 
     #[test]

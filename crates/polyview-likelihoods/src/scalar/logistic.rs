@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use polyview_linalg::simd::{Kernel, decay, dispatch, ln_1p, mul_add};
 use polyview_special::{Expectation, Real};
 
+use super::Expectations;
 use super::sheet::{POINTS, Sheet};
 
 /// Cells of a tile: what is made of them in one loop is still in the first-level cache for the
@@ -31,68 +32,78 @@ const MIXTURE: [(f64, f64); 8] = [
 /// Largest weight of a cell for which the mixture is taken: it is below $10^{-6}$ off there.
 const LARGEST_WEIGHT: f64 = 100.0;
 
+/// Largest weight of a cell that is looked up: what is looked up is below 3e-10 off.
+const LARGEST_OF_SHEET: f64 = 3e3;
+
+/// Means of the sheet go from minus this to it.
+const REACH: f64 = 32.0;
+
 /// $\mathrm E\ln(1 + e^{\eta})$ under $\eta\sim N(m - c, v)$ with its derivatives, for each of
 /// many cells: what Bernoulli, binomial and negative binomial log densities share (spec/sites
 /// 1.4). `weight` says how often a cell's log density has it.
 ///
-/// Under a normal law a mixture of normal distribution functions and its integral have closed
-/// forms: with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
+/// It is looked up on a [`Sheet`], one for the whole process, as far as it goes. Beyond it, it is that of the
+/// mixture: under a normal law a mixture of normal distribution functions and its integral have closed
+/// forms, with $c\_i = \sqrt{\tau\_i^2 + v}$ and $u = m/c\_i$ the expectation is
 /// $\sum\_ip\_i[m\Phi(u) + c\_i\phi(u)]$, its slope $\sum\_ip\_i\Phi(u)$, its curvature $\sum\_ip\_i\phi(u)/c\_i$: exact
 /// derivatives of each other, whatever the variance. Cells of a large weight have the nodes of
-/// [`Expectation::of`], looked up on a [`Sheet`] as far as it goes.
+/// [`Expectation::of`] there, and those of a very large one everywhere.
 pub(super) fn softplus(
     mean: &[f64],
     variance: &[f64],
     shift: f64,
     weight: impl Fn(usize) -> f64,
-    out: &mut [Expectation],
+    out: &mut Expectations<'_>,
 ) {
     static SHEET: OnceLock<Sheet> = OnceLock::new();
-    let shifted: Vec<f64> = mean.iter().map(|m| m - shift).collect();
-    let at = (&shifted[..], variance);
-    mixture(at, out);
-    let mut heavy: Vec<usize> = (0..mean.len())
-        .filter(|&i| weight(i) > LARGEST_WEIGHT)
-        .collect();
-    if heavy.is_empty() {
-        return;
-    }
-    let sheet = SHEET.get_or_init(|| Sheet::new(REACH));
-    gather(&heavy, at, out, |at, out| {
-        let mut beyond = Vec::new();
-        sheet.expectations(at, by_nodes, |i| beyond.push(i), out);
-        gather(&beyond, at, out, nodes);
-    });
-    heavy.retain(|&i| weight(i) > LARGEST_OF_SHEET);
-    gather(&heavy, at, out, nodes);
+    let sheet = SHEET.get_or_init(|| Sheet::new(1, REACH));
+    let mut by_mixture = Vec::new();
+    let mut by_nodes = Vec::new();
+    sheet.look_up(
+        (mean, shift, variance),
+        |_| 0,
+        |_, m, v| at_points(m, v),
+        |start, cells, tile| {
+            tile.write(start, cells, out);
+            let heavy = |i: usize| weight(start + i) > LARGEST_OF_SHEET;
+            if !tile.any_beyond(cells) && !(0..cells).fold(false, |any, i| any | heavy(i)) {
+                return;
+            }
+            for i in 0..cells {
+                if tile.beyond[i] != 0 && weight(start + i) <= LARGEST_WEIGHT {
+                    by_mixture.push(start + i);
+                } else if tile.beyond[i] != 0 || heavy(i) {
+                    by_nodes.push(start + i);
+                }
+            }
+        },
+    );
+    let at = (mean, shift, variance);
+    gather(&by_mixture, at, out, mixture);
+    gather(&by_nodes, at, out, nodes);
 }
-
-/// Means of the sheet go from minus this to it.
-const REACH: f64 = 16.0;
-
-/// Largest weight of a cell that is looked up: what is looked up is about 1e-11 off.
-const LARGEST_OF_SHEET: f64 = 5e3;
 
 /// Carries out `of` for some of many cells.
 fn gather(
     cells: &[usize],
-    (mean, variance): (&[f64], &[f64]),
-    out: &mut [Expectation],
+    (mean, shift, variance): (&[f64], f64, &[f64]),
+    out: &mut Expectations<'_>,
     of: impl Fn((&[f64], &[f64]), &mut [Expectation]),
 ) {
     if cells.is_empty() {
         return;
     }
-    let some = |from: &[f64]| -> Vec<f64> { cells.iter().map(|&i| from[i]).collect() };
+    let means: Vec<f64> = cells.iter().map(|&i| mean[i] - shift).collect();
+    let variances: Vec<f64> = cells.iter().map(|&i| variance[i]).collect();
     let mut made = vec![Expectation::default(); cells.len()];
-    of((&some(mean), &some(variance)), &mut made);
+    of((&means, &variances), &mut made);
     for (&i, made) in cells.iter().zip(made) {
-        out[i] = made;
+        out.put(i, made);
     }
 }
 
 /// The values alone, for the sheet.
-fn by_nodes(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
+fn at_points(mean: &[f64; POINTS], variance: &[f64; POINTS]) -> [f64; POINTS] {
     let mut out = [Expectation::default(); POINTS];
     nodes((mean, variance), &mut out);
     out.map(|e| e.value)
@@ -325,6 +336,18 @@ fn node<const FUSED: bool>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar::Scratch;
+
+    fn made(
+        (mean, variance): (&[f64], &[f64]),
+        shift: f64,
+        weight: impl Fn(usize) -> f64,
+    ) -> Vec<Expectation> {
+        let mut made = Scratch::new(mean.len());
+        let mut out = made.all();
+        softplus(mean, variance, shift, weight, &mut out);
+        (0..mean.len()).map(|i| out.get(i)).collect()
+    }
 
     fn cells() -> (Vec<f64>, Vec<f64>) {
         let mean = (0..300).map(|i| 0.2 * f64::from(i) - 31.0).collect();
@@ -337,14 +360,8 @@ mod tests {
     #[test]
     fn heavy_cells_have_nodes() {
         let (mean, variance) = cells();
-        let mut out = vec![Expectation::default(); 300];
-        softplus(
-            &mean,
-            &variance,
-            0.7,
-            |i| if i % 2 == 0 { 1e4 } else { 1.0 },
-            &mut out,
-        );
+        let weight = |i: usize| if i.is_multiple_of(2) { 1e4 } else { 1.0 };
+        let out = made((&mean, &variance), 0.7, weight);
         for (i, found) in out.iter().enumerate().step_by(2) {
             let e = Expectation::of(mean[i] - 0.7, variance[i], 1.0, Real::softplus);
             assert!((found.value - e.value).abs() < 1e-13 * (1.0 + e.value.abs()));
@@ -363,7 +380,7 @@ mod tests {
     fn the_mixture_is_the_logistic_function_to_eight_digits() {
         let (mean, variance) = cells();
         let mut out = vec![Expectation::default(); 300];
-        softplus(&mean, &variance, 0.0, |_| 1.0, &mut out);
+        mixture((&mean, &variance), &mut out);
         for (i, found) in out.iter().enumerate() {
             let e = Expectation::of(mean[i], variance[i], 1.0, Real::softplus);
             assert!((found.value - e.value).abs() < 1e-8, "{i}");
@@ -381,13 +398,10 @@ mod tests {
     /// The law of a term asks for derivatives that are exact, not for a function that is.
     #[test]
     fn slopes_and_curvatures_are_derivatives() {
-        let at = |m: f64, v: f64| {
-            let mut out = [Expectation::default()];
-            softplus(&[m], &[v], 0.0, |_| 1.0, &mut out);
-            out[0]
-        };
-        for m in [-12.0, -3.0, -0.4, 0.0, 1.3, 7.0] {
-            for v in [0.05, 0.6, 3.0, 40.0] {
+        let at = |m: f64, v: f64| made((&[m], &[v]), 0.0, |_| 1.0)[0];
+        // within patches, and beyond the sheet
+        for m in [-40.0, -12.2, -3.1, -0.4, 0.1, 1.3, 7.1] {
+            for v in [0.05, 0.6, 3.02, 40.0] {
                 let e = 1e-4;
                 let slope = (at(m + e, v).value - at(m - e, v).value) / (2.0 * e);
                 let by_variance = (at(m, v + e).value - at(m, v - e).value) / (2.0 * e);

@@ -22,12 +22,16 @@
 //! | `widened` | densities of data whose predictors are uncertain |
 //! | `logistic` | expectations of the logistic family, in vector instructions |
 //! | `sheet` | expectations over mean and variance, looked up |
+//! | `columns` | where expectations of many cells go |
+//! | `gammas` | gamma functions of counts of one size |
 //! | `forms` | polyview's own likelihoods in this form |
 //! | `datum` | moments, distribution and draws of a datum from its density alone |
 
+mod columns;
 mod datum;
 mod equations;
 mod forms;
+mod gammas;
 mod law;
 mod logistic;
 mod parameters;
@@ -45,6 +49,9 @@ use polyview_special::{Dual, Expectation, Real};
 
 use crate::cells::{Cell, ColumnData, ViewParameters};
 
+pub use crate::counts::Rise;
+pub use columns::Expectations;
+pub(crate) use columns::Scratch;
 pub(crate) use forms::{FORM, Form, OfForm, widened_normal};
 pub use law::MixedLaw;
 pub(crate) use sheet::{Cast, Sheet};
@@ -154,10 +161,13 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
         data: ColumnData<'_>,
         parameter: f64,
         (mean, variance): (&[f64], &[f64]),
-        out: &mut [Expectation],
+        mut out: Expectations<'_>,
     ) {
-        for (n, out) in out.iter_mut().enumerate() {
-            *out = self.expectation(data.cell(n), parameter, mean[n], variance[n]);
+        for n in 0..out.len() {
+            out.put(
+                n,
+                self.expectation(data.cell(n), parameter, mean[n], variance[n]),
+            );
         }
     }
     /// As [`ScalarLikelihood::expectations`], of $M = \ln\mathrm E\_{N(\xi; \eta, \kappa)}p(x\mid\xi)$ in
@@ -176,14 +186,9 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
             *out = widened::expectation(self, data.cell(n), parameter, at, spread[n]);
         }
     }
-    /// $\sum F$ of some cells of a column and its derivative in the logarithm of the parameter
+    /// $\sum F$ of some cells of a column and its derivatives in the logarithm of the parameter
     /// (spec/sites 1.8).
-    fn profile(
-        &self,
-        cells: &[Cell],
-        parameter: f64,
-        (mean, variance): (&[f64], &[f64]),
-    ) -> (f64, f64) {
+    fn profile(&self, cells: &[Cell], parameter: f64, (mean, variance): (&[f64], &[f64])) -> Rise {
         let sharpness = self.sharpness(parameter);
         let (mut value, mut slope) = (0.0, 0.0);
         for (i, cell) in cells.iter().enumerate() {
@@ -195,7 +200,7 @@ pub trait ScalarLikelihood: Clone + fmt::Debug + Send + Sync + 'static {
                     self.ln_density(*cell, at.0, at.1).slope
                 });
         }
-        (value, slope)
+        (value, slope).into()
     }
     /// Mean and variance of a datum in place of that of `cell`, given its predictor; not
     /// finite where it has none.

@@ -1,7 +1,7 @@
 //! Parameters of columns (spec/sites 1.8): steps that never lower the bound, and draws.
 
 use polyview_core::Predictor;
-use polyview_linalg::{Mat, each};
+use polyview_linalg::each;
 use polyview_random::{ChaCha8Rng, StreamKey};
 
 use super::{Expected, ScalarLikelihood};
@@ -48,15 +48,23 @@ impl<L: ScalarLikelihood> Expected<L> {
             self.parameters = (0..self.data.columns()).map(start).collect();
         }
     }
-    /// Raises the bound in the parameters, given the moments of predictors.
-    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>) {
-        if let Some(of_view) = self.likelihood.view_parameters_mut() {
+    /// Raises the bound in the parameters, given the moments of predictors; those of the view
+    /// where it is their turn. Whether any have been looked at.
+    pub(super) fn update_parameters(&mut self, p: &Predictor<'_>, sweep: usize) -> bool {
+        /// Until this sweep those of the view are raised in each, then in one of so many.
+        const EARLY: usize = 12;
+        const EVERY: usize = 4;
+        let turn = sweep <= EARLY || sweep.is_multiple_of(EVERY);
+        let mut any = self.likelihood.parameter().is_some();
+        if let Some(of_view) = self.likelihood.view_parameters_mut().filter(|_| turn) {
             of_view.update(&view_parameters::seen(&self.data, p, true));
+            any = true;
         }
         self.change_parameters(p, |likelihood, scale, _, old, seen| {
             let predictors = (&seen.mean[..], &seen.variance[..]);
             scale.ascend(old, |x| likelihood.profile(&seen.cells, x, predictors))
         });
+        any
     }
     /// Draws the parameters given predictors, one stream a column.
     pub(super) fn draw_parameters(&mut self, p: &Predictor<'_>, key: StreamKey) {
@@ -93,21 +101,27 @@ impl<L: ScalarLikelihood> Expected<L> {
         };
         let rows = self.data.rows();
         let mut changed = Vec::with_capacity(self.data.columns());
-        for block in self.blocks() {
-            let (mean, variance) = p.moments(0..rows, block.clone());
+        for block in self.blocks().collect::<Vec<_>>() {
+            let products = self.products_of(0..rows, block.clone(), p);
             let one = |j: usize| {
                 let d = block.start + j;
                 let (at, cells) = self.column_cells(d);
-                let gather = |m: &Mat<f64>| -> Vec<f64> { at.iter().map(|&n| m[(n, j)]).collect() };
+                let (mut mean, mut variance) = (vec![0.0; rows], vec![0.0; rows]);
+                products.write_predictor(j, p, (&mut mean, &mut variance));
+                if cells.len() < rows {
+                    let gather = |m: &[f64]| -> Vec<f64> { at.iter().map(|&n| m[n]).collect() };
+                    (mean, variance) = (gather(&mean), gather(&variance));
+                }
                 let seen = Seen {
                     cells,
-                    mean: gather(&mean),
-                    variance: gather(&variance),
+                    mean,
+                    variance,
                 };
                 let old = self.parameter(d);
                 change(&self.likelihood, &scale, d, old, &seen)
             };
             changed.extend(each(block.len(), one));
+            self.products = Some(products);
         }
         self.parameters = changed;
     }

@@ -4,10 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Predictor, Stamp};
-use polyview_linalg::{Mat, MatRef, each, each_of};
-use polyview_special::Expectation;
+use polyview_linalg::{Mat, MatRef, each, each_of, sum};
 
-use super::{Expected, ScalarLikelihood};
+use super::{Expectations, Expected, ScalarLikelihood, Scratch};
 
 /// States of factors, weights, intercepts and of the term itself.
 pub(super) type Key = [Stamp; 4];
@@ -88,19 +87,37 @@ impl Products {
         }
     }
     /// Mean and variance of a column's predictors. Variances that rounding made negative are none.
-    fn predictor(&self, j: usize, p: &Predictor<'_>) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn write_predictor(
+        &self,
+        j: usize,
+        p: &Predictor<'_>,
+        (mean, variance): (&mut [f64], &mut [f64]),
+    ) {
         let (b, s) = (p.bias.mean(), p.bias.variance());
-        let place = |i: usize| {
-            p.bias
-                .place_of(self.samples.start + i, self.columns.start + j)
-        };
-        let (mean, variance) = (self.mean.col_as_slice(j), self.variance.col_as_slice(j));
-        let mean = mean.iter().enumerate().map(|(i, m)| m + b[place(i)]);
-        let variance = variance.iter().enumerate();
-        let variance = variance.map(|(i, v)| (v + s[place(i)]).max(0.0));
-        (mean.collect(), variance.collect())
+        let d = self.columns.start + j;
+        let (own_mean, own_variance) = (self.mean.col_as_slice(j), self.variance.col_as_slice(j));
+        if p.bias.groups().is_none() {
+            let (b, s) = (b[d], s[d]);
+            for (to, m) in mean.iter_mut().zip(own_mean) {
+                *to = m + b;
+            }
+            for (to, v) in variance.iter_mut().zip(own_variance) {
+                *to = (v + s).max(0.0);
+            }
+            return;
+        }
+        let place = |i: usize| p.bias.place_of(self.samples.start + i, d);
+        for (i, (to, m)) in mean.iter_mut().zip(own_mean).enumerate() {
+            *to = m + b[place(i)];
+        }
+        for (i, (to, v)) in variance.iter_mut().zip(own_variance).enumerate() {
+            *to = (v + s[place(i)]).max(0.0);
+        }
     }
 }
+
+/// Columns that one task carries out, one after the other.
+const TASK: usize = 8;
 
 /// Variances that rounding made negative are none.
 pub(super) fn not_below_zero(mut variance: Mat<f64>) -> Mat<f64> {
@@ -138,58 +155,83 @@ impl<L: ScalarLikelihood> Expected<L> {
         {
             return last.clone();
         }
-        // its memory goes first
-        self.last = None;
-        let of = Products::key(p);
-        let kept = self.products.take();
-        let products = kept
-            .filter(|own| own.of == of && own.samples == samples && own.columns == columns)
-            .unwrap_or_else(|| Products::new(samples, columns, p));
-        let made = Arc::new(self.make_sites(&products, p));
+        let old = self.last.take().and_then(Arc::into_inner);
+        let products = self.products_of(samples, columns, p);
+        let made = Arc::new(self.make_sites(&products, p, old));
         self.products = Some(products);
         self.last = Some(made.clone());
         made
     }
-    fn make_sites(&self, products: &Products, p: &Predictor<'_>) -> Sites {
+    /// Those that were made last, if they are the same.
+    pub(super) fn products_of(
+        &mut self,
+        samples: Range<usize>,
+        columns: Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Products {
+        let of = Products::key(p);
+        let kept = self.products.take();
+        kept.filter(|own| own.of == of && own.samples == samples && own.columns == columns)
+            .unwrap_or_else(|| Products::new(samples, columns, p))
+    }
+    /// `old` lends its memory.
+    fn make_sites(&self, products: &Products, p: &Predictor<'_>, old: Option<Sites>) -> Sites {
         let (samples, columns) = (products.samples.clone(), products.columns.clone());
         let rows = samples.len();
-        let [mut precision, mut linear, mut values] =
-            [(); 3].map(|()| vec![0.0; rows * columns.len()]);
+        let cells = rows * columns.len();
+        let [mut precision, mut linear, mut values] = match old {
+            Some(old) if old.values.len() == cells => [old.precision, old.linear, old.values],
+            old => {
+                // its memory goes first
+                drop(old);
+                [(); 3].map(|()| vec![0.0; cells])
+            }
+        };
         let width = rows.max(1);
         let parts = precision
-            .chunks_mut(width)
-            .zip(linear.chunks_mut(width))
-            .zip(values.chunks_mut(width))
+            .chunks_mut(width * TASK)
+            .zip(linear.chunks_mut(width * TASK))
+            .zip(values.chunks_mut(width * TASK))
             .collect();
-        let of_column =
-            |j: usize, ((precision, linear), values): ((&mut [f64], &mut [f64]), &mut [f64])| {
+        let of_task = |task: usize, ((precision, linear), values): Part<'_>| {
+            let (mut mean, mut variance) = (vec![0.0; rows], vec![0.0; rows]);
+            let parts = precision
+                .chunks_mut(width)
+                .zip(linear.chunks_mut(width))
+                .zip(values.chunks_mut(width));
+            let mut sums = Vec::with_capacity(TASK);
+            for (j, ((precision, linear), values)) in (task * TASK..).zip(parts) {
                 let d = columns.start + j;
+                products.write_predictor(j, p, (&mut mean, &mut variance));
+                let out = Expectations {
+                    value: &mut *values,
+                    slope: &mut *linear,
+                    curvature: &mut *precision,
+                };
+                self.expectations(d, samples.clone(), (&mean, &variance), out);
                 let column = self.data.column(d);
-                let (mean, variance) = products.predictor(j, p);
-                let made = self.expectations(d, samples.clone(), (&mean, &variance));
-                let mut sum = ColumnSum::default();
-                for i in 0..rows {
-                    let n = samples.start + i;
-                    if column.cell(n).is_none() {
-                        continue;
-                    }
-                    let (m, e) = (mean[i], made[i]);
-                    let h = if self.positive {
-                        e.curvature.max(0.0)
-                    } else {
-                        e.curvature
-                    };
-                    let b = p.bias.mean()[p.bias.place_of(n, d)];
-                    precision[i] = h;
-                    linear[i] = e.slope + h * (m - b);
-                    values[i] = e.value;
-                    sum.value += e.value;
-                    sum.slope += e.slope;
-                    sum.precision += h;
+                for x in [&mut *precision, linear, values] {
+                    column.clear_missing_of(&samples, x);
                 }
-                sum
-            };
-        let sums = each_of(parts, of_column);
+                if self.positive {
+                    for h in &mut *precision {
+                        *h = h.max(0.0);
+                    }
+                }
+                sums.push(ColumnSum {
+                    value: sum(values),
+                    slope: sum(linear),
+                    precision: sum(precision),
+                });
+                // g becomes g + H(m - b)
+                let own = products.mean.col_as_slice(j);
+                for ((x, h), m) in linear.iter_mut().zip(&*precision).zip(own) {
+                    *x += h * m;
+                }
+            }
+            sums
+        };
+        let sums = each_of(parts, of_task).concat();
         Sites {
             key: self.key(p),
             samples,
@@ -202,28 +244,41 @@ impl<L: ScalarLikelihood> Expected<L> {
         }
     }
     /// $\sum F$ of each of these samples over all columns.
-    pub(super) fn values_by_sample(&self, samples: Range<usize>, p: &Predictor<'_>) -> Vec<f64> {
-        let columns: Vec<Range<usize>> = self.blocks().collect();
+    pub(super) fn values_by_sample(
+        &mut self,
+        samples: &Range<usize>,
+        p: &Predictor<'_>,
+    ) -> Vec<f64> {
+        let blocks: Vec<Range<usize>> = self.blocks().collect();
         let rows = samples.len();
         let mut out = vec![0.0; rows];
-        for block in columns {
-            let products = Products::new(samples.clone(), block.clone(), p);
-            let of: Vec<Vec<f64>> = each(block.len(), |j| {
-                let d = block.start + j;
-                let column = self.data.column(d);
-                let (mean, variance) = products.predictor(j, p);
-                let made = self.expectations(d, samples.clone(), (&mean, &variance));
-                let value = |(i, e): (usize, &Expectation)| {
-                    column.cell(samples.start + i).map_or(0.0, |_| e.value)
-                };
-                made.iter().enumerate().map(value).collect()
-            });
-            for column in of {
-                for (o, f) in out.iter_mut().zip(column) {
+        for block in blocks {
+            let products = self.products_of(samples.clone(), block.clone(), p);
+            let of_task = |task: usize| {
+                let (mut mean, mut variance) = (vec![0.0; rows], vec![0.0; rows]);
+                let (mut made, mut sums) = (Scratch::new(rows), vec![0.0; rows]);
+                for j in task * TASK..((task + 1) * TASK).min(block.len()) {
+                    let d = block.start + j;
+                    products.write_predictor(j, p, (&mut mean, &mut variance));
+                    self.expectations(d, samples.clone(), (&mean, &variance), made.all());
+                    let values = made.values();
+                    self.data.column(d).clear_missing_of(samples, values);
+                    for (o, f) in sums.iter_mut().zip(values) {
+                        *o += *f;
+                    }
+                }
+                sums
+            };
+            for sums in each(block.len().div_ceil(TASK), of_task) {
+                for (o, f) in out.iter_mut().zip(sums) {
                     *o += f;
                 }
             }
+            self.products = Some(products);
         }
         out
     }
 }
+
+/// Precisions, linear parts and values of the columns of a task.
+type Part<'a> = ((&'a mut [f64], &'a mut [f64]), &'a mut [f64]);

@@ -12,9 +12,9 @@ use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 use polyview_special::Expectation;
 
-use super::ScalarLikelihood;
 use super::equations::FactorSums;
 use super::sites::{Key, Products, Sites, not_below_zero};
+use super::{Expectations, ScalarLikelihood};
 use crate::cells::{Cell, Data, blocks, blocks_of, check_domain, check_features, view_parameters};
 
 /// Data term of a view with a [`ScalarLikelihood`]; missing cells, in whatever pattern, are
@@ -118,20 +118,23 @@ impl<L: ScalarLikelihood> Expected<L> {
         column: usize,
         samples: Range<usize>,
         moments: (&[f64], &[f64]),
-    ) -> Vec<Expectation> {
-        let mut out = vec![Expectation::default(); samples.len()];
+        mut out: Expectations<'_>,
+    ) {
         let theta = self.parameter(column);
         let of_column = self.data.column(column);
         let all = of_column.all();
         let data = all.part(samples.clone());
         match &self.spread {
-            None => (self.likelihood).expectations(data, theta, moments, &mut out),
+            None => (self.likelihood).expectations(data, theta, moments, out),
             Some(spread) => {
                 let spread = &spread.col_as_slice(column)[samples];
-                (self.likelihood).widened_expectations(data, theta, moments, spread, &mut out);
+                let mut made = vec![Expectation::default(); spread.len()];
+                (self.likelihood).widened_expectations(data, theta, moments, spread, &mut made);
+                for (n, made) in made.into_iter().enumerate() {
+                    out.put(n, made);
+                }
             }
         }
-        out
     }
     /// The likelihood.
     pub fn likelihood(&self) -> &L {
@@ -207,8 +210,7 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
                 }
             }
         }
-        if self.has_parameters() && self.spread.is_none() {
-            self.update_parameters(p);
+        if self.has_parameters() && self.spread.is_none() && self.update_parameters(p, cx.sweep) {
             self.changed();
         }
         Ok(())
@@ -222,7 +224,10 @@ impl<L: ScalarLikelihood> ViewTerm for Expected<L> {
         let value = match self.value {
             Some((made, value)) if made == key => value,
             _ => {
-                let value = self.values_by_sample(0..self.data.rows(), p).iter().sum();
+                let value = self
+                    .values_by_sample(&(0..self.data.rows()), p)
+                    .iter()
+                    .sum();
                 self.value = Some((key, value));
                 value
             }

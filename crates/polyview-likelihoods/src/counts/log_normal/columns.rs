@@ -14,7 +14,12 @@ const TILE: usize = 16;
 /// $t + (e^t - y)/\tau - \eta - 1/2(e^t + \tau)$, which increases, each by as many of Newton's steps as
 /// it takes, whatever its neighbours need.
 pub(super) fn best(y: &[f64], mean: &[f64], tau: f64, out: &mut [f64]) {
-    dispatch(Roots { y, mean, tau, out });
+    dispatch(Roots::<true> { y, mean, tau, out });
+}
+
+/// As [`best`], beginning with what is there: local numbers of a precision nearby.
+pub(super) fn better(y: &[f64], mean: &[f64], tau: f64, out: &mut [f64]) {
+    dispatch(Roots::<false> { y, mean, tau, out });
 }
 
 /// For each of some cells with those local numbers the posterior's mean and variance, and the bound
@@ -49,17 +54,19 @@ fn exp<const FUSED: bool>(x: f64) -> f64 {
     if x > 0.0 { above } else { below }
 }
 
-struct Roots<'a> {
+/// Whether they begin anew.
+struct Roots<'a, const ANEW: bool> {
     y: &'a [f64],
     mean: &'a [f64],
     tau: f64,
     out: &'a mut [f64],
 }
 
-impl Kernel for Roots<'_> {
+impl<const ANEW: bool> Kernel for Roots<'_, ANEW> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let tau = self.tau;
+        let (of_tau, over) = (ln::<FUSED>(tau), 1.0 / tau);
         let tiles = self.y.chunks(TILE).zip(self.mean.chunks(TILE));
         for ((some_y, some_mean), out) in tiles.zip(self.out.chunks_mut(TILE)) {
             let (mut y, mut mean) = ([0.0; TILE], [0.0; TILE]);
@@ -67,12 +74,16 @@ impl Kernel for Roots<'_> {
             mean[..some_mean.len()].copy_from_slice(some_mean);
             let mut t = [0.0; TILE];
             let mut moves = [true; TILE];
-            for i in 0..TILE {
-                t[i] = start::<FUSED>(y[i], mean[i], tau);
+            if ANEW {
+                for i in 0..TILE {
+                    t[i] = start::<FUSED>(y[i], mean[i], over, of_tau);
+                }
+            } else {
+                t[..out.len()].copy_from_slice(out);
             }
             for _ in 0..50 {
                 for i in 0..TILE {
-                    let step = newton::<FUSED>(t[i], y[i], mean[i], tau);
+                    let step = newton::<FUSED>(t[i], y[i], mean[i], tau, over);
                     let size = step.abs();
                     let kept = if moves[i] { step.clamp(-3.0, 3.0) } else { 0.0 };
                     t[i] -= kept;
@@ -91,21 +102,22 @@ impl Kernel for Roots<'_> {
 
 /// Where steps start: $s + e^s = c$ without the correction, $t = s + \ln\tau$.
 #[inline(always)]
-fn start<const FUSED: bool>(y: f64, eta: f64, tau: f64) -> f64 {
-    let ln_tau = ln::<FUSED>(tau);
-    let c = eta + y / tau - ln_tau;
+fn start<const FUSED: bool>(y: f64, eta: f64, over: f64, ln_tau: f64) -> f64 {
+    let c = eta + y * over - ln_tau;
     let large = ln::<FUSED>(c - ln::<FUSED>(c));
     let small = c.min(0.0) - ln_1p::<FUSED>(decay::<FUSED>(c.abs()).value);
     ln_tau + if c > 1.0 { large } else { small }
 }
 
-/// A step from the right, where the function is convex.
+/// A step from the right, where the function is convex: numerator and denominator times
+/// $(e^t + \tau)^2$, so that one division is enough.
 #[inline(always)]
-fn newton<const FUSED: bool>(t: f64, y: f64, eta: f64, tau: f64) -> f64 {
+fn newton<const FUSED: bool>(t: f64, y: f64, eta: f64, tau: f64, over: f64) -> f64 {
     let rate = exp::<FUSED>(t);
-    let v = 1.0 / (rate + tau);
-    let value = t - eta - (y - rate) / tau - 0.5 * v;
-    value / (1.0 + rate / tau + 0.5 * rate * v * v)
+    let sum = rate + tau;
+    let square = sum * sum;
+    let value = (t - eta - (y - rate) * over) * square - 0.5 * sum;
+    value / ((1.0 + rate * over) * square + 0.5 * rate)
 }
 
 struct Evaluation<'a> {
@@ -152,6 +164,13 @@ mod tests {
                 let mut one = [0.0];
                 best(&y[i..=i], &mean[i..=i], tau, &mut one);
                 assert_eq!(one[0].to_bits(), all[i].to_bits());
+                // from nearby, too
+                best(&y[i..=i], &mean[i..=i], 1.3 * tau, &mut one);
+                better(&y[i..=i], &mean[i..=i], tau, &mut one);
+                assert!(
+                    (one[0] - all[i]).abs() < 1e-12 * (1.0 + all[i].abs()),
+                    "{tau} {i}"
+                );
                 // as near as the function's own rounding lets it be
                 let slope = 1.0 + exact.exp() / tau;
                 let size = 1.0 + exact.abs() + mean[i].abs() + (y[i] + exact.exp()) / tau;

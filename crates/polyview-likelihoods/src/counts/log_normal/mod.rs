@@ -7,7 +7,7 @@ use polyview_core::{Counting, Domain, GammaPrior, Law};
 use polyview_linalg::{Mat, MatRef};
 use polyview_random::{ChaCha8Rng, poisson, standard_normal};
 
-use super::scale::{Scale, moments};
+use super::scale::{Rise, Scale, moments};
 use super::{NEEDS, is_count, ln_factorial};
 use rates::{Rate, draw_log_rate, log_mass};
 
@@ -92,21 +92,44 @@ impl PoissonLogNormal {
         }
     }
     /// The bound of a column at its best local numbers, without what depends on
-    /// the counts alone, and its derivative in ln τ.
-    pub(super) fn profile(cells: ColumnCells<'_>, tau: f64) -> (f64, f64) {
-        let (mut value, mut slope) = (0.0, 0.0);
-        let y: Vec<f64> = cells.cells.iter().map(|c| c.value).collect();
-        let mut local = vec![0.0; y.len()];
-        columns::best(&y, cells.mean, tau, &mut local);
-        let q = columns::rates(&y, &local, tau);
+    /// the counts alone, and its derivatives in ln τ: one of many for the same counts. `last` has the
+    /// local numbers of the precision before, if there was one.
+    pub(super) fn profile(
+        cells: ColumnCells<'_>,
+        y: &[f64],
+        last: &mut Option<Vec<f64>>,
+        tau: f64,
+    ) -> Rise {
+        let local = if let Some(local) = last {
+            columns::better(y, cells.mean, tau, local);
+            local
+        } else {
+            let local = last.insert(vec![0.0; y.len()]);
+            columns::best(y, cells.mean, tau, local);
+            local
+        };
+        let q = columns::rates(y, local, tau);
+        let (mut value, mut slope, mut curvature) = (0.0, 0.0, 0.0);
         for (i, (&mean, &square)) in cells.mean.iter().zip(cells.square).enumerate() {
-            let m = q.mean[i];
+            let (m, v) = (q.mean[i], q.variance[i]);
             value += q.offset[i] + tau * (m * mean - 0.5 * square);
             // by the envelope theorem
-            let far = m * m - 2.0 * m * mean + square + q.variance[i];
+            let far = m * m - 2.0 * m * mean + square + v;
             slope += 0.5 - 0.5 * tau * far;
+            // with how t, m and v follow ln τ
+            let rate = (v.recip() - tau).max(0.0);
+            let of_square = 0.5 * v * v;
+            let moves =
+                -(tau * (m - mean) + of_square * tau * tau) / (rate + tau + tau * of_square * rate);
+            let narrows = -2.0 * of_square * (rate * moves + tau);
+            let shifts = moves - 0.5 * narrows;
+            curvature -= 0.5 * tau * (far + 2.0 * (m - mean) * shifts + narrows);
         }
-        (value, slope)
+        Rise {
+            value,
+            slope,
+            curvature: Some(curvature),
+        }
     }
     /// $\ln p(y\mid\eta)$ of a column as a function of τ.
     fn log_conditional(cells: ColumnCells<'_>, tau: f64) -> f64 {
@@ -285,7 +308,9 @@ impl ColumnParameters for PoissonLogNormal {
 impl LearnedParameters for PoissonLogNormal {
     /// A step along the slope in ln τ, halved until the profile does not fall.
     fn update(&self, column: usize, cells: ColumnCells<'_>) -> f64 {
-        let profile = |tau: f64| Self::profile(cells, tau);
+        let y: Vec<f64> = cells.cells.iter().map(|c| c.value).collect();
+        let mut last = None;
+        let profile = |tau: f64| Self::profile(cells, &y, &mut last, tau);
         self.scale().ascend(self.precision[column], profile)
     }
     /// Slice sampling on ln τ.
