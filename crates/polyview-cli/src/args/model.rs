@@ -65,8 +65,10 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 10, or one for every four samples up to 40, with mofa at least 20, with a
-    /// kernel 40, and no more than the data carry].
+    /// one for every four samples, at least 10 (mofa 20) and at most 40; but just
+    /// these 10 (mofa 20) where a view is of labels, classes, levels or ranks, with
+    /// mofapy2, and with --engine gibbs without --polish; 40 with a kernel; and no
+    /// more than the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:
