@@ -212,7 +212,7 @@ pub struct ConvergenceArgs {
     /// of -100000 nats 1e-7 is .01 nats per sweep. What all further sweeps would gain is estimated, and
     /// told in nats on the way and at the end; at convergence it is no more than ten times that (.1
     /// nats, and never less is asked), which is little beside what sets models apart
-    /// [default: 1e-7; with rank 3e-4].
+    /// [default: 1e-7; with rank 1e-5].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// Do not rotate factors on the bound; with mofapy2 it is so by default.
