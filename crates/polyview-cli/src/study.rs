@@ -324,7 +324,7 @@ impl Study {
         match own.into_iter().find(|(_, l)| !l.is_real()) {
             Some((view, likelihood)) if self.model.model == "bibfa" => {
                 Err(Failure::Usage(format!(
-                    "view '{view}': {likelihood} views are not for bibfa, which knows gaussian ones alone; add --model {}",
+                    "view '{view}': {likelihood} views are not for bibfa, which knows numbers with normal noise alone (gaussian, censored, survival); add --model {}",
                     if likelihood.is_count() {
                         "mofa"
                     } else {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use polyview_core::{
-    Bias, LevelPrior, Mask, NumericError, Objective, Of, PatternTable, Predictor, RowBlock,
-    RowMoments, Schedule, State, StateReader, Stateful, Step, Term, ViewId, ViewTerm,
+    Bias, Context, LevelPrior, Mask, NumericError, Objective, Of, PatternTable, PrecisionView,
+    Predictor, RotationSide, RowBlock, RowMoments, Schedule, State, StateReader, Stateful, Step,
+    Term, ViewId, ViewTerm,
 };
+use polyview_linalg::MatRef;
 use rayon::prelude::*;
 
 /// One view of a model: its data term, weights and intercepts.
@@ -279,6 +281,52 @@ impl Model {
             view.weights.select(keep, signs)?;
         }
         Ok(())
+    }
+    /// Whether factors and weights may be turned together by any orthogonal matrix, and nothing that
+    /// is said of any sample changes: the priors of the weights and that of the factors stay in their
+    /// families (none is sparse), and that of the factors is the same in every direction, as it is
+    /// where they are standard normal. It is not where factors have precisions of their own.
+    #[must_use]
+    pub fn may_turn(&self) -> bool {
+        let weights = |v: &ViewPart| v.weights.rotation_term(RotationSide::Weights).is_some();
+        if self.factors.rotation_term(RotationSide::Factors).is_none()
+            || !self.views.iter().all(weights)
+        {
+            return false;
+        }
+        let (rows, k) = (self.factors.moments().explicit_rows(), self.k());
+        alike(&self.factors.precision(), rows, k)
+    }
+    /// Turns factors and weights by an orthogonal matrix, K × K. Precisions of the weights that are not
+    /// the same for all factors become those that fit the turned weights; those of rows
+    /// among them.
+    ///
+    /// # Errors
+    /// [`NumericError`] on numbers that are not finite.
+    pub fn turn(
+        &mut self,
+        rotation: MatRef<'_, f64>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), NumericError> {
+        self.factors.transform(rotation, 0.0);
+        let k = self.k();
+        for view in &mut self.views {
+            view.weights.transform(rotation, 0.0);
+            let rows = view.weights.moments().explicit_rows();
+            if !alike(&view.weights.precision(), rows, k) {
+                view.weights.learn(cx)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether every row has one precision for all of its entries.
+fn alike(precision: &PrecisionView<'_>, rows: usize, k: usize) -> bool {
+    let same = |x: &[f64]| x.iter().all(|p| *p == x[0]);
+    match precision {
+        PrecisionView::Columns(c) | PrecisionView::Outer { columns: c, .. } => same(c),
+        other => (0..rows).all(|r| (1..k).all(|j| other.at(r, j) == other.at(r, 0))),
     }
 }
 

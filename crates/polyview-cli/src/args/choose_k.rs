@@ -11,9 +11,9 @@ use super::{DataArgs, ModelArgs};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  polyview choose-k --spec study.toml\n  polyview choose-k --view genes=genes.csv --candidates 2,4,8,16 --repeats 5\n\n\
-The smallest number is recommended that falls short of the best by no more than one standard error of that\n\
-difference, or by what counts as none: one nat over all hidden cells of a repeat, and of the R2 of ranks, which\n\
-have no density, 0.005. That limit is a convention: fits of the same data that stopped a little earlier or\n\
+The smallest number is recommended that falls short of the best by no more than one standard error of that \
+difference, or by what counts as none: one nat over all hidden cells of a repeat, and of the R2 of ranks, which \
+have no density, 0.005. That limit is a convention: fits of the same data that stopped a little earlier or \
 later were seen to differ by up to that much."
 )]
 pub struct ChooseKArgs {

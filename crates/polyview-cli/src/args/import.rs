@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  polyview import mofa2.hdf5 --out model.pv\n  polyview import mofa2.hdf5 --group patients --out model.pv\n  polyview import mofa2.hdf5 --scale rna=2.5 --out model.pv\n\n\
-The file keeps means alone. What is taken for granted instead is said, kept in the model's journal,\n\
+The file keeps means alone. What is taken for granted instead is said, kept in the model's journal, \
 and said again by `project` and `predict`."
 )]
 pub struct ImportArgs {

@@ -33,12 +33,12 @@ pub enum RowsOf {
 /// Arguments of `layout`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: from what is known at up to five visits six months apart, what holds at the next; of new\n\
+    after_help = "Example: from what is known at up to five visits six months apart, what holds at the next; of new \
 samples month 36, from visits up to month 24:\n  \
 polyview layout --table visits.csv --sample RID --time month --window 5 --step 6 --views 'brain=mri_*,csf=csf_*,past=DX:multilabel' --static 'person=age+sex' --targets DX:categorical,ADAS13,ventricles --until 24 --predict-at 36 --out-dir study\n  \
 polyview fit --spec study/study.toml --out model.pv\n  \
 polyview predict model.pv --view brain-12=study/new-brain-12.csv ... --target DX --out DX.csv\n\n\
-Rows are subjects at times, RID@MONTH. A subject is several rows: keep them together where folds are made,\n\
+Rows are subjects at times, RID@MONTH. A subject is several rows: keep them together where folds are made, \
 polyview cross-validate --spec study/study.toml --target DX --metadata study/samples.csv --keep-together RID. Views of a visit that a row lacks are empty."
 )]
 pub struct LayoutArgs {

@@ -66,8 +66,10 @@ pub struct ChoiceArgs {
     #[arg(long, value_enum)]
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
-    /// 10, or one for every four samples up to 40, with mofa at least 20, with a
-    /// kernel 40, and no more than the data carry].
+    /// one for every four samples, at least 10 (mofa 20) and at most 40; but just
+    /// these 10 (mofa 20) where a view is of labels, classes, levels or ranks, with
+    /// mofapy2, and with --engine gibbs without --polish; 40 with a kernel; and no
+    /// more than the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]
     pub factors: Option<usize>,
     /// One noise precision for each view, or for each feature [default:
@@ -218,7 +220,7 @@ pub struct ConvergenceArgs {
     /// of -100000 nats 1e-7 is .01 nats per sweep. What all further sweeps would gain is estimated, and
     /// told in nats on the way and at the end; at convergence it is no more than ten times that (.1
     /// nats, and never less is asked), which is little beside what sets models apart
-    /// [default: 1e-7; with rank 3e-4].
+    /// [default: 1e-7; with rank 1e-5].
     #[arg(long, value_name = "X", value_parser = real, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// Do not rotate factors on the bound; with mofapy2 it is so by default.

@@ -1,7 +1,7 @@
 use std::any::TypeId;
 
 use clap::{Arg, ArgAction, CommandFactory};
-use polyview::{ChooseKOptions, ModelSpec, models};
+use polyview::{ChooseKOptions, EngineKind, ModelSpec, models};
 
 use super::Cli;
 
@@ -110,16 +110,40 @@ fn the_defaults_that_are_said_hold() {
         assert_eq!(said(option), value, "--{option}");
     }
     assert_eq!(all.offered_factors(4 * all.factors + 4), all.factors + 1);
+    let (few, mofa) = (
+        all.factors,
+        models::preset("mofa").expect("a preset").factors,
+    );
     assert_eq!(
         said("factors"),
         format!(
-            "{}, or one for every four samples up to {}, with mofa at least {}, with a kernel {}, and no more than the data carry",
-            all.factors,
+            "one for every four samples, at least {few} (mofa {mofa}) and at most {}; but just these {few} (mofa \
+             {mofa}) where a view is of labels, classes, levels or ranks, with mofapy2, and with --engine gibbs without \
+             --polish; {} with a kernel; and no more than the data carry",
             all.offered_factors(1_000_000),
-            models::preset("mofa").expect("a preset").factors,
             crate::study::KERNEL_FACTORS
         )
     );
+    let offered = |spec: &ModelSpec| spec.offered_factors(160);
+    for (preset, likelihood, gibbs, factors) in [
+        ("sshiba", "gaussian", false, 40),
+        ("sshiba", "bernoulli", false, few),
+        ("sshiba", "categorical", false, few),
+        ("sshiba", "ordinal", false, few),
+        ("mofa", "gaussian", false, 40),
+        ("mofa", "bernoulli", false, mofa),
+        ("sshiba", "poisson", false, 40),
+        ("sshiba", "gaussian", true, few),
+        ("rank", "rank", false, few),
+        ("mofapy2", "gaussian", false, few),
+    ] {
+        let mut spec = models::preset(preset).expect("a preset");
+        spec = spec.with_likelihood("y", likelihood);
+        if gibbs {
+            spec.engine = EngineKind::Gibbs;
+        }
+        assert_eq!(offered(&spec), factors, "{preset}, {likelihood}");
+    }
     assert_eq!(
         said("restarts"),
         format!(
@@ -205,4 +229,24 @@ fn numbers_may_begin_with_a_minus() {
         }
     }
     assert!(count > 40, "{count}");
+}
+
+/// Text below the options is wrapped to the terminal: lines that are broken by hand as well come out ragged.
+#[test]
+fn texts_after_options_are_not_wrapped_by_hand() {
+    let mut cli = Cli::command();
+    cli.build();
+    for verb in cli.get_subcommands() {
+        let text = verb.get_after_help().map(ToString::to_string);
+        let text = text.unwrap_or_default();
+        for (line, next) in text.lines().zip(text.lines().skip(1)) {
+            let sentence = |l: &str| !l.is_empty() && !l.starts_with(' ');
+            let ends = line.ends_with([':', '.']);
+            assert!(
+                !(sentence(line) && sentence(next)) || ends,
+                "{}: {line}\n{next}",
+                verb.get_name()
+            );
+        }
+    }
 }

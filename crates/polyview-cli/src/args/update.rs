@@ -13,10 +13,10 @@ use super::numbers::whole;
 polyview update model.pv --view genes=new.csv --view lipids=new-lipids.csv --out model2.pv\n  \
 polyview update model.pv --view genes=new.csv --batch 1 --out model2.pv\n  \
 polyview update model.pv --view genes=new.csv --passes 200 --refresh --out model2.pv\n\n\
-Factors of new samples are found under the weights of the model, and their sums are added to those\n\
-of all samples so far, from which weights, intercepts and noise follow: in one pass each new sample is\n\
-seen once. Features, their scales and centres, classes and the number of factors are those of the first\n\
-fit. Views that are not given are missing. 'polyview models' says which likelihoods have such sums (those\n\
+Factors of new samples are found under the weights of the model, and their sums are added to those \
+of all samples so far, from which weights, intercepts and noise follow: in one pass each new sample is \
+seen once. Features, their scales and centres, classes and the number of factors are those of the first \
+fit. Views that are not given are missing. 'polyview models' says which likelihoods have such sums (those \
 that the engine stochastic takes).")]
 pub struct UpdateArgs {
     /// The model file.

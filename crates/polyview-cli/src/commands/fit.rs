@@ -17,7 +17,7 @@ use crate::inputs::{
     about_samples, archive, dataset, has_ids, note_names, read_options, suspicious, warn_strangers,
 };
 use crate::interrupt::Watch;
-use crate::output::{json, line, nats, percent, prose};
+use crate::output::{counted, json, line, nats, percent, prose};
 use crate::progress::Bar;
 use crate::remarks::say;
 use crate::remarks::{Said, note, warning};
@@ -271,7 +271,11 @@ fn by_blocks(cli: &Cli, args: &FitArgs, study: &mut Study) -> Outcome<Fitting> {
     look_at(cli, &mut source, study)?;
     say(
         cli,
-        format!("{} samples, {} view(s) on disk", samples.len(), files.len()),
+        format!(
+            "{}, {} view(s) on disk",
+            counted(samples.len(), "sample"),
+            files.len()
+        ),
     );
     Ok(Fitting::from_blocks(
         Box::new(source),
@@ -354,7 +358,11 @@ fn drive(cli: &Cli, args: &FitArgs, mut fit: Fitting) -> Outcome<Fit> {
 pub fn overlap(data: &Dataset) -> String {
     use std::fmt::Write;
     let o = data.overlap();
-    let mut text = format!("{} samples, {} view(s)", data.n_samples(), o.views.len());
+    let mut text = format!(
+        "{}, {} view(s)",
+        counted(data.n_samples(), "sample"),
+        o.views.len()
+    );
     for (v, n) in data.views().iter().zip(&o.samples_of_view) {
         let cells = v.n_features() * n;
         let missing = if cells > 0 {
@@ -362,12 +370,13 @@ pub fn overlap(data: &Dataset) -> String {
         } else {
             0.0
         };
+        let samples = counted(*n, "sample");
         let _ = if v.levels().is_empty() {
-            let features = v.n_features();
-            write!(text, "\n  {}: {n} samples x {features} features", v.name())
+            let features = counted(v.n_features(), "feature");
+            write!(text, "\n  {}: {samples} x {features}", v.name())
         } else {
-            let classes = v.levels().len();
-            write!(text, "\n  {}: {n} samples of {classes} classes", v.name())
+            let classes = counted(v.levels().len(), "class");
+            write!(text, "\n  {}: {samples} of {classes}", v.name())
         };
         if missing > 0.0 {
             let _ = write!(text, ", {} % of their cells missing", percent(missing));
@@ -425,11 +434,11 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         .map_or_else(String::new, |b| format!(", bound {}", nats(b)));
     let left = (fit.gain_left_told()).map_or_else(String::new, |left| format!(", {left}"));
     line(format!(
-        "{}: {} of {} factors after {} sweeps ({}{bound}{left}) in {:.2} s",
+        "{}: {} of {} after {} ({}{bound}{left}) in {:.2} s",
         fit.model_name(),
         fit.k(),
-        fit.run_options().factors,
-        r.sweeps,
+        counted(fit.run_options().factors, "factor"),
+        counted(r.sweeps, "sweep"),
         fit.ending(),
         r.seconds
     ))?;

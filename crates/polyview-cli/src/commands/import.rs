@@ -6,6 +6,7 @@ use crate::args::{Cli, ImportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files::Files;
 use crate::hdf5;
+use crate::output::counted;
 use crate::study::Once;
 use crate::written::overwrite;
 
@@ -31,11 +32,11 @@ pub fn run(cli: &Cli, args: &ImportArgs) -> Outcome<()> {
     files.done(
         cli,
         &format!(
-            "{}: {} samples, {} views, {} factors",
+            "{}: {}, {}, {}",
             args.out.display(),
-            fit.samples().len(),
-            fit.views().len(),
-            fit.k()
+            counted(fit.samples().len(), "sample"),
+            counted(fit.views().len(), "view"),
+            counted(fit.k(), "factor")
         ),
         json!({ "samples": fit.samples().len(), "factors": fit.k() }),
     )

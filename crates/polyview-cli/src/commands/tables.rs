@@ -22,6 +22,7 @@ use crate::files::Files;
 use crate::inputs::{
     Trials, file_of, files, new_data, new_data_for, read_as, read_options, trials_of,
 };
+use crate::output::counted;
 use crate::remarks::answer;
 use crate::written::{called, overwrite, write, write_columns};
 
@@ -200,8 +201,8 @@ pub fn project(cli: &Cli, args: &ProjectArgs) -> Outcome<()> {
     files.done(
         cli,
         &format!(
-            "{} samples projected to {}",
-            z.samples.len(),
+            "{} projected to {}",
+            counted(z.samples.len(), "sample"),
             called(&args.out)
         ),
         json!({ "samples": z.samples.len(), "factors": names.len() }),
@@ -256,7 +257,7 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     let mut p = fit
         .predict_with(&data, &args.target, &options)
         .map_err(unknown_class(&args.data))?;
-    let counted = match &trials {
+    let out_of = match &trials {
         Some(trials) => {
             let trials = trials.matched(&p.samples, &p.features)?;
             Some(p.out_of(trials.as_ref(), args.intervals.level())?)
@@ -282,10 +283,10 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
         put(Some(&args.out), &p.mean)?;
     }
     // of a probability that stands alone its own uncertainty, not the spread of a single trial
-    let of_probability = p.probability_sd.as_ref().filter(|_| counted.is_none());
+    let of_probability = p.probability_sd.as_ref().filter(|_| out_of.is_none());
     put(args.sd.as_ref(), of_probability.unwrap_or(&p.sd))?;
     if with_ends {
-        let (lower, upper) = match counted {
+        let (lower, upper) = match out_of {
             Some(ends) => ends,
             None => p.interval(args.intervals.level())?,
         };
@@ -307,9 +308,9 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     files.done(
         cli,
         &format!(
-            "'{}' of {} samples predicted to {}{}",
+            "'{}' of {} predicted to {}{}",
             args.target,
-            p.samples.len(),
+            counted(p.samples.len(), "sample"),
             called(&args.out),
             match labels {
                 Some([_, one]) => format!(" (probabilities are of '{one}')"),

@@ -61,7 +61,7 @@ pub fn print_checks(all: &[PredictiveCheck]) -> Outcome<()> {
         return Ok(());
     };
     prose(format!(
-        "posterior predictive checks ({} replicates of {} samples; p: share of replicates above the data)",
+        "posterior predictive checks ({} replicates of {} samples; p: share of replicates above the data, ties counting half)",
         first.replicates, first.samples
     ))?;
     let header = [

@@ -22,13 +22,14 @@ const CODES: usize = 3;
 
 /// What is to be said of numbers that stand in several cells of a view of numbers or counts,
 /// each of them farther from all others of its feature than these are from one another: 999
-/// among ages, -1 among lengths.
-pub fn codes(views: &[View], study: &Study) -> Vec<String> {
+/// among ages, -1 among lengths. What a sample is to itself in a table of similarities, whose
+/// features are called as the `samples` are, is no code.
+pub fn codes(views: &[View], samples: &[String], study: &Study) -> Vec<String> {
     let views = views.iter().filter(|v| {
         let likelihood = study.model.view(v.name()).likelihood;
         v.sparse().is_none() && (likelihood.is_real() || likelihood.is_count())
     });
-    views.flat_map(of_view).collect()
+    views.flat_map(|v| of_view(v, samples)).collect()
 }
 
 /// What is to be said of classes that are called what stands for a missing number: `none`, `-` and `.`
@@ -54,13 +55,14 @@ struct Found {
     first: usize,
 }
 
-fn of_view(view: &View) -> Vec<String> {
+fn of_view(view: &View, samples: &[String]) -> Vec<String> {
     let mut found: BTreeMap<u64, Found> = BTreeMap::new();
     let mut column = vec![0.0; view.n_samples()];
     for d in 0..view.n_features() {
         view.write_column(d, &mut column);
         let known = column.iter().enumerate();
-        let known = known.filter(|(n, _)| view.is_observed(*n, d));
+        let is_own = |n: usize| samples.get(n).is_some_and(|s| *s == view.features()[d]);
+        let known = known.filter(|(n, _)| view.is_observed(*n, d) && !is_own(*n));
         let values: Vec<f64> = known.map(|(_, x)| *x).collect();
         for (code, cells) in of_feature(&values) {
             let entry = found.entry(code.to_bits()).or_insert(Found {
@@ -240,12 +242,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_sample_is_to_itself_is_no_code() {
+        let ids = |n: usize| -> Vec<String> { (0..n).map(|i| format!("s{i}")).collect() };
+        let near = |n: usize, d: usize| {
+            if n == d {
+                1.0
+            } else {
+                0.01 * ((n * 7 + d * 5) % 9) as f64
+            }
+        };
+        let similar = polyview_linalg::Mat::from_fn(20, 6, near);
+        let view = View::from_values("x", ids(6), similar).unwrap();
+        assert_eq!(of_view(&view, &ids(20)), [""; 0]);
+        // features of other names have codes
+        let others: Vec<String> = (0..20).map(|i| format!("p{i}")).collect();
+        assert_eq!(of_view(&view, &others).len(), 1);
+    }
+
+    #[test]
     fn one_cell_is_enough_where_nothing_else_is_near() {
         let said = |code: f64| {
             let values = (0..20).map(|i| f64::from(i % 7) * 0.37 + 0.1).chain([code]);
             let values: Vec<f64> = values.collect();
             let x = polyview_linalg::Mat::from_fn(values.len(), 1, |n, _| values[n]);
-            of_view(&View::from_values("x", vec!["f".into()], x).unwrap())
+            of_view(&View::from_values("x", vec!["f".into()], x).unwrap(), &[])
         };
         for code in ["-999", "99", "8888"] {
             let found = said(code.parse().unwrap());

@@ -62,16 +62,23 @@ impl Present {
             samples.extend(more.iter().filter(|s| !known.contains(*s)).cloned());
         }
     }
-    /// Groups of new samples where those without one are of any; as they are where no sample has
-    /// one, which is a mistake in the IDs.
-    pub fn any_without(&self, mut pairs: Vec<(String, String)>) -> Vec<(String, String)> {
+    /// Groups of new samples where those without one are of any, as an empty cell of the `column` of
+    /// their table says; as they are where no sample has a row in it, which is a mistake in the IDs.
+    pub fn any_without(
+        &self,
+        mut pairs: Vec<(String, String)>,
+        about: &[Column],
+        column: &str,
+    ) -> Vec<(String, String)> {
+        let rows = about.iter().filter(|(_, c)| c.name == column);
+        let rows: HashSet<&String> = rows.flat_map(|(ids, _)| ids).collect();
         let known: HashSet<String> = pairs.iter().map(|(s, _)| s.clone()).collect();
         let samples = self.samples.iter().flatten();
-        let (with, without): (Vec<&String>, Vec<&String>) =
-            samples.partition(|s| known.contains(*s));
-        if !with.is_empty() {
+        let has_row = samples.clone().any(|s| rows.contains(s));
+        let without = samples.filter(|s| !known.contains(*s));
+        if has_row {
             let any = |s: &String| (s.clone(), Groups::ANY.to_owned());
-            pairs.extend(without.into_iter().map(any));
+            pairs.extend(without.map(any));
         }
         pairs
     }

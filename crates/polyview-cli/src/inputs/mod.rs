@@ -140,7 +140,9 @@ pub fn suspicious(views: &[View], samples: &[String], study: &Study) -> Vec<Stri
     let of_samples = copies(views, samples, study).into_iter();
     let of_features = views.iter().filter_map(copied_features);
     let copies = of_samples.chain(of_features);
-    let codes = codes(views, study).into_iter().chain(missing_words(views));
+    let codes = codes(views, samples, study)
+        .into_iter()
+        .chain(missing_words(views));
     copies.chain(codes).collect()
 }
 

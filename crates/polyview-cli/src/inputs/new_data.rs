@@ -67,12 +67,7 @@ pub fn new_data_for(
         let (name, path, likelihood) = view_option(text)?;
         let known = &fit.view(&name)?.1.choices.likelihood;
         if let Some(l) = likelihood {
-            let l: Likelihood = choice::species(&of_view(&name), &l)?;
-            if l.name() != known.name() {
-                return Err(Failure::Usage(format!(
-                    "view '{name}' is {known} in this model, not {l}; leave ':{l}' out"
-                )));
-            }
+            as_in_model(&name, &l, known)?;
         }
         let options = read_options(&name, args.transposed, format.clone());
         let trials = trials.remove(&name);
@@ -102,10 +97,13 @@ pub fn new_data_for(
         }
     }
     for text in &args.labels {
-        let (path, _) = labels_option(text);
+        let (path, likelihood) = labels_option(text);
         let words = labels::read(&path, &format)?;
         for column in &words.columns {
             let (_, view) = fit.view(column)?;
+            if let Some(l) = likelihood {
+                as_in_model(&view.name, l, &view.choices.likelihood)?;
+            }
             let known = fit.labels(&view.name);
             let table = labels::task(&path, &words, column, known)?.0;
             present.add(&table.samples);
@@ -118,7 +116,8 @@ pub fn new_data_for(
         )));
     }
     if let (Some(path), Some(column)) = (metadata, groups.as_deref()) {
-        builder = builder.groups(present.any_without(groups_of(&about, path, column)?));
+        let known = groups_of(&about, path, column)?;
+        builder = builder.groups(present.any_without(known, &about, column));
     }
     let builder = with_metadata(builder, &about);
     let mut offsets = BTreeMap::new();
@@ -160,6 +159,17 @@ pub fn new_data_for(
     warn_strangers(cli, metadata, &about, data.samples(), features(&data));
     complete(&data, &adjusted)?;
     Ok(data)
+}
+
+/// Refuses a likelihood of new data of a view that is not the model's.
+fn as_in_model(view: &str, given: &str, known: &Likelihood) -> Outcome<()> {
+    let given: Likelihood = choice::species(&of_view(view), given)?;
+    if given.name() == known.name() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "view '{view}' is {known} in this model, not {given}; leave ':{given}' out"
+    )))
 }
 
 /// Files of trials by view, for the binomial views of a model.

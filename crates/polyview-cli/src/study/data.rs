@@ -1,7 +1,7 @@
 //! Data files given on the command line.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use polyview::Settle;
 use polyview_core::DataError;
@@ -37,9 +37,7 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
         };
         let likelihood: polyview::Likelihood = choice::species("--labels, likelihood", word)?;
         if !likelihood.is_label() || likelihood.has_classes() {
-            return Err(Failure::Usage(format!(
-                "--labels: {likelihood} is not for labels of two values; choose bernoulli"
-            )));
+            return Err(no_labels(&path, &likelihood, options)?);
         }
         for name in labels::read(&path, options)?.columns {
             out.push(Source {
@@ -52,6 +50,32 @@ pub fn sources(args: &DataArgs, options: &ReadOptions) -> Outcome<Vec<Source>> {
         }
     }
     Ok(out)
+}
+
+/// Why a likelihood is none of labels of two values, and what else to do with such a table.
+fn no_labels(
+    path: &Path,
+    likelihood: &polyview::Likelihood,
+    options: &ReadOptions,
+) -> Outcome<Failure> {
+    let table = labels::read(path, options)?;
+    let several = table.columns.iter().find_map(|column| {
+        let mut values: Vec<&String> = table.column(column)?.iter().flatten().collect();
+        values.sort_unstable();
+        values.dedup();
+        (values.len() > 2).then_some((column, values.len()))
+    });
+    let file = path.display();
+    Ok(Failure::Usage(match several {
+        Some((column, values)) => format!(
+            "--labels: '{file}', column '{column}' has {values} values, and --labels takes labels of two; give the \
+             column as --view {column}=FILE:{likelihood}, in a file of its own, to a model that takes {likelihood} views, \
+             such as sshiba"
+        ),
+        None => format!(
+            "--labels: {likelihood} is not for labels of two values, as '{file}' has; choose bernoulli"
+        ),
+    }))
 }
 
 /// What a likelihood after the file of a view is called.

@@ -15,6 +15,10 @@ pub(super) fn read(path: &Path, model: Option<&str>) -> Outcome<Study> {
     };
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => failed("there is no such file; check the path".to_owned()),
+        std::io::ErrorKind::InvalidData => failed(
+            "it is no text, so it is no study file (TOML); name one, or give data with --view NAME=FILE"
+                .to_owned(),
+        ),
         _ => failed(e.to_string()),
     })?;
     let mut keys: toml::Table = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;

@@ -15,6 +15,7 @@ mod cross_validate;
 mod datasets;
 mod export;
 #[cfg(unix)]
+mod first_steps;
 mod full_disk;
 #[cfg(unix)]
 mod groups;

@@ -13,9 +13,11 @@
 //! | `variance_explained/{r2_per_factor,r2_total}/g` | percent |
 //!
 //! Beside these an exported model has a group `polyview` with what the layout
-//! has no place for: scales, intercepts and noise of the views. Other programs
+//! has no place for: scales, intercepts and noise of the views, and the
+//! precisions of the factors where these have some of their own. Other programs
 //! do not look at it; [`read_mofa2`] does.
 
+mod factors;
 mod intercepts;
 mod names;
 mod noise;

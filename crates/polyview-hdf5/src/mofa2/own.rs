@@ -7,6 +7,9 @@ use polyview_core::{Groups, RowGroups};
 use super::OWN;
 use crate::error::Result;
 
+/// Where the precisions of the factors are, one list a group of samples.
+pub(super) const FACTORS: &str = "factor_precisions";
+
 /// Shapes and means of noise precisions, one a feature.
 type Noise = [Vec<f64>; 2];
 
@@ -19,6 +22,8 @@ pub(super) struct Own {
     by_group: Vec<Vec<Vec<f64>>>,
     /// By view and group, or one for all groups of a view.
     noise: Vec<Vec<Noise>>,
+    /// Precisions of the factors by group of samples, where they have some of their own.
+    factors: Option<Vec<Vec<f64>>>,
     /// The sweep of each entry of the course of the fit: MOFA2 counts them from the bound
     /// before the first.
     sweeps: Vec<f64>,
@@ -31,6 +36,7 @@ impl Own {
             intercepts: Vec::with_capacity(fit.views().len()),
             by_group: vec![Vec::new(); fit.views().len()],
             noise: vec![Vec::new(); fit.views().len()],
+            factors: factors(fit)?,
             sweeps: (fit.record().ledgers.first().iter())
                 .flat_map(|ledger| ledger.rows.iter().map(|row| row.sweep as f64))
                 .collect(),
@@ -146,8 +152,45 @@ impl Own {
         }
         all.add_group(group.finish());
         all.add_group(by_group.finish());
+        if let Some(factors) = &self.factors {
+            let mut group = all.create_group(FACTORS);
+            for (name, precisions) in groups.iter().zip(factors) {
+                group.create_dataset(name).with_f64_data(precisions);
+            }
+            all.add_group(group.finish());
+        }
         file.add_group(all.finish());
     }
+}
+
+/// Whether each factor of a fit has precisions of its own, one a group of samples.
+pub(super) fn has_own_precisions(fit: &Fit) -> bool {
+    fit.spec().is_some_and(|s| s.factor_prior == "ard")
+}
+
+/// These precisions by group; those of all samples where there are no groups. Of draws the mean.
+fn factors(fit: &Fit) -> Result<Option<Vec<Vec<f64>>>> {
+    if !has_own_precisions(fit) {
+        return Ok(None);
+    }
+    let first: Vec<usize> = match fit.groups() {
+        Some(groups) => (0..groups.names.len())
+            .filter_map(|g| groups.of_sample.iter().position(|own| *own as usize == g))
+            .collect(),
+        None => vec![0],
+    };
+    let share = 1.0 / fit.n_components().max(1) as f64;
+    let mut out = vec![vec![0.0; fit.k()]; first.len()];
+    for i in 0..fit.n_components() {
+        let component = fit.component(i)?;
+        let precision = component.factor_precision();
+        for (own, row) in out.iter_mut().zip(&first) {
+            for (k, x) in own.iter_mut().enumerate() {
+                *x += share * precision.at(*row, k);
+            }
+        }
+    }
+    Ok(Some(out))
 }
 
 /// Noise precisions of a view: none, those of all samples, or those of each

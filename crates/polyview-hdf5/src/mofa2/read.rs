@@ -10,6 +10,7 @@ use polyview_core::{Dataset, Event, FeatureScaling, Groups, Scaling, Table, View
 use polyview_linalg::Mat;
 
 use super::OWN;
+use super::factors::{factor_precisions, factors, known};
 use super::intercepts::{intercept, predictor};
 use super::names::{IS_IT, Names};
 use super::noise::{Fitted, noise};
@@ -43,7 +44,8 @@ pub struct ImportOptions {
 ///   data about factors times weights;
 /// * intercepts of binary and count views, which MOFA2 does not save, are those
 ///   of the largest posterior density given factors and weights;
-/// * factors have a standard normal prior.
+/// * factors have a standard normal prior, but in files that
+///   [`write_mofa2`](crate::write_mofa2) made of a fit whose factors have precisions of their own.
 ///
 /// Groups keep their intercepts and noise. New samples are matched to them by
 /// name; those without a group may be of any ([`Fit::project`]).
@@ -83,8 +85,12 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
         views.push(view(&file, &names, m, &factors, options, &mut notes)?);
     }
     let mut spec = spec(&names);
+    let factor_precisions = factor_precisions(&file, &names)?;
+    if factor_precisions.is_some() {
+        spec.factor_prior = "ard".into();
+    }
     let views = collected(views, &mut spec.groups);
-    general_notes(&file, &mut notes)?;
+    general_notes(&file, factor_precisions.is_some(), &mut notes)?;
     let mut record = record(&file)?;
     for note in notes {
         record.journal.note(0, "", Event::Assumed { note });
@@ -95,6 +101,7 @@ pub fn read_mofa2(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Fit
         views,
         factors,
         factor_cov: None,
+        factor_precisions,
         groups: groups(&names),
         metadata: metadata(&file, &names)?,
         record,
@@ -144,49 +151,6 @@ fn groups(names: &Names) -> Option<Groups> {
         names: names.groups.clone(),
         of_sample: names.samples.iter().enumerate().flat_map(of).collect(),
     })
-}
-
-/// Factors of all groups, samples × K.
-fn factors(file: &Reader, names: &Names) -> Result<Mat<f64>> {
-    let mut out = Mat::zeros(names.n_samples(), names.factors);
-    let mut first = 0;
-    for (group, samples) in names.groups.iter().zip(&names.samples) {
-        let place = format!("expectations/Z/{group}");
-        let z = file
-            .matrix(&place, Some([names.factors, samples.len()]))?
-            .needed(file, &place, IS_IT)?;
-        known(file, &place, &z, ("sample", samples))?;
-        for i in 0..samples.len() {
-            for k in 0..names.factors {
-                out[(first + i, k)] = z[(k, i)];
-            }
-        }
-        first += samples.len();
-    }
-    Ok(out)
-}
-
-/// Refuses a number of a factor, in rows, that is missing or infinite.
-fn known(
-    file: &Reader,
-    place: &str,
-    values: &Mat<f64>,
-    (what, names): (&str, &[String]),
-) -> Result<()> {
-    for (i, name) in names.iter().enumerate() {
-        let column = values.col_as_slice(i);
-        if let Some(k) = column.iter().position(|x| !x.is_finite()) {
-            return Err(file.values(
-                place,
-                format!(
-                    "has no finite number for {what} '{name}' in factor {}; the model did not come out right, or the file is \
-                     damaged: fit it again, or copy it again",
-                    k + 1
-                ),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Estimates of a view with those of each group.
@@ -476,17 +440,22 @@ fn data(file: &Reader, names: &Names, m: usize, shifts: &[Vec<f64>]) -> Result<O
 }
 
 /// What concerns the whole model.
-fn general_notes(file: &Reader, notes: &mut Vec<String>) -> Result<()> {
+fn general_notes(file: &Reader, has_precisions: bool, notes: &mut Vec<String>) -> Result<()> {
     let is_true = |name: &str| -> Result<bool> {
         let words = file.words(&format!("model_options/{name}"))?;
         Ok(words.is_some_and(|w| w.first().is_some_and(|w| w.eq_ignore_ascii_case("true"))))
     };
-    if is_true("ard_factors")? || is_true("spikeslab_factors")? {
-        notes.push(
-            "the factors of new samples have a standard normal prior, not that of the groups of \
-             the file"
-                .to_owned(),
-        );
+    let sparse = is_true("spikeslab_factors")?;
+    if !has_precisions && (is_true("ard_factors")? || sparse) {
+        let option = if sparse {
+            "spikeslab_factors"
+        } else {
+            "ard_factors"
+        };
+        notes.push(format!(
+            "the factors of new samples are taken to have a standard normal prior: in the file's model each \
+             factor has a precision of its own ({option}), and the file does not say which"
+        ));
     }
     if file.group("cov_samples")?.is_some() {
         notes.push(

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder, FormatError};
-use polyview::{Explained, Finding, Fit, ViewInfo};
+use polyview::{Explained, FactorPrior, Finding, Fit, ViewInfo};
 use polyview_core::{MetadataValues, Overwrite, View, WriteError, WriteFault, write_atomic};
 use polyview_linalg::{Mat, MatRef};
 
 use super::ONE_GROUP;
 use super::names::can_be_a_name;
-use super::own::Own;
+use super::own::{Own, has_own_precisions};
 use crate::error::{Hdf5Error, Result};
 
 /// Values of a chunk.
@@ -138,6 +138,16 @@ pub fn write_mofa2(
         notes.push(
             "the file holds the means of the draws, the draws themselves have no place".into(),
         );
+    }
+    let prior = fit.spec().map(|s| &s.factor_prior);
+    if let Some(prior) = prior.filter(|p| **p != FactorPrior::default())
+        && !has_own_precisions(fit)
+    {
+        notes.push(format!(
+            "the prior of the factors ({}) has no place in the file: whoever reads it takes factors as \
+             standard normal, and predicts otherwise",
+            prior.called()
+        ));
     }
     notes.push("standard deviations of factors and weights have no place in the file".into());
     let bytes = file.finish().map_err(|e| cannot(path, &e.to_string()))?;
@@ -314,7 +324,7 @@ fn write_options(
     for (name, value) in [
         ("spikeslab_factors", false),
         ("spikeslab_weights", sparse),
-        ("ard_factors", false),
+        ("ard_factors", has_own_precisions(fit)),
         ("ard_weights", true),
     ] {
         let word = if value { "True" } else { "False" };

@@ -471,3 +471,51 @@ fn scales_and_sweeps_come_back_as_they_were() {
         assert_eq!(sweeps(&again), sweeps(&fit));
     }
 }
+
+/// Precisions of the factors, of all samples or by group, go out and come back: new samples are
+/// projected as by the fit. Another prior has no place, which is said.
+#[test]
+fn precisions_of_factors_out_and_back() {
+    let ungrouped = {
+        let data = real_data();
+        let mut builder = Dataset::builder();
+        for v in data.views() {
+            builder = builder.view(Table {
+                name: v.name().into(),
+                samples: data.samples().to_vec(),
+                features: v.features().to_vec(),
+                values: v.to_values_with_nan(),
+                levels: Vec::new(),
+            });
+        }
+        builder.build().unwrap()
+    };
+    let plug_in = ProjectOptions {
+        weights: polyview::WeightUncertainty::PlugIn,
+        ..ProjectOptions::default()
+    };
+    for data in [ungrouped, real_data()] {
+        let mut spec = spec();
+        spec.views.retain(|v| data.view(&v.name).is_some());
+        spec.factor_prior = "ard".into();
+        if data.groups().is_some() {
+            spec.groups.intercepts = true;
+        }
+        let fit = polyview::fit(data.clone(), spec).unwrap();
+        let (_folder, path) = exported(&fit, &ExportOptions::default());
+        let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
+        assert!(again.spec().is_some_and(|s| s.factor_prior == "ard"));
+        let notes = again.record().assumptions().join("\n");
+        assert!(!notes.contains("standard normal prior"), "{notes}");
+        let [p, q] = [&fit, &again].map(|f| f.project(&data, &plug_in).unwrap().mean);
+        for k in 0..fit.k() {
+            for n in 0..30 {
+                let (x, y) = (p[(n, k)], q[(n, k)]);
+                assert!((x - y).abs() < 1e-9 * (1.0 + x.abs()), "{n} {k}: {x} {y}");
+            }
+        }
+        let file = File::open(&path).unwrap();
+        let option = file.dataset("model_options/ard_factors").unwrap();
+        assert_eq!(option.read_string().unwrap(), ["True"]);
+    }
+}

@@ -1,12 +1,15 @@
 //! Identifiability of factors: signs and order of draws and of restarts.
 //!
-//! The likelihood of a factor model depends on $ZW^\top$ only, so factors are known up to their order and signs at best.
+//! The likelihood of a factor model depends on $ZW^\top$ only, so factors are known up to their order and signs at best,
+//! and up to a rotation where no prior pins it down.
 //! Draws from chains, and fits from several starts, must be brought into one order before they can be averaged or
 //! compared.
 //!
 //! | question | function |
 //! |---|---|
 //! | which factor of this draw is which of the reference's | [`align_to_reference`] |
+//! | by which rotation does this draw come closest to the reference | [`rotation_to_reference`] |
+//! | which of all rotations tells views and factors apart | [`separating_rotation`] |
 //! | do restarts find the same factors | [`stability`] |
 //!
 //! Loadings are $D \times K$, the views stacked. Factors are compared by the cosine of their
@@ -15,12 +18,14 @@
 
 mod assignment;
 mod compare;
+mod frame;
 mod reference;
 mod signed_permutation;
 mod stability;
 #[cfg(test)]
 mod tests;
 
+pub use frame::{rotation_to_reference, separating_rotation};
 pub use reference::align_to_reference;
 pub use signed_permutation::SignedPermutation;
 pub use stability::{Stability, stability};

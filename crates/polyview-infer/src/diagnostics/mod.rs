@@ -7,7 +7,7 @@
 //!
 //! | question | function | rule of thumb |
 //! |---|---|---|
-//! | have the chains met | [`rank_normalised_rhat`] (the plain one: [`split_rhat`]) | below 1.01 |
+//! | have the chains met | [`rank_normalised_rhat`] (the plain one: [`split_rhat`]) | at most 1.05, better 1.01 |
 //! | how many independent draws for the centre | [`ess_bulk`] | above 100 a chain |
 //! | how many for the 5% and 95% quantiles | [`ess_tail`] | above 100 a chain |
 //! | how exact is the mean | [`mcse_mean`] | |

@@ -49,7 +49,7 @@ pub(super) fn checks(page: &mut Page, report: &Report) -> Result<(), ReportError
     page.table(&table);
     page.note(
         "Data and replicates: means over the features. p: the share of replicates in which the mean is larger than \
-         in the data; near 0 or 1 (marked) the model does not make such data. Extreme ones: the share of features \
+         in the data, ties counting half; near 0 or 1 (marked) the model does not make such data. Extreme ones: the share of features \
          whose own p is below 0.025 or above 0.975; 5% would be chance.",
     );
     for figure in figures::checks(report)? {

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::input::{OptionValue, Origin, Progress, Report, Summary};
 use crate::plots::combinations;
 use crate::svg::number::{NOT_AVAILABLE, count, counted, fixed, percent, significant};
-use polyview::Event;
+use polyview::{Event, Mixing};
 use polyview_core::Entry;
 
 pub(super) fn fitted(page: &mut Page, summary: &Summary) {
@@ -183,7 +183,7 @@ pub(super) fn progress(page: &mut Page, report: &Report) {
             table.row(vec![
                 d.kind.as_str().into(),
                 count(d.quantities).into(),
-                if d.rhat > 1.01 {
+                if d.rhat > Mixing::LARGEST_RHAT {
                     Cell::Classed("n Warning", r_hat)
                 } else {
                     r_hat.into()
@@ -202,12 +202,13 @@ pub(super) fn progress(page: &mut Page, report: &Report) {
             ]);
         }
         page.table(&table);
-        page.note(
-            "R-hat compares the spread between chains with that within them; above 1.01 (marked) the chains do not \
-             yet agree. All quantities stay the same under rotations and signs of the factors; predictors and scores are \
+        page.note(&format!(
+            "R-hat compares the spread between chains with that within them: at most {} where the chains have met; \
+             above that (marked) they have not. All quantities stay the same under rotations and signs of the factors; predictors and scores are \
              those of some cells, length of the weights is over a whole view. ESS is the number of independent draws that would be as precise; a few hundred is enough \
              for means, more for intervals.",
-        );
+            Mixing::LARGEST_RHAT
+        ));
     }
     page.close();
 }

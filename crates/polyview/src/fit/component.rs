@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use polyview_core::{Bias, Predictor, RowBlock, RowGroups, RowMoments, Stateful, ViewTerm};
+use polyview_core::{
+    Bias, PrecisionView, Predictor, RowBlock, RowGroups, RowMoments, Stateful, ViewTerm,
+};
 use polyview_infer::Model;
 use polyview_likelihoods::ParameterUncertainty;
 use polyview_linalg::Mat;
@@ -44,6 +46,10 @@ impl Component {
     /// Factors, samples × K.
     pub fn factors(&self) -> &RowMoments {
         self.factors.moments()
+    }
+    /// Expected prior precisions of the factors, in rows the samples.
+    pub fn factor_precision(&self) -> PrecisionView<'_> {
+        self.factors.precision()
     }
 }
 

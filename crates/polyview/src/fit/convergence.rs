@@ -72,9 +72,6 @@ impl FitRecord {
     }
 }
 
-/// R-hat above which chains have not met.
-const LARGEST_RHAT: f64 = 1.05;
-
 /// Effective sample size below which means and intervals of draws are rough.
 const SMALLEST_SIZE: f64 = 100.0;
 
@@ -89,18 +86,21 @@ pub struct Mixing {
 }
 
 impl Mixing {
+    /// R-hat above which chains have not met: what messages say and reports mark.
+    pub const LARGEST_RHAT: f64 = 1.05;
     /// What is wrong with the draws: chains that have not met (R-hat above 1.05), or
     /// too small an effective size (below 100); none where they are sound.
     pub fn trouble(&self) -> Option<String> {
         let mut found = Vec::new();
         match &self.rhat {
-            None => found.push(
-                "the draws are too few to tell whether the chains have met".to_owned(),
-            ),
-            Some((rhat, of)) if *rhat > LARGEST_RHAT => found.push(format!(
-                "the chains have not met: R-hat {:.3} of '{of}' (at most {LARGEST_RHAT} where they have)",
+            None => {
+                found.push("the draws are too few to tell whether the chains have met".to_owned())
+            }
+            Some((rhat, of)) if *rhat > Self::LARGEST_RHAT => found.push(format!(
+                "the chains have not met: R-hat {:.3} of '{of}' (at most {} where they have)",
                 // no number that the limit would let pass
-                (rhat * 1000.0).ceil() / 1000.0
+                (rhat * 1000.0).ceil() / 1000.0,
+                Self::LARGEST_RHAT
             )),
             Some(_) => {}
         }

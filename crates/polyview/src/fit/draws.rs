@@ -1,19 +1,15 @@
 //! From Gibbs chains to a posterior of aligned draws.
 
-use polyview_core::{Groups, ParameterUncertainty, State, Stateful, View};
-use polyview_infer::alignment::align_to_reference;
+use polyview_core::{State, View};
 use polyview_infer::diagnostics::summary;
 use polyview_infer::{GibbsChain, Model, Outcome};
-use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::fitting::Given;
-use super::order::by_variance;
-use super::states::{saved_parameters, share};
+use super::one_frame::align;
+use super::states::saved_parameters;
 use super::traced::{Quantity, quantities, values};
 use super::{Diagnostic, FitRecord};
-use crate::assemble::empty_view;
-use crate::compose::Composed;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Name of the density of data and parameters together, of each draw, among the quantities that are watched.
@@ -127,7 +123,13 @@ pub(super) fn finish_chains(
     if states.is_empty() {
         return Err(no_draws(sweeps));
     }
-    let components = align(&given.composed, given.groups.as_ref(), views, states)?;
+    let seed = given.composed.options.seed;
+    let components = align(
+        &given.composed,
+        (given.groups.as_ref(), views),
+        states,
+        (seed, sweeps),
+    )?;
     let outcome = if done {
         Outcome::MaxSweeps
     } else {
@@ -146,71 +148,6 @@ pub(super) fn finish_chains(
         moving: None,
     };
     Ok((components, record))
-}
-
-/// Brings every draw to the signs and order of a common reference: first the
-/// draw of the highest density, then the mean of the aligned draws.
-fn align(
-    composed: &Composed,
-    groups: Option<&Groups>,
-    views: &[View],
-    states: Vec<(f64, State)>,
-) -> Result<Vec<State>> {
-    let k = states[0]
-        .1
-        .arrays()
-        .get("factors/mean")
-        .map_or(0, |a| a.shape[1]);
-    let empty = views
-        .iter()
-        .map(|v| empty_view(v.name(), v.features(), v.levels()))
-        .collect::<Result<Vec<View>>>()?;
-    let prediction = ParameterUncertainty::Posterior;
-    let mut model = composed.parameters(groups, empty, k, prediction)?;
-    let best = (0..states.len())
-        .max_by(|&a, &b| states[a].0.total_cmp(&states[b].0))
-        .unwrap_or(0);
-    model.load("", &states[best].1.reader())?;
-    let (order, signs) = by_variance(&model);
-    model.select(&order, &signs)?;
-    let mut reference = stacked(&model);
-    let mut out: Vec<State> = states.into_iter().map(|s| s.1).collect();
-    for _ in 0..2 {
-        let mut sum: Mat<f64> = Mat::zeros(reference.nrows(), k);
-        for state in &mut out {
-            model.load("", &state.reader())?;
-            let p =
-                align_to_reference(reference.as_ref(), stacked(&model).as_ref()).map_err(|e| {
-                    ErrorKind::Option {
-                        option: "alignment",
-                        value: e.to_string(),
-                    }
-                })?;
-            model.select(p.order(), p.signs())?;
-            *state = saved_parameters(&model);
-            sum += stacked(&model);
-        }
-        reference = sum;
-    }
-    share(&mut out);
-    Ok(out)
-}
-
-/// Weights of all views on top of one another, ΣD × K.
-fn stacked(model: &Model) -> Mat<f64> {
-    let rows: usize = model
-        .views
-        .iter()
-        .map(|v| v.weights.moments().explicit_rows())
-        .sum();
-    let mut out = Mat::zeros(rows, model.k());
-    let mut at = 0;
-    for v in &model.views {
-        let w = v.weights.moments().mean();
-        out.as_mut().subrows_mut(at, w.nrows()).copy_from(w);
-        at += w.nrows();
-    }
-    out
 }
 
 fn diagnose(views: &[View], names: Vec<[String; 2]>, draws: &[ChainDraws]) -> Vec<Diagnostic> {

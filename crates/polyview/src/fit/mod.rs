@@ -15,6 +15,7 @@ mod group_remarks;
 mod intercepts;
 mod kernels;
 mod margins;
+mod one_frame;
 mod order;
 mod parts;
 mod place;

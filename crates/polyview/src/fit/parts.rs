@@ -26,6 +26,10 @@ pub struct FitParts {
     pub factors: Mat<f64>,
     /// Covariances of the factors, one a sample; nothing: they are known.
     pub factor_cov: Option<RowCov>,
+    /// Prior precisions of the factors where the choices give them some of their own
+    /// ([`FactorPrior`](crate::FactorPrior) `ard`), groups × K; one row where there are not several
+    /// groups. Nothing under any other prior.
+    pub factor_precisions: Option<Mat<f64>>,
     /// Groups of the samples.
     pub groups: Option<Groups>,
     /// What else is known about the samples.
@@ -92,6 +96,10 @@ impl Fit {
         let places = parts.noise_places();
         let known = RowCov::Shared(SymPacked::zeros(k));
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
+        if let Some(precisions) = &parts.factor_precisions {
+            let samples = (parts.samples.len() / precisions.nrows().max(1)) as f64;
+            put_factor_precisions(&mut state, precisions, parts.spec.weight_prior, samples);
+        }
         put_rows(&mut state, "factors", parts.factors, cov)?;
         let mut views = Vec::with_capacity(parts.views.len());
         let mut data = Vec::with_capacity(parts.views.len());
@@ -173,6 +181,22 @@ impl FitParts {
             }
             .into())
         };
+        let own = self.spec.factor_prior == "ard";
+        let proper = |m: &Mat<f64>| {
+            (0..m.ncols()).all(|k| m.col(k).iter().all(|x| *x > 0.0 && x.is_finite()))
+        };
+        let fits = |m: &Mat<f64>| {
+            m.shape() == (self.several().unwrap_or(1), self.factors.ncols()) && proper(m)
+        };
+        if own != self.factor_precisions.is_some()
+            || !self.factor_precisions.as_ref().is_none_or(fits)
+        {
+            return refuse(
+                "",
+                "precisions of the factors that are not one a group and factor, positive and finite",
+                &format!("the prior {} of the factors", self.spec.factor_prior),
+            );
+        }
         for v in &self.views {
             let choices = self.spec.view(&v.name);
             if self.spec.engine != EngineKind::Vb {
@@ -239,6 +263,16 @@ fn put_precisions(state: &mut State, view: &str, weights: &Mat<f64>, prior: Gamm
         &vec![shape; columns],
         &rate,
     );
+}
+
+/// Precisions of the factors, one a group and factor, as known as samples in so many make them.
+fn put_factor_precisions(state: &mut State, mean: &Mat<f64>, prior: GammaPrior, samples: f64) {
+    let all: Vec<f64> = (0..mean.ncols())
+        .flat_map(|k| mean.col_as_slice(k).iter().copied())
+        .collect();
+    let shape = vec![prior.shape + 0.5 * samples; all.len()];
+    let rate: Vec<f64> = shape.iter().zip(&all).map(|(a, m)| a / m).collect();
+    put_gammas(state, "factors/prior/alpha", &shape, &rate);
 }
 
 fn put_noise(state: &mut State, at: &str, noise: &[Noise]) {

@@ -311,7 +311,10 @@ pub(super) fn note_small_features(spec: &ModelSpec, info: &ViewInfo, journal: &m
     let cells = info.observed as f64 / info.features.len().max(1) as f64;
     let added = 2.0 * vague(spec).rate / cells.max(1.0);
     let sd = |d: &usize| training.sd[*d] / info.scaling.scale[*d];
-    let is_small = |d: &usize| sd(d) > 0.0 && added > MOST_OF_THE_PRIOR * sd(d).powi(2);
+    // those that vary by rounding alone have a warning of their own
+    let is_small = |d: &usize| {
+        sd(d) > 0.0 && !training.is_rounding(*d) && added > MOST_OF_THE_PRIOR * sd(d).powi(2)
+    };
     let small: Vec<usize> = (0..training.sd.len()).filter(is_small).collect();
     let Some(first) = small.iter().min_by(|a, b| sd(a).total_cmp(&sd(b))) else {
         return;
@@ -319,11 +322,16 @@ pub(super) fn note_small_features(spec: &ModelSpec, info: &ViewInfo, journal: &m
     let note = format!(
         "{} of {} feature(s) vary by less, in the units of the fit, than the prior of their noise takes for \
          granted, above all '{}' (standard deviation {}): what is said of their noise, intervals and holes is \
-         wrong; give each feature its own scale: scaling = \"feature\" (--scaling feature)",
+         wrong; {}",
         small.len(),
         info.features.len(),
         info.features[*first],
-        short(training.sd[*first])
+        short(training.sd[*first]),
+        if choices.scaling == FeatureScaling::Feature {
+            "leave them out, or multiply them by a number that makes them vary about as much as the others"
+        } else {
+            "give each feature its own scale: scaling = \"feature\" (--scaling feature)"
+        }
     );
     journal.note(0, format!("data/{}", info.name), Event::Warning { note });
 }

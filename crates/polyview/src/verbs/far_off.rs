@@ -10,7 +10,7 @@ mod likely;
 
 use polyview_core::View;
 
-use crate::fit::{Moments, TrainingScale};
+use crate::fit::{Compared, Moments, TrainingScale};
 pub(super) use against::Training;
 use likely::{likely, rounded};
 
@@ -21,6 +21,9 @@ const SHARES: [(f64, f64, f64); 3] = [(20.0, 0.2, 5.0), (100.0, 0.05, 10.0), (50
 /// Standard deviations by which half the values of a single feature may be off:
 /// with several samples, and with fewer than [`SEVERAL`].
 const FAR: (f64, f64) = (10.0, 100.0);
+
+/// How many of the worst are told.
+const TOLD: usize = 3;
 
 /// Samples from which the middle value says something of a feature.
 const SEVERAL: f64 = 5.0;
@@ -140,37 +143,78 @@ pub(super) fn far_off(training: &Training<'_>, view: &View, samples: &[String]) 
             1.0 / NARROW
         ));
     }
-    let how_far = match tally.far() {
+    // where few features are far off it may be samples that are
+    if let Some((_, limit, _)) = tally.far()
+        && 2 * far.len() < features.len()
+    {
+        let others = SHARES.map(|s| s.2);
+        let few = std::iter::once(limit)
+            .chain(others)
+            .find_map(|limit| far_samples(training, view, limit));
+        let told = few.and_then(|few| of_samples(training, view, (samples, &few)));
+        if let Some(told) = told {
+            return Some(told);
+        }
+    }
+    let (how_far, which) = match tally.far() {
         Some((share, limit, most)) if far.is_empty() => {
-            let few = far_samples(training, view, limit);
-            let told = few.and_then(|few| of_samples(training, view, (samples, &few)));
-            if let Some(told) = told {
-                return Some(told);
-            }
             far = features.iter().collect();
-            format!(
-                "{:.0} % of them lie more than {limit} standard deviations from {} \
-                 (of the training values at most {:.1} %)",
-                100.0 * share,
-                training.what_of(),
-                100.0 * most
+            (
+                format!(
+                    "{:.0} % of them lie more than {limit} standard deviations from {} \
+                     (of the training values at most {:.1} %)",
+                    100.0 * share,
+                    training.what_of(),
+                    100.0 * most
+                ),
+                format!("worst first: {}", worst_cells(training, view, samples)),
             )
         }
-        _ => format!("in {} of {} feature(s)", far.len(), features.len()),
+        _ => (
+            format!("in {} of {} feature(s)", far.len(), features.len()),
+            format!(
+                "typical distance from {}, worst first: {}",
+                training.what_of(),
+                worst(training, far.clone())
+            ),
+        ),
     };
     let likely = likely(&far, training.compared, true);
     Some(format!(
-        "{about} are far off those of the training data: {how_far}; typical distance from {}, \
-         worst first: {}; {likely}",
-        training.what_of(),
-        worst(training, far)
+        "{about} are far off those of the training data: {how_far}; {which}; {likely}"
     ))
+}
+
+/// The cells that are farthest off, and by how much.
+fn worst_cells(training: &Training<'_>, view: &View, samples: &[String]) -> String {
+    let mut found: Vec<(f64, usize, usize)> = Vec::new();
+    for d in (0..view.n_features()).filter(|&d| training.moments(d).is_some()) {
+        let of = |n: usize| view.value(n, d).map(|x| (training.off(n, d, x), n, d));
+        found.extend((0..view.n_samples()).filter_map(of));
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.truncate(TOLD);
+    }
+    named_cells(training, &found, samples)
+}
+
+/// Cells by their sample and feature, and how far off they are.
+fn named_cells(
+    training: &Training<'_>,
+    cells: &[(f64, usize, usize)],
+    samples: &[String],
+) -> String {
+    let told = cells.iter().take(TOLD).map(|&(off, n, d)| {
+        let (sample, feature) = (&samples[n], &training.features[d]);
+        let off = rounded(off);
+        format!("sample '{sample}', feature '{feature}' ({off} standard deviations)")
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// Names of the features that are farthest off, and by how much.
 fn worst(training: &Training<'_>, mut far: Vec<&Feature>) -> String {
     far.sort_by(|a, b| b.distance.total_cmp(&a.distance).then(a.at.cmp(&b.at)));
-    let worst = far.iter().take(3).map(|f| {
+    let worst = far.iter().take(TOLD).map(|f| {
         let name = &training.features[f.at];
         format!("'{name}' ({} standard deviations)", rounded(f.distance))
     });
@@ -251,7 +295,8 @@ pub(super) fn constant(training: &Training<'_>, view: &View) -> Option<String> {
 }
 
 /// What is to be said of single new values, in data units, that are hundreds of
-/// standard deviations off the training data while their features as a whole are not.
+/// standard deviations off the training data, counts as [`Training::is_cell_far`] has it, while their
+/// features as a whole are not.
 pub(super) fn far_cells(
     training: &Training<'_>,
     view: &View,
@@ -268,12 +313,13 @@ pub(super) fn far_cells(
             continue;
         }
         all.merge(&tally);
-        if f.farthest <= FAR.1 {
+        if !training.is_cell_far(f.farthest, f.sd) {
             continue;
         }
         for n in 0..view.n_samples() {
             let off = view.value(n, d).map(|x| training.off(n, d, x));
-            found.extend(off.filter(|x| *x > FAR.1).map(|x| (x, n, d)));
+            let far = |x: &f64| training.is_cell_far(*x, f.sd);
+            found.extend(off.filter(far).map(|x| (x, n, d)));
         }
     }
     // so many are no single ones, and are told as a share
@@ -281,21 +327,19 @@ pub(super) fn far_cells(
         return None;
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let worst = found.iter().take(3).map(|&(off, n, d)| {
-        let (sample, feature) = (&samples[n], &training.features[d]);
-        let off = rounded(off);
-        format!("sample '{sample}', feature '{feature}' ({off} standard deviations)")
-    });
-    let worst: Vec<String> = worst.collect();
     (!found.is_empty()).then(|| {
         format!(
-            "view '{}': {} new value(s) lie more than {} standard deviations from {}, worst \
+            "view '{}': {} new value(s) lie more than {} standard deviations from {}{}, worst \
              first: {}; make sure that they are no mistakes, or leave them empty",
             training.name,
             found.len(),
-            FAR.1,
+            training.cell_limit(),
             training.what_of(),
-            worst.join(", ")
+            match training.compared {
+                Compared::Plain => "",
+                Compared::Log => " of ln(1 + x)",
+            },
+            named_cells(training, &found, samples)
         )
     })
 }

@@ -8,11 +8,11 @@ use polyview_mva::{
 };
 
 use super::data::{Labels, View};
-use super::fit::{Fitted, components, form, note_constant, of_view, ridge, standard};
+use super::fit::{Fitted, components, form, note_constant, of_view, ridge, standard, warn_perfect};
 use super::map::{ClassMap, MvaMap, ViewMap, rows};
 use crate::args::{Cli, MvaArgs, MvaMethod, Select};
 use crate::failure::{Failure, Outcome};
-use crate::remarks::note;
+use crate::remarks::{note, warning};
 
 /// Seed of bags and folds that nobody gave.
 const SEED: u64 = 1;
@@ -139,6 +139,9 @@ pub(super) fn of_classes(
     let own = known.values(view);
     note_constant(cli, view, own.as_ref());
     let (form, given) = form(args, view, own.nrows())?;
+    if given == Some(0.0) {
+        warn_perfect(cli, view, own.nrows(), "any classes correlate");
+    }
     let classes = labels.names.len();
     let most = (classes - 1).min(own.ncols()).min(own.nrows() - 1);
     let k = components(args, most, most)?;
@@ -200,6 +203,21 @@ pub(super) fn of_classes(
     })
 }
 
+/// Warns where bags are so few that a sign which all of them share says nothing: of independent bags with
+/// signs at random it comes with probability $2^{1-B}$.
+fn warn_few_bags(cli: &Cli, bags: usize, level: f64) {
+    let least = ((1.0 / level).log2().ceil() as usize).saturating_add(1);
+    if bags < least {
+        warning(
+            cli,
+            format!(
+                "--bags {bags}: so few signs agree by chance, and features pass the test at level {level} that say \
+                 nothing; give {least} or more, better some hundreds"
+            ),
+        );
+    }
+}
+
 /// Regularised bagged CCA.
 pub(super) fn bagged(cli: &Cli, args: &MvaArgs, view: &View, labels: &Labels) -> Outcome<Fitted> {
     let known = Known::of(labels);
@@ -232,6 +250,9 @@ pub(super) fn bagged(cli: &Cli, args: &MvaArgs, view: &View, labels: &Labels) ->
         seed: args.seed.unwrap_or(SEED),
         ..standard
     };
+    if select != Select::All {
+        warn_few_bags(cli, options.bags, options.level);
+    }
     let mut choices = tuning(args)?;
     if select == Select::Cv {
         choices.counts = counts(view.features.len());

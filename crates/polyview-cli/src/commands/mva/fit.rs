@@ -83,6 +83,21 @@ pub(super) fn note_constant(cli: &Cli, view: &View, x: MatRef<'_, f64>) {
     }
 }
 
+/// Warns of a view whose features span the samples: without a penalty its covariance tells nothing, and `what`
+/// correlates perfectly with it whatever it is.
+pub(super) fn warn_perfect(cli: &Cli, view: &View, samples: usize, what: &str) {
+    if view.features.len() + 1 >= samples {
+        warning(
+            cli,
+            format!(
+                "view '{}' has {} features and {samples} samples: without a penalty {what} perfectly with it; give one with --ridge",
+                view.name,
+                view.features.len()
+            ),
+        );
+    }
+}
+
 /// Learns the projection that the options ask for.
 pub fn learn(cli: &Cli, args: &MvaArgs, method: MvaMethod, data: &Data) -> Outcome<Fitted> {
     let wants = match (method, data.views.len(), data.labels.is_some()) {
@@ -209,15 +224,8 @@ fn canonical(cli: &Cli, args: &MvaArgs, views: &[View]) -> Outcome<Fitted> {
                 .map_err(|e| of_view(view, e))?,
         );
         standards.push(standard);
-        if ridge == 0.0 && view.features.len() >= n - 1 {
-            warning(
-                cli,
-                format!(
-                    "view '{}' has {} features and {n} samples: without a penalty any other view correlates perfectly with it; give one with --ridge",
-                    view.name,
-                    view.features.len()
-                ),
-            );
+        if ridge == 0.0 {
+            warn_perfect(cli, view, n, "any other view correlates");
         }
     }
     let most = views.iter().map(|v| v.features.len()).min().unwrap_or(0);

@@ -316,10 +316,34 @@ pub(super) fn learn(
             training: scale.map(ScaleSums::finish),
         };
         note_features(&info, &[], journal);
+        note_kept(&info, &counts, journal);
         note_remarks(&info, (sums.mean(), None), journal);
         infos.push(info);
     }
     Ok(infos)
+}
+
+/// Says why features of real numbers that do not vary are in the model, which other engines
+/// leave out: features are settled before the values are read.
+fn note_kept(info: &ViewInfo, counts: &[f64], journal: &mut Journal) {
+    let Some(training) = info
+        .training
+        .as_ref()
+        .filter(|_| info.choices.likelihood.is_real())
+    else {
+        return;
+    };
+    let same = |d: &usize| training.sd[*d] == 0.0 && counts[*d] > 1.0;
+    let same: Vec<usize> = (0..counts.len()).filter(same).collect();
+    if let Some(first) = same.first().filter(|_| same.len() < counts.len()) {
+        let note = format!(
+            "{} feature(s) do not vary, first '{}', and stay in the model: the engine stochastic settles features \
+             before it reads the values; the engine vb leaves such features out, and so may you",
+            same.len(),
+            info.features[*first]
+        );
+        journal.note(0, format!("data/{}", info.name), Event::Data { note });
+    }
 }
 
 fn unread(source: &SourceError) -> Error {

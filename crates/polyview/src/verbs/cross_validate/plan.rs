@@ -404,7 +404,8 @@ pub(super) fn rare_classes(target: &View) -> Option<String> {
 /// Targets need other views, and every sample something in one of these.
 fn check_others(data: &Dataset, targets: &[&View], others: &[&View]) -> Result<()> {
     if others.is_empty() {
-        let with = "data that hold no view but targets";
+        let with =
+            "data that hold no view but targets: there is nothing to predict it from; add a view";
         return Err(incompatible(targets[0].name(), "its prediction", with));
     }
     let seen = |n: usize| {

@@ -11,6 +11,14 @@ use crate::fit::{Compared, GroupScales, TrainingScale, ViewInfo, cells};
 /// constant are no measure.
 const LEAST_LOG_SD: f64 = 0.5;
 
+/// A single count is far off if its logarithm is this many standard deviations from the training
+/// mean **and** it is more than [`LOG_CELL_TIMES`] times as large, or as small, as that says: on a
+/// scale of logarithms no count is hundreds of standard deviations away.
+const LOG_CELL: f64 = 10.0;
+
+/// How many times as large as in training a single count that is far off is at least.
+const LOG_CELL_TIMES: f64 = 1000.0;
+
 /// The training values of a view, and the groups of new samples where the model looks at
 /// groups: their values are held against those of their own group, or, where nobody knows it,
 /// of the one that they are nearest to.
@@ -69,6 +77,21 @@ impl<'a> Training<'a> {
             Compared::Log => LEAST_LOG_SD,
         };
         Some((mean, within.max(least)))
+    }
+    /// Standard deviations beyond which a single value is far off.
+    pub(super) fn cell_limit(&self) -> f64 {
+        match self.compared {
+            Compared::Plain => super::FAR.1,
+            Compared::Log => LOG_CELL,
+        }
+    }
+    /// Whether a single value so many standard deviations `sd` from the training mean is far off.
+    pub(super) fn is_cell_far(&self, distance: f64, sd: f64) -> bool {
+        let times = match self.compared {
+            Compared::Plain => 0.0,
+            Compared::Log => LOG_CELL_TIMES.ln(),
+        };
+        distance > self.cell_limit() && distance * sd > times
     }
     /// The smallest training value, data units, where it is known.
     pub(super) fn least(&self, feature: usize) -> Option<f64> {

@@ -251,3 +251,56 @@ fn counts_stored_sparse() {
         }
     }
 }
+
+/// A single count that is far off is found on the scale of logarithms, and named.
+#[test]
+fn a_single_count_far_off_is_named() {
+    let counts = |odd: f64| Table {
+        name: "c".into(),
+        samples: (0..60).map(|n| format!("s{n}")).collect(),
+        features: (0..6).map(|d| format!("f{d}")).collect(),
+        values: Mat::from_fn(60, 6, |n, d| {
+            let by = if (n, d) == (7, 2) { odd } else { 1.0 };
+            by * (20 + (n * 7 + d * 5) % 30) as f64
+        }),
+        levels: Vec::new(),
+    };
+    let data = |odd: f64| Dataset::builder().view(counts(odd)).build().unwrap();
+    let spec = models::mofa(2).with_likelihood("c", "negative-binomial");
+    let fit = crate::fit(data(1.0), spec).unwrap();
+    // a hundred times as many reads are nothing unheard of
+    for (odd, found) in [(1.0, 0), (100.0, 0), (1e6, 1)] {
+        let all = warnings(&fit, &data(odd));
+        assert_eq!(all.len(), found, "{odd}: {all:?}");
+        for text in all {
+            assert!(
+                text.contains(": 1 new value(s) lie more than 10") && text.contains("of ln(1 + x)"),
+                "{text}"
+            );
+            assert!(text.contains("sample 's7', feature 'f2' ("), "{text}");
+        }
+    }
+}
+
+/// Cells far off that make neither features nor samples are told as a share, the worst of them by name.
+#[test]
+fn scattered_cells_far_off_are_named() {
+    let data = about_ten(100);
+    let fit = vb(data.clone(), 2);
+    let new = rebuilt(&data, &["view1", "view2"], |v| {
+        let mut t = table(&data, v);
+        if v.name() == "view2" {
+            let off = |n: usize, d: usize| (n * 7 + d * 3) % 13 == 0;
+            t.values = Mat::from_fn(100, t.features.len(), |n, d| {
+                t.values[(n, d)] + if off(n, d) { 1e4 + n as f64 } else { 0.0 }
+            });
+        }
+        t
+    });
+    let found = warnings(&fit, &new);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("% of them lie more than") && found[0].contains("worst first: sample '"),
+        "{found:?}"
+    );
+}
