@@ -13,12 +13,17 @@ use crate::spec::Settle;
 /// Change of the bound in a sweep that ends such a fit, nats for each sample: ten times as much is then left at most (or a tenth
 /// of a nat), far less than what two predictions of a sample differ by.
 const CHANGE: f64 = 1e-5;
+/// With fewer samples such a fit ends as the first did.
+const MANY: usize = 1000;
 
 impl Fit {
-    /// The change of the bound that ends a fit over again, relative to it: that of the fit itself, or [`CHANGE`] where that is more
-    /// (many samples of few features).
+    /// The change of the bound that ends a fit over again, relative to it: that of the fit itself, or of many samples [`CHANGE`]
+    /// where that is more (few features).
     fn tolerance_again(&self) -> f64 {
         let own = self.run_options().vb.tolerance;
+        if self.samples.len() < MANY {
+            return own;
+        }
         let bound = self.record.ledgers.first().and_then(|ledger| ledger.last());
         let enough = bound.map(|bound| CHANGE * self.samples.len() as f64 / bound.abs());
         // a tolerance is below 1
