@@ -86,7 +86,7 @@ pub fn said(
     };
     Ok(match way {
         Way::Default | Way::Polished => {
-            let spec = with_target(spec(set, train, o), train);
+            let spec = with_target(spec(set, train, o)?, train);
             let spec = if way == Way::Default {
                 spec.with_settled(TARGET, Settle::Mixture)
             } else {
@@ -103,7 +103,7 @@ pub fn said(
             plain(regression(train, &x, &new, o.seed)?)
         }
         Way::TwoSteps => {
-            let fit = polyview::fit(train.input_dataset()?, spec(set, train, o))?;
+            let fit = polyview::fit(train.input_dataset()?, spec(set, train, o)?)?;
             let factors = |half: &Half| -> Result<Mat<f64>, Box<dyn Error>> {
                 // from the views that both halves have
                 let inputs = half.inputs.iter().filter(|t| has(train, t) && has(test, t));
@@ -135,12 +135,9 @@ pub fn said(
 /// The view that is predicted.
 const TARGET: &str = "labels";
 
-/// The preset for the inputs alone.
-fn spec(set: &Judged, train: &Half, o: &Options) -> ModelSpec {
+/// The preset for the inputs alone, with as many factors as the command offers the model with the target.
+fn spec(set: &Judged, train: &Half, o: &Options) -> Result<ModelSpec, Box<dyn Error>> {
     let mut spec = models::preset("sshiba").unwrap_or_default();
-    if let Some(factors) = o.factors_given {
-        spec.factors = factors;
-    }
     spec.seed = o.seed;
     if let Some(sweeps) = o.sweeps_given {
         spec.vb.max_sweeps = sweeps;
@@ -148,7 +145,15 @@ fn spec(set: &Judged, train: &Half, o: &Options) -> ModelSpec {
     for t in &train.inputs {
         spec = spec.with_likelihood(&t.name, likelihood(set, &t.name));
     }
-    spec
+    spec.factors = match o.factors_given {
+        Some(factors) => factors,
+        None => {
+            let whole = with_target(spec.clone(), train);
+            let offered = whole.offered_factors(train.len());
+            offered.min(whole.most_factors(&train.dataset()?))
+        }
+    };
+    Ok(spec)
 }
 
 fn likelihood(set: &Judged, view: &str) -> &'static str {

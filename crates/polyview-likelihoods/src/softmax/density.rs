@@ -18,6 +18,23 @@ pub(super) struct Spread {
     pub(super) points: Arc<Vec<f64>>,
 }
 
+/// $g = e\_t - a$ and $H = \mathrm{diag}(a) - aa^\top$, packed.
+pub(super) fn slope_and_curvature(
+    class: usize,
+    a: impl Fn(usize) -> f64,
+    slope: &mut [f64],
+    curvature: &mut [f64],
+) {
+    for (c, slope) in slope.iter_mut().enumerate() {
+        let own = a(c);
+        *slope = f64::from(u8::from(c == class)) - own;
+        for j in 0..c {
+            curvature[packed_index(c, j)] = -own * a(j);
+        }
+        curvature[packed_index(c, c)] = own * (1.0 - own);
+    }
+}
+
 /// $F$ of a sample, its slope and its curvature, with room to work in.
 #[derive(Debug)]
 pub(super) struct Density {
@@ -40,14 +57,7 @@ impl Density {
     fn of_known(&mut self, class: usize, m: &[f64], v: &Covariance, out: &mut [f64]) -> f64 {
         let value = m[class] - self.tilted.minimum(m, v);
         let (slope, curvature) = out.split_at_mut(m.len());
-        let a = &self.tilted.a;
-        for c in 0..m.len() {
-            slope[c] = f64::from(u8::from(c == class)) - a[c];
-            for j in 0..c {
-                curvature[packed_index(c, j)] = -a[c] * a[j];
-            }
-            curvature[packed_index(c, c)] = a[c] * (1.0 - a[c]);
-        }
+        slope_and_curvature(class, |c| self.tilted.a[c], slope, curvature);
         value
     }
     /// As [`Density::of_known`], of a sample with a spread: with $F\_s$ at the mean moved by a
@@ -57,12 +67,9 @@ impl Density {
         &mut self,
         class: usize,
         (m, v): (&[f64], &Covariance),
-        spread: Option<(&Spread, usize)>,
+        (spread, sample): (&Spread, usize),
         out: &mut [f64],
     ) -> f64 {
-        let Some((spread, sample)) = spread else {
-            return self.of_known(class, m, v, out);
-        };
         let root = spread.roots.col_as_slice(sample);
         if root.iter().all(|x| *x == 0.0) {
             return self.of_known(class, m, v, out);

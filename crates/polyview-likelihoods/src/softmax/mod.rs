@@ -17,6 +17,7 @@
 //! | file | about |
 //! |---|---|
 //! | `tilted` | the bound of one sample |
+//! | `lanes` | the same of eight side by side |
 //! | `density` | what its class says of its predictors |
 //! | `sites` | sites of some samples |
 //! | `equations` | what they say of weights, intercepts and factors |
@@ -24,6 +25,7 @@
 
 mod density;
 mod equations;
+mod lanes;
 mod probabilities;
 mod sites;
 mod species;

@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use polyview_core::{Predictor, RowCov, RowMoments, Stamp};
+use polyview_linalg::simd::dispatch;
 use polyview_linalg::{Mat, MatRef, PackedRows, packed_index, packed_len};
 use rayon::prelude::*;
 
 use super::Softmax;
-use super::density::Density;
+use super::density::{Density, Spread, slope_and_curvature};
+use super::lanes::{Batch, LANES, Minimum};
 use super::tilted::{Covariance, root, times};
 
 /// States of factors, weights, intercepts and of the term itself.
@@ -121,49 +123,36 @@ impl Softmax {
     }
     fn make_sites(&self, key: Key, samples: Range<usize>, p: &Predictor<'_>) -> Sites {
         let (classes, rows) = (self.levels.len(), samples.len());
-        let pairs = packed_len(classes);
-        let mean = p.mean(samples.clone(), 0..classes);
-        let variances = p.variance(samples.clone(), 0..classes);
-        let weights: Vec<f64> = (p.weights.mean().subrows(0, classes).row_iter())
-            .flat_map(|row| row.iter().copied().collect::<Vec<f64>>())
-            .collect();
-        let stride = 2 * classes + pairs;
-        let mut cells = vec![0.0; stride * rows];
-        let room = || {
-            (
-                Density::new(classes),
-                vec![0.0; classes],
-                vec![0.0; classes],
-                vec![0.0; classes],
-            )
+        let stride = 2 * classes + packed_len(classes);
+        let about = About {
+            mean: p.mean(samples.clone(), 0..classes),
+            variance: p.variance(samples.clone(), 0..classes),
+            weights: (p.weights.mean().subrows(0, classes).row_iter())
+                .flat_map(|row| row.iter().copied().collect::<Vec<f64>>())
+                .collect(),
+            start: samples.start,
+            p,
         };
-        let values = cells
-            .par_chunks_mut(stride)
-            .with_min_len(TOGETHER)
-            .enumerate()
-            .map_init(room, |(density, m, own, variance), (i, cell)| {
-                let n = samples.start + i;
-                let Some(class) = self.classes[n] else {
-                    return 0.0;
-                };
-                for c in 0..classes {
-                    m[c] = mean[(i, c)];
-                    own[c] = m[c] - p.bias.mean()[p.bias.place_of(n, c)];
-                    variance[c] = variances[(i, c)];
-                }
-                let factors = root_of_covariance(p.factors, n);
-                let v = &Covariance::of(&weights, factors.as_deref(), variance);
-                let (linear, said) = cell.split_at_mut(classes);
-                let spread = self.spread.as_ref().map(|spread| (spread, n));
-                let value = density.of(class, (m, v), spread, said);
-                let (slope, curvature) = said.split_at(classes);
-                times(curvature, own, linear);
-                for (l, g) in linear.iter_mut().zip(slope) {
-                    *l += *g;
-                }
-                value
-            })
+        let seen: Vec<usize> = samples
+            .clone()
+            .filter(|n| self.classes[*n].is_some())
             .collect();
+        let mut cells = vec![0.0; stride * seen.len()];
+        let mut values = vec![0.0; seen.len()];
+        match &self.spread {
+            Some(spread) => self.one_by_one(&about, spread, &seen, (&mut cells, &mut values)),
+            None => self.by_eights(&about, &seen, (&mut cells, &mut values)),
+        }
+        if seen.len() < rows {
+            // nothing where there is no class
+            let (of_seen, of_value) = (cells, values);
+            (cells, values) = (vec![0.0; stride * rows], vec![0.0; rows]);
+            for (i, n) in seen.iter().enumerate() {
+                let to = n - samples.start;
+                cells[to * stride..][..stride].copy_from_slice(&of_seen[i * stride..][..stride]);
+                values[to] = of_value[i];
+            }
+        }
         let cells = MatRef::from_column_major_slice(&cells, stride, rows).to_owned();
         Sites {
             key,
@@ -172,5 +161,122 @@ impl Softmax {
             cells,
             values,
         }
+    }
+
+    /// Cells and values of these samples, where what factors leave belongs to the law of the data.
+    fn one_by_one(
+        &self,
+        about: &About<'_>,
+        spread: &Spread,
+        seen: &[usize],
+        (cells, values): (&mut [f64], &mut [f64]),
+    ) {
+        let classes = self.levels.len();
+        let stride = 2 * classes + packed_len(classes);
+        let room = || {
+            (
+                Density::new(classes),
+                vec![0.0; classes],
+                vec![0.0; classes],
+                vec![0.0; classes],
+            )
+        };
+        cells
+            .par_chunks_mut(stride)
+            .zip(values.par_iter_mut())
+            .zip(seen)
+            .with_min_len(TOGETHER)
+            .for_each_init(room, |(density, m, own, variance), ((cell, value), n)| {
+                let Some(class) = self.classes[*n] else {
+                    return;
+                };
+                for c in 0..classes {
+                    (m[c], variance[c]) = about.of(*n, c);
+                    own[c] = m[c] - about.intercept(*n, c);
+                }
+                let factors = root_of_covariance(about.p.factors, *n);
+                let v = &Covariance::of(&about.weights, factors.as_deref(), variance);
+                let (linear, said) = cell.split_at_mut(classes);
+                *value = density.of(class, (m, v), (spread, *n), said);
+                let (slope, curvature) = said.split_at(classes);
+                times(curvature, own, linear);
+                for (l, g) in linear.iter_mut().zip(slope) {
+                    *l += *g;
+                }
+            });
+    }
+
+    /// Cells and values of these samples, eight at a time.
+    fn by_eights(
+        &self,
+        about: &About<'_>,
+        seen: &[usize],
+        (cells, values): (&mut [f64], &mut [f64]),
+    ) {
+        let classes = self.levels.len();
+        let stride = 2 * classes + packed_len(classes);
+        let factors = about.p.factors;
+        let known = matches!(factors.cov(), RowCov::Zero);
+        let room = || Batch::new(&about.weights, classes, known);
+        cells
+            .par_chunks_mut(stride * LANES)
+            .zip(values.par_chunks_mut(LANES))
+            .zip(seen.par_chunks(LANES))
+            .with_min_len(TOGETHER.div_ceil(LANES))
+            .for_each_init(room, |batch, ((cells, values), seen)| {
+                for l in 0..LANES {
+                    // what is missing of a last batch is its last sample once more
+                    let n = seen[l.min(seen.len() - 1)];
+                    for c in 0..classes {
+                        (batch.mean[c].0[l], batch.variance[c].0[l]) = about.of(n, c);
+                    }
+                    if !known {
+                        let own = factors.row_cov(n);
+                        for (to, x) in batch.factors.iter_mut().zip(own.as_slice()) {
+                            to.0[l] = *x;
+                        }
+                    }
+                }
+                dispatch(Minimum(batch));
+                let each = cells.chunks_mut(stride).zip(values).zip(seen);
+                for (l, ((cell, value), n)) in each.enumerate() {
+                    let Some(class) = self.classes[*n] else {
+                        continue;
+                    };
+                    let a = |c: usize| batch.a[c].0[l];
+                    let own = |c: usize| batch.mean[c].0[l] - about.intercept(*n, c);
+                    *value = batch.mean[class].0[l] - batch.bound.0[l];
+                    let (linear, said) = cell.split_at_mut(classes);
+                    let (slope, curvature) = said.split_at_mut(classes);
+                    slope_and_curvature(class, a, slope, curvature);
+                    // Hx = a∘x - a(a'x)
+                    let along: f64 = (0..classes).map(|c| a(c) * own(c)).sum();
+                    for (c, l) in linear.iter_mut().enumerate() {
+                        *l = slope[c] + a(c) * (own(c) - along);
+                    }
+                }
+            });
+    }
+}
+
+/// What is known of the predictors of some samples.
+struct About<'a> {
+    p: &'a Predictor<'a>,
+    /// Means and variances of the predictors, samples × classes, from this sample on.
+    mean: Mat<f64>,
+    variance: Mat<f64>,
+    start: usize,
+    /// Weights, class by class.
+    weights: Vec<f64>,
+}
+
+impl About<'_> {
+    /// Mean and variance of a predictor.
+    fn of(&self, sample: usize, class: usize) -> (f64, f64) {
+        let i = sample - self.start;
+        (self.mean[(i, class)], self.variance[(i, class)])
+    }
+    fn intercept(&self, sample: usize, class: usize) -> f64 {
+        self.p.bias.mean()[self.p.bias.place_of(sample, class)]
     }
 }

@@ -4,11 +4,13 @@ use polyview_linalg::{packed_index, packed_len};
 
 /// Largest difference between the two sides of the equation that the optimum solves, and the one
 /// from which a single step leads there: steps double the digits, and the bound is flat.
-const STILL: f64 = 1e-14;
-const NEAR: f64 = 1e-7;
+pub(super) const STILL: f64 = 1e-14;
+pub(super) const NEAR: f64 = 1e-7;
 /// Most steps, and halvings of one.
-const STEPS: usize = 60;
-const HALVINGS: usize = 40;
+pub(super) const STEPS: usize = 60;
+pub(super) const HALVINGS: usize = 40;
+/// What is left of a variance that counts as none, relative to it.
+pub(super) const NO_VARIANCE: f64 = 1e-14;
 
 /// Lower triangular root of a symmetric matrix that is positive semidefinite, both packed, in
 /// place. A direction without variance gets zeros.
@@ -22,7 +24,7 @@ pub(super) fn root(matrix: &mut [f64], order: usize) {
             let rest = matrix[row_i + j] - dot;
             matrix[row_i + j] = if i == j {
                 // rounding is no variance
-                if rest > 1e-14 * scale {
+                if rest > NO_VARIANCE * scale {
                     rest.sqrt()
                 } else {
                     0.0

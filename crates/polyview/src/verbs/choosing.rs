@@ -5,7 +5,7 @@ use std::fmt::Write;
 use polyview_core::Event;
 use polyview_linalg::Mat;
 
-use super::held_out::Held;
+use super::held_out::{Folds, Held};
 use super::settle::Watch;
 use crate::error::Result;
 use crate::fit::Fit;
@@ -111,7 +111,7 @@ impl Fit {
         let all: Vec<usize> = (0..self.views.len())
             .filter(|&v| self.views[v].choices.settles())
             .collect();
-        let folds = folds_of(self.samples.len());
+        let folds = Folds::whole(folds_of(self.samples.len()));
         let found = self.ways_held_out((&open, &all), (&WAYS, folds), watch)?;
         match found {
             Ok(None) => return Ok(false),

@@ -16,6 +16,20 @@ use crate::spec::Settle;
 /// With fewer samples that have the view there is nothing to tell ways apart by.
 const FEWEST: usize = 15;
 
+/// The folds that samples are parted into, and of how many, the first ones, the targets are hidden.
+#[derive(Clone, Copy)]
+pub(super) struct Folds {
+    pub(super) all: usize,
+    pub(super) taken: usize,
+}
+
+impl Folds {
+    /// All of so many.
+    pub(super) fn whole(all: usize) -> Self {
+        Self { all, taken: all }
+    }
+}
+
 /// What ways say of hidden cells.
 pub(super) struct Held {
     /// The fold of each sample.
@@ -38,12 +52,12 @@ enum Going {
 impl Fit {
     /// What each way says of the targets of samples from which these were hidden (spec/sites 5): the joint fit
     /// over again from its own start for each fold, so that nothing of the hidden cells is left in it, and
-    /// settled on each. Folds run side by side on the threads that there are. `Ok(None)` where `watch` ended it, and why
+    /// settled on each, until little is left that could move what is said of a sample ([`Fit::again`]). Folds run side by side on the threads that there are. `Ok(None)` where `watch` ended it, and why
     /// not where it cannot be told of the views `open`, some of all `targets`.
     pub(super) fn ways_held_out(
         &self,
         (open, targets): (&[usize], &[usize]),
-        (ways, folds): (&[Settle], usize),
+        (ways, folds): (&[Settle], Folds),
         watch: Watch<'_>,
     ) -> Result<std::result::Result<Option<Held>, String>> {
         let data = self.data()?;
@@ -65,7 +79,7 @@ impl Fit {
     fn in_folds(
         &self,
         targets: &[usize],
-        (ways, folds): (&[Settle], usize),
+        (ways, folds): (&[Settle], Folds),
         watch: Watch<'_>,
     ) -> Result<Option<Held>> {
         let data = self.data()?;
@@ -76,9 +90,9 @@ impl Fit {
             .collect();
         let labels = side_by_side(&labels, rows);
         let seed = self.run_options().seed;
-        let fold_of = folds_by_name(&self.samples, None, &labels, (folds, seed))?;
-        let found = in_parallel(folds, &|fold| {
-            self.of_fold((fold, folds, &fold_of), targets, ways, watch)
+        let fold_of = folds_by_name(&self.samples, None, &labels, (folds.all, seed))?;
+        let found = in_parallel(folds.taken, &|fold| {
+            self.of_fold((fold, folds.taken, &fold_of), targets, ways, watch)
         })?;
         let mut densities: Vec<Vec<Option<Mat<f64>>>> = (targets.iter())
             .map(|v| {

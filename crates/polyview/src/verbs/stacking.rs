@@ -5,6 +5,7 @@ use std::fmt::Write;
 use polyview_core::{Event, View};
 use polyview_linalg::Mat;
 
+use super::held_out::Folds;
 use super::regressed::{Regressed, place as regression};
 use super::settle::Watch;
 use crate::error::Result;
@@ -19,6 +20,9 @@ const BEFORE: f64 = 0.1;
 const LEAST: f64 = 0.02;
 /// Folds, whose joint fits are what finding shares costs.
 const FOLDS: usize = 3;
+/// So many samples tell ways apart: where one fold holds out as many, its joint fit is the only one. Two ways whose densities of
+/// a sample differ with a standard deviation of one nat are known to .03 nats then, and shares are flatter than that.
+const ENOUGH: usize = 1000;
 /// Most steps to the shares, and the change that ends them.
 const STEPS: usize = 2000;
 const STILL: f64 = 1e-9;
@@ -85,13 +89,19 @@ fn mixed(cells: &[Vec<f64>], shares: &[f64]) -> f64 {
     cells.iter().map(of).sum::<f64>() / cells.len().max(1) as f64
 }
 
+/// Folds, where the scarcest of the views that are mixed has so many samples.
+fn folds_of(samples: usize) -> Folds {
+    let taken = if samples / FOLDS >= ENOUGH { 1 } else { FOLDS };
+    Folds { all: FOLDS, taken }
+}
+
 /// The shares of both ways, zero for one that is left out, and what was measured, in words.
-fn shares_of(held: [&Mat<f64>; 2], usable: &[bool]) -> Option<([f64; 2], String)> {
+fn shares_of(held: [&Mat<f64>; 2], usable: &[bool], folds: Folds) -> Option<([f64; 2], String)> {
     let mut cells = Vec::new();
     for n in (0..held[0].nrows()).filter(|n| usable[*n]) {
         for d in 0..held[0].ncols() {
             let cell = held.map(|m| m[(n, d)]);
-            // a cell that both ways rule out tells none apart
+            // a cell that both ways rule out tells none apart; of a fold that was not taken there is but one way
             let told = cell.iter().any(|x| x.is_finite());
             if told && cell.iter().all(|x| !x.is_nan()) {
                 cells.push(cell.to_vec());
@@ -113,8 +123,13 @@ fn shares_of(held: [&Mat<f64>; 2], usable: &[bool]) -> Option<([f64; 2], String)
     };
     let out = [of(0), of(1)];
     let mut said = format!(
-        "predicted by a mixture, of which mean log densities of {} cells held out in {FOLDS} folds are {:.4}, nats (share): ",
+        "predicted by a mixture, of which mean log densities of {} cells held out in {} are {:.4}, nats (share): ",
         cells.len(),
+        if folds.taken < folds.all {
+            format!("{} of {} folds", folds.taken, folds.all)
+        } else {
+            format!("{} folds", folds.all)
+        },
         mixed(&cells, &out)
     );
     for (w, name) in WAYS.iter().enumerate() {
@@ -152,7 +167,14 @@ impl Fit {
             }
             return Ok(true);
         }
-        let held = match self.ways_held_out((&open, &targets), (&[Settle::Not], FOLDS), watch)? {
+        let data = self.data()?;
+        let has = |v: &usize| {
+            let view = &data[*v];
+            let cells = |n: &usize| view.mask().count_sample(*n, view.n_features()) > 0;
+            (0..view.n_samples()).filter(cells).count()
+        };
+        let folds = folds_of(open.iter().map(has).min().unwrap_or(0));
+        let held = match self.ways_held_out((&open, &targets), (&[Settle::Not], folds), watch)? {
             Ok(None) => return Ok(false),
             Ok(Some(held)) => held,
             Err(why) => {
@@ -166,7 +188,7 @@ impl Fit {
             if let Some(Some(joint)) = own.first()
                 && open.contains(v)
             {
-                self.mix(*v, &targets, (&held.fold_of, joint))?;
+                self.mix(*v, &targets, (&held.fold_of, joint), folds)?;
             }
         }
         Ok(true)
@@ -184,6 +206,7 @@ impl Fit {
         v: usize,
         targets: &[usize],
         (fold_of, joint): (&[usize], &Mat<f64>),
+        folds: Folds,
     ) -> Result<()> {
         let rows = self.samples.len();
         let (regressed, held) = self.regress(targets, v, fold_of)?;
@@ -192,7 +215,7 @@ impl Fit {
             .map(|(u, view)| (!targets.contains(&u)).then(|| view.clone()))
             .collect();
         let usable = regressed.knows(&views, rows);
-        let Some((shares, note)) = shares_of([joint, &held], &usable) else {
+        let Some((shares, note)) = shares_of([joint, &held], &usable, folds) else {
             self.not_mixed(v, "no sample has all of the other views");
             return Ok(());
         };
@@ -332,11 +355,29 @@ mod tests {
     }
 
     #[test]
+    fn one_fold_is_enough_where_it_has_a_thousand_samples() {
+        let taken = [2999, 3000].map(|samples| folds_of(samples).taken);
+        assert_eq!(taken, [FOLDS, 1]);
+        // cells of the others are those of one way alone
+        let of = |x: f64, known: usize| {
+            Mat::from_fn(3000, 1, |n, _| if n < known { x.ln() } else { f64::NAN })
+        };
+        let (joint, regression) = (of(0.9, 1000), of(0.3, 3000));
+        let held = [&joint, &regression];
+        let (shares, said) = shares_of(held, &[true; 3000], folds_of(3000)).expect("shares");
+        assert_eq!(shares, [1.0, 0.0], "{said}");
+        assert!(
+            said.contains("1000 cells held out in 1 of 3 folds"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn ways_with_next_to_nothing_are_left_out() {
         let of = |x: f64| Mat::full(400, 1, x.ln());
         let (bad, good) = (of(0.3), of(0.9));
         let held = [&bad, &good];
-        let (shares, said) = shares_of(held, &[true; 400]).expect("shares");
+        let (shares, said) = shares_of(held, &[true; 400], folds_of(400)).expect("shares");
         assert_eq!(shares, [0.0, 1.0], "{said}");
         assert!(
             said.contains("400 cells") && said.contains("regression on features"),
@@ -345,8 +386,8 @@ mod tests {
         // cells of samples that lack something do not count
         let mut usable = [true; 400];
         usable[0] = false;
-        let (_, said) = shares_of(held, &usable).expect("shares");
-        assert!(said.contains("399 cells"), "{said}");
-        assert!(shares_of(held, &[false; 400]).is_none());
+        let (_, said) = shares_of(held, &usable, folds_of(400)).expect("shares");
+        assert!(said.contains("399 cells held out in 3 folds"), "{said}");
+        assert!(shares_of(held, &[false; 400], folds_of(400)).is_none());
     }
 }

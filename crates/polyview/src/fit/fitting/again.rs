@@ -10,9 +10,29 @@ use crate::error::Result;
 use crate::fit::{Fit, Reading};
 use crate::spec::Settle;
 
+/// Change of the bound in a sweep that ends such a fit, nats for each sample: ten times as much is then left at most (or a tenth
+/// of a nat), far less than what two predictions of a sample differ by.
+const CHANGE: f64 = 1e-5;
+/// With fewer samples such a fit ends as the first did.
+const MANY: usize = 1000;
+
 impl Fit {
+    /// The change of the bound that ends a fit over again, relative to it: that of the fit itself, or of many samples [`CHANGE`]
+    /// where that is more (few features).
+    fn tolerance_again(&self) -> f64 {
+        let own = self.run_options().vb.tolerance;
+        if self.samples.len() < MANY {
+            return own;
+        }
+        let bound = self.record.ledgers.first().and_then(|ledger| ledger.last());
+        let enough = bound.map(|bound| CHANGE * self.samples.len() as f64 / bound.abs());
+        // a tolerance is below 1
+        let enough = enough.filter(|x| *x < 0.1).unwrap_or(own);
+        own.max(enough)
+    }
+
     /// The joint fit over again from its own start, of these views in working units; one run, whatever
-    /// the restarts were. None of its views is settled, and nothing is said of how it ended. `None` once `go_on`,
+    /// the restarts were, which ends a little earlier where there are many samples. None of its views is settled, and nothing is said of how it ended. `None` once `go_on`,
     /// which is asked before each sweep, does not say so.
     ///
     /// # Errors
@@ -28,6 +48,7 @@ impl Fit {
         }
         let mut composed = self.composed.clone();
         composed.options.restarts = 1;
+        composed.options.vb.tolerance = self.tolerance_again();
         let mut given = Given {
             composed,
             samples: self.samples.clone(),
