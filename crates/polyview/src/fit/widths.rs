@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use polyview_core::{Dataset, Domain, Event, Journal, View};
-use polyview_kernels::{Comparison, FeatureWeights, KernelChoice, Width, learn_view};
+use polyview_kernels::{Comparison, FeatureWeights, KernelChoice, Width, median_of_view};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -61,15 +61,9 @@ pub(super) fn find(
         let own = table(&data.views()[v], data.samples());
         let median = match kernel.family.width() {
             Some(Width::Is(_)) | None => 1.0,
-            _ => {
-                let plain = KernelChoice {
-                    references: None,
-                    features: None,
-                    ..kernel
-                };
-                let learnt = learn_view(&own, &plain, seed).map_err(wrong)?;
-                learnt.median.unwrap_or(1.0)
-            }
+            _ => median_of_view(&own, &kernel, seed)
+                .map_err(wrong)?
+                .unwrap_or(1.0),
         };
         if matches!(kernel.family.width(), Some(Width::Auto | Width::Median)) {
             kernel = of_width(kernel, median);
