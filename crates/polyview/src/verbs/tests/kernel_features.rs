@@ -144,8 +144,8 @@ fn a_table_beside_its_own_kernel_is_no_target_of_the_width() {
         let mut spec: ModelSpec = models::bibfa(3).with_kernel("x", "rbf".parse().unwrap());
         spec.vb.max_sweeps = 2;
         let fit = crate::fit(builder.build().unwrap(), spec).unwrap();
-        let notes = fit.record().journal.remarks().map(|r| r.1.to_string());
-        let mut of_width = notes.filter(|n| n.starts_with("the width is"));
+        let notes = fit.record().journal.remarks().map(|r| r.1);
+        let mut of_width = notes.filter(|n| n.contains("the width is"));
         of_width.next().expect("a note of the width")
     };
     let alone = note(false, true);
