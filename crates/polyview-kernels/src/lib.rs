@@ -62,4 +62,4 @@ pub use error::KernelError;
 pub use kernel::{Kernel, KernelKind, Smoothness};
 pub use map::{KernelMap, KernelOptions, Mapped};
 pub use parts::KernelParts;
-pub use view::{Learnt, learn_view, learn_view_against, learn_view_weighted};
+pub use view::{Learnt, learn_view, learn_view_against, learn_view_weighted, median_of_view};

@@ -103,6 +103,40 @@ fn places(table: &Table, samples: &[usize], names: &[String]) -> Result<Vec<usiz
     })
 }
 
+/// The units of the features that vary, and the names of the others.
+fn comparable(table: &Table, choice: &KernelChoice) -> Result<(Units, Vec<String>), KernelError> {
+    let (units, left_out) = Units::learn(table, !choice.raw, Holes::Expected)?.varying();
+    let lone = seen(table);
+    if lone < 2 {
+        return Err(KernelError::OneSample);
+    }
+    if units.features.is_empty() {
+        return Err(KernelError::Constant {
+            features: left_out.len(),
+        });
+    }
+    Ok((units, left_out))
+}
+
+/// The median distance between the samples of a table, in the unit of the width of a kernel; of no more than 1000 of
+/// them, so that memory is linear in their number. As [`learn_view`] finds it; `None` of kernels without a width.
+///
+/// # Errors
+/// [`KernelError::Empty`], [`KernelError::OneSample`], [`KernelError::Constant`], [`KernelError::Infinite`],
+/// [`KernelError::TooLarge`].
+pub fn median_of_view(
+    table: &Table,
+    choice: &KernelChoice,
+    seed: u64,
+) -> Result<Option<f64>, KernelError> {
+    if choice.family.width().is_none() {
+        return Ok(None);
+    }
+    let (units, _) = comparable(table, choice)?;
+    let points = units.points(table)?;
+    Ok(Some(median_distance(&points, StreamKey::new(seed))))
+}
+
 fn learn(
     table: &Table,
     choice: &KernelChoice,
@@ -120,16 +154,7 @@ fn learn(
             unlike: false,
         });
     }
-    let (units, left_out) = Units::learn(table, !choice.raw, Holes::Expected)?.varying();
-    let lone = seen(table);
-    if lone < 2 {
-        return Err(KernelError::OneSample);
-    }
-    if units.features.is_empty() {
-        return Err(KernelError::Constant {
-            features: left_out.len(),
-        });
-    }
+    let (units, left_out) = comparable(table, choice)?;
     let units = match weights {
         None => units,
         Some(weights) => {
@@ -471,6 +496,23 @@ mod tests {
             }
         }
         assert_eq!(points.with_holes, 2);
+    }
+
+    #[test]
+    fn the_median_is_that_of_a_map() {
+        let data = table(40, 3, 5);
+        for text in [
+            "rbf",
+            "matern{references=7}",
+            "rbf{scale=none, features=10}",
+        ] {
+            let choice: KernelChoice = text.parse().expect("a kernel");
+            let found = median_of_view(&data, &choice, 3).expect("a median");
+            assert_eq!(found, learn_view(&data, &choice, 3).expect("a map").median);
+            assert!(found.is_some_and(|m| m > 0.0));
+        }
+        let linear: KernelChoice = "linear".parse().expect("a kernel");
+        assert_eq!(median_of_view(&data, &linear, 3).expect("no median"), None);
     }
 
     #[test]

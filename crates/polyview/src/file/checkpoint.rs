@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::check::{Checked, Rows, Spread};
 use super::container::{Container, Sealed, Tensor, Values, hex};
+use super::difference::difference;
 use super::disk;
 use super::fault::Fault;
 use super::header::{ComposerHeader, Kind, program};
@@ -94,6 +95,7 @@ impl Origin {
         if self.samples != here.samples {
             return Err(Fault::OtherData("the samples".to_owned()));
         }
+        self.same_kernels(here)?;
         if let Some((v, _)) = self.views.iter().zip(&here.views).find(|(a, b)| a != b) {
             let what = format!("the features or values of view '{}'", v.name);
             return Err(Fault::OtherData(what));
@@ -110,6 +112,26 @@ impl Origin {
                     option,
                     there: told(&there),
                     here: told(&here),
+                });
+            }
+        }
+        Ok(())
+    }
+    /// An error that names the kernel that differs. Its columns differ as well, but it is a choice
+    /// and not the data that is to be put right.
+    fn same_kernels(&self, here: &Self) -> std::result::Result<(), Fault> {
+        let (Some(spec), Some(here)) = (&self.spec, &here.spec) else {
+            return Ok(());
+        };
+        for v in &self.views {
+            let kernels = [spec, here].map(|s| s.view(&v.name).kernel);
+            if kernels[0] != kernels[1] {
+                let [there, here] =
+                    kernels.map(|k| k.map_or_else(|| "not said".to_owned(), |k| k.to_string()));
+                return Err(Fault::OtherChoices {
+                    option: format!("views.{}.kernel", v.name),
+                    there,
+                    here,
                 });
             }
         }
@@ -156,31 +178,6 @@ impl Origin {
             }
         };
         Ok(all?)
-    }
-}
-
-/// The first choice in which two values differ, by its path: keys, and for tables of a list the
-/// names that these have.
-fn difference(path: &str, there: &Value, here: &Value) -> Option<(String, Value, Value)> {
-    if there == here {
-        return None;
-    }
-    match (there, here) {
-        (Value::Object(a), Value::Object(b)) => {
-            let mut keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
-            let of = |o: &serde_json::Map<String, Value>, key: &str| {
-                o.get(key).cloned().unwrap_or(Value::Null)
-            };
-            keys.find_map(|key| difference(&format!("{path}.{key}"), &of(a, key), &of(b, key)))
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            let name = |i: usize| match a[i].get("name").and_then(Value::as_str) {
-                Some(name) => format!("{path}.{name}"),
-                None => format!("{path}.{}", i + 1),
-            };
-            (0..a.len()).find_map(|i| difference(&name(i), &a[i], &b[i]))
-        }
-        _ => Some((path.to_owned(), there.clone(), here.clone())),
     }
 }
 
@@ -474,28 +471,4 @@ pub(crate) fn write_record<T: Serialize>(record: &T) -> Result<Value> {
 /// What [`write_record`] wrote.
 pub(crate) fn read_record<T: for<'a> Deserialize<'a>>(record: &Value) -> Result<T> {
     json::from_value(record.clone()).map_err(|e| Fault::Header(e).at(CHECKPOINT))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_choice_that_differs_is_named() {
-        let there = json!([{"name": "x", "scaling": "sd"}, {"name": "y", "settle": true}]);
-        let here = json!([{"name": "x", "scaling": "sd"}, {"name": "y"}]);
-        let found = difference("views", &there, &here);
-        assert_eq!(
-            found,
-            Some(("views.y.settle".into(), json!(true), Value::Null))
-        );
-        assert_eq!(difference("views", &here, &here), None);
-        let found = difference("factors", &json!(3), &json!(4));
-        assert_eq!(found, Some(("factors".into(), json!(3), json!(4))));
-        // another number of views is told whole
-        let found = difference("views", &here, &json!([])).expect("a difference");
-        assert_eq!(found.0, "views");
-    }
 }

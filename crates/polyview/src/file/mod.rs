@@ -4,6 +4,7 @@
 mod check;
 mod checkpoint;
 mod container;
+mod difference;
 mod disk;
 mod fault;
 mod header;

@@ -1,8 +1,10 @@
 //! Widths of kernels, and weights of the features that they compare, by how well kernel ridge
 //! regression predicts other views.
 
+use std::collections::HashSet;
+
 use polyview_core::{Dataset, Domain, Event, Journal, View};
-use polyview_kernels::{Comparison, FeatureWeights, KernelChoice, Width, learn_view};
+use polyview_kernels::{Comparison, FeatureWeights, KernelChoice, Width, median_of_view};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -59,15 +61,9 @@ pub(super) fn find(
         let own = table(&data.views()[v], data.samples());
         let median = match kernel.family.width() {
             Some(Width::Is(_)) | None => 1.0,
-            _ => {
-                let plain = KernelChoice {
-                    references: None,
-                    features: None,
-                    ..kernel
-                };
-                let learnt = learn_view(&own, &plain, seed).map_err(wrong)?;
-                learnt.median.unwrap_or(1.0)
-            }
+            _ => median_of_view(&own, &kernel, seed)
+                .map_err(wrong)?
+                .unwrap_or(1.0),
         };
         if matches!(kernel.family.width(), Some(Width::Auto | Width::Median)) {
             kernel = of_width(kernel, median);
@@ -143,7 +139,8 @@ struct Compared {
 
 impl Compared {
     /// Of samples that have the view and one without a kernel. Every such view counts alike, and in
-    /// it every column.
+    /// it every column that is not one of those that the kernel compares: a table that stands beside
+    /// its own kernel is no target of this.
     fn new(
         data: &Dataset,
         choices: &[ViewChoices],
@@ -167,30 +164,47 @@ impl Compared {
         }
         let samples = some_of(samples, data, StreamKey::new(seed).block(DRAWN));
         let data = data.subset(&samples);
-        let mut columns = Vec::new();
+        let table = table(&data.views()[at], data.samples());
+        let own: HashSet<Vec<u64>> = standardised(&table.values)
+            .iter()
+            .map(|c| bits(c))
+            .collect();
+        let (mut columns, mut targets, mut copies) = (Vec::new(), Vec::new(), false);
         for (view, c) in data.views().iter().zip(choices) {
             if c.kernel.is_none() {
                 let domain = match c.likelihood.domain().unwrap_or_default() {
                     d if d.has_trials() && view.trials().is_none() => Domain::Binary,
                     d => d,
                 };
-                let of_view = standardised(&regression_columns(view, domain));
+                let mut of_view = standardised(&regression_columns(view, domain));
+                let all = of_view.len();
+                // what is compared predicts itself, and says nothing of what it is compared for
+                of_view.retain(|column| !own.contains(&bits(column)));
+                copies |= of_view.len() < all;
+                if of_view.is_empty() {
+                    continue;
+                }
+                targets.push(view.name().to_owned());
                 let share = (of_view.len() as f64).sqrt().recip();
                 columns.extend(of_view.into_iter().map(|c| (c, share)));
             }
         }
         if columns.is_empty() {
-            return Err(Without::Nothing("other views do not vary".to_owned()));
+            let why = if copies {
+                "other views hold no more than the features that are compared"
+            } else {
+                "other views do not vary"
+            };
+            return Err(Without::Nothing(why.to_owned()));
         }
-        let targets = Mat::from_fn(samples.len(), columns.len(), |n, t| {
+        let values = Mat::from_fn(samples.len(), columns.len(), |n, t| {
             columns[t].0[n] * columns[t].1
         });
-        let table = table(&data.views()[at], data.samples());
         let comparison =
-            Comparison::new(table, kernel, targets.as_ref(), seed).map_err(Without::Wrong)?;
+            Comparison::new(table, kernel, values.as_ref(), seed).map_err(Without::Wrong)?;
         Ok(Self {
             comparison,
-            targets: others().map(|(v, _)| v.name().to_owned()).collect(),
+            targets,
             samples: samples.len(),
         })
     }
@@ -268,6 +282,12 @@ impl Compared {
             top.join(", ")
         )
     }
+}
+
+/// A column bit by bit, all that is missing alike.
+fn bits(column: &[f64]) -> Vec<u64> {
+    let of = |x: &f64| if x.is_nan() { f64::NAN } else { *x }.to_bits();
+    column.iter().map(of).collect()
 }
 
 /// Columns with mean 0 and standard deviation 1; those that do not vary are left out.

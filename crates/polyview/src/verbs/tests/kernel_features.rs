@@ -4,7 +4,7 @@ use polyview_core::{Dataset, Table};
 use polyview_linalg::Mat;
 use polyview_random::{StreamKey, standard_normal};
 
-use crate::fit::Fit;
+use crate::fit::{Fit, Fitting};
 use crate::models;
 use crate::spec::ModelSpec;
 
@@ -118,4 +118,75 @@ fn random_features_stand_for_similarities() {
     let [few, all] = [&fit, &exact].map(|f| r2(f, 2));
     assert!(few > all - 0.1, "{few} {all}");
     is_kept(&fit);
+}
+
+#[test]
+fn a_table_beside_its_own_kernel_is_no_target_of_the_width() {
+    let note = |beside: bool, with_target: bool| -> String {
+        let [x, y] = tables(90, 5);
+        let mut builder = Dataset::builder().view(x.clone());
+        if beside {
+            let name = "r".to_owned();
+            // other names, a feature of its own less, and in another order
+            let order: Vec<usize> = (0..49).rev().collect();
+            let features = order.iter().map(|d| format!("r{d}")).collect();
+            let values = Mat::from_fn(90, 49, |n, d| x.values[(n, order[d])]);
+            builder = builder.view(Table {
+                name,
+                features,
+                values,
+                ..x
+            });
+        }
+        if with_target {
+            builder = builder.view(y);
+        }
+        let mut spec: ModelSpec = models::bibfa(3).with_kernel("x", "rbf".parse().unwrap());
+        spec.vb.max_sweeps = 2;
+        let fit = crate::fit(builder.build().unwrap(), spec).unwrap();
+        let notes = fit.record().journal.remarks().map(|r| r.1);
+        let mut of_width = notes.filter(|n| n.contains("the width is"));
+        of_width.next().expect("a note of the width")
+    };
+    let alone = note(false, true);
+    assert!(alone.contains("predicts y best"), "{alone}");
+    assert_eq!(note(true, true), alone);
+    let without = note(true, false);
+    assert!(
+        without.contains("other views hold no more than the features that are compared"),
+        "{without}"
+    );
+}
+
+#[test]
+fn a_checkpoint_goes_on_with_its_own_kernel_alone() {
+    let of = |kernel: Option<&str>| {
+        let [x, y] = tables(60, 6);
+        let data = Dataset::builder().view(x).view(y).build().unwrap();
+        let mut spec: ModelSpec = models::bibfa(3);
+        if let Some(kernel) = kernel {
+            spec = spec.with_kernel("x", kernel.parse().unwrap());
+        }
+        Fitting::new(data, spec).unwrap()
+    };
+    let chosen = "rbf{width=9, features=40}";
+    let mut begun = of(Some(chosen));
+    begun.step().unwrap();
+    let at = begun.checkpoint().unwrap();
+    of(Some(chosen)).resume(&at).unwrap();
+    let others = [
+        Some("rbf{width=9, ard=true, features=40}"),
+        Some("rbf{width=9, features=42}"),
+        Some("rbf{width=9}"),
+        Some("rbf{width=8, features=40}"),
+        None,
+    ];
+    for other in others {
+        let said = of(other).resume(&at).unwrap_err().to_string();
+        let told = format!(
+            "'views.x.kernel' is {chosen} there and {} here",
+            other.unwrap_or("not said")
+        );
+        assert!(said.contains(&told), "{said}");
+    }
 }
