@@ -187,6 +187,15 @@ impl Comparison {
             .held_out(self.kernel(width), |_| Ok(self.alike()))?
             .share)
     }
+    /// Whether kernel ridge regression predicts held-out samples at this width better than the means of the others do, by more
+    /// than two standard errors over samples: where it does not, [`Comparison::score_of_width`] compares chance with chance.
+    ///
+    /// # Errors
+    /// As [`Comparison::score_of_width`].
+    pub fn predicts_at_width(&self, width: f64) -> Result<bool, KernelError> {
+        let found = self.held_out(self.kernel(width), |_| Ok(self.alike()))?;
+        Ok(found.share > 2.0 * found.error_of_share())
+    }
     /// Equal weights.
     fn alike(&self) -> Vec<f64> {
         vec![1.0; self.units.features.len()]

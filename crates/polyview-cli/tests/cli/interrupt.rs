@@ -259,17 +259,6 @@ fn classes(at: &Path, samples: usize, classes: usize) {
 const CLASSES: &str =
     "fit --model sshiba --view g=g.csv:gaussian --view l=l.csv:categorical -k 3 --out m.pv";
 
-/// Once a sweep of 150 classes took minutes.
-#[test]
-fn many_classes_are_no_matter_of_minutes() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let at = dir.path();
-    classes(at, 150, 75);
-    let started = Instant::now();
-    ok(at, &format!("{CLASSES} --max-sweeps 3"));
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
-}
-
 /// A sweep that takes long is told of, and does not hold up the end where nothing is to be kept.
 #[cfg(target_os = "linux")]
 #[test]

@@ -12,18 +12,31 @@ pub(super) struct HeldOut {
     pub(super) share: f64,
     /// The squared error of each sample, over all columns.
     errors: Vec<f64>,
-    /// What all errors are without any prediction.
+    /// What they are by the means of the others.
+    plain: Vec<f64>,
+    /// The sum of these.
     whole: f64,
+}
+
+/// The standard error, over samples, of the sum of what one error is less than another.
+fn error_of(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let gains: Vec<f64> = pairs.map(|(a, b)| b - a).collect();
+    let n = gains.len() as f64;
+    let mean = gains.iter().sum::<f64>() / n;
+    let squares: f64 = gains.iter().map(|d| (d - mean).powi(2)).sum();
+    (squares * n / (n - 1.0)).sqrt()
 }
 
 impl HeldOut {
     /// The standard error, over samples, of what this one predicts more or less than another one of the same samples.
     pub(super) fn error_against(&self, other: &Self) -> f64 {
-        let n = self.errors.len() as f64;
-        let pairs = || self.errors.iter().zip(&other.errors).map(|(a, b)| b - a);
-        let mean = pairs().sum::<f64>() / n;
-        let squares: f64 = pairs().map(|d| (d - mean).powi(2)).sum();
-        (squares * n / (n - 1.0)).sqrt() / self.whole
+        let pairs = self.errors.iter().zip(&other.errors);
+        error_of(pairs.map(|(a, b)| (*a, *b))) / self.whole
+    }
+    /// The standard error of the share.
+    pub(super) fn error_of_share(&self) -> f64 {
+        let pairs = self.errors.iter().zip(&self.plain);
+        error_of(pairs.map(|(a, b)| (*a, *b))) / self.whole
     }
 }
 
@@ -42,7 +55,7 @@ impl Comparison {
         let (rows, columns) = self.targets.shape();
         let mut sums = vec![[0.0; PENALTIES.len()]; columns];
         let mut errors = vec![vec![vec![0.0; rows]; PENALTIES.len()]; columns];
-        let mut whole = 0.0;
+        let mut plain = vec![0.0; rows];
         for fold in 0..FOLDS_OF_WIDTHS {
             let [seen, new] = self.parts(fold, FOLDS_OF_WIDTHS);
             let points = self.points(&weights(&seen)?)?;
@@ -61,10 +74,12 @@ impl Comparison {
                         errors[t][p][n] = x * x;
                     }
                 }
-                whole += truth.iter().map(|x| x * x).sum::<f64>();
+                for (x, &n) in truth.iter().zip(&new) {
+                    plain[n] += x * x;
+                }
             }
         }
-        let whole = whole.max(f64::MIN_POSITIVE);
+        let whole = plain.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let (mut all, mut by_sample) = (0.0, vec![0.0; rows]);
         for (sums, errors) in sums.iter().zip(&errors) {
             let best = (1..PENALTIES.len()).fold(0, |a, b| if sums[b] < sums[a] { b } else { a });
@@ -76,6 +91,7 @@ impl Comparison {
         Ok(HeldOut {
             share: 1.0 - all / whole,
             errors: by_sample,
+            plain,
             whole,
         })
     }

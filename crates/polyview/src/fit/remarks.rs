@@ -337,7 +337,7 @@ pub(super) fn note_small_features(spec: &ModelSpec, info: &ViewInfo, journal: &m
 }
 
 /// A number in two digits.
-fn short(x: f64) -> String {
+pub(super) fn short(x: f64) -> String {
     if (1e-3..1e6).contains(&x) {
         let decimals = (1.0 - x.log10().floor()).max(0.0);
         format!("{x:.*}", decimals as usize)

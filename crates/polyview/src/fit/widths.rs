@@ -77,8 +77,13 @@ pub(super) fn find(
                 if is_open {
                     let tried = compared.widths(median).map_err(wrong)?;
                     let best = best_of(&tried);
-                    kernel = of_width(kernel, best.0 * median);
-                    tell(journal, compared.said(&tried, best));
+                    let predicts = (compared.comparison)
+                        .predicts_at_width(best.0 * median)
+                        .map_err(wrong)?;
+                    if predicts {
+                        kernel = of_width(kernel, best.0 * median);
+                    }
+                    tell(journal, compared.said(&tried, best, predicts));
                 }
                 if kernel.ard {
                     let found = (compared.comparison)
@@ -239,11 +244,20 @@ impl Compared {
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(tried)
     }
-    fn said(&self, tried: &[Tried], best: Tried) -> String {
+    fn said(&self, tried: &[Tried], best: Tried, predicts: bool) -> String {
         let all = tried
             .iter()
             .map(|(times, score)| format!("{times:.3} {score:.3}"));
         let all: Vec<String> = all.collect();
+        if !predicts {
+            return format!(
+                "the width is the median distance of samples: at no width does kernel ridge regression predict {} better in {} samples held \
+                 out in turn than means do, by two standard errors (multiple of the median and R2: {})",
+                self.targets.join(", "),
+                self.samples,
+                all.join(", ")
+            );
+        }
         format!(
             "the width is {:.3} times the median distance of samples, at which kernel ridge regression predicts {} best in {} samples held \
              out in turn (multiple and R2: {})",

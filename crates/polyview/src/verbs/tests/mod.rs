@@ -51,6 +51,7 @@ mod undone_offsets;
 mod unobserved;
 mod update;
 mod weights;
+mod widths;
 
 use polyview_core::{Dataset, Table, View};
 use polyview_datasets::{Missing, Noise, SimulationOptions, simulate_factor_data};
