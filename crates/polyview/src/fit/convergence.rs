@@ -94,7 +94,7 @@ impl Mixing {
         let mut found = Vec::new();
         match &self.rhat {
             None => {
-                found.push("the draws are too few to tell whether the chains have met".to_owned())
+                found.push("the draws are too few to tell whether the chains have met".to_owned());
             }
             Some((rhat, of)) if *rhat > Self::LARGEST_RHAT => found.push(format!(
                 "the chains have not met: R-hat {:.3} of '{of}' (at most {} where they have)",

@@ -64,11 +64,12 @@ pub(super) fn align(
             model.load("", &state.reader())?;
             let draw = stacked(&model);
             if turns {
-                let turn =
-                    rotation_to_reference(reference.as_ref(), draw.as_ref()).map_err(refused)?;
+                let turn = rotation_to_reference(reference.as_ref(), draw.as_ref())
+                    .map_err(|e| refused(&e))?;
                 model.turn(turn.as_ref(), &mut cx)?;
             } else {
-                let p = align_to_reference(reference.as_ref(), draw.as_ref()).map_err(refused)?;
+                let p = align_to_reference(reference.as_ref(), draw.as_ref())
+                    .map_err(|e| refused(&e))?;
                 model.select(p.order(), p.signs())?;
             }
             *state = saved_parameters(&model);
@@ -86,7 +87,7 @@ pub(super) fn align(
                 *count = w.nrows() as f64;
             }
         }
-        let turn = separating_rotation(&moments).map_err(refused)?;
+        let turn = separating_rotation(&moments).map_err(|e| refused(&e))?;
         let mean = &reference * &turn;
         // most explained over all views first
         let mut explained: Mat<f64> = Mat::zeros(k, k);
@@ -112,7 +113,7 @@ pub(super) fn align(
     Ok(out)
 }
 
-fn refused(e: AlignmentError) -> Error {
+fn refused(e: &AlignmentError) -> Error {
     ErrorKind::Option {
         option: "alignment",
         value: e.to_string(),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use polyview_core::{Journal, State, View};
+use polyview_core::{Journal, Ledger, State, View};
 
 use super::restarts::Restarts;
 use super::{Campaign, Given};
@@ -24,7 +24,7 @@ impl Fit {
         if self.samples.len() < MANY {
             return own;
         }
-        let bound = self.record.ledgers.first().and_then(|ledger| ledger.last());
+        let bound = self.record.ledgers.first().and_then(Ledger::last);
         let enough = bound.map(|bound| CHANGE * self.samples.len() as f64 / bound.abs());
         // a tolerance is below 1
         let enough = enough.filter(|x| *x < 0.1).unwrap_or(own);

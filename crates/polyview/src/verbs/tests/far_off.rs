@@ -290,7 +290,7 @@ fn scattered_cells_far_off_are_named() {
     let new = rebuilt(&data, &["view1", "view2"], |v| {
         let mut t = table(&data, v);
         if v.name() == "view2" {
-            let off = |n: usize, d: usize| (n * 7 + d * 3) % 13 == 0;
+            let off = |n: usize, d: usize| (n * 7 + d * 3).is_multiple_of(13);
             t.values = Mat::from_fn(100, t.features.len(), |n, d| {
                 t.values[(n, d)] + if off(n, d) { 1e4 + n as f64 } else { 0.0 }
             });
