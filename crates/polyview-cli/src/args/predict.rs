@@ -52,7 +52,8 @@ pub struct PredictArgs {
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub out: PathBuf,
     /// Where predictive standard deviations go (not for labels); of a binomial
-    /// target those of the probability, with --trials those of the successes.
+    /// target those of the probability, with --trials those of the successes; of times to an
+    /// event those of their logarithms.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub sd: Option<PathBuf>,
     #[command(flatten)]

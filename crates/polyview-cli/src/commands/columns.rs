@@ -22,6 +22,8 @@ pub const LEVEL: &str = "_probability_of_";
 
 /// What follows a feature over the means of its logarithms.
 pub const MEAN_LOG: &str = "_mean_log";
+/// What follows the name of a feature where standard deviations of logarithms of times are.
+pub const SD_LOG: &str = "_sd_log";
 /// What stands between a feature and a time, over the probability that the event comes later.
 pub const SURVIVAL: &str = "_survival_at_";
 

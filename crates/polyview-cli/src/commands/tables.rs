@@ -11,7 +11,7 @@ use polyview_linalg::{Mat, MatRef};
 use serde_json::json;
 
 use super::columns::{
-    class_columns, label_columns, level_columns, of_logarithms, survival_columns, worded,
+    SD_LOG, class_columns, label_columns, level_columns, of_logarithms, survival_columns, worded,
 };
 use super::factor_names;
 use super::kernel::load_model;
@@ -284,7 +284,15 @@ pub fn predict(cli: &Cli, args: &PredictArgs) -> Outcome<()> {
     }
     // of a probability that stands alone its own uncertainty, not the spread of a single trial
     let of_probability = p.probability_sd.as_ref().filter(|_| out_of.is_none());
-    put(args.sd.as_ref(), of_probability.unwrap_or(&p.sd))?;
+    let sd = of_probability.unwrap_or(&p.sd);
+    if survival {
+        let of_logarithms: Vec<String> = (p.features.iter())
+            .map(|feature| format!("{feature}{SD_LOG}"))
+            .collect();
+        write_samples(args.sd.as_ref(), &p.samples, &of_logarithms, sd, args.force)?;
+    } else {
+        put(args.sd.as_ref(), sd)?;
+    }
     if with_ends {
         let (lower, upper) = match out_of {
             Some(ends) => ends,

@@ -158,6 +158,13 @@ pub fn run(cli: &Cli, args: &ScoreArgs) -> Outcome<()> {
         ("C-index", number(index)),
         ("integrated Brier score", number(brier)),
     ])?;
+    if let (Some(_), [first, .., last]) = (brier, &at[..]) {
+        line(format!(
+            "integrated Brier score: over {} times from {first} to {last}, those of the predictions (predict --times); over others it is \
+             another number",
+            at.len()
+        ))?;
+    }
     let mut lines = Vec::new();
     if index.is_none() {
         lines.push("C-index: of no two samples it is known whose event came first".to_owned());
