@@ -62,7 +62,7 @@ use clap::{ArgAction, Parser, Subcommand};
     disable_version_flag = true,
     next_help_heading = "General",
     after_help = "Results go to standard output or to files, progress and messages to standard error.\n\
-Exit codes: 0 done, 1 something is wrong with data, model or files, 2 wrong usage (or a study\n\
+Exit codes: 0 done, 1 something is wrong with data, model or files, 2 wrong usage (or a study \
 file that cannot be read), 130 interrupted (a checkpoint was written if --checkpoint was given).\n\n\
 Start with:  polyview demo"
 )]

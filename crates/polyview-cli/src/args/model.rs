@@ -67,7 +67,7 @@ pub struct ChoiceArgs {
     pub model: Option<ModelName>,
     /// Number of factors to start with; superfluous ones are removed [default:
     /// one for every four samples, at least 10 (mofa 20) and at most 40; but just
-    /// these 10 (mofa 20) where a view is of labels, classes, levels or ranks, with
+    /// these 10 (mofa 20) where a view is of labels, classes or ranks, with
     /// mofapy2, and with --engine gibbs without --polish; 40 with a kernel; and no
     /// more than the data carry].
     #[arg(long, short = 'k', value_name = "K", value_parser = counted::<usize>, allow_negative_numbers = true)]

@@ -50,8 +50,8 @@ pub enum Select {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  polyview mva --method rb-cca --view genes=genes.csv --labels diet.csv --relevance relevance.csv --save diet.mva\n  polyview mva --map diet.mva --view genes=new-genes.csv --predicted new-diet.csv --scores new-scores.csv\n  polyview mva --method cca --view genes=genes.csv --view lipids=lipids.csv --ridge 10 --scores scores.csv\n  polyview mva --method pca --view genes=genes.csv --factors 3 --weights genes=directions.csv\n\n\
-The data have to be complete: fill holes first, by 'polyview fit' and 'polyview impute'. Samples that\n\
-a view lacks are left out; samples without a label get components and a predicted class. Classes are\n\
+The data have to be complete: fill holes first, by 'polyview fit' and 'polyview impute'. Samples that \
+a view lacks are left out; samples without a label get components and a predicted class. Classes are \
 predicted by linear support vector machines on the components, each class against the others."
 )]
 pub struct MvaArgs {

@@ -14,16 +14,16 @@ polyview predict model.pv --view genes=new.csv --target lipids --out predicted.c
 polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --sd sd.csv\n  \
 polyview predict model.pv --view genes=new.csv --target diet --out -\n  \
 polyview predict model.pv --view genes=new.csv --target lipids --out p.csv --lower low.csv --upper high.csv --level 0.9\n\n\
-The columns are: sample, then one for each feature of the target. Of a binary target they hold\n\
-the probability of a 1. Of a target of --labels the first column is the more probable word, then\n\
-comes a score, where the model has one, then the probability of one of the words, the one that the\n\
-name of the column says: probability_of_WORD. Of a categorical target the first column, named after\n\
-its feature, is the most probable class; then comes the probability of each class. Of a binomial\n\
-target they hold the probability of a success, with --trials TARGET=FILE of the new samples the\n\
-expected successes out of so many. Of times to an event (survival) they hold the median time, the\n\
-mean of its logarithm, and for each time T of --times the probability that the event comes\n\
+The columns are: sample, then one for each feature of the target. Of a binary target they hold \
+the probability of a 1. Of a target of --labels the first column is the more probable word, then \
+comes a score, where the model has one, then the probability of one of the words, the one that the \
+name of the column says: probability_of_WORD. Of a categorical target the first column, named after \
+its feature, is the most probable class; then comes the probability of each class. Of a binomial \
+target they hold the probability of a success, with --trials TARGET=FILE of the new samples the \
+expected successes out of so many. Of times to an event (survival) they hold the median time, the \
+mean of its logarithm, and for each time T of --times the probability that the event comes \
 later: FEATURE_survival_at_T.\n\n\
-Intervals hold the median. Of ranks, counts and levels, whose laws are lopsided, the mean may lie\n\
+Intervals hold the median. Of ranks, counts and levels, whose laws are lopsided, the mean may lie \
 outside: a value that is nearly always 0 has a small mean, and 0 at both ends.")]
 pub struct PredictArgs {
     /// The model file.

@@ -33,9 +33,9 @@ polyview score --truth diet.csv --predicted p.csv --kind categorical --json\n  \
 polyview score --truth counts.csv --predicted p.csv --kind count --sd sd.csv\n  \
 polyview score --truth wins.csv --predicted p.csv --kind count --trials games.csv\n  \
 polyview score --truth os.csv --predicted p.csv --kind survival --time days --event died --training old-os.csv\n\n\
-Samples are matched by ID, columns by name; cells whose truth is empty are left out. The\n\
-predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and\n\
---decimal-comma are about the truth and the training values. Scores that cannot be computed\n\
+Samples are matched by ID, columns by name; cells whose truth is empty are left out. The \
+predictions are files as `predict` writes them, or `impute --probabilities`; --delimiter and \
+--decimal-comma are about the truth and the training values. Scores that cannot be computed \
 are listed.")]
 pub struct ScoreArgs {
     /// The true values; for classes one column of names.

@@ -118,7 +118,7 @@ fn the_defaults_that_are_said_hold() {
         said("factors"),
         format!(
             "one for every four samples, at least {few} (mofa {mofa}) and at most {}; but just these {few} (mofa \
-             {mofa}) where a view is of labels, classes, levels or ranks, with mofapy2, and with --engine gibbs without \
+             {mofa}) where a view is of labels, classes or ranks, with mofapy2, and with --engine gibbs without \
              --polish; {} with a kernel; and no more than the data carry",
             all.offered_factors(1_000_000),
             crate::study::KERNEL_FACTORS
@@ -129,7 +129,7 @@ fn the_defaults_that_are_said_hold() {
         ("sshiba", "gaussian", false, 40),
         ("sshiba", "bernoulli", false, few),
         ("sshiba", "categorical", false, few),
-        ("sshiba", "ordinal", false, few),
+        ("sshiba", "ordinal", false, 40),
         ("mofa", "gaussian", false, 40),
         ("mofa", "bernoulli", false, mofa),
         ("sshiba", "poisson", false, 40),
