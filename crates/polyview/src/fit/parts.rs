@@ -1,7 +1,8 @@
 //! A fit from estimates that were made elsewhere.
 
 use polyview_core::{
-    GammaPrior, Groups, Metadata, ParameterUncertainty, RowCov, RowMoments, Scaling, State, View,
+    GammaPrior, Groups, Metadata, ParameterUncertainty, RowCov, RowGroups, RowMoments, Scaling,
+    State, View,
 };
 use polyview_linalg::{Mat, SymPacked};
 use polyview_special::digamma;
@@ -98,6 +99,8 @@ impl Fit {
         let cov = parts.factor_cov.unwrap_or_else(|| known.clone());
         if let Some(precisions) = &parts.factor_precisions {
             let samples = (parts.samples.len() / precisions.nrows().max(1)) as f64;
+            let own = groups.map_or_else(|| RowGroups::one(parts.samples.len()), RowGroups::from);
+            own.save("factors/prior/groups", &mut state);
             put_factor_precisions(&mut state, precisions, parts.spec.weight_prior, samples);
         }
         put_rows(&mut state, "factors", parts.factors, cov)?;
