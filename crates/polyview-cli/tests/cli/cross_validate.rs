@@ -247,7 +247,7 @@ fn what_cannot_be_is_said_with_the_mend() {
         (
             "--target x --target y",
             1,
-            "hold no view but targets; change one of the two",
+            "hold no view but targets: there is nothing to predict it from; add a view",
         ),
         (
             "--target y --folds 1",

@@ -85,7 +85,7 @@ fn the_width_is_the_one_that_predicts_other_views() {
 #[test]
 fn what_cannot_be_predicted_says_nothing_of_the_width() {
     for seed in 1..=6 {
-        let mut rng = StreamKey::new(seed).rng();
+        let mut rng = StreamKey::new(100 + seed).rng();
         let (x, y) = square(60, seed);
         let noise = Table {
             values: Mat::from_fn(60, 3, |_, _| standard_normal(&mut rng)),
