@@ -145,13 +145,12 @@ fn spec(set: &Judged, train: &Half, o: &Options) -> Result<ModelSpec, Box<dyn Er
     for t in &train.inputs {
         spec = spec.with_likelihood(&t.name, likelihood(set, &t.name));
     }
-    spec.factors = match o.factors_given {
-        Some(factors) => factors,
-        None => {
-            let whole = with_target(spec.clone(), train);
-            let offered = whole.offered_factors(train.len());
-            offered.min(whole.most_factors(&train.dataset()?))
-        }
+    spec.factors = if let Some(factors) = o.factors_given {
+        factors
+    } else {
+        let whole = with_target(spec.clone(), train);
+        let offered = whole.offered_factors(train.len());
+        offered.min(whole.most_factors(&train.dataset()?))
     };
     Ok(spec)
 }
