@@ -167,11 +167,26 @@ pub fn about_scores(fit: &Fit) -> String {
             format!("; of {}: of its {what}", names.join(", "))
         }
     };
+    let similarity = |v: &ViewInfo| v.choices.likelihood.is_similarity();
     of(&of_scores, "normal scores")
         + &of(
             &censored,
             "exact cells alone, which do not reach as far as all do",
         )
+        + &of(
+            &similarity,
+            "samples' latent rows, and not of the similarities themselves",
+        )
+}
+
+/// What to say of the means that shares are about where groups of samples have intercepts of their own;
+/// nothing where none have.
+pub fn about_groups(fit: &Fit) -> &'static str {
+    if fit.has_group_intercepts() {
+        "; about each feature's mean in its group, as intercepts are by group"
+    } else {
+        ""
+    }
 }
 
 /// Variance explained by view and factor, and the deviance where views are not

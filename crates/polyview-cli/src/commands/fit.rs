@@ -8,7 +8,8 @@ use polyview_core::{Dataset, excerpt};
 use polyview_io::OnDisk;
 
 use super::explained::{
-    GroupShares, about_deviance, about_scores, explained_by_group, finite, variance_table,
+    GroupShares, about_deviance, about_groups, about_scores, explained_by_group, finite,
+    variance_table,
 };
 use crate::args::{Cli, FitArgs};
 use crate::failure::{Failure, Outcome};
@@ -451,7 +452,12 @@ pub fn summary(cli: &Cli, fit: &Fit) -> Outcome<()> {
         prose(format!("polished: {polished}"))?;
     }
     if let Some(e) = explained {
-        let about = format!("{}{}", about_deviance(fit), about_scores(fit));
+        let about = format!(
+            "{}{}{}",
+            about_deviance(fit),
+            about_scores(fit),
+            about_groups(fit)
+        );
         let about = about.trim_start_matches("; ");
         prose(match about {
             "" => "variance explained, %:".to_owned(),

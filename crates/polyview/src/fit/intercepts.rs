@@ -3,7 +3,7 @@
 use polyview_core::{Gammas, RowGroups};
 use polyview_linalg::Mat;
 
-use super::Fit;
+use super::{ComponentView, Fit};
 use crate::error::Result;
 
 /// Intercepts of a view and the noise about its predictors, in **working** units (see
@@ -20,6 +20,13 @@ pub struct InterceptEstimates {
 }
 
 impl Fit {
+    /// Whether groups of samples have intercepts of their own in any view: then shares of variance are about each
+    /// feature's mean in its group ([`Fit::explain`]).
+    pub fn has_group_intercepts(&self) -> bool {
+        let by_group = |v: &ComponentView| v.bias.groups().is_some();
+        let component = self.component(0);
+        component.is_ok_and(|c| c.views.iter().any(by_group))
+    }
     /// Intercepts of a view and the noise about its predictors: with factors and weights what
     /// fitted values are made of (of fits that were adjusted, with [`Fit::coefficients`] too).
     ///

@@ -55,8 +55,8 @@ use sums::Sums;
 /// $R^2$ of McKelvey and Zavoina (1975), and all of the above holds. **Counts**
 /// are treated alike, with the variance that they have around their mean as
 /// the predictor sees it. A predictor has no unit of the data, and that of a gene which
-/// is hardly ever read has a link of enormous variance: **features count alike** here, by their
-/// observed cells, so that a feature which says nothing hides no other. The classes of
+/// is hardly ever read has a link of enormous variance: **features count alike** here, ordered levels
+/// too, by their observed cells, so that a feature which says nothing hides no other. The classes of
 /// a categorical view are one feature.
 ///
 /// Where the components of a mixture have **weights of their own**, each sample has those of
@@ -380,7 +380,7 @@ impl Fit {
                         Some(means) => ranks::rescaled(&latent, draws, means)?,
                         None => (latent, draws),
                     };
-                    if kind.is_count() || kind.is_probability() {
+                    if kind.is_count() || kind.is_probability() || kind.is_ordered() {
                         let (latent, draws, link) = sums::alike(&latent, draws, &link, strata)?;
                         sums.add(&sums_of(&latent, &draws, 0, strata)?.folded(all_columns));
                         sums.total += link;

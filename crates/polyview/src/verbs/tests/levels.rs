@@ -305,6 +305,16 @@ fn two_levels_are_fitted_as_by_probit() {
             assert!((a[(n, d)] - 1.0 - b[(n, d)]).abs() < 1e-6);
         }
     }
+    // one posterior, one share
+    let [two, ones] = [two, ones].map(|fit| fit.explain().unwrap());
+    let y = two.views.iter().position(|name| name == "y").unwrap();
+    assert!(two.total[y] > 0.2);
+    assert!(
+        (two.total[y] - ones.total[y]).abs() < 1e-6,
+        "{} {}",
+        two.total[y],
+        ones.total[y]
+    );
 }
 
 #[test]
