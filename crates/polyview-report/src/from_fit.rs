@@ -254,7 +254,7 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
             .chain(explained.map(deviances).unwrap_or_default())
             .chain(explained.map(adjusted).unwrap_or_default())
             .chain(clusters.map(cluster_sizes))
-            .chain(normal_scores(fit))
+            .chain(seen_through(fit))
             .chain(kernel_relevances(fit))
             .chain(
                 fit.counted()
@@ -266,13 +266,26 @@ fn summary(fit: &Fit, explained: Option<&Explained>, clusters: Option<&Clusters>
     }
 }
 
-/// Views whose variance explained is that of their normal scores.
-fn normal_scores(fit: &Fit) -> Option<(String, String)> {
-    let of_scores = |v: &&ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
-    let bent = fit.views().iter().filter(of_scores);
-    let names: Vec<&str> = bent.map(|v| v.name.as_str()).collect();
-    let what = "variance explained is that of normal scores";
-    (!names.is_empty()).then(|| (what.to_owned(), names.join(", ")))
+/// Views whose variance explained is that of something else than their data, and of what.
+fn seen_through(fit: &Fit) -> Vec<(String, String)> {
+    let of_scores = |v: &ViewInfo| v.scaling.scores.is_some() || v.choices.likelihood.is_rank();
+    let similarity = |v: &ViewInfo| v.choices.likelihood.is_similarity();
+    let of = |is: &dyn Fn(&ViewInfo) -> bool, what: &str| {
+        let all = fit.views().iter().filter(|v| is(v));
+        let names: Vec<&str> = all.map(|v| v.name.as_str()).collect();
+        let what = format!("variance explained is that of {what}");
+        (!names.is_empty()).then(|| (what, names.join(", ")))
+    };
+    [
+        of(&of_scores, "normal scores"),
+        of(
+            &similarity,
+            "samples' latent rows, and not of the similarities",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Most features whose relevance is told.

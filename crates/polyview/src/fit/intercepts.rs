@@ -27,6 +27,7 @@ impl Fit {
         let component = self.component(0);
         component.is_ok_and(|c| c.views.iter().any(by_group))
     }
+
     /// Intercepts of a view and the noise about its predictors: with factors and weights what
     /// fitted values are made of (of fits that were adjusted, with [`Fit::coefficients`] too).
     ///
