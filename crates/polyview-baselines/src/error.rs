@@ -27,6 +27,14 @@ pub enum BaselineError {
         /// Its column.
         column: usize,
     },
+    /// A lower limit that is above the upper one.
+    #[error("the lower limit at row {row}, column {column} is above the upper one")]
+    Limits {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
     /// A label that is neither 0 nor 1.
     #[error(
         "the label at row {row}, column {column} is {value}; give 0 or 1, or NaN where it is missing"

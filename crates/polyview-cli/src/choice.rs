@@ -4,7 +4,7 @@
 use std::fmt;
 
 use polyview::{Described, ErrorKind, Kind, Named, Registry};
-use polyview_core::{OptionError, RowRole};
+use polyview_core::{OptionError, PriorSpecies, RowRole};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
@@ -61,12 +61,15 @@ pub fn known<K: Kind>() -> Vec<String> {
         .collect()
 }
 
-/// The priors of weights by the names that are shortest to write.
-pub fn weight_priors() -> Vec<&'static str> {
-    let priors = Registry::standard().priors(RowRole::Weights);
-    priors
-        .map(|s| s.aliases().first().copied().unwrap_or(s.name()))
-        .collect()
+/// The priors of rows of this role with the names that options take: of weights the short ones.
+pub fn priors(role: RowRole) -> impl Iterator<Item = (&'static str, &'static dyn PriorSpecies)> {
+    let short = move |s: &'static dyn PriorSpecies| match (role, s.aliases()) {
+        (RowRole::Weights, [alias, ..]) => *alias,
+        _ => s.name(),
+    };
+    Registry::standard()
+        .priors(role)
+        .map(move |s| (short(s), s as _))
 }
 
 /// Why a word is none of the choices.

@@ -87,6 +87,23 @@ impl LearntWeights {
     }
 }
 
+/// How well held-out samples are predicted at a width ([`Comparison::score_of_width`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WidthScore {
+    /// The share of their variance that is predicted, at most 1; below 0 where their means are better.
+    pub share: f64,
+    /// Its standard error, over samples.
+    pub error: f64,
+}
+
+impl WidthScore {
+    /// Whether samples are predicted better than by the means of the others, by more than two standard errors: where they
+    /// are not, scores of widths compare chance with chance.
+    pub fn predicts(&self) -> bool {
+        self.share > 2.0 * self.error
+    }
+}
+
 /// What sees the points and the coefficients of each step of an ascent.
 type Each<'a> = dyn FnMut(usize, &Points, &Mat<f64>) -> Result<(), KernelError> + 'a;
 
@@ -182,19 +199,12 @@ impl Comparison {
     ///
     /// # Errors
     /// [`KernelError::OutOfRange`], [`KernelError::Overflow`].
-    pub fn score_of_width(&self, width: f64) -> Result<f64, KernelError> {
-        Ok(self
-            .held_out(self.kernel(width), |_| Ok(self.alike()))?
-            .share)
-    }
-    /// Whether kernel ridge regression predicts held-out samples at this width better than the means of the others do, by more
-    /// than two standard errors over samples: where it does not, [`Comparison::score_of_width`] compares chance with chance.
-    ///
-    /// # Errors
-    /// As [`Comparison::score_of_width`].
-    pub fn predicts_at_width(&self, width: f64) -> Result<bool, KernelError> {
+    pub fn score_of_width(&self, width: f64) -> Result<WidthScore, KernelError> {
         let found = self.held_out(self.kernel(width), |_| Ok(self.alike()))?;
-        Ok(found.share > 2.0 * found.error_of_share())
+        Ok(WidthScore {
+            share: found.share,
+            error: found.error_of_share(),
+        })
     }
     /// Equal weights.
     fn alike(&self) -> Vec<f64> {

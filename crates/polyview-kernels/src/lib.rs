@@ -56,7 +56,7 @@ mod ridge;
 mod units;
 mod view;
 
-pub use ard::{Comparison, FeatureWeights, LearntWeights};
+pub use ard::{Comparison, FeatureWeights, LearntWeights, WidthScore};
 pub use choice::{FAMILIES, Family, KernelChoice, Width};
 pub use error::KernelError;
 pub use kernel::{Kernel, KernelKind, Smoothness};

@@ -7,7 +7,7 @@ use crate::minimise::minimise;
 
 /// Penalties in a row that are worse than the best before the rest is given up: what hangs on directions in which features vary
 /// little is found by weak penalties alone, and strong ones are all alike then.
-pub(super) const PATIENCE: usize = 4;
+const PATIENCE: usize = 4;
 
 /// Penalty of the intercepts of labels and classes: a little, which keeps a label finite that every sample has.
 pub(super) const INTERCEPT: f64 = 1e-3;
@@ -38,35 +38,60 @@ pub(super) fn smooth(
         })
         .collect();
     let mut starts: Vec<Mat<f64>> = halves.iter().map(|_| zeros()).collect();
-    let (mut best, mut least, mut worse) = (0, f64::INFINITY, 0);
-    let mut held = Mat::full(x.nrows(), y.ncols(), f64::NAN);
-    for (p, penalty) in path.iter().enumerate() {
-        let (mut sum, mut said) = (0.0, held.clone());
-        let of_folds = halves.iter().zip(&splits).zip(&mut starts);
-        for (([seen, known, new, truth], (inside, _)), start) in of_folds {
-            *start = fitted(kind, seen.as_ref(), known.as_ref(), *penalty, start);
-            let score = scores(new.as_ref(), start);
-            for d in 0..y.ncols() {
-                place(&score, d, inside, (&mut said, d));
+    let (best, held) = least_loss(
+        path,
+        (x.nrows(), y.ncols()),
+        splits.len(),
+        |penalty, said| {
+            let mut sum = 0.0;
+            let of_folds = halves.iter().zip(&splits).zip(&mut starts);
+            for (([seen, known, new, truth], (inside, _)), start) in of_folds {
+                *start = fitted(kind, seen.as_ref(), known.as_ref(), penalty, start);
+                let score = scores(new.as_ref(), start);
+                for d in 0..y.ncols() {
+                    place(&score, d, inside, (said, d));
+                }
+                sum += (0..score.nrows())
+                    .map(|n| loss(kind, truth.as_ref(), &score, n))
+                    .sum::<f64>();
             }
-            sum += (0..score.nrows())
-                .map(|n| loss(kind, truth.as_ref(), &score, n))
-                .sum::<f64>();
-        }
-        if sum < least {
-            (best, least, worse, held) = (p, sum, 0, said);
-        } else {
-            worse += 1;
-        }
-        if worse == PATIENCE || halves.is_empty() {
-            break;
-        }
-    }
+            sum
+        },
+    );
     let mut beta = zeros();
     for penalty in &path[..=best] {
         beta = fitted(kind, x, y, *penalty, &beta);
     }
     (beta, path[best], held)
+}
+
+/// The place in a path of the penalty of least loss on folds, and what is said under it of the samples (samples × targets) by the
+/// fits without their folds: `loss` says the one and fills in the other. The first penalty where there are no folds.
+pub(super) fn least_loss(
+    path: &[f64],
+    (samples, targets): (usize, usize),
+    folds: usize,
+    mut loss: impl FnMut(f64, &mut Mat<f64>) -> f64,
+) -> (usize, Mat<f64>) {
+    let unsaid = || Mat::full(samples, targets, f64::NAN);
+    let (mut best, mut held) = ((0, f64::INFINITY), unsaid());
+    if folds == 0 {
+        return (0, held);
+    }
+    let mut worse = 0;
+    for (place, penalty) in path.iter().enumerate() {
+        let mut said = unsaid();
+        let sum = loss(*penalty, &mut said);
+        if sum < best.1 {
+            (best, held, worse) = ((place, sum), said, 0);
+        } else {
+            worse += 1;
+        }
+        if worse == PATIENCE {
+            break;
+        }
+    }
+    (best.0, held)
 }
 
 /// Minus the log likelihood of a sample.

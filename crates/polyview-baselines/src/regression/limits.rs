@@ -3,7 +3,7 @@
 use polyview_linalg::{Mat, MatRef, cross};
 use polyview_special::{ln_interval_probability, ln_normal_pdf};
 
-use super::descent::{INTERCEPT, PATIENCE, TOLERANCE};
+use super::descent::{INTERCEPT, TOLERANCE, least_loss};
 use super::{Kind, Reduced, Regression, place, rows, scores, splits};
 use crate::error::{finite, same};
 use crate::minimise::minimise;
@@ -17,7 +17,7 @@ pub struct Limited {
     /// What is said of each sample by the others, samples × targets: numbers, under the penalty that was chosen, by the
     /// fit without its fold. `NaN` where nothing is known of the target, and with one fold alone.
     pub held_out: Mat<f64>,
-    /// Variance of the noise of each target about `held_out`, or with one fold alone about what the regression itself says of
+    /// Variance of the noise of each target, in its squared units, about `held_out`, or with one fold alone about what the regression itself says of
     /// its samples.
     pub noise: Vec<f64>,
 }
@@ -33,8 +33,7 @@ pub struct Limited {
 /// that of least log loss on the folds of [`Tuning`]; penalties are tried as by [`logistic`](crate::logistic).
 ///
 /// # Errors
-/// [`BaselineError::Shape`], [`BaselineError::NotFinite`] (of features, or where a lower limit is above the upper one),
-/// [`BaselineError::Penalties`], [`BaselineError::Linalg`].
+/// [`BaselineError::Shape`], [`BaselineError::NotFinite`] of features, [`BaselineError::Limits`], [`BaselineError::Penalties`], [`BaselineError::Linalg`].
 pub fn limited_ridge(
     x: MatRef<'_, f64>,
     (lower, upper): (MatRef<'_, f64>, MatRef<'_, f64>),
@@ -61,11 +60,7 @@ pub fn limited_ridge(
             .map(|n| (lower[(n, d)], upper[(n, d)]))
             .collect();
         if let Some(row) = cells.iter().position(|(l, u)| l > u) {
-            return Err(BaselineError::NotFinite {
-                what: "limits, the lower above the upper",
-                row,
-                column: d,
-            });
+            return Err(BaselineError::Limits { row, column: d });
         }
         let known = |n: &usize| cells[*n].0.is_finite() || cells[*n].1.is_finite();
         let keep: Vec<usize> = (0..samples).filter(known).collect();
@@ -146,13 +141,11 @@ impl Target {
             })
             .collect();
         let mut starts: Vec<Vec<f64>> = halves.iter().map(|_| start()).collect();
-        let (mut best, mut least, mut worse) = (0, f64::INFINITY, 0);
-        let mut held = Mat::full(x.nrows(), 1, f64::NAN);
-        for (p, penalty) in path.iter().enumerate() {
-            let (mut sum, mut said) = (0.0, held.clone());
+        let (best, held) = least_loss(path, (x.nrows(), 1), splits.len(), |penalty, said| {
+            let mut sum = 0.0;
             let of_folds = halves.iter().zip(&splits).zip(&mut starts);
             for (((seen, known, new, truth), (inside, _)), start) in of_folds {
-                *start = fitted(seen.as_ref(), known, *penalty, std::mem::take(start));
+                *start = fitted(seen.as_ref(), known, penalty, std::mem::take(start));
                 let (beta, theta) = unpacked(start);
                 let score = scores(new.as_ref(), &beta);
                 for (i, cell) in truth.iter().enumerate() {
@@ -160,15 +153,8 @@ impl Target {
                     said[(inside[i], 0)] = score[(i, 0)] / theta;
                 }
             }
-            if sum < least {
-                (best, least, worse, held) = (p, sum, 0, said);
-            } else {
-                worse += 1;
-            }
-            if worse == PATIENCE || halves.is_empty() {
-                break;
-            }
-        }
+            sum
+        });
         let mut found = start();
         for penalty in &path[..=best] {
             found = fitted(x, &self.cells, *penalty, found);
@@ -392,11 +378,7 @@ mod tests {
         let wrong = limited_ridge(x.as_ref(), (above.as_ref(), y.as_ref()), &folds(40));
         assert!(matches!(
             wrong,
-            Err(BaselineError::NotFinite {
-                row: 0,
-                column: 0,
-                ..
-            })
+            Err(BaselineError::Limits { row: 0, column: 0 })
         ));
     }
 }

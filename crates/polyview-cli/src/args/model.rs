@@ -1,9 +1,10 @@
 //! What to fit and how.
 
 use clap::{Args, ValueEnum};
+use polyview_core::RowRole;
 
 use super::numbers::{counted, real, whole};
-use crate::choice::weight_priors;
+use crate::choice::priors;
 
 /// Preset models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -150,11 +151,12 @@ pub struct ChoiceArgs {
 
 /// What `--weights` takes, with the priors that there are.
 fn weights_help() -> String {
+    let names: Vec<&str> = priors(RowRole::Weights).map(|(name, _)| name).collect();
     format!(
         "Prior of the weights, of all views or of one: {} ('polyview models' says what each is); may be \
          given several times, later ones win [default: ard; with mofa and mofapy2 spike-slab, with rank \
          horseshoe]",
-        weight_priors().join(", ")
+        names.join(", ")
     )
 }
 

@@ -3,10 +3,11 @@
 
 use clap::CommandFactory;
 use polyview::Registry;
-use polyview_core::{LikelihoodSpecies, PriorSpecies, RowRole, Setting, Way};
+use polyview_core::{LikelihoodSpecies, RowRole, Setting, Way};
 use serde_json::json;
 
 use crate::args::{Cli, ModelsArgs};
+use crate::choice;
 use crate::failure::Outcome;
 use crate::output;
 
@@ -131,14 +132,10 @@ fn role(id: &str) -> Option<RowRole> {
     }
 }
 
-/// The priors of rows of this role, with what they do; of weights by the short names.
+/// The priors of rows of this role, with what they do.
 fn priors(role: RowRole) -> Vec<(String, String)> {
-    let short = |s: &dyn PriorSpecies| match (role, s.aliases()) {
-        (RowRole::Weights, [alias, ..]) => *alias,
-        _ => s.name(),
-    };
-    let all = Registry::standard().priors(role);
-    all.map(|s| (short(s).to_owned(), s.about(role).line.to_owned()))
+    choice::priors(role)
+        .map(|(name, s)| (name.to_owned(), s.about(role).line.to_owned()))
         .collect()
 }
 

@@ -115,7 +115,7 @@ fn features_that_matter_are_on_top() {
             Some(Width::Is(width)) => width,
             _ => 1.0,
         };
-        assert_eq!(before, of.score_of_width(width).unwrap(), "{text}");
+        assert_eq!(before, of.score_of_width(width).unwrap().share, "{text}");
         let mean = found.weights.weights.iter().sum::<f64>() / 50.0;
         assert!((mean - 1.0).abs() < 1e-12);
     }
@@ -141,7 +141,7 @@ fn the_width_is_scored_by_what_is_held_out() {
         let y = Mat::from_fn(120, 1, |n, _| (bends * x[(n, 0)]).sin());
         let choice: KernelChoice = "rbf".parse().unwrap();
         let of = Comparison::new(table(x.clone()), &choice, y.as_ref(), 1).unwrap();
-        [0.5, 8.0].map(|width| of.score_of_width(width).unwrap())
+        [0.5, 8.0].map(|width| of.score_of_width(width).unwrap().share)
     };
     let [narrow, wide] = of(4.0);
     assert!(narrow > 0.5 && narrow > wide + 0.3, "{narrow} {wide}");

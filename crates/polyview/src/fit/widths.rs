@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use polyview_core::{Dataset, Domain, Event, Journal, View};
-use polyview_kernels::{Comparison, FeatureWeights, KernelChoice, Width, median_of_view};
+use polyview_kernels::{
+    Comparison, FeatureWeights, KernelChoice, Width, WidthScore, median_of_view,
+};
 use polyview_linalg::Mat;
 use polyview_random::StreamKey;
 
@@ -77,13 +79,10 @@ pub(super) fn find(
                 if is_open {
                     let tried = compared.widths(median).map_err(wrong)?;
                     let best = best_of(&tried);
-                    let predicts = (compared.comparison)
-                        .predicts_at_width(best.0 * median)
-                        .map_err(wrong)?;
-                    if predicts {
+                    if best.1.predicts() {
                         kernel = of_width(kernel, best.0 * median);
                     }
-                    tell(journal, compared.said(&tried, best, predicts));
+                    tell(journal, compared.said(&tried, best));
                 }
                 if kernel.ard {
                     let found = (compared.comparison)
@@ -127,12 +126,16 @@ impl<E> Without<E> {
 }
 
 /// A multiple of the median distance and its score.
-type Tried = (f64, f64);
+type Tried = (f64, WidthScore);
 
 /// The best of all; of equal ones the widest.
 fn best_of(tried: &[Tried]) -> Tried {
-    let better = |a: Tried, b: &Tried| if b.1 >= a.1 { *b } else { a };
-    tried.iter().fold((1.0, f64::NEG_INFINITY), better)
+    let better = |a: Tried, b: &Tried| if b.1.share >= a.1.share { *b } else { a };
+    let none = WidthScore {
+        share: f64::NEG_INFINITY,
+        error: 0.0,
+    };
+    tried.iter().fold((1.0, none), better)
 }
 
 /// A view and what is predicted from it.
@@ -244,12 +247,12 @@ impl Compared {
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(tried)
     }
-    fn said(&self, tried: &[Tried], best: Tried, predicts: bool) -> String {
+    fn said(&self, tried: &[Tried], best: Tried) -> String {
         let all = tried
             .iter()
-            .map(|(times, score)| format!("{times:.3} {score:.3}"));
+            .map(|(times, score)| format!("{times:.3} {:.3}", score.share));
         let all: Vec<String> = all.collect();
-        if !predicts {
+        if !best.1.predicts() {
             return format!(
                 "the width is the median distance of samples: at no width does kernel ridge regression predict {} better in {} samples held \
                  out in turn than means do, by two standard errors (multiple of the median and R2: {})",
