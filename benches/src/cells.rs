@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p polyview-benches -- cells nb|pln|bernoulli|ordinal|gaussian|wide
 //!     [--samples 500] [--features 200] [--factors 10] [--sweeps 20] [--missing 0]
+//!     [--model sshiba|mofa]
 //! ```
 //!
 //! `wide` is 87 samples and 20,000 features of numbers, four fifths missing, unless others are given.
@@ -25,6 +26,7 @@ struct Options {
     factors: usize,
     sweeps: usize,
     missing: f64,
+    model: String,
 }
 
 fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Error>> {
@@ -42,6 +44,7 @@ fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Er
         factors: 10,
         sweeps: 20,
         missing,
+        model: "sshiba".to_owned(),
     };
     while let Some(a) = args.next() {
         let value = args.next().ok_or(format!("{a} needs a value"))?;
@@ -51,6 +54,7 @@ fn options(args: impl IntoIterator<Item = String>) -> Result<Options, Box<dyn Er
             "--factors" => o.factors = value.parse()?,
             "--sweeps" => o.sweeps = value.parse()?,
             "--missing" => o.missing = value.parse()?,
+            "--model" => o.model = value,
             other => return Err(format!("unknown option {other}").into()),
         }
     }
@@ -115,7 +119,12 @@ fn measure(o: &Options) -> Result<(), Box<dyn Error>> {
         "wide" => "gaussian",
         other => other,
     };
-    let mut spec = models::sshiba(o.factors).with_likelihood("cells", likelihood);
+    let spec = match o.model.as_str() {
+        "sshiba" => models::sshiba(o.factors),
+        "mofa" => models::mofa(o.factors),
+        other => return Err(format!("no model '{other}' here: sshiba or mofa").into()),
+    };
+    let mut spec = spec.with_likelihood("cells", likelihood);
     spec.vb.max_sweeps = usize::MAX;
     spec.vb.tolerance = 1e-300;
     spec.vb.prune = PruneRule::never();
