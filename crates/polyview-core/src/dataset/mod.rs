@@ -7,6 +7,7 @@ mod by_name;
 mod dense;
 mod ends;
 mod levels;
+mod limited;
 mod magnitude;
 mod mask;
 mod names;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use polyview_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::limited::most_likely;
 use super::{Mask, NormalScores, SparseValues, Values, View};
 use crate::error::DataError;
 
@@ -172,7 +173,9 @@ impl Scaling {
 
     /// Learns the map from the observed cells of a view. A feature without
     /// spread keeps scale 1 (or the view's) and is listed in `constant`. Class
-    /// codes are names, not numbers: a categorical view is left as it is.
+    /// codes are names, not numbers: a categorical view is left as it is. Where limits are all that is
+    /// known of some cells, mean and standard deviation are those of the normal law under which all of
+    /// them are most likely, given two exact values that differ; else limits count as values.
     pub fn learn(view: &View, centring: Centring, scaling: FeatureScaling) -> Self {
         if !view.levels().is_empty() {
             return Self::identity(view.n_features());
@@ -194,7 +197,11 @@ impl Scaling {
             for x in (0..rows).filter_map(|n| view.value(n, d)) {
                 sums.add(x);
             }
-            sums.spread()
+            let spread = sums.spread();
+            if (0..rows).any(|n| view.is_censored(n, d)) {
+                return spread.within_limits(view, d);
+            }
+            spread
         };
         let spreads: Vec<Spread> = (0..view.n_features()).map(spread).collect();
         Self::of_spreads(&spreads, centring, scaling)
@@ -333,6 +340,18 @@ struct Spread {
 }
 
 impl Spread {
+    /// Of a feature some of whose cells are known by limits alone.
+    fn within_limits(self, view: &View, feature: usize) -> Self {
+        let cells = (0..view.n_samples()).filter_map(|n| view.interval(n, feature));
+        match most_likely(&cells.collect::<Vec<_>>()) {
+            Some((mean, sd)) if self.unit == 1.0 => Self {
+                mean,
+                variance: sd * sd,
+                ..self
+            },
+            _ => self,
+        }
+    }
     /// Standard deviation, in data units.
     fn sd(&self) -> f64 {
         self.variance.sqrt() / self.unit

@@ -24,6 +24,7 @@ mod noise;
 mod own;
 mod read;
 mod record;
+mod source;
 mod write;
 
 pub use read::{ImportOptions, read_mofa2};

@@ -5,6 +5,7 @@ use polyview::{ComponentView, Fit, ViewInfo};
 use polyview_core::{Groups, RowGroups};
 
 use super::OWN;
+use super::source::Source;
 use crate::error::Result;
 
 /// Where the precisions of the factors are, one list a group of samples.
@@ -102,8 +103,10 @@ impl Own {
         views: &[&ViewInfo],
         chosen: &[usize],
         groups: &[String],
+        source: &Source,
     ) {
         let mut all = file.create_group(OWN);
+        source.write(&mut all);
         all.create_dataset("sweeps").with_f64_data(&self.sweeps);
         let mut group = all.create_group("scale");
         for v in views {

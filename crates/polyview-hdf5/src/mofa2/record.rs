@@ -1,11 +1,12 @@
 //! The course of a fit by MOFA2, and what its file says about the samples.
 
 use polyview::FitRecord;
-use polyview_core::{Journal, Ledger, LedgerRow, Metadata, MetadataValues};
+use polyview_core::{Event, Journal, Ledger, LedgerRow, Metadata, MetadataValues};
 use polyview_infer::Outcome;
 
 use super::OWN;
 use super::names::Names;
+use super::source::Source;
 use crate::error::Result;
 use crate::file::Reader;
 
@@ -39,13 +40,19 @@ pub(super) fn record(file: &Reader) -> Result<FitRecord> {
         })
         .collect();
     let sweeps = elbo.len().checked_sub(1).map_or(0, sweep);
-    let converged = limit.is_none_or(|most| (sweeps as f64) < most);
+    let (outcome, told) = Source::read(file)?;
+    let within = limit.is_none_or(|most| (sweeps as f64) < most);
+    let guess = if within {
+        Outcome::Converged
+    } else {
+        Outcome::MaxSweeps
+    };
+    let mut journal = Journal::default();
+    for note in told {
+        journal.note(0, "", Event::Assumed { note });
+    }
     Ok(FitRecord {
-        outcome: if converged {
-            Outcome::Converged
-        } else {
-            Outcome::MaxSweeps
-        },
+        outcome: outcome.unwrap_or(guess),
         sweeps,
         bound: rows.last().map(|r| r.total),
         restart_bounds: Vec::new(),
@@ -53,7 +60,7 @@ pub(super) fn record(file: &Reader) -> Result<FitRecord> {
             names: vec!["bound of MOFA2".to_owned()],
             rows,
         }],
-        journal: Journal::default(),
+        journal,
         seconds: seconds.iter().filter(|s| s.is_finite()).sum(),
         diagnostics: Vec::new(),
         optimum: None,

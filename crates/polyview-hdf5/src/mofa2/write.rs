@@ -10,6 +10,7 @@ use polyview_linalg::{Mat, MatRef};
 use super::ONE_GROUP;
 use super::names::can_be_a_name;
 use super::own::{Own, has_own_precisions};
+use super::source::Source;
 use crate::error::{Hdf5Error, Result};
 
 /// Values of a chunk.
@@ -129,16 +130,13 @@ pub fn write_mofa2(
     write_expectations(&mut file, fit, &views, &members)?;
     write_options(&mut file, fit, &views, &likelihoods)
         .map_err(|e| cannot(path, &e.to_string()))?;
-    write_course(&mut file, fit);
+    let source = Source::of(fit);
+    write_course(&mut file, fit, source.has_bound);
     write_explained(&mut file, &chosen, &members);
     write_metadata(&mut file, fit, &members, &mut notes);
     let groups: Vec<String> = members.iter().map(|g| g.name.clone()).collect();
-    own.write(&mut file, &views, &chosen, &groups);
-    if fit.is_sampled() {
-        notes.push(
-            "the file holds the means of the draws, the draws themselves have no place".into(),
-        );
-    }
+    own.write(&mut file, &views, &chosen, &groups, &source);
+    notes.extend(source.told);
     let prior = fit.spec().map(|s| &s.factor_prior);
     if let Some(prior) = prior.filter(|p| **p != FactorPrior::default())
         && !has_own_precisions(fit)
@@ -349,17 +347,19 @@ fn write_options(
     Ok(())
 }
 
-/// Bound, factors and seconds by sweep; the seconds are spread evenly.
-fn write_course(file: &mut FileBuilder, fit: &Fit) {
+/// Bound, factors and seconds by sweep; the seconds are spread evenly. What is no bound of the model is left out.
+fn write_course(file: &mut FileBuilder, fit: &Fit, has_bound: bool) {
     let record = fit.record();
     let rows = record.ledgers.first().map_or(&[][..], |l| &l.rows[..]);
     let column =
         |f: fn(&polyview_core::LedgerRow) -> f64| -> Vec<f64> { rows.iter().map(f).collect() };
     let time = vec![record.seconds / rows.len().max(1) as f64; rows.len()];
     let mut group = file.create_group("training_stats");
-    group
-        .create_dataset("elbo")
-        .with_f64_data(&column(|r| r.total));
+    group.create_dataset("elbo").with_f64_data(&if has_bound {
+        column(|r| r.total)
+    } else {
+        vec![f64::NAN; rows.len()]
+    });
     group
         .create_dataset("number_factors")
         .with_f64_data(&column(|r| r.factors as f64));

@@ -365,7 +365,7 @@ fn draws_are_averaged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.hdf5");
     let notes = write_mofa2(&fit, &path, &ExportOptions::default()).unwrap();
-    assert!(notes[0].contains("means of the draws"), "{notes:?}");
+    assert!(notes[0].contains("means of draws"), "{notes:?}");
     let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
     assert_eq!(
         again.weights("gene").unwrap().mean,
@@ -518,4 +518,61 @@ fn precisions_of_factors_out_and_back() {
         let option = file.dataset("model_options/ard_factors").unwrap();
         assert_eq!(option.read_string().unwrap(), ["True"]);
     }
+}
+
+/// A copy has no bound that is not one of the model, and says how the fit ended that it is of.
+#[test]
+fn copies_say_what_they_are_copies_of() {
+    let told = |fit: &Fit| {
+        let (_folder, path) = exported(fit, &ExportOptions::default());
+        let again = read_mofa2(&path, &ImportOptions::default()).unwrap();
+        let record = again.record();
+        (
+            record.bound,
+            record.outcome,
+            record.assumptions().join("; "),
+        )
+    };
+    let plain = polyview::fit(data(), spec()).unwrap();
+    let (bound, outcome, said) = told(&plain);
+    assert_eq!(
+        (bound, outcome),
+        (plain.record().bound, plain.record().outcome)
+    );
+    assert!(!said.contains("copy of"), "{said}");
+
+    let mut sampled = spec();
+    sampled.engine = polyview::EngineKind::Gibbs;
+    (
+        sampled.gibbs.warm_up,
+        sampled.gibbs.sweeps,
+        sampled.gibbs.thin,
+    ) = (5, 20, 10);
+    let (bound, outcome, said) = told(&polyview::fit(data(), sampled).unwrap());
+    assert_eq!(bound, None);
+    assert_eq!(
+        outcome,
+        polyview::Outcome::MaxSweeps,
+        "the chains have not met"
+    );
+    assert!(said.contains("means of draws by Gibbs sampling"), "{said}");
+
+    let weighted = spec().with_weight("zeta", 5.0);
+    let (_, _, said) = told(&polyview::fit(data(), weighted).unwrap());
+    assert!(said.contains("zeta 5 times"), "{said}");
+
+    let mixed = models::sshiba(2)
+        .with_likelihood("alpha", "bernoulli")
+        .with_settled("alpha", polyview::Settle::Mixture);
+    let mixed = polyview::fit(data(), mixed).unwrap();
+    assert_eq!(
+        mixed.predicted_beside().len(),
+        1,
+        "a regression stands beside"
+    );
+    let (_, _, said) = told(&mixed);
+    assert!(
+        said.contains("view 'alpha' is predicted by a mixture"),
+        "{said}"
+    );
 }

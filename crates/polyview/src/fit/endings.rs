@@ -163,6 +163,24 @@ impl Fit {
             )
         })
     }
+    /// Of each view that is predicted by more than the joint fit, or by something else, by what, in words.
+    pub fn predicted_beside(&self) -> Vec<String> {
+        let own = |(at, view): (usize, &ViewInfo)| {
+            let name = &view.name;
+            match self.shares_of(at) {
+                Ok(Some([_, regression])) if regression == 0.0 => None,
+                Ok(Some([joint, regression])) => Some(format!(
+                    "view '{name}' is predicted by a mixture of the joint fit ({joint:.2}) and a regression on the features of the \
+                     other views ({regression:.2})"
+                )),
+                _ if self.holds_settled(at) => Some(format!(
+                    "view '{name}' is predicted by weights that were settled on what the other views say"
+                )),
+                _ => None,
+            }
+        };
+        self.views.iter().enumerate().filter_map(own).collect()
+    }
     /// What is wrong with the draws of a fit ([`Mixing::trouble`](crate::Mixing::trouble)) and the mend; none
     /// where they are sound, and of fits that are not made of draws.
     pub fn unmixed(&self) -> Option<String> {

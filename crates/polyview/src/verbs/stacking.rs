@@ -231,7 +231,7 @@ impl Fit {
     }
 
     /// The shares of a view that is mixed, in the order of [`WAYS`].
-    pub(super) fn shares_of(&self, at: usize) -> Result<Option<[f64; 2]>> {
+    pub(crate) fn shares_of(&self, at: usize) -> Result<Option<[f64; 2]>> {
         let (name, reader) = (place(&self.views[at].name), self.settled.reader());
         if !reader.has(&name) {
             return Ok(None);
