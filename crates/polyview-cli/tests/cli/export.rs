@@ -1,5 +1,7 @@
 //! Tables of a model: fitted values can be made from them.
 
+use std::fmt::Write;
+
 use crate::common::{get, ok, put};
 
 /// Rows of numbers of a written table by the name in front, without its header.
@@ -117,13 +119,10 @@ fn noise_of_times_and_cut_points_of_levels_are_exported() {
     for n in 0..60_u32 {
         let u = f64::from((n * 37 + n * n * 5) % 101) / 101.0;
         let v = f64::from((n * 53 + 11) % 97) / 97.0;
-        t += &format!(
-            "s{n},{:.3},{}\n",
-            (2.0 * u).exp() + 0.3 * v,
-            u8::from(n % 3 > 0)
-        );
-        o += &format!("s{n},{},{}\n", 1 + (4.0 * u) as u32, 1 + (4.0 * v) as u32);
-        x += &format!("s{n},{u:.3},{:.3}\n", u + 0.4 * v);
+        let came = u8::from(n % 3 > 0);
+        let _ = writeln!(t, "s{n},{:.3},{came}", (2.0 * u).exp() + 0.3 * v);
+        let _ = writeln!(o, "s{n},{},{}", 1 + (4.0 * u) as u32, 1 + (4.0 * v) as u32);
+        let _ = writeln!(x, "s{n},{u:.3},{:.3}", u + 0.4 * v);
     }
     for (name, text) in [("t.csv", t), ("o.csv", o), ("x.csv", x)] {
         put(at, name, text);
